@@ -1,0 +1,205 @@
+//! One error type for the whole crate.
+//!
+//! Each variant carries what a reader of the message needs: the file, table, column or version concerned. [`Error::hint`]
+//! says what to do next, with the nearest valid names first; [`Error::kind`] decides the process's exit code. Only the
+//! command line prints errors. Messages name things in backticks, carry no final period and never repeat their source.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The crate's result type.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Who can do something about an error; each kind has one exit code (see the README).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request cannot be met as written: usage, configuration, an unknown name. Exit code 2.
+    User,
+    /// A file of the lake or of its index cannot be used. Exit code 3.
+    Lake,
+    /// A bug in Lakeward. Exit code 3.
+    Internal,
+}
+
+/// Everything that can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on `path`.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was attempted, as a verb: `read`, `write`, `create`, `list`.
+        action: &'static str,
+        /// The file or folder concerned.
+        path: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// A lake file exists but no table can be read from it.
+    #[error("`{}` cannot be read as a table: {reason}", path.display())]
+    Unreadable {
+        /// The file concerned.
+        path: PathBuf,
+        /// Why, in one clause: `truncated gzip stream`, `damaged Parquet footer`, …
+        reason: String,
+    },
+    /// No table of this id or file name.
+    #[error("there is no table `{name}` in the lake")]
+    UnknownTable {
+        /// The name asked for.
+        name: String,
+        /// Existing ids, nearest first.
+        nearest: Vec<String>,
+    },
+    /// The table exists, the column does not.
+    #[error("table `{table}` has no column `{name}`")]
+    UnknownColumn {
+        /// The table asked.
+        table: String,
+        /// The column asked for.
+        name: String,
+        /// Existing columns, nearest first.
+        nearest: Vec<String>,
+    },
+    /// No folder upward of the working folder holds an index, and none was named.
+    #[error("no lake given, and no folder from here upward holds a `.lakeward` index")]
+    NoLake,
+    /// The lake has not been indexed.
+    #[error("no index at `{}`", path.display())]
+    NoIndex {
+        /// Where the index was looked for.
+        path: PathBuf,
+    },
+    /// An index file fails its checksum or its structure is impossible.
+    #[error("index file `{}` is damaged: {reason}", path.display())]
+    DamagedIndex {
+        /// The damaged file.
+        path: PathBuf,
+        /// What was wrong.
+        reason: String,
+    },
+    /// An index of a format version this program does not read.
+    #[error("index file `{}` has format version {found}; this program reads version {expected}", path.display())]
+    IndexVersion {
+        /// The file concerned.
+        path: PathBuf,
+        /// The version found in the file.
+        found: u32,
+        /// The version this program writes and reads.
+        expected: u32,
+    },
+    /// The index was built with another embedding model.
+    #[error("the index was built with embedding model `{found}`, this program embeds with `{expected}`")]
+    EmbeddingModel {
+        /// The model that the manifest names.
+        found: String,
+        /// The model in use.
+        expected: String,
+    },
+    /// Another process is writing this index.
+    #[error("another process (pid {pid}) is writing the index at `{}`", path.display())]
+    Locked {
+        /// The process that holds the lock, or `unknown`.
+        pid: String,
+        /// The index folder.
+        path: PathBuf,
+    },
+    /// The request cannot be met as written.
+    #[error("{0}")]
+    Usage(String),
+    /// SQL that DataFusion refused, or that failed while it ran.
+    #[error("the query failed: {reason}")]
+    Sql {
+        /// DataFusion's message.
+        reason: String,
+    },
+    /// Work was stopped by the user.
+    #[error("interrupted")]
+    Interrupted,
+    /// A state that should be impossible.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`; `action` is a verb such as `read`.
+    pub fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Error::Io { action, path: path.to_path_buf(), source }
+    }
+
+    /// An [`Error::Unreadable`] for `path`.
+    pub fn unreadable(path: &Path, reason: impl Into<String>) -> Self {
+        Error::Unreadable { path: path.to_path_buf(), reason: reason.into() }
+    }
+
+    /// An [`Error::DamagedIndex`] for `path`.
+    pub fn damaged(path: &Path, reason: impl Into<String>) -> Self {
+        Error::DamagedIndex { path: path.to_path_buf(), reason: reason.into() }
+    }
+
+    /// Who can do something about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::UnknownTable { .. }
+            | Error::UnknownColumn { .. }
+            | Error::NoLake
+            | Error::Usage(_)
+            | Error::Sql { .. } => ErrorKind::User,
+            Error::Internal(_) => ErrorKind::Internal,
+            _ => ErrorKind::Lake,
+        }
+    }
+
+    /// What the user can do next, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::UnknownTable { nearest, .. } | Error::UnknownColumn { nearest, .. } => {
+                let names: Vec<String> = nearest.iter().take(5).map(|name| format!("`{name}`")).collect();
+                (!names.is_empty()).then(|| format!("did you mean {}?", names.join(", ")))
+            }
+            Error::NoLake => Some("name the lake's folder with `--lake DIR`, or run `lakeward index DIR` first".into()),
+            Error::NoIndex { .. } => Some("build it with `lakeward index LAKE`".into()),
+            Error::DamagedIndex { .. } | Error::IndexVersion { .. } | Error::EmbeddingModel { .. } => {
+                Some("the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into())
+            }
+            Error::Locked { .. } => Some("wait for it to finish, or stop that process; reading goes on meanwhile".into()),
+            Error::Io { action: "write" | "create", .. } => {
+                Some("choose a writable folder for the index with `--index DIR`".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The `limit` names most like `name`, nearest first (Jaro–Winkler on lower-cased names, ties by name); names with
+/// nothing in common with it are left out.
+pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
+    const LEAST_SIMILARITY: f64 = 0.6;
+    let wanted = name.to_lowercase();
+    let mut scored: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let last = lower.rsplit('/').next().unwrap_or(&lower);
+            let contained = if lower.contains(&wanted) { 0.9 } else { 0.0 };
+            let similarity = strsim::jaro_winkler(&wanted, &lower).max(strsim::jaro_winkler(&wanted, last)).max(contained);
+            (similarity, candidate)
+        })
+        .filter(|(similarity, _)| *similarity >= LEAST_SIMILARITY)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    scored.into_iter().take(limit).map(|(_, candidate)| candidate.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_names_put_the_likeliest_first() {
+        let known = ["transport/airports", "energy/prices", "food/prices"];
+        assert_eq!(nearest_names("airprots", known, 1), ["transport/airports"]);
+        assert_eq!(nearest_names("prices", known, 5), ["energy/prices", "food/prices"]);
+        assert!(nearest_names("zzzz", known, 5).is_empty());
+    }
+}

@@ -1,0 +1,5 @@
+//! Immutable search structures.
+
+pub mod lexical;
+pub mod lsh;
+pub mod vectors;

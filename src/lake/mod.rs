@@ -1,0 +1,5 @@
+//! Which tables exist and what is in them.
+
+pub mod metadata;
+pub mod reader;
+pub mod source;

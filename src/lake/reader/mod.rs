@@ -1,0 +1,1 @@
+//! Readers: one file a format, one trait for all.

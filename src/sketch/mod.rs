@@ -1,0 +1,1 @@
+//! Small summaries of values; knows no files.
