@@ -1,1 +1,13 @@
-//! Small summaries of values; knows no files.
+//! Small summaries of values: normalisation, value sketches and MinHash signatures.
+//!
+//! This module knows no files and no tables: it turns cells into normal forms, 64-bit hashes and per-column summaries.
+//! Index and query go through the same functions, so equal values have equal hashes on both sides.
+
+pub mod column;
+pub mod minhash;
+pub mod normalise;
+pub mod number;
+pub mod temporal;
+
+pub use column::{ColumnSketch, ColumnSketchBuilder};
+pub use normalise::{Difference, Kind, Normaliser, Value};

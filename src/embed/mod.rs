@@ -1,0 +1,77 @@
+//! Text vectors: short texts (a header, a column's values, a title, a request) become points whose angle says how
+//! alike their meanings are, so "inhabitants" finds "population".
+//!
+//! [`Embedder`] is the one interface the rest of the program sees; [`StaticModel`] is the model inside the binary and
+//! needs no download, no GPU and no start-up time. A vector says what a text is *about*; it does not compare numbers,
+//! order or negation, and it is no replacement for exact matching of names and values.
+//!
+//! The idea: the built-in model keeps one vector for every word piece and adds them up, which makes a text as cheap as
+//! one table lookup a word. The vectors were fitted so that such sums point where a large sentence model points (see
+//! `model/README.md`); the length of each vector is the weight of its word.
+
+mod static_model;
+mod unicode_ranges;
+mod wordpiece;
+
+pub use static_model::{ModelError, StaticModel, TokenId};
+
+/// Turns a text into a vector of fixed length.
+///
+/// Implementations are shared between threads and give the same vector for the same text on every call.
+pub trait Embedder: Send + Sync {
+    /// Names the model and its exact weights; vectors of different ids must never be compared.
+    ///
+    /// For the built-in model: `lakeward-static-256@` and 8 hex digits of a hash of the weights.
+    fn id(&self) -> &str;
+
+    /// The length of every vector, at least 1.
+    fn dims(&self) -> usize;
+
+    /// Writes the vector of `text` to `out` and returns the number of tokens it was made of.
+    ///
+    /// `out` must hold [`Embedder::dims`] values (panics otherwise); afterwards it has length 1, or is all zero when the
+    /// text has no known token (then 0 is returned). Any text is accepted, of any length.
+    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize;
+
+    /// The vector of `text` as a new [`Vec`] of [`Embedder::dims`] values; see [`Embedder::embed_into`].
+    fn embed(&self, text: &str) -> Vec<f32> {
+        let mut out = vec![0.0; self.dims()];
+        self.embed_into(text, &mut out);
+        out
+    }
+}
+
+/// Scales `acc` to length 1 and returns true; a vector that is zero or not finite becomes all zero and gives false.
+pub fn normalise(acc: &mut [f32]) -> bool {
+    let square = dot(acc, acc);
+    if !square.is_finite() || square <= f32::MIN_POSITIVE {
+        acc.fill(0.0);
+        return false;
+    }
+    let factor = square.sqrt().recip();
+    for value in acc {
+        *value *= factor;
+    }
+    true
+}
+
+/// The sum of products of two vectors: the cosine, -1 to 1, when both have length 1.
+///
+/// Values past the end of the shorter vector are ignored. The order of additions is fixed, so results repeat exactly.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    const LANES: usize = 8;
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    let mut sums = [0.0f32; LANES];
+    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_chunks.zip(b_chunks) {
+        for lane in 0..LANES {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! The one pass over a table: batches in, one sketch a column out.
+//!
+//! Memory is bounded by the batch and by the sketches: when the columns of one table together hold too many distinct values,
+//! the fullest ones start sampling. Wide or long batches are spread over the cores by column.
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::DataType;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use rayon::prelude::*;
+
+use super::reader::{ReadReport, TableReader};
+use crate::error::{Error, Result};
+use crate::sketch::column::{ColumnSketch, ColumnSketchBuilder, SketchLimits};
+use crate::sketch::temporal::DateOrder;
+
+/// Distinct values that the columns of one table may hold together; 40 bytes each.
+const TABLE_VALUES: usize = 3 << 20;
+/// Cells of a batch from which on its columns are worth spreading over the cores.
+const PARALLEL_CELLS: usize = 1 << 15;
+/// Text of distinct values kept for all columns of a table together.
+const TABLE_TEXT_BYTES: usize = 1 << 20;
+/// Cells from which a column's date order is learnt.
+const DATE_CELLS: usize = 1000;
+
+/// A table read to its end.
+pub struct Scan {
+    /// Column names, repaired.
+    pub names: Vec<String>,
+    /// One sketch a column, in column order.
+    pub sketches: Vec<ColumnSketch>,
+    /// What the reader found and mended.
+    pub report: ReadReport,
+}
+
+/// Reads `reader` to its end.
+///
+/// # Errors
+/// Whatever the reader reports as fatal; repairs are in [`Scan::report`].
+pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
+    let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
+    let mut limits = SketchLimits::default();
+    limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / names.len().max(1)).max(256);
+    let mut builders: Vec<ColumnSketchBuilder> = Vec::new();
+    while let Some(batch) = reader.next_batch()? {
+        if builders.is_empty() {
+            builders = (0..names.len()).map(|place| ColumnSketchBuilder::new(limits, date_order(&batch, place))).collect();
+        }
+        push_batch(&mut builders, &batch)?;
+        bound_memory(&mut builders);
+    }
+    if builders.is_empty() {
+        builders = names.iter().map(|_| ColumnSketchBuilder::new(limits, DateOrder::Unknown)).collect();
+    }
+    Ok(Scan { names, sketches: builders.into_iter().map(ColumnSketchBuilder::finish).collect(), report: reader.report().clone() })
+}
+
+fn date_order(batch: &RecordBatch, place: usize) -> DateOrder {
+    match batch.column(place).as_string_opt::<i32>() {
+        Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
+        None => DateOrder::Unknown,
+    }
+}
+
+fn push_batch(builders: &mut [ColumnSketchBuilder], batch: &RecordBatch) -> Result<()> {
+    if batch.num_columns() != builders.len() {
+        return Err(Error::Internal(format!(
+            "a batch of {} columns for a table of {}",
+            batch.num_columns(),
+            builders.len()
+        )));
+    }
+    let cells = batch.num_rows() * batch.num_columns();
+    if cells >= PARALLEL_CELLS && builders.len() > 1 {
+        builders.par_iter_mut().zip(batch.columns()).try_for_each(|(builder, array)| push_array(builder, array))
+    } else {
+        builders.iter_mut().zip(batch.columns()).try_for_each(|(builder, array)| push_array(builder, array))
+    }
+}
+
+fn push_array(builder: &mut ColumnSketchBuilder, array: &dyn Array) -> Result<()> {
+    if let Some(cells) = array.as_string_opt::<i32>() {
+        for cell in cells {
+            match cell {
+                Some(cell) => builder.push(cell),
+                None => builder.push_missing(1),
+            }
+        }
+        return Ok(());
+    }
+    push_typed(builder, array)
+}
+
+/// Typed values go the same way as text, written as Arrow displays them.
+fn push_typed(builder: &mut ColumnSketchBuilder, array: &dyn Array) -> Result<()> {
+    use std::fmt::Write;
+    if matches!(array.data_type(), DataType::Null) {
+        builder.push_missing(array.len() as u64);
+        return Ok(());
+    }
+    let options = FormatOptions::default().with_display_error(true);
+    let formatter = ArrayFormatter::try_new(array, &options).map_err(|error| Error::Internal(error.to_string()))?;
+    let mut cell = String::new();
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            builder.push_missing(1);
+            continue;
+        }
+        cell.clear();
+        write!(cell, "{}", formatter.value(row)).map_err(|error| Error::Internal(error.to_string()))?;
+        builder.push(&cell);
+    }
+    Ok(())
+}
+
+fn bound_memory(builders: &mut [ColumnSketchBuilder]) {
+    let mut held: usize = builders.iter().map(ColumnSketchBuilder::held_values).sum();
+    while held > TABLE_VALUES {
+        let Some(fullest) = builders.iter_mut().max_by_key(|builder| builder.held_values()) else { return };
+        let before = fullest.held_values();
+        fullest.halve();
+        held -= before - fullest.held_values();
+        if before == fullest.held_values() {
+            return;
+        }
+    }
+}

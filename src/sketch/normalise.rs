@@ -1,0 +1,460 @@
+//! One normalisation for index and query: what a cell means, as bytes that can be hashed.
+//!
+//! Numbers and dates go to one canonical text ([`super::number`], [`super::temporal`]). Other text loses what people vary
+//! without meaning to: case, accents, Unicode compatibility forms, spaces, punctuation, trailing footnote marks, and, for
+//! values made of words only, the order of the words (`Last, First`). Codes keep their leading zeros, signs and order.
+//! The raw form is never replaced, only compared beside its normal form; [`Difference`] names what normalisation overcame.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::number::{self, Unit};
+use super::temporal::{DateOrder, parse_date};
+
+/// What one cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Empty, or one of the usual words for a missing value.
+    Null,
+    /// A whole number.
+    Integer,
+    /// A number with a fractional part.
+    Float,
+    /// A number with a per cent sign.
+    Percent,
+    /// A number with a currency sign.
+    Currency,
+    /// A calendar date or month.
+    Date,
+    /// A date with a time of day.
+    DateTime,
+    /// Anything else.
+    Text,
+}
+
+impl Kind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 8;
+    /// All kinds; `ALL[kind as usize] == kind`.
+    pub const ALL: [Kind; Kind::COUNT] = [
+        Kind::Null,
+        Kind::Integer,
+        Kind::Float,
+        Kind::Percent,
+        Kind::Currency,
+        Kind::Date,
+        Kind::DateTime,
+        Kind::Text,
+    ];
+
+    /// Whether cells of this kind have a numeric value.
+    pub fn is_number(self) -> bool {
+        matches!(self, Kind::Integer | Kind::Float | Kind::Percent | Kind::Currency)
+    }
+}
+
+/// A normalised cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// What it is.
+    pub kind: Kind,
+    /// 64-bit hash of the normal form with its type tag; equal normal forms have equal hashes. 0 for a missing value.
+    pub hash: u64,
+    /// The number, where `kind` is one; days since 0000-03-01 plus the fraction of the day for dates; else NaN.
+    pub number: f64,
+}
+
+impl Value {
+    const NULL: Value = Value { kind: Kind::Null, hash: 0, number: f64::NAN };
+}
+
+/// Text beyond this many bytes is hashed as it is: nobody joins on essays, and folding them is slow.
+const LONGEST_FOLDED: usize = 512;
+/// Word order is ignored up to this many words; longer texts are sentences.
+const MOST_REORDERED_WORDS: usize = 8;
+
+/// Turns cells into [`Value`]s; keeps its buffers between calls, so that no cell allocates.
+#[derive(Debug, Default, Clone)]
+pub struct Normaliser {
+    /// How the column writes ambiguous dates.
+    pub date_order: DateOrder,
+    digits: String,
+    normal: String,
+    folded: String,
+    words: Vec<(usize, usize)>,
+}
+
+impl Normaliser {
+    /// A normaliser for a column that writes its dates in `date_order`.
+    pub fn new(date_order: DateOrder) -> Self {
+        Self { date_order, ..Self::default() }
+    }
+
+    /// The normal form of `raw`, valid until the next call; empty for a missing value.
+    pub fn text(&mut self, raw: &str) -> &str {
+        self.value(raw);
+        &self.normal
+    }
+
+    /// Normalises one cell.
+    pub fn value(&mut self, raw: &str) -> Value {
+        let cell = raw.trim();
+        self.normal.clear();
+        if is_missing(cell) {
+            return Value::NULL;
+        }
+        if cell.len() > LONGEST_FOLDED {
+            self.normal.push_str(cell);
+            return Value { kind: Kind::Text, hash: xxh3_64(cell.as_bytes()), number: f64::NAN };
+        }
+        if let Some(value) = self.number_or_date(cell) {
+            return value;
+        }
+        let bare = without_footnotes(cell);
+        if bare.len() < cell.len()
+            && let Some(value) = self.number_or_date(bare)
+        {
+            return value;
+        }
+        self.fold(bare);
+        if self.normal.is_empty() {
+            // Nothing but marks: `***`, `+++`. They mean what they look like.
+            self.normal.push_str(cell);
+        }
+        Value { kind: Kind::Text, hash: tagged_hash(&self.normal, Tag::Text), number: f64::NAN }
+    }
+
+    fn number_or_date(&mut self, cell: &str) -> Option<Value> {
+        if let Some(number) = number::parse_number(cell, &mut self.digits) {
+            number::write_canonical(&number, &self.digits, &mut self.normal);
+            let kind = match number.unit {
+                Unit::Percent => Kind::Percent,
+                Unit::Currency => Kind::Currency,
+                Unit::None if number.integer => Kind::Integer,
+                Unit::None => Kind::Float,
+            };
+            return Some(Value { kind, hash: tagged_hash(&self.normal, Tag::Number), number: number.value });
+        }
+        let moment = parse_date(cell, self.date_order)?;
+        moment.write_iso(&mut self.normal);
+        let kind = if moment.second > 0 { Kind::DateTime } else { Kind::Date };
+        let day = days_from_epoch(moment.year, moment.month, moment.day.max(1));
+        let number = day + f64::from(moment.second) / 86_400.0;
+        Some(Value { kind, hash: tagged_hash(&self.normal, Tag::Date), number })
+    }
+
+    /// Writes the folded words of `text` into `self.normal`.
+    fn fold(&mut self, text: &str) {
+        self.folded.clear();
+        if text.is_ascii() {
+            fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut self.folded);
+        } else {
+            // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
+            let letters = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
+            fold_chars(letters, &mut self.folded);
+        }
+        self.words.clear();
+        let mut start = 0;
+        let mut only_words = true;
+        for (end, byte) in self.folded.bytes().chain([b' ']).enumerate() {
+            if byte == b' ' {
+                if end > start {
+                    self.words.push((start, end));
+                }
+                start = end + 1;
+            } else if !(byte.is_ascii_alphabetic() || byte >= 0x80) {
+                only_words = false;
+            }
+        }
+        if only_words && (2..=MOST_REORDERED_WORDS).contains(&self.words.len()) {
+            let folded = &self.folded;
+            self.words.sort_unstable_by(|a, b| folded[a.0..a.1].cmp(&folded[b.0..b.1]));
+        }
+        for (place, &(start, end)) in self.words.iter().enumerate() {
+            if place > 0 {
+                self.normal.push(' ');
+            }
+            self.normal.push_str(&self.folded[start..end]);
+        }
+    }
+}
+
+/// Lower-cased characters without punctuation: separators become one space, apostrophes vanish, `&` is `and`; signs that
+/// carry meaning stay (`+`, `#`, `%`, `<`, `>`, `=`, a minus before a digit or at the very end as in the grade `A-`).
+fn fold_chars(chars: impl Iterator<Item = char>, out: &mut String) {
+    let mut chars = chars.peekable();
+    let mut previous = ' ';
+    while let Some(c) = chars.next() {
+        let kept = match c {
+            _ if c.is_alphanumeric() || is_combining_mark(c) => Some(c),
+            '\'' | '’' | '‘' | 'ʼ' | '`' => continue,
+            '&' => {
+                out.push_str(if previous == ' ' { "and " } else { " and " });
+                previous = ' ';
+                continue;
+            }
+            '+' | '#' | '%' | '<' | '>' | '=' | '$' | '€' | '£' | '¥' | '°' => Some(c),
+            '-' | '−' => {
+                let next = chars.peek().copied();
+                let sign = previous == ' ' && next.is_some_and(|next| next.is_ascii_digit());
+                let grade = next.is_none() && previous.is_alphanumeric();
+                (sign || grade).then_some('-')
+            }
+            _ => None,
+        };
+        match kept {
+            Some(c) => out.push(c),
+            None if previous == ' ' => continue,
+            None => out.push(' '),
+        }
+        previous = kept.unwrap_or(' ');
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Tag {
+    Number = 1,
+    Date = 2,
+    Text = 3,
+}
+
+fn tagged_hash(normal: &str, tag: Tag) -> u64 {
+    // 0 is the hash of a missing value.
+    xxh3_64_with_seed(normal.as_bytes(), tag as u64).max(1)
+}
+
+/// Hash of a trimmed cell as written; two cells are equal as written exactly when these are.
+pub fn raw_hash(cell: &str) -> u64 {
+    xxh3_64(cell.as_bytes())
+}
+
+/// Whether a trimmed cell stands for a missing value.
+pub fn is_missing(cell: &str) -> bool {
+    const WORDS: [&str; 11] =
+        ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
+    if cell.is_empty() {
+        return true;
+    }
+    if cell.len() > 9 {
+        return false;
+    }
+    match cell.as_bytes()[0] {
+        b'-' | b'.' | b'?' | b':' | b'_' | b'*' => {
+            cell.bytes().all(|byte| byte == cell.as_bytes()[0]) && (cell.len() <= 3 && cell.as_bytes()[0] != b'*')
+        }
+        b'\\' => cell == "\\N",
+        0xe2 => matches!(cell, "–" | "—" | "−" | "…"),
+        _ => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
+    }
+}
+
+/// `cell` without trailing footnote marks: `[1]`, `[note 2]`, `*`, `†`, `‡`, `§`, `¶`, superscript digits.
+pub fn without_footnotes(cell: &str) -> &str {
+    let mut rest = cell;
+    loop {
+        let before = rest.trim_end();
+        let stripped = before
+            .strip_suffix(['*', '†', '‡', '§', '¶', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹', '⁰'])
+            .or_else(|| bracketed_note(before));
+        match stripped {
+            Some(shorter) if !shorter.trim_end().is_empty() => rest = shorter,
+            _ => return before,
+        }
+    }
+}
+
+fn bracketed_note(text: &str) -> Option<&str> {
+    let open = text.strip_suffix(']')?.rfind('[')?;
+    let note = &text[open + 1..text.len() - 1];
+    let marker = note.len() <= 3 || note.starts_with("note") || note.starts_with("nb") || note.bytes().all(|b| b.is_ascii_digit());
+    (marker && open > 0).then(|| &text[..open])
+}
+
+/// Days from 0000-03-01 in the proleptic Gregorian calendar (Howard Hinnant, "chrono-compatible low-level date algorithms").
+fn days_from_epoch(year: u16, month: u8, day: u8) -> f64 {
+    let (year, month) = if month > 2 { (i64::from(year), month - 3) } else { (i64::from(year) - 1, month + 9) };
+    let era = year.div_euclid(400);
+    let year_of_era = year - era * 400;
+    let day_of_year = (153 * i64::from(month) + 2) / 5 + i64::from(day) - 1;
+    (era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year) as f64
+}
+
+/// What normalisation overcame between two cells with the same normal form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// Spaces only.
+    Spaces,
+    /// Upper and lower case.
+    Case,
+    /// A trailing footnote mark.
+    FootnoteMark,
+    /// Accents or Unicode compatibility forms.
+    Accents,
+    /// Punctuation.
+    Punctuation,
+    /// The order of the words, as in `Last, First`.
+    WordOrder,
+    /// The way a number is written.
+    NumberStyle,
+    /// The way a date is written.
+    DateStyle,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Difference::Spaces => "spaces",
+            Difference::Case => "case",
+            Difference::FootnoteMark => "footnote marks",
+            Difference::Accents => "accents",
+            Difference::Punctuation => "punctuation",
+            Difference::WordOrder => "word order",
+            Difference::NumberStyle => "number style",
+            Difference::DateStyle => "date style",
+        })
+    }
+}
+
+impl Difference {
+    /// The strongest difference between two cells of equal normal form; `None` when they are the same as written.
+    pub fn between(a: &str, b: &str, normaliser: &mut Normaliser) -> Option<Self> {
+        let (a, b) = (a.trim(), b.trim());
+        if a == b {
+            return None;
+        }
+        match normaliser.value(a).kind {
+            Kind::Date | Kind::DateTime => return Some(Difference::DateStyle),
+            kind if kind.is_number() => return Some(Difference::NumberStyle),
+            _ => {}
+        }
+        let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (a, b) = (spaced(a), spaced(b));
+        if a == b {
+            return Some(Difference::Spaces);
+        }
+        let (a, b) = (a.to_lowercase(), b.to_lowercase());
+        if a == b {
+            return Some(Difference::Case);
+        }
+        let (a, b) = (without_footnotes(&a).to_string(), without_footnotes(&b).to_string());
+        if a == b {
+            return Some(Difference::FootnoteMark);
+        }
+        let plain = |text: &str| text.nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>();
+        let (a, b) = (plain(&a), plain(&b));
+        if a == b {
+            return Some(Difference::Accents);
+        }
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+        Some(if letters(&a) == letters(&b) { Difference::Punctuation } else { Difference::WordOrder })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(cell: &str) -> u64 {
+        Normaliser::default().value(cell).hash
+    }
+
+    #[test]
+    fn values_that_mean_the_same_hash_the_same() {
+        for (a, b) in [
+            ("Finland", " finland "),
+            ("Finland[1]", "FINLAND"),
+            ("Spain*", "Spain"),
+            ("France †", "france"),
+            ("Smith, John", "John Smith"),
+            ("Korea, South", "South Korea"),
+            ("São Paulo", "Sao Paulo"),
+            ("O'Brien", "OBrien"),
+            ("AT&T Inc.", "AT & T inc"),
+            ("3–1", "3-1"),
+            ("New\u{a0}York", "New  York"),
+            ("1,234", "1234.0"),
+            ("1,234[2]", "1234"),
+            ("14 March 2020", "2020-03-14"),
+            ("ＡＢＣ", "abc"),
+            ("rock_and_roll", "Rock & Roll"),
+        ] {
+            assert_eq!(hash(a), hash(b), "{a} = {b}");
+        }
+    }
+
+    #[test]
+    fn values_that_differ_in_meaning_stay_apart() {
+        for (a, b) in [
+            ("02134", "2134"),
+            ("A-", "A"),
+            ("A+", "A"),
+            ("C++", "C"),
+            ("C#", "C"),
+            ("50%", "50"),
+            ("-5 C", "5 C"),
+            ("3-1", "1-3"),
+            ("2-12", "12-2"),
+            ("<5", "5"),
+            ("A 12", "12 A"),
+            ("***", "**"),
+            ("Track 1", "Track 10"),
+        ] {
+            assert_ne!(hash(a), hash(b), "{a} ≠ {b}");
+        }
+    }
+
+    #[test]
+    fn missing_values_are_told_from_words() {
+        for cell in ["", " ", "NA", "n/a", "-", "--", "…", "null", "NaN", "\\N", "..", "?"] {
+            assert_eq!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
+        }
+        for cell in ["Nan Province", "none of these", "0", "***", "-1", "N"] {
+            assert_ne!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        let mut normaliser = Normaliser::default();
+        for (a, b, expected) in [
+            ("x", "x", None),
+            ("New York", "New  York", Some(Difference::Spaces)),
+            ("New York", "NEW YORK", Some(Difference::Case)),
+            ("Spain[3]", "spain", Some(Difference::FootnoteMark)),
+            ("Spain*", "Spain", Some(Difference::FootnoteMark)),
+            ("Málaga", "Malaga", Some(Difference::Accents)),
+            ("St. Louis", "St Louis", Some(Difference::Punctuation)),
+            ("Smith, John", "John Smith", Some(Difference::WordOrder)),
+            ("1,000", "1000", Some(Difference::NumberStyle)),
+            ("2020-01-02", "2 Jan 2020", Some(Difference::DateStyle)),
+        ] {
+            assert_eq!(Difference::between(a, b, &mut normaliser), expected, "{a} / {b}");
+        }
+    }
+
+    #[test]
+    fn dates_count_days() {
+        let mut normaliser = Normaliser::default();
+        let (a, b) = (normaliser.value("2020-02-28").number, normaliser.value("2020-03-01").number);
+        assert_eq!(b - a, 2.0);
+        assert_eq!(days_from_epoch(1970, 1, 1), 719_468.0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_normalises_and_its_normal_form_is_stable(text in "\\PC{0,40}") {
+            let mut normaliser = Normaliser::default();
+            let value = normaliser.value(&text);
+            let normal = normaliser.text(&text).to_string();
+            if value.kind == Kind::Text && normal.len() < 200 {
+                proptest::prop_assert_eq!(normaliser.text(&format!("  {text} ")), normal);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Words of names: how headers, file names and ids are taken apart.
+
+/// The lower-cased words of a name, split at separators and at camel-case and letter–digit borders:
+/// `popByState_2019` → `pop`, `by`, `state`, `2019`; `IATACode` → `iata`, `code`.
+pub fn name_words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut previous = Class::Other;
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let class = Class::of(c);
+        let next_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+        let border = match (previous, class) {
+            (Class::Lower, Class::Upper) => true,
+            (Class::Upper, Class::Upper) => next_lower,
+            (Class::Digit, Class::Lower | Class::Upper) | (Class::Lower | Class::Upper, Class::Digit) => true,
+            _ => false,
+        };
+        if (border || class == Class::Other) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if class != Class::Other {
+            word.extend(c.to_lowercase());
+        }
+        previous = class;
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Other,
+}
+
+impl Class {
+    fn of(c: char) -> Self {
+        if c.is_numeric() {
+            Class::Digit
+        } else if c.is_uppercase() {
+            Class::Upper
+        } else if c.is_alphabetic() {
+            Class::Lower
+        } else {
+            Class::Other
+        }
+    }
+}
+
+/// `text` cut to at most `width` characters, with `…` for what is missing, control and text-direction characters replaced by
+/// spaces: safe to show in a terminal whatever a lake file holds.
+pub fn shown(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(width * 4));
+    let mut chars = text.chars();
+    for (count, c) in chars.by_ref().enumerate() {
+        if count + 1 == width && chars_left(text, count) > 1 {
+            out.push('…');
+            break;
+        }
+        let hostile = c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        out.push(if hostile { ' ' } else { c });
+    }
+    out
+}
+
+/// Characters of `text` from place `count` on, counting two at the most.
+fn chars_left(text: &str, count: usize) -> usize {
+    text.chars().skip(count).take(2).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_apart_at_their_borders() {
+        for (name, expected) in [
+            ("popByState_2019", vec!["pop", "by", "state", "2019"]),
+            ("IATACode", vec!["iata", "code"]),
+            ("tbl_0423 exp", vec!["tbl", "0423", "exp"]),
+            ("CO2 (Mt)", vec!["co", "2", "mt"]),
+            ("", vec![]),
+        ] {
+            assert_eq!(name_words(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn shown_text_is_cut_and_harmless() {
+        assert_eq!(shown("abcdef", 4), "abc…");
+        assert_eq!(shown("abcd", 4), "abcd");
+        assert_eq!(shown("a\u{1b}[31mb\u{202e}", 20), "a [31mb ");
+    }
+}
