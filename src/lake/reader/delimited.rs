@@ -52,7 +52,7 @@ impl Delimited {
         let limits = GiantLimits { cell_bytes: options.max_cell_bytes, max_cells: options.max_columns };
         let mut records = Records::new(text, splitter, lines + 1, limits);
         let columns = take_columns(&mut records, &sniffed, &mut report);
-        let columns = columns.ok_or_else(|| Error::unreadable(path, "no text in it"))?;
+        let columns = columns.ok_or_else(|| Error::unreadable(path, records.emptiness()))?;
         if columns.len() < least_columns {
             return Err(Error::unreadable(path, "text without columns"));
         }

@@ -154,6 +154,12 @@ impl Records {
         Step::Giant(Box::new(record))
     }
 
+    /// Why there is no record.
+    pub(super) fn emptiness(&self) -> String {
+        let damage = self.text.damage().map(|why| format!("damaged compressed stream: {why}"));
+        damage.unwrap_or_else(|| "no text in it".into())
+    }
+
     /// Writes what was met so far into `report`.
     pub(super) fn note(&self, report: &mut ReadReport) {
         self.text.note(report);
