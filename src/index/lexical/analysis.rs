@@ -227,9 +227,7 @@ impl Code {
     }
 
     fn is_code(&self) -> bool {
-        self.joined.len() <= LONGEST_CODE_BYTES
-            && self.letters > 0
-            && (1..=MOST_CODE_DIGITS).contains(&self.digits)
+        self.joined.len() <= LONGEST_CODE_BYTES && self.letters > 0 && (1..=MOST_CODE_DIGITS).contains(&self.digits)
     }
 }
 
@@ -278,7 +276,11 @@ fn class_of(letter: char) -> Class {
 }
 
 fn is_word(letter: char) -> bool {
-    if letter.is_ascii() { letter.is_ascii_alphanumeric() } else { letter.is_alphanumeric() || is_combining_mark(letter) }
+    if letter.is_ascii() {
+        letter.is_ascii_alphanumeric()
+    } else {
+        letter.is_alphanumeric() || is_combining_mark(letter)
+    }
 }
 
 fn is_connector(letter: char) -> bool {
@@ -392,7 +394,10 @@ mod tests {
 
     #[test]
     fn words_are_folded_and_stemmed() {
-        assert_eq!(whole("The Populations of Zürich, Łódź & Straße"), ["the", "popul", "of", "zurich", "lodz", "strass"]);
+        assert_eq!(
+            whole("The Populations of Zürich, Łódź & Straße"),
+            ["the", "popul", "of", "zurich", "lodz", "strass"]
+        );
         assert_eq!(whole("driver's O'Brien don’t"), ["driver", "o", "brien", "don"]);
         assert_eq!(whole(""), Vec::<String>::new());
         assert_eq!(whole("— ?? \u{0} \u{301}"), Vec::<String>::new());

@@ -1,9 +1,7 @@
 //! The fields of a table that words are searched in, and how much each counts.
 
 use serde::{Deserialize, Serialize};
-use tantivy::schema::{
-    FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
 
 /// How many searchable fields there are.
 pub(super) const FIELD_COUNT: usize = 6;

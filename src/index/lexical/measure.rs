@@ -113,8 +113,7 @@ fn measure(name: &str, bench: &Path, with_titles: bool) {
     let (stats, built) = build(dir.path(), &tables);
     let megabytes = stats.text_bytes as f64 / 1e6;
     let started = Instant::now();
-    let index =
-        LexicalIndex::open(&[LexicalSegment { dir: dir.path().to_path_buf(), dead: Vec::new() }]).unwrap();
+    let index = LexicalIndex::open(&[LexicalSegment { dir: dir.path().to_path_buf(), dead: Vec::new() }]).unwrap();
     let opened = started.elapsed();
     let options = LexicalOptions { k: 100, ..LexicalOptions::default() };
     let (mut run, mut times, mut plain) = (String::new(), Vec::new(), Vec::new());
@@ -128,7 +127,9 @@ fn measure(name: &str, bench: &Path, with_titles: bool) {
         let hits = index.search(&text, &LexicalOptions { k: 10, ..options }).unwrap();
         times.push(started.elapsed());
         assert!(hits.len() <= 10);
-        for (rank, hit) in index.search(&text, &LexicalOptions { explain: false, ..options }).unwrap().iter().enumerate() {
+        for (rank, hit) in
+            index.search(&text, &LexicalOptions { explain: false, ..options }).unwrap().iter().enumerate()
+        {
             let table = &tables[hit.table as usize].id;
             writeln!(run, "{} Q0 {table} {} {} lexical", text_of(&query, "id"), rank + 1, hit.score).unwrap();
         }

@@ -14,11 +14,12 @@ const LONGEST_TEXT_BYTES: usize = 64 * 1024;
 
 /// Words that say nothing about a table: function words and the words questions are asked with.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can",
-    "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into",
-    "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s", "she", "should", "so", "such", "t", "than",
-    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were",
-    "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
+    "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if",
+    "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s", "she", "should", "so",
+    "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us",
+    "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would",
+    "you", "your",
 ];
 
 /// Extensions that users type behind a table's name.
@@ -130,7 +131,10 @@ mod tests {
     fn stop_words_go_only_when_others_stay() {
         assert_eq!(terms("Which of the airports is in Niger?"), ["airport", "niger"]);
         assert_eq!(terms("To be or not to be"), ["to", "be", "or", "not"]);
-        assert_eq!(terms("deaths reported by WHO"), ["death", "report", "by", "who"].map(String::from).into_iter().filter(|t| t != "by").collect::<Vec<_>>());
+        assert_eq!(
+            terms("deaths reported by WHO"),
+            ["death", "report", "by", "who"].map(String::from).into_iter().filter(|t| t != "by").collect::<Vec<_>>()
+        );
         assert_eq!(terms("WHO IS WHO IN NIGER"), ["niger"]);
     }
 
@@ -144,7 +148,10 @@ mod tests {
 
     #[test]
     fn a_file_name_has_the_key_of_its_table() {
-        assert_eq!(keys_of("`energy/food_prices.csv.gz`"), ["energyfoodpricescsvgz", "energyfoodpricescsv", "energyfoodprices"]);
+        assert_eq!(
+            keys_of("`energy/food_prices.csv.gz`"),
+            ["energyfoodpricescsvgz", "energyfoodpricescsv", "energyfoodprices"]
+        );
         assert!(keys_of(" ?! ").is_empty());
     }
 }

@@ -173,7 +173,9 @@ impl LexicalIndex {
                 .total_cmp(&a.score)
                 .then_with(|| b.exact.cmp(&a.exact))
                 .then_with(|| a.segment.cmp(&b.segment))
-                .then_with(|| self.segments[a.segment].table(a.document).cmp(&self.segments[b.segment].table(b.document)))
+                .then_with(|| {
+                    self.segments[a.segment].table(a.document).cmp(&self.segments[b.segment].table(b.document))
+                })
         };
         if k < ranked.len() && k > 0 {
             ranked.select_nth_unstable_by(k - 1, order);
