@@ -22,6 +22,8 @@ const LONGEST_CODE_BYTES: usize = 12;
 const MOST_CODE_DIGITS: usize = 8;
 /// Slots of the stem cache; a power of two.
 const STEM_SLOTS: usize = 8192;
+/// The stem cache is laid out after so many words: a query does without it.
+const WORDS_BEFORE_CACHE: usize = 1024;
 
 /// The terms of one text, in order, in one allocation.
 #[derive(Debug, Default, Clone)]
@@ -234,13 +236,15 @@ impl Code {
 /// Stems of words seen before. Stemming costs more than everything else in the analysis together, and words repeat.
 struct Stems {
     stemmer: TextAnalyzer,
+    /// Words and their stems, each in the slot that its hash names; one slot until enough words came.
     slots: Vec<(String, String)>,
+    words: usize,
 }
 
 impl Default for Stems {
     fn default() -> Self {
         let stemmer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::default()).build();
-        Stems { stemmer, slots: Vec::new() }
+        Stems { stemmer, slots: vec![Default::default()], words: 0 }
     }
 }
 
@@ -250,10 +254,12 @@ impl Stems {
         if word.len() < SHORTEST_STEMMED || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return word;
         }
-        if self.slots.is_empty() {
+        self.words += 1;
+        if self.words == WORDS_BEFORE_CACHE {
             self.slots.resize_with(STEM_SLOTS, Default::default);
         }
-        let slot = &mut self.slots[xxh3_64(word.as_bytes()) as usize % STEM_SLOTS];
+        let slots = self.slots.len();
+        let slot = &mut self.slots[xxh3_64(word.as_bytes()) as usize % slots];
         if slot.0 != word {
             slot.0.clear();
             slot.0.push_str(word);

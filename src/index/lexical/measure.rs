@@ -4,7 +4,7 @@
 //!
 //! Prints nDCG (from `score.py` of that folder), text and index sizes, speed of indexing and latency of queries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::analysis::Analyzer;
+use super::field::FIELD_COUNT;
+use super::query::Query;
 use super::*;
 
 const MEMORY_BYTES: usize = 256 << 20;
@@ -77,8 +80,14 @@ fn tables(bench: &Path, with_titles: bool) -> Vec<Table> {
     tables.into_values().collect()
 }
 
+/// Time that this thread has run, so that a busy machine does not count. Linux only.
+fn thread_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0))
+}
+
 fn build(dir: &Path, tables: &[Table]) -> (LexicalStats, Duration) {
-    let started = Instant::now();
+    let started = thread_time();
     let mut builder = LexicalBuilder::create(dir, MEMORY_BYTES).unwrap();
     for (ordinal, table) in tables.iter().enumerate() {
         let document = LexicalDocument {
@@ -92,7 +101,7 @@ fn build(dir: &Path, tables: &[Table]) -> (LexicalStats, Duration) {
         };
         builder.add(&document).unwrap();
     }
-    (builder.finish().unwrap(), started.elapsed())
+    (builder.finish().unwrap(), thread_time() - started)
 }
 
 fn score(bench: &Path, run: &str) -> String {
@@ -162,4 +171,193 @@ fn measures_the_benchmarks() {
     measure("fetaqa with titles", &root.join("fetaqa"), true);
     measure("fetaqa cells only", &root.join("fetaqa"), false);
     measure("acordar", &root.join("acordar"), true);
+}
+
+/// How a rejected way of combining the fields ranks.
+#[derive(Clone, Copy)]
+enum Way {
+    /// BM25F, as [`super::score`] does.
+    InsideSaturation,
+    /// A BM25 score for each field, added.
+    SumOfFields,
+    /// The best field's BM25 score, and this share of the others'.
+    BestField(f32),
+    /// One field of all text, its length that of all fields together.
+    OneField,
+}
+
+#[derive(Clone, Copy)]
+struct Alternative {
+    way: Way,
+    boosts: [f32; FIELD_COUNT],
+    k1: f32,
+    b: [f32; FIELD_COUNT],
+}
+
+struct Loaded {
+    index: LexicalIndex,
+    /// Length of every document in every field.
+    lengths: Vec<[f32; FIELD_COUNT]>,
+    ids: Vec<String>,
+    queries: Vec<(String, String, Query)>,
+    relevant: HashMap<String, HashMap<String, f64>>,
+}
+
+fn load(bench: &Path, with_titles: bool) -> Loaded {
+    let tables = tables(bench, with_titles);
+    let dir = tempfile::tempdir().unwrap().keep();
+    build(&dir, &tables);
+    let index = LexicalIndex::open(&[LexicalSegment { dir: dir.clone(), dead: Vec::new() }]).unwrap();
+    fs::remove_dir_all(dir).unwrap();
+    let mut lengths = vec![[0.0; FIELD_COUNT]; tables.len()];
+    for (table, lengths) in tables.iter().zip(&mut lengths) {
+        let texts = [&table.id, &table.title, &table.headers, &table.description, &table.tags, &table.values];
+        for (field, text) in texts.iter().enumerate() {
+            lengths[field] = Analyzer::new(matches!(field, 0 | 2)).terms(text).iter().count() as f32;
+        }
+    }
+    let queries = read_lines(&bench.join("queries.jsonl"));
+    let queries = queries.iter().map(|query| {
+        let label = format!("{} {}", text_of(query, "labels"), text_of(query, "style"));
+        (text_of(query, "id"), label, Query::from_text(&text_of(query, "text")))
+    });
+    let mut relevant: HashMap<String, HashMap<String, f64>> = HashMap::new();
+    for line in fs::read_to_string(bench.join("qrels.txt")).unwrap().lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let grade: f64 = fields[3].parse().unwrap();
+        if grade > 0.0 {
+            relevant.entry(fields[0].into()).or_default().insert(fields[2].into(), grade);
+        }
+    }
+    let queries = queries.collect();
+    Loaded { index, lengths, ids: tables.into_iter().map(|table| table.id).collect(), queries, relevant }
+}
+
+impl Loaded {
+    fn scores(&self, query: &Query, how: &Alternative) -> Vec<f32> {
+        let documents = self.lengths.len();
+        let segment = &self.index.segments[0];
+        let averages: Vec<f32> =
+            (0..FIELD_COUNT).map(|field| (segment.words(field) as f32 / documents as f32).max(1e-6)).collect();
+        let total_average: f32 = averages.iter().zip(how.boosts).map(|(average, boost)| average * boost).sum();
+        let idf = |n: usize| (1.0 + (documents as f32 - n as f32 + 0.5) / (n as f32 + 0.5)).ln();
+        let mut by_field = vec![[0.0f32; FIELD_COUNT]; documents];
+        let mut all = vec![0.0f32; documents];
+        for term in &query.terms {
+            let mut frequencies: hashbrown::HashMap<u32, [f32; FIELD_COUNT]> = hashbrown::HashMap::new();
+            let mut counts = [0; FIELD_COUNT];
+            for field in LexicalField::ALL.into_iter().filter(|field| !term.part || field.takes_parts()) {
+                let at = field as usize;
+                if how.boosts[at] == 0.0 {
+                    continue;
+                }
+                let word = tantivy::Term::from_field_text(self.index.fields.text[at], &term.term);
+                segment
+                    .for_each_block(at, &word, |found, counted, _| {
+                        counts[at] += found.len();
+                        for (document, count) in found.iter().zip(counted) {
+                            frequencies.entry(*document).or_default()[at] = *count as f32;
+                        }
+                    })
+                    .unwrap();
+            }
+            let shared = term.weight * idf(frequencies.len());
+            for (document, found) in frequencies {
+                let lengths = &self.lengths[document as usize];
+                let norm = |f: usize| 1.0 - how.b[f] + how.b[f] * lengths[f] / averages[f];
+                let fields = (0..FIELD_COUNT).filter(|f| found[*f] > 0.0);
+                match how.way {
+                    Way::InsideSaturation => {
+                        let tf: f32 = fields.map(|f| how.boosts[f] * found[f] / norm(f)).sum();
+                        all[document as usize] += shared * tf * (how.k1 + 1.0) / (how.k1 + tf);
+                    }
+                    Way::OneField => {
+                        let tf: f32 = fields.map(|f| how.boosts[f] * found[f]).sum();
+                        let length: f32 = (0..FIELD_COUNT).map(|f| how.boosts[f] * lengths[f]).sum();
+                        let norm = 1.0 - how.b[0] + how.b[0] * length / total_average;
+                        all[document as usize] += shared * tf * (how.k1 + 1.0) / (how.k1 * norm + tf);
+                    }
+                    Way::SumOfFields | Way::BestField(_) => {
+                        for f in fields {
+                            let score = idf(counts[f]) * found[f] * (how.k1 + 1.0) / (found[f] + how.k1 * norm(f));
+                            by_field[document as usize][f] += term.weight * how.boosts[f] * score;
+                        }
+                    }
+                }
+            }
+        }
+        for (all, fields) in all.iter_mut().zip(&by_field) {
+            let (sum, best) = (fields.iter().sum::<f32>(), fields.iter().copied().fold(0.0, f32::max));
+            *all += match how.way {
+                Way::BestField(share) => best + share * (sum - best),
+                _ => sum,
+            };
+        }
+        all
+    }
+
+    /// nDCG@10 by label.
+    fn ndcg(&self, how: &Alternative) -> BTreeMap<&str, f64> {
+        let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (id, label, query) in &self.queries {
+            let Some(relevant) = self.relevant.get(id) else { continue };
+            let scores = self.scores(query, how);
+            let mut order: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0.0).collect();
+            order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(self.ids[*a].cmp(&self.ids[*b])));
+            let gain = |rank: usize, grade: f64| grade / (rank as f64 + 2.0).log2();
+            let found = order.iter().take(10).enumerate();
+            let dcg: f64 =
+                found.map(|(rank, at)| gain(rank, relevant.get(&self.ids[*at]).copied().unwrap_or(0.0))).sum();
+            let mut ideal: Vec<f64> = relevant.values().copied().collect();
+            ideal.sort_by(|a, b| b.total_cmp(a));
+            let best: f64 = ideal.iter().take(10).enumerate().map(|(rank, grade)| gain(rank, *grade)).sum();
+            let sum = sums.entry(label).or_default();
+            *sum = (sum.0 + dcg / best, sum.1 + 1.0);
+        }
+        sums.into_iter().map(|(label, (sum, count))| (label, sum / count)).collect()
+    }
+}
+
+#[test]
+#[ignore = "reads benchmark folders named by LAKEWARD_BENCH"]
+fn compares_ways_to_combine_fields() {
+    let Some(root) = std::env::var_os("LAKEWARD_BENCH").map(PathBuf::from) else {
+        println!("skipped: LAKEWARD_BENCH does not name the folder of benchmarks");
+        return;
+    };
+    let sets = [("ottqa", true), ("ottqa", false), ("fetaqa", true), ("fetaqa", false), ("acordar", true)];
+    let loaded: Vec<Loaded> = sets.iter().map(|(name, titles)| load(&root.join(name), *titles)).collect();
+    println!("sets: {sets:?}; labels of acordar: 1 keyword, 2 keyword, 2 question");
+    let even = [1.0; FIELD_COUNT];
+    let title = [1.0, 2.0, 1.0, 1.0, 1.0, 1.0];
+    let names = [1.0, 3.0, 2.0, 1.0, 1.0, 1.0];
+    let b = [0.75; FIELD_COUNT];
+    let plain = Alternative { way: Way::InsideSaturation, boosts: even, k1: 1.2, b };
+    let with = |way: Way, boosts: [f32; FIELD_COUNT]| Alternative { way, boosts, k1: 1.2, b };
+    let mut ways = vec![
+        ("one field, boosts 1", with(Way::OneField, even)),
+        ("one field, title 2", with(Way::OneField, title)),
+        ("sum of fields, boosts 1", with(Way::SumOfFields, even)),
+        ("sum of fields, title 2", with(Way::SumOfFields, title)),
+        ("best field + 0.1, boosts 1", with(Way::BestField(0.1), even)),
+        ("best field + 0.3, boosts 1", with(Way::BestField(0.3), even)),
+        ("BM25F, boosts 1", plain),
+        ("BM25F, title 2", with(Way::InsideSaturation, title)),
+        ("BM25F, title 3, headers 2", with(Way::InsideSaturation, names)),
+    ];
+    for line in std::env::var("LAKEWARD_ALTERNATIVES").unwrap_or_default().lines() {
+        let numbers: Vec<f32> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        let way = Alternative {
+            boosts: numbers[..6].try_into().unwrap(),
+            k1: numbers[6],
+            b: numbers[7..13].try_into().unwrap(),
+            ..plain
+        };
+        ways.push((Box::leak(line.to_string().into_boxed_str()), way));
+    }
+    for (name, how) in ways {
+        let results: Vec<f64> = loaded.iter().flat_map(|loaded| loaded.ndcg(&how).into_values()).collect();
+        let shown: Vec<String> = results.iter().map(|result| format!("{result:.4}")).collect();
+        println!("{name:28} {} mean {:.4}", shown.join(" "), results.iter().sum::<f64>() / results.len() as f64);
+    }
 }

@@ -57,8 +57,8 @@ pub struct LexicalHit {
 
 /// Word indexes opened together.
 pub struct LexicalIndex {
-    fields: Fields,
-    segments: Vec<OpenSegment>,
+    pub(super) fields: Fields,
+    pub(super) segments: Vec<OpenSegment>,
 }
 
 /// A document of a segment, while it is ranked.
