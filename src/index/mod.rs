@@ -2,4 +2,5 @@
 
 pub mod lexical;
 pub mod lsh;
+pub mod segment;
 pub mod vectors;
