@@ -113,9 +113,6 @@ pub enum Error {
         /// DataFusion's message.
         reason: String,
     },
-    /// Work was stopped by the user.
-    #[error("interrupted")]
-    Interrupted,
     /// A state that should be impossible.
     #[error("internal error: {0}")]
     Internal(String),

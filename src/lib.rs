@@ -16,4 +16,6 @@ pub mod index;
 
 pub mod retrieve;
 
+pub mod cli;
+
 pub use error::{Error, Result};

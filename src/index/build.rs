@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::catalog::FileStamp;
@@ -61,7 +62,7 @@ impl BuildObserver for Silent {
 }
 
 /// What a build did.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BuildStats {
     /// Tables in the index now.
     pub tables: u64,
@@ -75,6 +76,8 @@ pub struct BuildStats {
     pub removed: u64,
     /// Tables left as they were.
     pub unchanged: u64,
+    /// New or changed files not read because the run was interrupted; the next run reads them.
+    pub unread: u64,
     /// Rows read in this run.
     pub rows: u64,
     /// Bytes read in this run.
@@ -94,7 +97,7 @@ pub struct BuildStats {
 impl BuildStats {
     /// Whether something of the lake is not in the index.
     pub fn is_partial(&self) -> bool {
-        !self.skipped.is_empty() || !self.partial.is_empty()
+        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0
     }
 }
 
@@ -126,7 +129,8 @@ pub struct TableDraft {
 /// # Errors
 /// [`Error::Io`] when the lake cannot be listed or the index not written, [`Error::Locked`] when another process writes it,
 /// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] when the index that is there cannot be
-/// extended; [`Error::Interrupted`]. After any error the index is what it was.
+/// extended. After any error the index is what it was.
+/// Interrupted by its observer, a build commits what it has read and leaves the rest to the next run.
 pub fn build(
     lake: &Path,
     folder: &Path,
@@ -141,28 +145,32 @@ pub fn build(
     let listing = source::list_files(lake)?;
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
     problems.extend(listing.problems);
-    let plan = plan(lake, folder, &mut manifest, &listing.files, &metadata)?;
+    let plan = plan(folder, &manifest, &listing.files, &metadata)?;
     let bytes = plan.reads.iter().map(|read| read.file.read_bytes).sum();
     observer.started(plan.reads.len() as u64, bytes);
     let mut outcome = Outcome::default();
     if !plan.reads.is_empty() {
         read_and_write(&plan, folder, &mut manifest, embedder, observer, &mut outcome)?;
     }
-    manifest.skipped = plan.skipped_before.iter().cloned().chain(outcome.skipped).collect();
+    let known_skips = manifest.skipped.len();
+    manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
     manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    let changed = manifest.generation == 0 || plan.has_changes() || !plan.reads.is_empty();
+    strike_out(&mut manifest, &plan, outcome.reads_done);
+    let changed = manifest.generation == 0 || !plan.gone.is_empty() || known_skips != manifest.skipped.len() || !plan.reads.is_empty();
     if changed {
         manifest.generation += 1;
         manifest.commit(folder)?;
     }
     remove_orphans(folder, &manifest);
+    let done = &plan.reads[..outcome.reads_done];
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
     Ok(BuildStats {
         tables: manifest.segments.iter().map(live).sum(),
         columns: manifest.segments.iter().map(|segment| u64::from(segment.columns)).sum(),
-        added: plan.reads.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped,
-        changed: plan.reads.iter().filter(|read| !read.new).count() as u64,
+        added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped,
+        changed: done.iter().filter(|read| !read.new).count() as u64,
         removed: plan.removed,
+        unread: (plan.reads.len() - outcome.reads_done) as u64,
         unchanged: plan.unchanged,
         rows: outcome.rows,
         read_bytes: outcome.read_bytes,
@@ -212,30 +220,31 @@ struct Plan<'a> {
     skipped_before: Vec<SkippedFile>,
     unchanged: u64,
     removed: u64,
-    struck_out: bool,
+    gone: Vec<Gone>,
 }
 
-impl Plan<'_> {
-    fn has_changes(&self) -> bool {
-        self.struck_out
-    }
+/// A table of the old index that is no longer what the lake holds.
+struct Gone {
+    segment: String,
+    table: u32,
+    /// The id under which its file is read again, if it is: it stays until that is done.
+    replaced_by: Option<TableId>,
 }
 
-/// Compares the files with the index; strikes out of `manifest` what is gone or must be read again.
+/// Compares the files with the index.
 fn plan<'a>(
-    lake: &Path,
     folder: &Path,
-    manifest: &mut Manifest,
+    manifest: &Manifest,
     files: &'a [LakeFile],
     metadata: &'a MetadataIndex,
 ) -> Result<Plan<'a>> {
-    let mut known: HashMap<String, (usize, u32, String, FileStamp)> = HashMap::new();
-    for (place, segment) in manifest.segments.iter().enumerate() {
+    let mut known: HashMap<String, (String, u32, String, FileStamp)> = HashMap::new();
+    for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
         let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(super::CATALOG_FILE))?;
         for table in (0..catalog.len() as u32).filter(|table| !removed.contains(table)) {
             let stamp = catalog.stamp(table)?;
-            known.insert(stamp.path.clone(), (place, table, catalog.id(table)?.to_string(), stamp));
+            known.insert(stamp.path.clone(), (segment.name.clone(), table, catalog.id(table)?.to_string(), stamp));
         }
     }
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
@@ -245,10 +254,8 @@ fn plan<'a>(
         skipped_before: Vec::new(),
         unchanged: 0,
         removed: 0,
-        struck_out: false,
+        gone: Vec::new(),
     };
-    let _ = lake;
-    let mut gone: Vec<(usize, u32)> = Vec::new();
     for (file, id) in files.iter().zip(source::assign_ids(files)) {
         let described = metadata.get(&file.relative);
         let metadata_hash = described.map_or(0, metadata_hash);
@@ -270,21 +277,31 @@ fn plan<'a>(
                 plan.unchanged += 1;
                 continue;
             }
-            gone.push((segment, table));
+            plan.gone.push(Gone { segment, table, replaced_by: Some(id.clone()) });
             new = false;
         }
         plan.reads.push(Read { file, id, metadata: described, metadata_hash, new });
     }
     plan.removed = known.len() as u64;
-    gone.extend(known.into_values().map(|(segment, table, _, _)| (segment, table)));
-    plan.struck_out = !gone.is_empty() || plan.skipped_before.len() != manifest.skipped.len();
-    for (segment, table) in gone {
-        manifest.segments[segment].removed.push(table);
-    }
-    manifest.segments.iter_mut().for_each(|segment| segment.removed.sort_unstable());
-    manifest.segments.retain(|segment| segment.removed.len() < segment.tables as usize);
+    let vanished = known.into_values().map(|(segment, table, _, _)| Gone { segment, table, replaced_by: None });
+    plan.gone.extend(vanished);
     plan.reads.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(plan)
+}
+
+/// Strikes out of `manifest` what vanished and what the first `reads_done` reads replaced.
+fn strike_out(manifest: &mut Manifest, plan: &Plan<'_>, reads_done: usize) {
+    let read: HashSet<&TableId> = plan.reads[..reads_done].iter().map(|read| &read.id).collect();
+    for gone in &plan.gone {
+        if gone.replaced_by.as_ref().is_some_and(|id| !read.contains(id)) {
+            continue;
+        }
+        if let Some(segment) = manifest.segments.iter_mut().find(|segment| segment.name == gone.segment) {
+            segment.removed.push(gone.table);
+            segment.removed.sort_unstable();
+        }
+    }
+    manifest.segments.retain(|segment| segment.removed.len() < segment.tables as usize);
 }
 
 fn metadata_hash(metadata: &crate::lake::metadata::TableMetadata) -> u64 {
@@ -293,6 +310,8 @@ fn metadata_hash(metadata: &crate::lake::metadata::TableMetadata) -> u64 {
 
 #[derive(Default)]
 struct Outcome {
+    /// How many of the planned reads were done, in their order.
+    reads_done: usize,
     rows: u64,
     read_bytes: u64,
     new_skipped: u64,
@@ -304,7 +323,8 @@ struct Outcome {
 /// What became of one file.
 type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
 
-/// Reads the planned files on all cores while one thread writes segments; appends those to `manifest`.
+/// Reads the planned files on all cores while one thread writes segments; appends those to `manifest`. Interrupted, it
+/// finishes what was read.
 fn read_and_write(
     plan: &Plan<'_>,
     folder: &Path,
@@ -317,10 +337,8 @@ fn read_and_write(
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
         let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims()));
-        let mut stopped = false;
         for chunk in chunks(&plan.reads) {
             if observer.interrupted() {
-                stopped = true;
                 break;
             }
             let results: Vec<FileResult> =
@@ -328,6 +346,7 @@ fn read_and_write(
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
+            outcome.reads_done += chunk.len();
             if sender.send(results).is_err() {
                 // The writer has failed; its error is what joining it returns.
                 break;
@@ -335,8 +354,7 @@ fn read_and_write(
         }
         drop(sender);
         observer.phase("writing the index");
-        let written = writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?;
-        if stopped { Err(Error::Interrupted) } else { written }
+        writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?
     })?;
     manifest.segments.extend(segments);
     Ok(())

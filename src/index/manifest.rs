@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -17,7 +18,7 @@ pub const FILE_NAME: &str = "manifest.json";
 pub const SEGMENTS: &str = "segments";
 
 /// The live state of an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Manifest {
     /// Format version: [`VERSION`].
     pub format_version: u32,
@@ -37,7 +38,7 @@ pub struct Manifest {
 }
 
 /// One live segment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct SegmentEntry {
     /// Its folder below [`SEGMENTS`].
     pub name: String,
@@ -53,7 +54,7 @@ pub struct SegmentEntry {
 }
 
 /// One file of a segment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct FileEntry {
     /// Its name in the segment's folder.
     pub name: String,
@@ -64,7 +65,7 @@ pub struct FileEntry {
 }
 
 /// A file of the lake that could not be read as a table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct SkippedFile {
     /// Path below the lake's root.
     pub path: String,

@@ -19,12 +19,14 @@ pub mod postings;
 pub mod segment;
 mod segment_builder;
 pub mod vectors;
+pub mod verify;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::text::name_words;
 use postings::PostingTags;
 use segment::SegmentKind;
+use vectors::TagPrefix;
 
 pub use open::{ColumnRef, LakeIndex, TableRef};
 
@@ -37,6 +39,9 @@ const JOIN_KIND: SegmentKind = SegmentKind(*b"JOIN");
 const JOIN_VERSION: u32 = 1;
 const VECTORS_KIND: SegmentKind = SegmentKind(*b"VECT");
 const VECTORS_VERSION: u32 = 1;
+const COLUMN_VECTORS: TagPrefix = *b"COL";
+const CONTENT_VECTORS: TagPrefix = *b"CNT";
+const TOPIC_VECTORS: TagPrefix = *b"TPC";
 const VALUE_TAGS: PostingTags = PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
 const HEADER_TAGS: PostingTags = PostingTags { directory: *b"HDIR", hashes: *b"HHSH", offsets: *b"HOFF", lists: *b"HLST" };
 

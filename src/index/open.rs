@@ -14,7 +14,7 @@ use super::postings::Postings;
 use super::segment::SegmentFile;
 use super::vectors::VectorSet;
 use super::{
-    CATALOG_FILE, COLUMNS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, VALUE_TAGS, VECTORS_FILE,
+    CATALOG_FILE, COLUMNS_FILE, COLUMN_VECTORS, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE,
     VECTORS_KIND, VECTORS_VERSION,
 };
 use crate::error::{Error, Result, nearest_names};
@@ -96,15 +96,15 @@ impl LakeIndex {
                 values: Postings::open(&join, VALUE_TAGS)?,
                 headers: Postings::open(&join, HEADER_TAGS)?,
                 lsh: LshIndex::open(&join)?,
-                column_vectors: VectorSet::open(&vectors, *b"CO")?,
-                content_vectors: VectorSet::open(&vectors, *b"TC")?,
-                topic_vectors: VectorSet::open(&vectors, *b"TT")?,
+                column_vectors: VectorSet::open(&vectors, COLUMN_VECTORS)?,
+                content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,
+                topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
                 removed: entry.removed.iter().copied().collect(),
             };
             if segment.catalog.len() != entry.tables as usize || segment.columns.len() != entry.columns as usize {
                 return Err(Error::damaged(&path, "it holds another number of tables or columns than the manifest says"));
             }
-            words.push(LexicalSegment { dir: path.join(LEXICAL_FOLDER), dead: segment.removed.clone() });
+            words.push(LexicalSegment { dir: path.join(LEXICAL_FOLDER), dead: entry.removed.clone() });
             segments.push(segment);
         }
         let lexical = LexicalIndex::open(&words)?;

@@ -14,7 +14,7 @@ use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
-    CATALOG_FILE, COLUMNS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, VALUE_TAGS, VECTORS_FILE,
+    CATALOG_FILE, COLUMNS_FILE, COLUMN_VECTORS, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE,
     VECTORS_KIND, VECTORS_VERSION, header_hashes,
 };
 use crate::error::{Error, Result};
@@ -63,9 +63,9 @@ impl SegmentBuilder {
             headers: Vec::new(),
             lsh: LshBuilder::default(),
             lexical: LexicalBuilder::create(&lexical, LEXICAL_MEMORY_BYTES)?,
-            column_vectors: VectorSetBuilder::new(column_dims(dims)),
-            content_vectors: VectorSetBuilder::new(dims),
-            topic_vectors: VectorSetBuilder::new(dims),
+            column_vectors: VectorSetBuilder::new(column_dims(dims))?,
+            content_vectors: VectorSetBuilder::new(dims)?,
+            topic_vectors: VectorSetBuilder::new(dims)?,
             values: 0,
             folder,
         })
@@ -89,11 +89,11 @@ impl SegmentBuilder {
             if sketch.distinct >= LSH_LEAST_VALUES && !sketch.hashes.is_empty() {
                 self.lsh.add(column, sketch.distinct, &MinHash::of(&sketch.hashes));
             }
-            self.column_vectors.push(vector);
+            self.column_vectors.push(vector)?;
             self.values += sketch.hashes.len();
         }
-        self.content_vectors.push(&draft.content);
-        self.topic_vectors.push(&draft.topic);
+        self.content_vectors.push(&draft.content)?;
+        self.topic_vectors.push(&draft.topic)?;
         self.add_words(table, &draft)
     }
 
@@ -145,9 +145,9 @@ impl SegmentBuilder {
         self.lexical.finish()?;
         note(CATALOG_FILE, self.catalog.finish(&self.folder.join(CATALOG_FILE))?);
         let mut vectors = SegmentWriter::create(&self.folder.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
-        self.column_vectors.write(&mut vectors, *b"CO", GraphChoice::Auto)?;
-        self.content_vectors.write(&mut vectors, *b"TC", GraphChoice::Auto)?;
-        self.topic_vectors.write(&mut vectors, *b"TT", GraphChoice::Auto)?;
+        self.column_vectors.write(&mut vectors, COLUMN_VECTORS, GraphChoice::Auto)?;
+        self.content_vectors.write(&mut vectors, CONTENT_VECTORS, GraphChoice::Auto)?;
+        self.topic_vectors.write(&mut vectors, TOPIC_VECTORS, GraphChoice::Auto)?;
         note(VECTORS_FILE, vectors.finish()?);
         let mut join = SegmentWriter::create(&self.folder.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
         write_postings(&mut join, VALUE_TAGS, self.columns.pairs())?;

@@ -1,5 +1,6 @@
 //! What the index knows of one table besides its values: file, report, metadata and profile.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::metadata::TableMetadata;
@@ -8,7 +9,7 @@ use super::reader::ReadReport;
 use super::source::{ContentHash, TableId};
 
 /// One table of the lake.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema, Deserialize)]
 pub struct TableEntry {
     /// Stable name: the path without its extension.
     pub id: TableId,

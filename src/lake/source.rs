@@ -12,13 +12,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::lake::reader;
 
 /// How a table's cells are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Any delimited text: `.csv`, `.tsv`, `.tab`, `.psv`, and `.txt` where it has at least two columns.
@@ -34,7 +35,7 @@ pub enum Format {
 }
 
 /// What a file is packed with, as its name says; readers go by the content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
     /// As it is.
@@ -46,7 +47,7 @@ pub enum Compression {
 }
 
 /// One table file of a lake.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct LakeFile {
     /// Where to open it.
     pub path: PathBuf,
@@ -63,7 +64,7 @@ pub struct LakeFile {
 }
 
 /// The stable name of a table in its lake: its path without extensions, or with them where two files would share one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(transparent)]
 pub struct TableId(String);
 
@@ -345,7 +346,7 @@ fn short_id(relative: &str) -> &str {
 }
 
 /// BLAKE3 of a file's bytes as they are on disk; written and serialised as 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ContentHash([u8; 32]);
 

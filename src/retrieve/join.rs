@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::likeness::name_likeness;
@@ -29,7 +30,7 @@ pub struct JoinOptions {
 }
 
 /// How the values of two columns were found to match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
     /// Most shared values are equal as written.
@@ -41,7 +42,7 @@ pub enum MatchKind {
 }
 
 /// A pair of equal values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ValueMatch {
     /// As the query writes it.
     pub query: String,
@@ -53,7 +54,7 @@ pub struct ValueMatch {
 }
 
 /// A table that can be joined, with the evidence.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct JoinAnswer {
     /// The table's id.
     pub table: String,

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use schemars::JsonSchema;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -22,7 +23,7 @@ const MOST_ROWS: u64 = 20_000;
 const DATE_CELLS: usize = 1000;
 
 /// Rows that a union would add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NewRows {
     /// Rows of the candidate that were compared.
     pub compared: u64,

@@ -1,5 +1,6 @@
 //! Text search: words (BM25) and meaning (vectors) fused by reciprocal rank; an exact name or title comes first.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::fuse::reciprocal_rank_fusion;
@@ -28,7 +29,7 @@ impl SearchOptions {
 }
 
 /// A table that answers a text, with the evidence.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SearchAnswer {
     /// The table's id.
     pub table: String,
@@ -78,7 +79,7 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, text: &str, options: &
     ]);
     // A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
     let exact: Vec<TableRef> =
-        lexical.iter().filter(|hit| hit.exact).map(|hit| TableRef { segment: hit.segment, table: hit.table }).collect();
+        lexical.iter().filter(|hit| hit.matched.iter().any(|matched| matched.exact)).map(|hit| TableRef { segment: hit.segment, table: hit.table }).collect();
     fused.sort_by_key(|(table, _)| !exact.contains(table));
     fused.truncate(options.k);
     let mut answers = Vec::with_capacity(fused.len());

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::fuse::reciprocal_rank_fusion;
@@ -33,7 +34,7 @@ pub struct UnionOptions {
 }
 
 /// A pair of aligned columns with the evidence; every likeness in 0..=1.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AlignedPair {
     /// The query's column.
     pub query_column: String,
@@ -52,7 +53,7 @@ pub struct AlignedPair {
 }
 
 /// A table that can be appended, with the evidence.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UnionAnswer {
     /// The table's id.
     pub table: String,

@@ -1,5 +1,6 @@
 //! The fields of a table that words are searched in, and how much each counts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tantivy::schema::{FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
 
@@ -11,7 +12,7 @@ pub(super) const NAMES: &str = "lakeward-names";
 pub(super) const RAW: &str = "raw";
 
 /// A part of a table's description or content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LexicalField {
     /// The table's id: folders and file name.
@@ -77,7 +78,7 @@ impl LexicalField {
 /// | BM25F, title 3, headers 2 | .837 | .360 | .951 | .540 | .549 | .515 | .368 |
 ///
 /// Ids of these sets are numbers; that a path says about as much as headers is judgement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Boosts([f32; FIELD_COUNT]);
 
 impl Default for Boosts {

@@ -1,6 +1,7 @@
 //! Searching the word indexes of several segments as one.
 
 use hashbrown::HashMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tantivy::{DocId, Term};
@@ -31,7 +32,7 @@ impl Default for LexicalOptions {
 }
 
 /// The words that one field of a hit shares with the query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct FieldMatch {
     /// The field.
     pub field: LexicalField,
@@ -42,7 +43,7 @@ pub struct FieldMatch {
 }
 
 /// A table that holds words of the query.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct LexicalHit {
     /// Index of its segment in the slice that [`LexicalIndex::open`] was given.
     pub segment: u32,

@@ -24,13 +24,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use index::MetadataIndex;
 pub use path_words::words_of_path;
 
 /// The standard that a sidecar follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standard {
     /// Frictionless Data Package, `datapackage.json`.
@@ -48,7 +49,7 @@ pub enum Standard {
 }
 
 /// What a publisher says about one column.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ColumnMetadata {
     /// Title for people, where it differs from the column's name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,7 @@ pub struct ColumnMetadata {
 
 /// What a publisher says about one table. Texts hold no control or direction characters; the description is
 /// at most 16 KB, other texts at most 1 KB, tags at most 64, columns at most 4,096.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct TableMetadata {
     /// Title; where the dataset has several files, the dataset's and the file's joined by ` — `.

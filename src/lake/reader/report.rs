@@ -5,10 +5,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a delimited text is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Dialect {
     /// Between cells; `None` for a text of one column, whose lines are taken whole.
     pub delimiter: Option<char>,
@@ -25,7 +26,7 @@ pub struct Dialect {
 }
 
 /// Something a reader had to mend or leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairKind {
     /// Rows with fewer cells than columns; the missing cells are null.
@@ -85,7 +86,7 @@ impl RepairKind {
 }
 
 /// One kind of repair, counted over the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Repair {
     /// What was done.
     pub kind: RepairKind,
@@ -136,7 +137,7 @@ fn counted(count: u64, one: &str, more: &str) -> String {
 }
 
 /// What reading one file took; final once the reader has returned its last batch.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ReadReport {
     /// Rows delivered.
     pub rows: u64,
