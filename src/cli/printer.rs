@@ -186,7 +186,7 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
         ),
     ];
     for matched in &answer.matched {
-        lines.push(format!("{} matches {}", matched.field, shown(&matched.words.join(", "), 200)));
+        lines.push(format!("{} matches {}", matched.field.name(), shown(&matched.words.join(", "), 200)));
     }
     lines.push(format!("columns: {}", shown(&answer.columns.join(", "), 300)));
     lines

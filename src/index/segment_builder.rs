@@ -8,7 +8,7 @@ use super::catalog::CatalogWriter;
 use super::columns::ColumnsWriter;
 use super::encode::column_dims;
 use super::lexical::{LexicalBuilder, LexicalDocument};
-use super::lsh::LshBuilder;
+use super::lsh::{LshBuilder, LshParams};
 use super::manifest::{FileEntry, Manifest, SegmentEntry, sync_folder};
 use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
@@ -61,7 +61,7 @@ impl SegmentBuilder {
             catalog: CatalogWriter::default(),
             columns: ColumnsWriter::default(),
             headers: Vec::new(),
-            lsh: LshBuilder::default(),
+            lsh: LshBuilder::new(LshParams::default())?,
             lexical: LexicalBuilder::create(&lexical, LEXICAL_MEMORY_BYTES)?,
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,

@@ -126,7 +126,7 @@ fn reason(answer: &SearchAnswer, exact: bool) -> String {
         parts.push("this is its name".into());
     }
     for matched in answer.matched.iter().take(3) {
-        parts.push(format!("{}: {}", matched.field, matched.words.join(", ")));
+        parts.push(format!("{}: {}", matched.field.name(), matched.words.join(", ")));
     }
     if parts.is_empty() || answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical)) {
         parts.push(format!("close in meaning ({:.2})", answer.cosine));
