@@ -88,6 +88,8 @@ pub struct JoinAnswer {
     pub name_likeness: f64,
     /// Cosine of the two columns' vectors.
     pub semantic_likeness: f64,
+    /// Weight of the shared values by their rarity, as a share of the query's total weight, 0..=1.
+    pub rarity: f64,
     /// Up to three matching values.
     pub matches: Vec<ValueMatch>,
     /// What normalisation had to overcome.
@@ -121,7 +123,7 @@ struct Features {
     names: f64,
     cosine: f64,
     uniqueness: f64,
-    weak: bool,
+    accidental: bool,
 }
 
 impl Features {
@@ -133,7 +135,7 @@ impl Features {
         let values = 0.6 * rarity + 0.4 * containment;
         let semantic = ((self.cosine - 0.5) / 0.5).clamp(0.0, 1.0);
         let score = 0.72 * values + 0.12 * self.names * (0.3 + 0.7 * values.sqrt()) + 0.08 * semantic + 0.08 * self.uniqueness * values;
-        if self.weak { score * 0.4 } else { score }
+        if self.accidental { score * 0.4 } else { score }
     }
 }
 
@@ -245,7 +247,7 @@ fn candidates(index: &LakeIndex, query: &QueryTable, place: usize) -> Result<Vec
             names: name_likeness(&column.profile.name, segment.columns.name(record)?),
             cosine: f64::from(segment.column_vectors.dot(reference.column, &column.vector)?),
             uniqueness: record.uniqueness(),
-            weak: is_accidental(column, record, overlap.as_ref()),
+            accidental: is_accidental(column, record, overlap.as_ref()),
         };
         candidates.push(Candidate { column: reference, query_column: place, score: features.score(), features });
     }
@@ -298,6 +300,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
         fan_out: f64::from(record.multiplicity),
         name_likeness: candidate.features.names,
         semantic_likeness: candidate.features.cosine,
+        rarity: overlap.map_or(0.0, |overlap| overlap.rarity),
         matches: matches.into_iter().take(3).collect(),
         normalised,
         weakness: column.profile.weakness.or(record.weakness()),

@@ -52,6 +52,24 @@ pub struct AlignedPair {
     places: (usize, usize),
 }
 
+/// What a union score is made of; each part in 0..=1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ScoreParts {
+    /// Sum of the aligned pairs' scores over the columns that could align.
+    pub alignment: f64,
+    /// BM25 of the query's words, as a share of the best table's.
+    pub words: f64,
+    /// Cosine of the whole tables' vectors.
+    pub content: f64,
+}
+
+impl ScoreParts {
+    /// The union score, 0..=1.
+    fn score(&self) -> f64 {
+        0.5 * self.alignment + 0.35 * self.words + 0.15 * self.content
+    }
+}
+
 /// A table that can be appended, with the evidence.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UnionAnswer {
@@ -61,6 +79,8 @@ pub struct UnionAnswer {
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
+    /// What the score is made of.
+    pub parts: ScoreParts,
     /// Aligned columns, in the query's order.
     pub alignment: Vec<AlignedPair>,
     /// Columns of the query that found no partner.
@@ -99,7 +119,7 @@ const COPY_SHARE: f64 = 0.05;
 
 struct Candidate {
     table: TableRef,
-    score: f64,
+    parts: ScoreParts,
     alignment: Vec<AlignedPair>,
 }
 
@@ -128,21 +148,21 @@ pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &Unio
         let alignment = align(segment, query, &names, table.table)?;
         let columns = segment.catalog.columns(table.table)?.len();
         let content = f64::from(segment.content_vectors.dot(table.table, &query.content)?).max(0.0);
-        let score = table_score(query, &alignment, columns, content, word_scores.get(&table).copied().unwrap_or(0.0));
-        candidates.push(Candidate { table, score, alignment });
+        let words = word_scores.get(&table).copied().unwrap_or(0.0);
+        let parts = ScoreParts { alignment: alignment_score(query, &alignment, columns), words, content };
+        candidates.push(Candidate { table, parts, alignment });
     }
-    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.table.cmp(&b.table)));
+    candidates.sort_by(|a, b| b.parts.score().total_cmp(&a.parts.score()).then(a.table.cmp(&b.table)));
     candidates.truncate(options.k);
     let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
     candidates.into_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
 }
 
-fn table_score(query: &QueryTable, alignment: &[AlignedPair], columns: usize, content: f64, words: f64) -> f64 {
+fn alignment_score(query: &QueryTable, alignment: &[AlignedPair], columns: usize) -> f64 {
     let fit: f64 = alignment.iter().map(|pair| pair.score).sum();
     let width = query.columns.len() as f64;
     let smaller = width.min(columns as f64).max(1.0);
-    let aligned = fit / (0.5 * width + 0.5 * smaller).max(1.0);
-    0.5 * aligned + 0.35 * words + 0.15 * content
+    fit / (0.5 * width + 0.5 * smaller).max(1.0)
 }
 
 /// Words of the query's headers and cells, by BM25 over headers and values.
@@ -350,7 +370,8 @@ fn answer(
     let mut answer = UnionAnswer {
         table: entry.id.to_string(),
         title: entry.title(),
-        score: candidate.score.clamp(0.0, 1.0),
+        score: candidate.parts.score().clamp(0.0, 1.0),
+        parts: candidate.parts,
         unmatched: unmatched.map(|(_, column)| column.profile.name.clone()).collect(),
         extra: extra.map(|(_, column)| column.name.clone()).collect(),
         near_copy: new_rows.is_some_and(|rows| (rows.new as f64) <= COPY_SHARE * rows.compared as f64),

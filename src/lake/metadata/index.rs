@@ -33,7 +33,7 @@ pub struct MetadataIndex {
 }
 
 impl MetadataIndex {
-    /// Reads the `sidecars` (in the lake `root`, or relative to it) in order of their paths. Also returns each that
+    /// Reads the `sidecars` (paths below the lake `root`, with or without it) in order of their paths. Also returns each that
     /// could not be read, with the reason. Nothing but the sidecars is read.
     pub fn read(root: &Path, sidecars: &[PathBuf]) -> (Self, Vec<(PathBuf, String)>) {
         let mut index = MetadataIndex::default();
@@ -71,16 +71,17 @@ impl MetadataIndex {
     }
 
     fn read_one(&mut self, root: &Path, sidecar: &Path) -> Result<(), String> {
-        let relative = if sidecar.is_absolute() {
-            sidecar.strip_prefix(root).map_err(|_| "it lies outside the lake".to_string())?
-        } else {
-            sidecar
+        let relative = match sidecar.strip_prefix(root) {
+            Ok(relative) => relative,
+            Err(_) if sidecar.is_absolute() => return Err("it lies outside the lake".into()),
+            Err(_) => sidecar,
         };
         if relative.components().any(|part| part == Component::ParentDir) {
             return Err("it lies outside the lake".into());
         }
-        let relative = relative.to_string_lossy().replace('\\', "/");
-        let document = load(&root.join(sidecar))?;
+        let relative_path = relative;
+        let relative = relative_path.to_string_lossy().replace('\\', "/");
+        let document = load(&root.join(relative_path))?;
         let datasets = read_document(&relative, &document)?;
         let is_alone = datasets.len() == 1;
         for dataset in datasets {

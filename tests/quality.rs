@@ -1,0 +1,128 @@
+//! Ranking quality on outside benchmarks, against the best plain baseline published with each. Run with `LAKEWARD_BENCH` set
+//! to a folder of benchmarks; skipped with a printed reason otherwise. `--nocapture` shows the figures.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use lakeward::embed::{Embedder, StaticModel};
+use lakeward::index::LakeIndex;
+use lakeward::index::build::{self, BuildOptions, Silent};
+use lakeward::retrieve::{JoinOptions, QueryTable, UnionOptions, join, union};
+
+const DEPTH: usize = 20;
+
+fn bench(name: &str) -> Option<PathBuf> {
+    let Some(root) = std::env::var_os("LAKEWARD_BENCH") else {
+        println!("skipped: LAKEWARD_BENCH is not set");
+        return None;
+    };
+    let folder = Path::new(&root).join(name);
+    if !folder.is_dir() {
+        println!("skipped: no benchmark `{name}` in LAKEWARD_BENCH");
+        return None;
+    }
+    Some(folder)
+}
+
+type Grades = HashMap<String, f64>;
+
+fn qrels(folder: &Path) -> HashMap<String, Grades> {
+    let mut qrels: HashMap<String, Grades> = HashMap::new();
+    for line in fs::read_to_string(folder.join("qrels.txt")).expect("qrels").lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let grade: f64 = fields[3].parse().expect("a grade");
+        if grade > 0.0 {
+            qrels.entry(fields[0].to_string()).or_default().insert(fields[2].to_string(), grade);
+        }
+    }
+    qrels
+}
+
+/// nDCG@10 with linear gains and reciprocal rank, as trec_eval computes them.
+fn measure(ranking: &[String], grades: &Grades) -> (f64, f64) {
+    let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
+    let gain = |table: &String| grades.get(table).copied().unwrap_or(0.0);
+    let found: f64 = ranking.iter().take(10).enumerate().map(|(place, table)| gain(table) * discount(place)).sum();
+    let mut ideal: Vec<f64> = grades.values().copied().collect();
+    ideal.sort_by(|a, b| b.total_cmp(a));
+    let best: f64 = ideal.iter().take(10).enumerate().map(|(place, grade)| grade * discount(place)).sum();
+    let first = ranking.iter().position(|table| gain(table) > 0.0).map_or(0.0, |place| 1.0 / (place + 1) as f64);
+    (found / best, first)
+}
+
+/// Mean nDCG@10 and reciprocal rank by `task labels`; prints them with latencies and writes a run file where asked.
+fn run(folder: &Path) -> BTreeMap<String, (f64, f64)> {
+    let lake = folder.join("lake");
+    let place = tempfile::tempdir().expect("a folder");
+    let embedder = StaticModel::builtin();
+    let stats = build::build(&lake, place.path(), embedder, &BuildOptions::default(), &Silent).expect("a build");
+    println!("{}: {} tables, {} columns in {} ms", folder.display(), stats.tables, stats.columns, stats.elapsed_ms);
+    assert!(stats.skipped.is_empty(), "{:?}", stats.skipped);
+    let index = LakeIndex::open(place.path(), embedder.id()).expect("an index");
+    let qrels = qrels(folder);
+    let mut scores: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut latencies: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut lines = String::new();
+    for line in fs::read_to_string(folder.join("queries.jsonl")).expect("queries").lines() {
+        let query: serde_json::Value = serde_json::from_str(line).expect("a query");
+        let text = |field: &str| query[field].as_str().map(str::to_string);
+        let (id, task) = (text("id").expect("an id"), text("task").expect("a task"));
+        let started = Instant::now();
+        let table = QueryTable::read(&folder.join(text("table").expect("a table")), None, embedder).expect("a table");
+        let ranking: Vec<String> = if task == "join" {
+            let column = text("column").map(|name| table.column(&name).expect("the column"));
+            let answers = join::search(&index, &table, &JoinOptions { k: DEPTH, column }).expect("answers");
+            answers.into_iter().map(|answer| answer.table).collect()
+        } else {
+            let options = UnionOptions { k: DEPTH, count_rows: true };
+            let answers = union::search(&index, &lake, &table, &options).expect("answers");
+            answers.into_iter().map(|answer| answer.table).collect()
+        };
+        latencies.entry(task.clone()).or_default().push(started.elapsed().as_secs_f64() * 1e3);
+        assert!(!ranking.is_empty(), "no answer for {id}");
+        for (place, table) in ranking.iter().enumerate() {
+            lines.push_str(&format!("{id} Q0 {table} {} {} lakeward\n", place + 1, DEPTH - place));
+        }
+        if let Some(grades) = qrels.get(&id) {
+            let key = format!("{task} {}", text("labels").unwrap_or_default());
+            scores.entry(key).or_default().push(measure(&ranking, grades));
+        }
+    }
+    if let Some(out) = std::env::var_os("LAKEWARD_RUNS") {
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        fs::write(Path::new(&out).join(format!("{name}.run")), lines).expect("a run file");
+    }
+    for (task, times) in &mut latencies {
+        times.sort_by(f64::total_cmp);
+        println!("  {task}: p50 {:.1} ms, p95 {:.1} ms", times[times.len() / 2], times[times.len() * 95 / 100]);
+    }
+    let mean = |values: &[(f64, f64)]| {
+        let count = values.len() as f64;
+        (values.iter().map(|value| value.0).sum::<f64>() / count, values.iter().map(|value| value.1).sum::<f64>() / count)
+    };
+    let means: BTreeMap<String, (f64, f64)> = scores.iter().map(|(key, values)| (key.clone(), mean(values))).collect();
+    for (key, (ndcg, mrr)) in &means {
+        println!("  {key}: nDCG@10 {ndcg:.3}, MRR {mrr:.3} ({} queries)", scores[key].len());
+    }
+    means
+}
+
+#[test]
+fn wiki_split_is_ranked_above_every_plain_baseline() {
+    let Some(folder) = bench("wiki-split") else { return };
+    let means = run(&folder);
+    // Folded containment with any word order; BM25 over headers and all rows.
+    assert!(means["join wiki-join"].0 > 0.933, "{means:?}");
+    assert!(means["union wiki-union"].0 > 0.870, "{means:?}");
+}
+
+#[test]
+fn lakebench_is_ranked_above_every_plain_baseline() {
+    let Some(folder) = bench("lakebench-webtable") else { return };
+    let means = run(&folder);
+    // Same header and containment; header and value Jaccard.
+    assert!(means["join join-B"].0 > 0.761, "{means:?}");
+    assert!(means["union union"].0 > 0.436, "{means:?}");
+}
