@@ -13,7 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    Decoder, DecoderResult, Encoding, ISO_8859_2, ISO_8859_4, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252,
+    WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
+};
 
 use super::report::{ReadReport, RepairKind};
 use crate::error::{Error, Result};
@@ -350,10 +353,26 @@ fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
+/// The encoding that the detector hears in `rest`; Windows-1252 where there is too little to tell.
+///
+/// A few odd bytes in an English text are no Shift-JIS: other scripts fill a good part of a text, and even other Latin
+/// alphabets are believed only on many letters.
 fn guess_encoding(rest: &[u8]) -> &'static Encoding {
+    const LEAST_LATIN_BYTES: usize = 40;
+    const LEAST_SCRIPT_SHARE: usize = 10;
+    let rest = &rest[..rest.len().min(GUESS_BYTES)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(&rest[..rest.len().min(GUESS_BYTES)], true);
-    detector.guess(None, Utf8Detection::Deny)
+    detector.feed(rest, true);
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    let lines = rest.split(|&byte| byte == b'\n').filter(|line| !line.is_ascii());
+    let (mut all, mut high) = (0, 0);
+    for line in lines {
+        all += line.len();
+        high += line.iter().filter(|byte| !byte.is_ascii()).count();
+    }
+    let is_latin = [WINDOWS_1250, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258, ISO_8859_2, ISO_8859_4].contains(&guess);
+    let is_sure = if is_latin { high >= LEAST_LATIN_BYTES } else { high * 100 >= all * LEAST_SCRIPT_SHARE };
+    if is_sure { guess } else { WINDOWS_1252 }
 }
 
 /// Whether multi-byte UTF-8 sequences outnumber invalid bytes by ten.
@@ -404,6 +423,9 @@ fn markup(head: &[u8]) -> Option<&'static str> {
     let is_any = |marks: &[&str]| marks.iter().any(|mark| start.starts_with(mark.as_bytes()));
     if is_any(&["<!doctype html", "<html", "<head", "<body", "<script", "<!--"]) {
         return Some("an HTML page");
+    }
+    if is_any(&["version https://git-lfs"]) {
+        return Some("a Git LFS pointer, not the file itself");
     }
     is_any(&["<?xml", "<rdf:", "<rss", "<error"]).then_some("an XML document")
 }

@@ -8,9 +8,9 @@ use super::kind::{CellKind, is_year};
 use super::split::{Found, Span, Splitter};
 
 /// Rows looked at.
-const SAMPLE_ROWS: usize = 128;
+const SAMPLE_ROWS: usize = 100;
 /// Bytes looked at, as long as they hold some rows.
-const SAMPLE_BYTES: usize = 1 << 16;
+const SAMPLE_BYTES: usize = 1 << 15;
 /// Lines above the table at most.
 const PREAMBLE_LINES: usize = 60;
 /// Candidates, strongest evidence first.
@@ -69,8 +69,8 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let backslash = uses_backslash(body);
     let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash));
     let mut splitter = Splitter::new(delimiter, quote, backslash);
-    let rows = cut(&mut splitter, body, whole, SAMPLE_ROWS);
-    let usual = usual_cells(&rows);
+    let rows = cut(&mut splitter, body, whole);
+    let usual = usual_cells(rows.iter().map(|row| row.cells.len()).collect());
     let top = preamble_rows(&rows, usual);
     let mut table_start = comments + rows.get(top).map_or(0, |row| row.start);
     let mut hash_header = false;
@@ -169,14 +169,24 @@ fn uses_backslash(sample: &[u8]) -> bool {
     escapes > closing && memchr::memmem::find(sample, b"\"\"\"").is_none()
 }
 
+/// A row as far as voting needs it.
+struct Shape {
+    cells: usize,
+    /// Cells that hold a stronger candidate.
+    dirty: usize,
+    /// Whether every cell after the first begins with a blank.
+    blanks: bool,
+}
+
 fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<u8> {
     let mut best: Option<(u8, f64)> = None;
     for delimiter in DELIMITERS {
-        if memchr::memchr(delimiter, body).is_none() {
+        let is_beaten = is_weak(delimiter) && best.is_some();
+        if is_beaten || memchr::memchr(delimiter, body).is_none() {
             continue;
         }
         let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
-        let rows = cut(&mut splitter, body, whole, SAMPLE_ROWS);
+        let rows = shapes(&mut splitter, body, whole);
         if let Some(score) = score(delimiter, &rows)
             && best.is_none_or(|(_, best)| score > best + 1e-9)
         {
@@ -186,57 +196,72 @@ fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<
     best.map(|(delimiter, _)| delimiter)
 }
 
+/// These stand inside cells so often that they count only where nothing else does, and without exception.
+fn is_weak(delimiter: u8) -> bool {
+    matches!(delimiter, b':' | b'~' | b' ')
+}
+
+fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool) -> Vec<Shape> {
+    let mut is_stronger = [false; 256];
+    let stronger = DELIMITERS.iter().take_while(|&&other| Some(other) != splitter.delimiter());
+    stronger.for_each(|&other| is_stronger[usize::from(other)] = true);
+    let mut shapes = Vec::new();
+    each_record(splitter, body, whole, |spans, start| {
+        let text = |span: &Span| &body[start + span.start..start + span.end];
+        let is_dirty = |span: &&Span| text(span).iter().any(|&byte| is_stronger[usize::from(byte)]);
+        let dirty = spans.iter().filter(is_dirty).count();
+        let blanks = spans[1..].iter().all(|span| text(span).starts_with(b" "));
+        shapes.push(Shape { cells: spans.len(), dirty, blanks });
+    });
+    shapes
+}
+
 /// How well rows cut at `delimiter` agree: 0 to 1, `None` when they do not.
-fn score(delimiter: u8, rows: &[Row]) -> Option<f64> {
-    let cells = usual_cells(rows);
+fn score(delimiter: u8, rows: &[Shape]) -> Option<f64> {
+    let cells = usual_cells(rows.iter().map(|row| row.cells).collect());
     if cells < 2 {
         return None;
     }
-    let is_usual = |row: &&Row| row.cells.len() == cells;
-    let first = rows.iter().take(PREAMBLE_LINES).position(|row| row.cells.len() == cells)?;
+    let first = rows.iter().take(PREAMBLE_LINES).position(|row| row.cells == cells)?;
     let table = &rows[first..];
-    let agreeing = table.iter().filter(is_usual).count();
+    let agreeing = table.iter().filter(|row| row.cells == cells).count();
     let agreement = agreeing as f64 / table.len() as f64;
-    let is_weak = matches!(delimiter, b':' | b'~' | b' ');
-    let least = if is_weak { 1.0 } else { LEAST_AGREEMENT };
-    if agreement < least || (is_weak && (table.len() < 3 || first > 0)) || (delimiter == b' ' && cells < 3) {
+    let least = if is_weak(delimiter) { 1.0 } else { LEAST_AGREEMENT };
+    let too_few = is_weak(delimiter) && (table.len() < 3 || first > 0);
+    // `Smith, John` below a header without a comma: what a blank always follows separates words, not cells.
+    let is_prose = delimiter != b' ' && first > 0 && table.iter().all(|row| row.blanks);
+    if agreement < least || too_few || is_prose || (delimiter == b' ' && cells < 3) {
         return None;
     }
-    if delimiter != b'\t' && is_prose(delimiter, table, first) {
-        return None;
-    }
-    let stronger: Vec<char> = DELIMITERS.iter().take_while(|&&other| other != delimiter).map(|&b| b as char).collect();
-    let looked_at: Vec<&&str> = table.iter().flat_map(|row| &row.cells).take(4096).collect();
-    let dirty = looked_at.iter().filter(|cell| cell.contains(&stronger[..])).count();
-    let clean = 1.0 - dirty as f64 / looked_at.len().max(1) as f64;
+    let all: usize = table.iter().map(|row| row.cells).sum();
+    let clean = 1.0 - table.iter().map(|row| row.dirty).sum::<usize>() as f64 / all as f64;
     let above = 1.0 - 0.3 * first as f64 / rows.len() as f64;
-    let strength = if is_weak { 0.5 } else { 1.0 };
-    Some(agreement * clean * above * strength * (1.0 - 0.5 / cells as f64))
+    Some(agreement * clean * above * (1.0 - 0.5 / cells as f64))
 }
 
-/// `Smith, John` below a header without a comma: a delimiter that a blank always follows separates words, not cells.
-fn is_prose(delimiter: u8, table: &[Row], lines_above: usize) -> bool {
-    if delimiter == b' ' || lines_above == 0 {
-        return false;
-    }
-    table.iter().all(|row| row.cells.iter().skip(1).all(|cell| cell.starts_with(' ')))
-}
-
-fn cut<'a>(splitter: &mut Splitter, body: &'a [u8], whole: bool, limit: usize) -> Vec<Row<'a>> {
+fn cut<'a>(splitter: &mut Splitter, body: &'a [u8], whole: bool) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
+    each_record(splitter, body, whole, |spans, start| {
+        let text = |span: &Span| std::str::from_utf8(&body[start + span.start..start + span.end]).unwrap_or_default();
+        rows.push(Row { cells: spans.iter().map(text).collect(), start });
+    });
+    rows
+}
+
+/// Calls `take` with the spans and the offset of each of the first records that are not blank.
+fn each_record(splitter: &mut Splitter, body: &[u8], whole: bool, mut take: impl FnMut(&[Span], usize)) {
     let mut spans: Vec<Span> = Vec::new();
-    let mut at = 0;
-    while rows.len() < limit {
+    let (mut at, mut count) = (0, 0);
+    while count < SAMPLE_ROWS {
         // What follows the sample is unknown; its last record counts only when it is the first.
-        let at_end = whole || rows.is_empty();
+        let at_end = whole || count == 0;
         let Found::Record { next, .. } = splitter.record(&body[at..], at_end, &mut spans) else { break };
-        let text = |span: &Span| std::str::from_utf8(&body[at + span.start..at + span.end]).unwrap_or_default();
         if !is_blank_record(&spans, &body[at..]) {
-            rows.push(Row { cells: spans.iter().map(text).collect(), start: at });
+            take(&spans, at);
+            count += 1;
         }
         at += next;
     }
-    rows
 }
 
 /// Whether the record is an empty line, or one of blanks only.
@@ -251,8 +276,7 @@ pub(super) fn is_blank_record(spans: &[Span], window: &[u8]) -> bool {
 }
 
 /// The most frequent number of cells, two or more before one; 0 for no rows.
-fn usual_cells(rows: &[Row]) -> usize {
-    let mut counts: Vec<usize> = rows.iter().map(|row| row.cells.len()).collect();
+fn usual_cells(mut counts: Vec<usize>) -> usize {
     counts.sort_unstable();
     let mut best = (0, 0);
     for group in counts.chunk_by(|a, b| a == b) {
@@ -274,13 +298,19 @@ fn preamble_rows(rows: &[Row], usual: usize) -> usize {
     let mut body: Vec<usize> = rows.iter().filter(|row| row.cells.len() == usual).map(filled).collect();
     body.sort_unstable();
     let typical = body.get(body.len() / 2).copied().unwrap_or(0);
-    let is_title = |row: &Row| {
-        let few = if row.cells.len() >= usual { typical / 3 } else { (usual / 3).max(1) };
-        let is_padded = row.cells.len() >= usual && typical >= 4;
-        filled(row) <= few && (row.cells.len() < usual || is_padded)
+    let is_title = |at: usize, row: &Row| {
+        let is_full = row.cells.len() >= usual;
+        let few = if is_full { typical / 3 } else { (usual / 3).max(1) };
+        // A title padded with delimiters; in a narrow table only if a row of names follows.
+        let names_follow = || rows.get(at + 1).is_some_and(|row| row.cells.len() == usual && all_text(row));
+        filled(row) <= few && (!is_full || typical >= 4 || names_follow())
     };
-    let above = rows.iter().take(PREAMBLE_LINES).take_while(|row| is_title(row)).count();
+    let above = rows.iter().take(PREAMBLE_LINES).enumerate().take_while(|&(at, row)| is_title(at, row)).count();
     if above < rows.len() { above } else { 0 }
+}
+
+fn all_text(row: &Row) -> bool {
+    row.cells.iter().all(|cell| CellKind::of(strip_quotes(cell)) == CellKind::Text)
 }
 
 fn has_header(rows: &[Row]) -> bool {
@@ -308,7 +338,7 @@ fn has_header(rows: &[Row]) -> bool {
     let agreeing = typed.iter().filter(|&&at| body_is(body, at, kinds[at])).count();
     let named = (0..first.len()).filter(|&at| kinds[at] == CellKind::Text);
     let named = named.filter(|&at| body_is(body, at, CellKind::Number) || body_is(body, at, CellKind::Date)).count();
-    !(agreeing * 2 > typed.len() && named < agreeing)
+    !(agreeing * 2 > typed.len() && named == 0)
 }
 
 fn strip_quotes(cell: &str) -> &str {
@@ -335,14 +365,15 @@ fn counts_up(cells: &[&str]) -> bool {
     numbers.is_some_and(|numbers| numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]))
 }
 
-/// Whether the text cells of the first row come again below in the same columns: then they are values, not names.
+/// Whether the text cells of the first row come again and again below in the same columns: then they are values, not
+/// names. A header may come again as well, but whole and seldom.
 fn repeats_below(first: &[&str], body: &[Row]) -> bool {
+    const LEAST_SHARE: f64 = 0.2;
+    let is_copy = |row: &Row| row.cells.iter().map(|cell| strip_quotes(cell)).eq(first.iter().copied());
+    if body.iter().any(is_copy) && body.len() > 3 {
+        return false;
+    }
     let texts: Vec<usize> = (0..first.len()).filter(|&at| !first[at].is_empty()).collect();
-    let is_copy =
-        |row: &&Row| row.cells.len() == first.len() && row.cells.iter().zip(first).all(|(a, b)| strip_quotes(a) == *b);
-    let rows: Vec<&Row> = body.iter().filter(|row| !is_copy(row)).collect();
-    let repeated =
-        |at: &&usize| rows.iter().filter_map(|row| row.cells.get(**at)).any(|cell| strip_quotes(cell) == first[**at]);
-    let count = texts.iter().filter(repeated).count();
-    count >= 2 && count * 2 >= texts.len()
+    let repeated = texts.iter().filter(|&&at| share(body, at, |cell| cell == first[at]) >= LEAST_SHARE).count();
+    repeated >= 2 && repeated * 2 >= texts.len()
 }
