@@ -152,11 +152,24 @@ fn headers_are_told_from_data() {
     assert!(header("name,city\nAnn,Rome\nBob,Oslo\n"));
     assert!(header("Team,P,W\nA,3,4\nB,5,6\n"));
     assert!(header("Rank,% (1960),% (2000)\n1,13.2,11.3\n2,6.3,10.4\n"));
+    assert!(header("#,Title,\"Budget, $\"\n1,Viy,49\n2,Burnt,45\n"));
+    assert!(header(
+        "Athlete,Event,Race,Race\nAthlete,Event,Time,Rank\nAnn,Downhill,3:10.09,73\nBob,Slalom,2:57.79,78\n"
+    ));
     assert!(header("11,17,Pos,14\n0,0,37,0\n42,36,10,42\n"));
     assert!(header("Year,Film\n1985,King David\n1986,Other\n1987,X\nYear,Film\n1990,Y\n"));
     assert!(!header("M,yes\nF,no\nM,no\nF,yes\n"));
     assert!(header("name\nAnn\nBob\n"));
     assert!(header("a,b,c\n"));
+}
+
+#[test]
+fn markup_inside_cells_is_no_delimiter() {
+    let rows: String = (0..9).map(|i| format!("{{{{flag|C{i}}}}},{i},x; y\n")).collect();
+    assert_eq!(read("t.csv", format!("Country,Wins,Notes\n{rows}")).names, ["Country", "Wins", "Notes"]);
+    let podium = "GOLD,SILVER,BRONZE\n{{flag|A}}\n{{flag|B}}\n{{flag|C}}\n";
+    let table = read("t.csv", podium);
+    assert_eq!((table.names.len(), table.rows.len()), (3, 3));
 }
 
 #[test]

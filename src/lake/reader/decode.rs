@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 const WHOLE_FILE_BYTES: u64 = 4 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
 /// What the encoding is guessed from.
-const GUESS_BYTES: usize = 1 << 16;
+const GUESS_BYTES: usize = 1 << 14;
 
 /// A sliding window of UTF-8 text over a file.
 pub(super) struct Text {
@@ -360,16 +360,20 @@ fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
 fn guess_encoding(rest: &[u8]) -> &'static Encoding {
     const LEAST_LATIN_BYTES: usize = 40;
     const LEAST_SCRIPT_SHARE: usize = 10;
-    let rest = &rest[..rest.len().min(GUESS_BYTES)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(rest, true);
-    let guess = detector.guess(None, Utf8Detection::Deny);
-    let lines = rest.split(|&byte| byte == b'\n').filter(|line| !line.is_ascii());
     let (mut all, mut high) = (0, 0);
-    for line in lines {
+    // Lines of plain ASCII say nothing.
+    for line in rest.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.is_ascii()) {
+        let line = &line[..line.len().min(GUESS_BYTES)];
+        detector.feed(line, false);
         all += line.len();
         high += line.iter().filter(|byte| !byte.is_ascii()).count();
+        if all >= GUESS_BYTES {
+            break;
+        }
     }
+    detector.feed(&[], true);
+    let guess = detector.guess(None, Utf8Detection::Deny);
     let is_latin = [WINDOWS_1250, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258, ISO_8859_2, ISO_8859_4].contains(&guess);
     let is_sure = if is_latin { high >= LEAST_LATIN_BYTES } else { high * 100 >= all * LEAST_SCRIPT_SHARE };
     if is_sure { guess } else { WINDOWS_1252 }

@@ -46,6 +46,8 @@ pub(super) struct RowWidth {
 pub(super) struct Known {
     pub(super) delimiter: Option<u8>,
     pub(super) header: Option<bool>,
+    /// The delimiter that the file's name promises.
+    pub(super) promised: Option<u8>,
 }
 
 struct Row<'a> {
@@ -67,7 +69,7 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let body = &sample[comments..];
     let quote = quote_of(body);
     let backslash = uses_backslash(body);
-    let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash));
+    let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash, known.promised));
     let mut splitter = Splitter::new(delimiter, quote, backslash);
     let rows = cut(&mut splitter, body, whole);
     let usual = usual_cells(rows.iter().map(|row| row.cells.len()).collect());
@@ -79,7 +81,7 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let mut header = None;
     if let Some((offset, line)) = commented
         && usual >= 2
-        && delimiter.is_some_and(|delimiter| memchr::memchr_iter(delimiter, line).count() + 1 == usual)
+        && splitter.count_cells(line) == usual
     {
         (table_start, hash_header, header) = (lead + offset, true, Some(true));
     } else if let (Some(row), 0, true) = (rows.first(), comments, usual >= 2) {
@@ -126,7 +128,9 @@ fn separator_line(sample: &[u8]) -> (usize, Option<u8>) {
 /// Length of the lines at the start that begin with `#`, as long as another line follows them.
 fn comment_lines(sample: &[u8]) -> usize {
     let mut at = 0;
-    while sample[at..].starts_with(b"#") {
+    // `#,name` is a header whose first name is `#`.
+    let is_cell = |line: &[u8]| line.get(1).is_some_and(|byte| DELIMITERS[..4].contains(byte));
+    while sample[at..].starts_with(b"#") && !is_cell(&sample[at..]) {
         let Some(end) = memchr::memchr2(b'\n', b'\r', &sample[at..]) else { return 0 };
         let two = sample[at + end..].starts_with(b"\r\n");
         at += end + 1 + usize::from(two);
@@ -172,28 +176,53 @@ fn uses_backslash(sample: &[u8]) -> bool {
 /// A row as far as voting needs it.
 struct Shape {
     cells: usize,
-    /// Cells that hold a stronger candidate.
+    /// Cells that hold a delimiter which cuts the rows well, too.
     dirty: usize,
     /// Whether every cell after the first begins with a blank.
     blanks: bool,
 }
 
-fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<u8> {
+fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, promised: Option<u8>) -> Option<u8> {
     let mut best: Option<(u8, f64)> = None;
+    let mut is_rival = [false; 256];
+    let top = promised.and_then(|promised| first_shape(promised, body, whole, quote, backslash));
+    // The first row keeps the promise of the file's name: only a delimiter that does so as well can be another one.
+    let is_kept = top.is_some_and(|top| top.cells >= 2 && !top.blanks);
+    let mut late: Option<(u8, f64)> = None;
     for delimiter in DELIMITERS {
-        let is_beaten = is_weak(delimiter) && best.is_some();
+        let is_beaten = is_weak(delimiter) && (best.is_some() || is_kept);
         if is_beaten || memchr::memchr(delimiter, body).is_none() {
             continue;
         }
         let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
-        let rows = shapes(&mut splitter, body, whole);
-        if let Some(score) = score(delimiter, &rows)
-            && best.is_none_or(|(_, best)| score > best + 1e-9)
-        {
-            best = Some((delimiter, score));
+        let rows = shapes(&mut splitter, body, whole, &is_rival);
+        let Some((score, from_top)) = score(delimiter, &rows) else { continue };
+        is_rival[usize::from(delimiter)] = from_top;
+        let score = score * prior(delimiter, promised);
+        let place = if is_kept && !from_top && Some(delimiter) != promised { &mut late } else { &mut best };
+        if place.is_none_or(|(_, best)| score > best + 1e-9) {
+            *place = Some((delimiter, score));
         }
     }
-    best.map(|(delimiter, _)| delimiter)
+    let late_or_kept = late.map(|(delimiter, _)| delimiter).or(promised.filter(|_| is_kept));
+    best.map(|(delimiter, _)| delimiter).or(late_or_kept)
+}
+
+fn first_shape(delimiter: u8, body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<Shape> {
+    let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
+    let end = memchr::memchr(b'\n', body).map_or(body.len(), |at| at + 1);
+    shapes(&mut splitter, &body[..end], whole || end < body.len(), &[false; 256]).into_iter().next()
+}
+
+/// How far the file's name supports a delimiter: `.csv` files often have semicolons, seldom bars, `.tsv` files tabs.
+fn prior(delimiter: u8, promised: Option<u8>) -> f64 {
+    match (promised, delimiter) {
+        (Some(promised), _) if promised == delimiter => 1.0,
+        (Some(b',') | None, b';' | b'\t') => 0.95,
+        (Some(b','), b'|') => 0.85,
+        (Some(_), _) => 0.7,
+        (None, _) => 1.0,
+    }
 }
 
 /// These stand inside cells so often that they count only where nothing else does, and without exception.
@@ -201,14 +230,11 @@ fn is_weak(delimiter: u8) -> bool {
     matches!(delimiter, b':' | b'~' | b' ')
 }
 
-fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool) -> Vec<Shape> {
-    let mut is_stronger = [false; 256];
-    let stronger = DELIMITERS.iter().take_while(|&&other| Some(other) != splitter.delimiter());
-    stronger.for_each(|&other| is_stronger[usize::from(other)] = true);
+fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool, is_rival: &[bool; 256]) -> Vec<Shape> {
     let mut shapes = Vec::new();
     each_record(splitter, body, whole, |spans, start| {
         let text = |span: &Span| &body[start + span.start..start + span.end];
-        let is_dirty = |span: &&Span| text(span).iter().any(|&byte| is_stronger[usize::from(byte)]);
+        let is_dirty = |span: &&Span| text(span).iter().any(|&byte| is_rival[usize::from(byte)]);
         let dirty = spans.iter().filter(is_dirty).count();
         let blanks = spans[1..].iter().all(|span| text(span).starts_with(b" "));
         shapes.push(Shape { cells: spans.len(), dirty, blanks });
@@ -216,8 +242,11 @@ fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool) -> Vec<Shape> {
     shapes
 }
 
-/// How well rows cut at `delimiter` agree: 0 to 1, `None` when they do not.
-fn score(delimiter: u8, rows: &[Shape]) -> Option<f64> {
+/// How well rows cut at `delimiter` agree, 0 to 1, and whether they do so very well from the first on; `None` when they
+/// do not agree.
+fn score(delimiter: u8, rows: &[Shape]) -> Option<(f64, bool)> {
+    const RIVAL_AGREEMENT: f64 = 0.9;
+    const BELOW_OTHER_LINES: f64 = 0.6;
     let cells = usual_cells(rows.iter().map(|row| row.cells).collect());
     if cells < 2 {
         return None;
@@ -235,8 +264,9 @@ fn score(delimiter: u8, rows: &[Shape]) -> Option<f64> {
     }
     let all: usize = table.iter().map(|row| row.cells).sum();
     let clean = 1.0 - table.iter().map(|row| row.dirty).sum::<usize>() as f64 / all as f64;
-    let above = 1.0 - 0.3 * first as f64 / rows.len() as f64;
-    Some(agreement * clean * above * (1.0 - 0.5 / cells as f64))
+    let place = if first == 0 { 1.0 } else { BELOW_OTHER_LINES };
+    let score = agreement * agreement * clean * place * (1.0 - 0.5 / cells as f64);
+    Some((score, first == 0 && agreement >= RIVAL_AGREEMENT))
 }
 
 fn cut<'a>(splitter: &mut Splitter, body: &'a [u8], whole: bool) -> Vec<Row<'a>> {
@@ -366,11 +396,13 @@ fn counts_up(cells: &[&str]) -> bool {
 }
 
 /// Whether the text cells of the first row come again and again below in the same columns: then they are values, not
-/// names. A header may come again as well, but whole and seldom.
+/// names. Rows that are mostly the first one again are headers as well: a second level, or tables one below the other.
 fn repeats_below(first: &[&str], body: &[Row]) -> bool {
     const LEAST_SHARE: f64 = 0.2;
-    let is_copy = |row: &Row| row.cells.iter().map(|cell| strip_quotes(cell)).eq(first.iter().copied());
-    if body.iter().any(is_copy) && body.len() > 3 {
+    let alike = |row: &Row| row.cells.iter().zip(first).filter(|(cell, first)| strip_quotes(cell) == **first).count();
+    let is_copy = |row: &Row| if first.len() >= 3 { alike(row) * 2 >= first.len() } else { alike(row) == first.len() };
+    let copies = body.iter().filter(|row| is_copy(row)).count();
+    if body.first().is_some_and(is_copy) || (copies > 0 && copies * 2 < body.len()) {
         return false;
     }
     let texts: Vec<usize> = (0..first.len()).filter(|&at| !first[at].is_empty()).collect();
