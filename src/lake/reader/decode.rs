@@ -340,6 +340,7 @@ fn decode_into(decoder: &mut Decoder, mut raw: &[u8], out: &mut Vec<u8>, last: b
 /// UTF-16 without a byte order mark: of the pairs of Latin text, one half is NUL.
 fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     let head = &raw[..raw.len().min(4096) & !1];
+    memchr::memchr(0, head)?;
     let pairs = head.len() / 2;
     let even = head.iter().step_by(2).filter(|&&byte| byte == 0).count();
     let odd = head.iter().skip(1).step_by(2).filter(|&&byte| byte == 0).count();

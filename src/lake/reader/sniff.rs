@@ -197,15 +197,18 @@ fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, promised: 
         let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
         let rows = shapes(&mut splitter, body, whole, &is_rival);
         let Some((score, from_top)) = score(delimiter, &rows) else { continue };
-        is_rival[usize::from(delimiter)] = from_top;
+        is_rival[usize::from(delimiter)] = from_top && (delimiter != b'|' || promised != Some(b','));
         let score = score * prior(delimiter, promised);
         let place = if is_kept && !from_top && Some(delimiter) != promised { &mut late } else { &mut best };
         if place.is_none_or(|(_, best)| score > best + 1e-9) {
             *place = Some((delimiter, score));
         }
     }
-    let late_or_kept = late.map(|(delimiter, _)| delimiter).or(promised.filter(|_| is_kept));
-    best.map(|(delimiter, _)| delimiter).or(late_or_kept)
+    // Below a title with commas stands a table with semicolons or tabs; bars and the like are markup inside cells.
+    let late = late.map(|(delimiter, _)| delimiter);
+    let below_title = late.filter(|delimiter| matches!(delimiter, b';' | b'\t'));
+    let kept = promised.filter(|_| is_kept);
+    best.map(|(delimiter, _)| delimiter).or(below_title).or(kept).or(late)
 }
 
 fn first_shape(delimiter: u8, body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<Shape> {
@@ -372,6 +375,12 @@ fn has_header(rows: &[Row]) -> bool {
 }
 
 fn strip_quotes(cell: &str) -> &str {
+    if let [first, .., last] = cell.as_bytes()
+        && first.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return cell;
+    }
     cell.trim().trim_matches('"').trim()
 }
 
