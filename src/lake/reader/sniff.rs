@@ -17,6 +17,8 @@ const PREAMBLE_LINES: usize = 60;
 const DELIMITERS: [u8; 7] = [b'\t', b'|', b';', b',', b':', b'~', b' '];
 /// Share of rows that must agree on the number of cells.
 const LEAST_AGREEMENT: f64 = 0.5;
+/// The same where the file's name promises no delimiter.
+const LEAST_UNPROMISED: f64 = 0.8;
 
 /// How a delimited text is written, and where its table begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,24 +148,28 @@ fn last_line(lines: &[u8]) -> (usize, &[u8]) {
     (offset, &trimmed[offset..])
 }
 
-/// `'` quotes cells only where `"` never occurs and cells both begin and end with it.
+/// `'` quotes cells only where `"` never occurs and every cell that begins with it also ends with it, on the same line.
 fn quote_of(sample: &[u8]) -> Option<u8> {
     const DOUBLE: u8 = b'"';
     const SINGLE: u8 = b'\'';
+    const LEAST_CELLS: usize = 2;
     if memchr::memchr(DOUBLE, sample).is_some() || !sample.contains(&SINGLE) {
         return Some(DOUBLE);
     }
     let is_edge =
         |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r') || DELIMITERS[..5].contains(byte));
-    let (mut opening, mut closing, mut inner) = (0, 0, 0);
+    let (mut cells, mut open) = (0, None);
     for at in memchr::memchr_iter(SINGLE, sample) {
-        let before = is_edge(at.checked_sub(1).and_then(|at| sample.get(at)));
-        let after = is_edge(sample.get(at + 1));
-        opening += u32::from(before);
-        closing += u32::from(after);
-        inner += u32::from(!before && !after);
+        let begins = is_edge(at.checked_sub(1).and_then(|at| sample.get(at)));
+        let ends = is_edge(sample.get(at + 1));
+        match (begins, ends, open) {
+            (false, false, _) => {}
+            (true, false, None) => open = Some(at),
+            (false, true, Some(start)) if !sample[start..at].contains(&b'\n') => (cells, open) = (cells + 1, None),
+            _ => return Some(DOUBLE),
+        }
     }
-    Some(if opening >= 2 && opening == closing && inner <= opening { SINGLE } else { DOUBLE })
+    Some(if cells >= LEAST_CELLS && open.is_none() { SINGLE } else { DOUBLE })
 }
 
 fn uses_backslash(sample: &[u8]) -> bool {
@@ -189,6 +195,8 @@ fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, promised: 
     // The first row keeps the promise of the file's name: only a delimiter that does so as well can be another one.
     let is_kept = top.is_some_and(|top| top.cells >= 2 && !top.blanks);
     let mut late: Option<(u8, f64)> = None;
+    // A name that promises nothing may be that of a letter.
+    let least = if promised.is_some() { LEAST_AGREEMENT } else { LEAST_UNPROMISED };
     for delimiter in DELIMITERS {
         let is_beaten = is_weak(delimiter) && (best.is_some() || is_kept);
         if is_beaten || memchr::memchr(delimiter, body).is_none() {
@@ -196,7 +204,7 @@ fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, promised: 
         }
         let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
         let rows = shapes(&mut splitter, body, whole, &is_rival);
-        let Some((score, from_top)) = score(delimiter, &rows) else { continue };
+        let Some((score, from_top)) = score(delimiter, &rows, least) else { continue };
         is_rival[usize::from(delimiter)] = from_top && (delimiter != b'|' || promised != Some(b','));
         let score = score * prior(delimiter, promised);
         let place = if is_kept && !from_top && Some(delimiter) != promised { &mut late } else { &mut best };
@@ -247,7 +255,7 @@ fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool, is_rival: &[bool; 2
 
 /// How well rows cut at `delimiter` agree, 0 to 1, and whether they do so very well from the first on; `None` when they
 /// do not agree.
-fn score(delimiter: u8, rows: &[Shape]) -> Option<(f64, bool)> {
+fn score(delimiter: u8, rows: &[Shape], least: f64) -> Option<(f64, bool)> {
     const RIVAL_AGREEMENT: f64 = 0.9;
     const BELOW_OTHER_LINES: f64 = 0.6;
     let cells = usual_cells(rows.iter().map(|row| row.cells).collect());
@@ -258,7 +266,7 @@ fn score(delimiter: u8, rows: &[Shape]) -> Option<(f64, bool)> {
     let table = &rows[first..];
     let agreeing = table.iter().filter(|row| row.cells == cells).count();
     let agreement = agreeing as f64 / table.len() as f64;
-    let least = if is_weak(delimiter) { 1.0 } else { LEAST_AGREEMENT };
+    let least = if is_weak(delimiter) { 1.0 } else { least };
     let too_few = is_weak(delimiter) && (table.len() < 3 || first > 0);
     // `Smith, John` below a header without a comma: what a blank always follows separates words, not cells.
     let is_prose = delimiter != b' ' && first > 0 && table.iter().all(|row| row.blanks);
