@@ -13,7 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    Decoder, DecoderResult, Encoding, ISO_8859_2, ISO_8859_4, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1252,
+    WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
+};
 
 use super::report::{ReadReport, RepairKind};
 use crate::error::{Error, Result};
@@ -22,7 +25,7 @@ use crate::error::{Error, Result};
 const WHOLE_FILE_BYTES: u64 = 4 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
 /// What the encoding is guessed from.
-const GUESS_BYTES: usize = 1 << 16;
+const GUESS_BYTES: usize = 1 << 14;
 
 /// A sliding window of UTF-8 text over a file.
 pub(super) struct Text {
@@ -337,6 +340,7 @@ fn decode_into(decoder: &mut Decoder, mut raw: &[u8], out: &mut Vec<u8>, last: b
 /// UTF-16 without a byte order mark: of the pairs of Latin text, one half is NUL.
 fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     let head = &raw[..raw.len().min(4096) & !1];
+    memchr::memchr(0, head)?;
     let pairs = head.len() / 2;
     let even = head.iter().step_by(2).filter(|&&byte| byte == 0).count();
     let odd = head.iter().skip(1).step_by(2).filter(|&&byte| byte == 0).count();
@@ -350,10 +354,30 @@ fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
+/// The encoding that the detector hears in `rest`; Windows-1252 where there is too little to tell.
+///
+/// A few odd bytes in an English text are no Shift-JIS: other scripts fill a good part of a text, and even other Latin
+/// alphabets are believed only on many letters.
 fn guess_encoding(rest: &[u8]) -> &'static Encoding {
+    const LEAST_LATIN_BYTES: usize = 40;
+    const LEAST_SCRIPT_SHARE: usize = 10;
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(&rest[..rest.len().min(GUESS_BYTES)], true);
-    detector.guess(None, Utf8Detection::Deny)
+    let (mut all, mut high) = (0, 0);
+    // Lines of plain ASCII say nothing.
+    for line in rest.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.is_ascii()) {
+        let line = &line[..line.len().min(GUESS_BYTES)];
+        detector.feed(line, false);
+        all += line.len();
+        high += line.iter().filter(|byte| !byte.is_ascii()).count();
+        if all >= GUESS_BYTES {
+            break;
+        }
+    }
+    detector.feed(&[], true);
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    let is_latin = [WINDOWS_1250, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258, ISO_8859_2, ISO_8859_4].contains(&guess);
+    let is_sure = if is_latin { high >= LEAST_LATIN_BYTES } else { high * 100 >= all * LEAST_SCRIPT_SHARE };
+    if is_sure { guess } else { WINDOWS_1252 }
 }
 
 /// Whether multi-byte UTF-8 sequences outnumber invalid bytes by ten.
@@ -404,6 +428,9 @@ fn markup(head: &[u8]) -> Option<&'static str> {
     let is_any = |marks: &[&str]| marks.iter().any(|mark| start.starts_with(mark.as_bytes()));
     if is_any(&["<!doctype html", "<html", "<head", "<body", "<script", "<!--"]) {
         return Some("an HTML page");
+    }
+    if is_any(&["version https://git-lfs"]) {
+        return Some("a Git LFS pointer, not the file itself");
     }
     is_any(&["<?xml", "<rdf:", "<rss", "<error"]).then_some("an XML document")
 }

@@ -45,7 +45,7 @@ impl Delimited {
     /// Those of [`Text::open`]; [`Error::Unreadable`] for JSON, for text without rows, and for too many columns.
     pub(super) fn open(path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
         let mut text = Text::open(path)?;
-        let sniffed = sniff_text(&mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
+        let sniffed = sniff_text(path, &mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
         let mut report = ReadReport::default();
         let lines = take_preamble(&mut text, &sniffed, &mut report);
         let splitter = Splitter::new(sniffed.delimiter, sniffed.quote, sniffed.backslash);
@@ -153,10 +153,11 @@ impl TableReader for Delimited {
 /// Whether the head of a text cuts into at least two columns.
 pub(super) fn looks_delimited(path: &Path) -> bool {
     let options = ReadOptions::default();
-    Text::open(path).is_ok_and(|mut text| sniff_text(&mut text, &options).is_ok_and(|found| found.delimiter.is_some()))
+    Text::open(path)
+        .is_ok_and(|mut text| sniff_text(path, &mut text, &options).is_ok_and(|found| found.delimiter.is_some()))
 }
 
-fn sniff_text(text: &mut Text, options: &ReadOptions) -> Result<Sniffed, &'static str> {
+fn sniff_text(path: &Path, text: &mut Text, options: &ReadOptions) -> Result<Sniffed, &'static str> {
     while !sniff::is_enough(text.window(), text.at_end()) && text.window().len() < MOST_HEAD_BYTES {
         text.fill();
     }
@@ -167,8 +168,19 @@ fn sniff_text(text: &mut Text, options: &ReadOptions) -> Result<Sniffed, &'stati
     if start.is_empty() && text.at_end() {
         return Err("no text in it");
     }
-    let known = Known { delimiter: options.delimiter, header: options.header };
+    let known = Known { delimiter: options.delimiter, header: options.header, promised: promised_delimiter(path) };
     Ok(sniff::sniff(text.window(), text.at_end(), known))
+}
+
+fn promised_delimiter(path: &Path) -> Option<u8> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let is_named = |extensions: &[&str]| extensions.iter().any(|extension| name.contains(extension));
+    match () {
+        () if is_named(&[".csv"]) => Some(b','),
+        () if is_named(&[".tsv", ".tab"]) => Some(b'\t'),
+        () if is_named(&[".psv"]) => Some(b'|'),
+        () => None,
+    }
 }
 
 /// `{"key": …` or `[{…`, over one or more lines.

@@ -12,7 +12,7 @@ pub(super) enum CellKind {
 impl CellKind {
     /// The look of a trimmed cell.
     pub(super) fn of(cell: &str) -> CellKind {
-        if cell.is_empty() {
+        if cell.is_empty() || is_missing(cell) {
             CellKind::Empty
         } else if is_number(cell) {
             CellKind::Number
@@ -34,16 +34,29 @@ pub(super) fn is_year(cell: &str) -> bool {
     cell.len() == 4 && cell.parse().is_ok_and(|year: u32| (1500..=2100).contains(&year))
 }
 
-/// Digits with at most a sign, a currency or per-cent mark, separators and an exponent.
+/// The usual marks for a value that is not there.
+fn is_missing(cell: &str) -> bool {
+    cell.len() <= 4
+        && ["-", "--", "na", "n/a", "nan", "null", "none", "?", ".", ".."]
+            .iter()
+            .any(|mark| cell.eq_ignore_ascii_case(mark))
+}
+
+/// Digits with at most a sign or accountant's brackets, a currency before, a per-cent sign behind, separators and an
+/// exponent.
 fn is_number(cell: &str) -> bool {
-    let bare = cell.trim_matches(['$', '€', '£', '%', '(', ')', ' ']);
-    let bare = bare.strip_prefix(['-', '+']).unwrap_or(bare).trim_start_matches(['$', '€', '£']);
+    let bare = cell.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(cell);
+    let bare = bare.strip_prefix(['-', '+', '−']).unwrap_or(bare);
+    let bare = bare.strip_prefix(['$', '€', '£']).unwrap_or(bare);
+    let bare = bare.strip_prefix(['-', '+']).unwrap_or(bare);
+    let bare = bare.strip_suffix(['%', '€', '$']).unwrap_or(bare).trim();
     let mut digits = 0;
     let mut previous = ' ';
     for character in bare.chars() {
         match character {
             '0'..='9' => digits += 1,
-            '.' | ',' | '\'' | '\u{a0}' | ' ' => {}
+            '.' | ',' | '\'' | '\u{a0}' | '\u{202f}' => {}
+            ' ' if digits > 0 => {}
             'e' | 'E' if digits > 0 => {}
             '-' | '+' if matches!(previous, 'e' | 'E') => {}
             _ => return false,

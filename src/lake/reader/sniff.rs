@@ -8,15 +8,17 @@ use super::kind::{CellKind, is_year};
 use super::split::{Found, Span, Splitter};
 
 /// Rows looked at.
-const SAMPLE_ROWS: usize = 128;
+const SAMPLE_ROWS: usize = 100;
 /// Bytes looked at, as long as they hold some rows.
-const SAMPLE_BYTES: usize = 1 << 16;
+const SAMPLE_BYTES: usize = 1 << 15;
 /// Lines above the table at most.
 const PREAMBLE_LINES: usize = 60;
 /// Candidates, strongest evidence first.
 const DELIMITERS: [u8; 7] = [b'\t', b'|', b';', b',', b':', b'~', b' '];
 /// Share of rows that must agree on the number of cells.
 const LEAST_AGREEMENT: f64 = 0.5;
+/// The same where the file's name promises no delimiter.
+const LEAST_UNPROMISED: f64 = 0.8;
 
 /// How a delimited text is written, and where its table begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub(super) struct RowWidth {
 pub(super) struct Known {
     pub(super) delimiter: Option<u8>,
     pub(super) header: Option<bool>,
+    /// The delimiter that the file's name promises.
+    pub(super) promised: Option<u8>,
 }
 
 struct Row<'a> {
@@ -67,10 +71,10 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let body = &sample[comments..];
     let quote = quote_of(body);
     let backslash = uses_backslash(body);
-    let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash));
+    let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash, known.promised));
     let mut splitter = Splitter::new(delimiter, quote, backslash);
-    let rows = cut(&mut splitter, body, whole, SAMPLE_ROWS);
-    let usual = usual_cells(&rows);
+    let rows = cut(&mut splitter, body, whole);
+    let usual = usual_cells(rows.iter().map(|row| row.cells.len()).collect());
     let top = preamble_rows(&rows, usual);
     let mut table_start = comments + rows.get(top).map_or(0, |row| row.start);
     let mut hash_header = false;
@@ -79,7 +83,7 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let mut header = None;
     if let Some((offset, line)) = commented
         && usual >= 2
-        && delimiter.is_some_and(|delimiter| memchr::memchr_iter(delimiter, line).count() + 1 == usual)
+        && splitter.count_cells(line) == usual
     {
         (table_start, hash_header, header) = (lead + offset, true, Some(true));
     } else if let (Some(row), 0, true) = (rows.first(), comments, usual >= 2) {
@@ -126,7 +130,9 @@ fn separator_line(sample: &[u8]) -> (usize, Option<u8>) {
 /// Length of the lines at the start that begin with `#`, as long as another line follows them.
 fn comment_lines(sample: &[u8]) -> usize {
     let mut at = 0;
-    while sample[at..].starts_with(b"#") {
+    // `#,name` is a header whose first name is `#`.
+    let is_cell = |line: &[u8]| line.get(1).is_some_and(|byte| DELIMITERS[..4].contains(byte));
+    while sample[at..].starts_with(b"#") && !is_cell(&sample[at..]) {
         let Some(end) = memchr::memchr2(b'\n', b'\r', &sample[at..]) else { return 0 };
         let two = sample[at + end..].starts_with(b"\r\n");
         at += end + 1 + usize::from(two);
@@ -142,24 +148,28 @@ fn last_line(lines: &[u8]) -> (usize, &[u8]) {
     (offset, &trimmed[offset..])
 }
 
-/// `'` quotes cells only where `"` never occurs and cells both begin and end with it.
+/// `'` quotes cells only where `"` never occurs and every cell that begins with it also ends with it, on the same line.
 fn quote_of(sample: &[u8]) -> Option<u8> {
     const DOUBLE: u8 = b'"';
     const SINGLE: u8 = b'\'';
+    const LEAST_CELLS: usize = 2;
     if memchr::memchr(DOUBLE, sample).is_some() || !sample.contains(&SINGLE) {
         return Some(DOUBLE);
     }
     let is_edge =
         |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b'\n' | b'\r') || DELIMITERS[..5].contains(byte));
-    let (mut opening, mut closing, mut inner) = (0, 0, 0);
+    let (mut cells, mut open) = (0, None);
     for at in memchr::memchr_iter(SINGLE, sample) {
-        let before = is_edge(at.checked_sub(1).and_then(|at| sample.get(at)));
-        let after = is_edge(sample.get(at + 1));
-        opening += u32::from(before);
-        closing += u32::from(after);
-        inner += u32::from(!before && !after);
+        let begins = is_edge(at.checked_sub(1).and_then(|at| sample.get(at)));
+        let ends = is_edge(sample.get(at + 1));
+        match (begins, ends, open) {
+            (false, false, _) => {}
+            (true, false, None) => open = Some(at),
+            (false, true, Some(start)) if !sample[start..at].contains(&b'\n') => (cells, open) = (cells + 1, None),
+            _ => return Some(DOUBLE),
+        }
     }
-    Some(if opening >= 2 && opening == closing && inner <= opening { SINGLE } else { DOUBLE })
+    Some(if cells >= LEAST_CELLS && open.is_none() { SINGLE } else { DOUBLE })
 }
 
 fn uses_backslash(sample: &[u8]) -> bool {
@@ -169,74 +179,130 @@ fn uses_backslash(sample: &[u8]) -> bool {
     escapes > closing && memchr::memmem::find(sample, b"\"\"\"").is_none()
 }
 
-fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<u8> {
+/// A row as far as voting needs it.
+struct Shape {
+    cells: usize,
+    /// Cells that hold a delimiter which cuts the rows well, too.
+    dirty: usize,
+    /// Whether every cell after the first begins with a blank.
+    blanks: bool,
+}
+
+fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, promised: Option<u8>) -> Option<u8> {
     let mut best: Option<(u8, f64)> = None;
+    let mut is_rival = [false; 256];
+    let top = promised.and_then(|promised| first_shape(promised, body, whole, quote, backslash));
+    // The first row keeps the promise of the file's name: only a delimiter that does so as well can be another one.
+    let is_kept = top.is_some_and(|top| top.cells >= 2 && !top.blanks);
+    let mut late: Option<(u8, f64)> = None;
+    // A name that promises nothing may be that of a letter.
+    let least = if promised.is_some() { LEAST_AGREEMENT } else { LEAST_UNPROMISED };
     for delimiter in DELIMITERS {
-        if memchr::memchr(delimiter, body).is_none() {
+        let is_beaten = is_weak(delimiter) && (best.is_some() || is_kept);
+        if is_beaten || memchr::memchr(delimiter, body).is_none() {
             continue;
         }
         let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
-        let rows = cut(&mut splitter, body, whole, SAMPLE_ROWS);
-        if let Some(score) = score(delimiter, &rows)
-            && best.is_none_or(|(_, best)| score > best + 1e-9)
-        {
-            best = Some((delimiter, score));
+        let rows = shapes(&mut splitter, body, whole, &is_rival);
+        let Some((score, from_top)) = score(delimiter, &rows, least) else { continue };
+        is_rival[usize::from(delimiter)] = from_top && (delimiter != b'|' || promised != Some(b','));
+        let score = score * prior(delimiter, promised);
+        let place = if is_kept && !from_top && Some(delimiter) != promised { &mut late } else { &mut best };
+        if place.is_none_or(|(_, best)| score > best + 1e-9) {
+            *place = Some((delimiter, score));
         }
     }
-    best.map(|(delimiter, _)| delimiter)
+    // Below a title with commas stands a table with semicolons or tabs; bars and the like are markup inside cells.
+    let late = late.map(|(delimiter, _)| delimiter);
+    let below_title = late.filter(|delimiter| matches!(delimiter, b';' | b'\t'));
+    let kept = promised.filter(|_| is_kept);
+    best.map(|(delimiter, _)| delimiter).or(below_title).or(kept).or(late)
 }
 
-/// How well rows cut at `delimiter` agree: 0 to 1, `None` when they do not.
-fn score(delimiter: u8, rows: &[Row]) -> Option<f64> {
-    let cells = usual_cells(rows);
+fn first_shape(delimiter: u8, body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<Shape> {
+    let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
+    let end = memchr::memchr(b'\n', body).map_or(body.len(), |at| at + 1);
+    shapes(&mut splitter, &body[..end], whole || end < body.len(), &[false; 256]).into_iter().next()
+}
+
+/// How far the file's name supports a delimiter: `.csv` files often have semicolons, seldom bars, `.tsv` files tabs.
+fn prior(delimiter: u8, promised: Option<u8>) -> f64 {
+    match (promised, delimiter) {
+        (Some(promised), _) if promised == delimiter => 1.0,
+        (Some(b',') | None, b';' | b'\t') => 0.95,
+        (Some(b','), b'|') => 0.85,
+        (Some(_), _) => 0.7,
+        (None, _) => 1.0,
+    }
+}
+
+/// These stand inside cells so often that they count only where nothing else does, and without exception.
+fn is_weak(delimiter: u8) -> bool {
+    matches!(delimiter, b':' | b'~' | b' ')
+}
+
+fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool, is_rival: &[bool; 256]) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    each_record(splitter, body, whole, |spans, start| {
+        let text = |span: &Span| &body[start + span.start..start + span.end];
+        let is_dirty = |span: &&Span| text(span).iter().any(|&byte| is_rival[usize::from(byte)]);
+        let dirty = spans.iter().filter(is_dirty).count();
+        let blanks = spans[1..].iter().all(|span| text(span).starts_with(b" "));
+        shapes.push(Shape { cells: spans.len(), dirty, blanks });
+    });
+    shapes
+}
+
+/// How well rows cut at `delimiter` agree, 0 to 1, and whether they do so very well from the first on; `None` when they
+/// do not agree.
+fn score(delimiter: u8, rows: &[Shape], least: f64) -> Option<(f64, bool)> {
+    const RIVAL_AGREEMENT: f64 = 0.9;
+    const BELOW_OTHER_LINES: f64 = 0.6;
+    let cells = usual_cells(rows.iter().map(|row| row.cells).collect());
     if cells < 2 {
         return None;
     }
-    let is_usual = |row: &&Row| row.cells.len() == cells;
-    let first = rows.iter().take(PREAMBLE_LINES).position(|row| row.cells.len() == cells)?;
+    let first = rows.iter().take(PREAMBLE_LINES).position(|row| row.cells == cells)?;
     let table = &rows[first..];
-    let agreeing = table.iter().filter(is_usual).count();
+    let agreeing = table.iter().filter(|row| row.cells == cells).count();
     let agreement = agreeing as f64 / table.len() as f64;
-    let is_weak = matches!(delimiter, b':' | b'~' | b' ');
-    let least = if is_weak { 1.0 } else { LEAST_AGREEMENT };
-    if agreement < least || (is_weak && (table.len() < 3 || first > 0)) || (delimiter == b' ' && cells < 3) {
+    let least = if is_weak(delimiter) { 1.0 } else { least };
+    let too_few = is_weak(delimiter) && (table.len() < 3 || first > 0);
+    // `Smith, John` below a header without a comma: what a blank always follows separates words, not cells.
+    let is_prose = delimiter != b' ' && first > 0 && table.iter().all(|row| row.blanks);
+    if agreement < least || too_few || is_prose || (delimiter == b' ' && cells < 3) {
         return None;
     }
-    if delimiter != b'\t' && is_prose(delimiter, table, first) {
-        return None;
-    }
-    let stronger: Vec<char> = DELIMITERS.iter().take_while(|&&other| other != delimiter).map(|&b| b as char).collect();
-    let looked_at: Vec<&&str> = table.iter().flat_map(|row| &row.cells).take(4096).collect();
-    let dirty = looked_at.iter().filter(|cell| cell.contains(&stronger[..])).count();
-    let clean = 1.0 - dirty as f64 / looked_at.len().max(1) as f64;
-    let above = 1.0 - 0.3 * first as f64 / rows.len() as f64;
-    let strength = if is_weak { 0.5 } else { 1.0 };
-    Some(agreement * clean * above * strength * (1.0 - 0.5 / cells as f64))
+    let all: usize = table.iter().map(|row| row.cells).sum();
+    let clean = 1.0 - table.iter().map(|row| row.dirty).sum::<usize>() as f64 / all as f64;
+    let place = if first == 0 { 1.0 } else { BELOW_OTHER_LINES };
+    let score = agreement * agreement * clean * place * (1.0 - 0.5 / cells as f64);
+    Some((score, first == 0 && agreement >= RIVAL_AGREEMENT))
 }
 
-/// `Smith, John` below a header without a comma: a delimiter that a blank always follows separates words, not cells.
-fn is_prose(delimiter: u8, table: &[Row], lines_above: usize) -> bool {
-    if delimiter == b' ' || lines_above == 0 {
-        return false;
-    }
-    table.iter().all(|row| row.cells.iter().skip(1).all(|cell| cell.starts_with(' ')))
-}
-
-fn cut<'a>(splitter: &mut Splitter, body: &'a [u8], whole: bool, limit: usize) -> Vec<Row<'a>> {
+fn cut<'a>(splitter: &mut Splitter, body: &'a [u8], whole: bool) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
+    each_record(splitter, body, whole, |spans, start| {
+        let text = |span: &Span| std::str::from_utf8(&body[start + span.start..start + span.end]).unwrap_or_default();
+        rows.push(Row { cells: spans.iter().map(text).collect(), start });
+    });
+    rows
+}
+
+/// Calls `take` with the spans and the offset of each of the first records that are not blank.
+fn each_record(splitter: &mut Splitter, body: &[u8], whole: bool, mut take: impl FnMut(&[Span], usize)) {
     let mut spans: Vec<Span> = Vec::new();
-    let mut at = 0;
-    while rows.len() < limit {
+    let (mut at, mut count) = (0, 0);
+    while count < SAMPLE_ROWS {
         // What follows the sample is unknown; its last record counts only when it is the first.
-        let at_end = whole || rows.is_empty();
+        let at_end = whole || count == 0;
         let Found::Record { next, .. } = splitter.record(&body[at..], at_end, &mut spans) else { break };
-        let text = |span: &Span| std::str::from_utf8(&body[at + span.start..at + span.end]).unwrap_or_default();
         if !is_blank_record(&spans, &body[at..]) {
-            rows.push(Row { cells: spans.iter().map(text).collect(), start: at });
+            take(&spans, at);
+            count += 1;
         }
         at += next;
     }
-    rows
 }
 
 /// Whether the record is an empty line, or one of blanks only.
@@ -251,8 +317,7 @@ pub(super) fn is_blank_record(spans: &[Span], window: &[u8]) -> bool {
 }
 
 /// The most frequent number of cells, two or more before one; 0 for no rows.
-fn usual_cells(rows: &[Row]) -> usize {
-    let mut counts: Vec<usize> = rows.iter().map(|row| row.cells.len()).collect();
+fn usual_cells(mut counts: Vec<usize>) -> usize {
     counts.sort_unstable();
     let mut best = (0, 0);
     for group in counts.chunk_by(|a, b| a == b) {
@@ -274,13 +339,19 @@ fn preamble_rows(rows: &[Row], usual: usize) -> usize {
     let mut body: Vec<usize> = rows.iter().filter(|row| row.cells.len() == usual).map(filled).collect();
     body.sort_unstable();
     let typical = body.get(body.len() / 2).copied().unwrap_or(0);
-    let is_title = |row: &Row| {
-        let few = if row.cells.len() >= usual { typical / 3 } else { (usual / 3).max(1) };
-        let is_padded = row.cells.len() >= usual && typical >= 4;
-        filled(row) <= few && (row.cells.len() < usual || is_padded)
+    let is_title = |at: usize, row: &Row| {
+        let is_full = row.cells.len() >= usual;
+        let few = if is_full { typical / 3 } else { (usual / 3).max(1) };
+        // A title padded with delimiters; in a narrow table only if a row of names follows.
+        let names_follow = || rows.get(at + 1).is_some_and(|row| row.cells.len() == usual && all_text(row));
+        filled(row) <= few && (!is_full || typical >= 4 || names_follow())
     };
-    let above = rows.iter().take(PREAMBLE_LINES).take_while(|row| is_title(row)).count();
+    let above = rows.iter().take(PREAMBLE_LINES).enumerate().take_while(|&(at, row)| is_title(at, row)).count();
     if above < rows.len() { above } else { 0 }
+}
+
+fn all_text(row: &Row) -> bool {
+    row.cells.iter().all(|cell| CellKind::of(strip_quotes(cell)) == CellKind::Text)
 }
 
 fn has_header(rows: &[Row]) -> bool {
@@ -308,10 +379,16 @@ fn has_header(rows: &[Row]) -> bool {
     let agreeing = typed.iter().filter(|&&at| body_is(body, at, kinds[at])).count();
     let named = (0..first.len()).filter(|&at| kinds[at] == CellKind::Text);
     let named = named.filter(|&at| body_is(body, at, CellKind::Number) || body_is(body, at, CellKind::Date)).count();
-    !(agreeing * 2 > typed.len() && named < agreeing)
+    !(agreeing * 2 > typed.len() && named == 0)
 }
 
 fn strip_quotes(cell: &str) -> &str {
+    if let [first, .., last] = cell.as_bytes()
+        && first.is_ascii_alphanumeric()
+        && last.is_ascii_alphanumeric()
+    {
+        return cell;
+    }
     cell.trim().trim_matches('"').trim()
 }
 
@@ -335,14 +412,17 @@ fn counts_up(cells: &[&str]) -> bool {
     numbers.is_some_and(|numbers| numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]))
 }
 
-/// Whether the text cells of the first row come again below in the same columns: then they are values, not names.
+/// Whether the text cells of the first row come again and again below in the same columns: then they are values, not
+/// names. Rows that are mostly the first one again are headers as well: a second level, or tables one below the other.
 fn repeats_below(first: &[&str], body: &[Row]) -> bool {
+    const LEAST_SHARE: f64 = 0.2;
+    let alike = |row: &Row| row.cells.iter().zip(first).filter(|(cell, first)| strip_quotes(cell) == **first).count();
+    let is_copy = |row: &Row| if first.len() >= 3 { alike(row) * 2 >= first.len() } else { alike(row) == first.len() };
+    let copies = body.iter().filter(|row| is_copy(row)).count();
+    if body.first().is_some_and(is_copy) || (copies > 0 && copies * 2 < body.len()) {
+        return false;
+    }
     let texts: Vec<usize> = (0..first.len()).filter(|&at| !first[at].is_empty()).collect();
-    let is_copy =
-        |row: &&Row| row.cells.len() == first.len() && row.cells.iter().zip(first).all(|(a, b)| strip_quotes(a) == *b);
-    let rows: Vec<&Row> = body.iter().filter(|row| !is_copy(row)).collect();
-    let repeated =
-        |at: &&usize| rows.iter().filter_map(|row| row.cells.get(**at)).any(|cell| strip_quotes(cell) == first[**at]);
-    let count = texts.iter().filter(repeated).count();
-    count >= 2 && count * 2 >= texts.len()
+    let repeated = texts.iter().filter(|&&at| share(body, at, |cell| cell == first[at]) >= LEAST_SHARE).count();
+    repeated >= 2 && repeated * 2 >= texts.len()
 }

@@ -114,6 +114,13 @@ impl Splitter {
         }
     }
 
+    /// How many cells a whole line has.
+    pub(super) fn count_cells(&mut self, line: &[u8]) -> usize {
+        let mut spans = Vec::new();
+        self.record(line, true, &mut spans);
+        spans.len()
+    }
+
     /// The cell that begins at `start`; `None` when its end lies beyond the window.
     #[inline]
     fn cell(&mut self, window: &[u8], start: usize, at_end: bool) -> Option<Cell> {
