@@ -4,8 +4,8 @@
 //! `data.json`, CSVW) become one plain type, [`TableMetadata`], found by the path of the table it describes. What a
 //! document says of the whole dataset and of one file in it is merged, the file's word first.
 //!
-//! Documents are hostile until proven otherwise: any type may stand anywhere, so every value is read loosely ([`value`]), cut to
-//! a length and rid of control and direction characters ([`clean`]). Paths in a document are names to compare with, never
+//! Documents are hostile until proven otherwise: any type may stand anywhere, so every value is read loosely (`value`), cut to
+//! a length and rid of control and direction characters (`clean`). Paths in a document are names to compare with, never
 //! files to open; one that leads out of the lake counts by its file name alone, for tables in or below the sidecar's folder.
 //! A document that cannot be read is a problem to report, never an error that stops the rest.
 
