@@ -3,7 +3,7 @@
 //! With `LSH_PEER_DIR=DIR` it also writes the domains' value hashes and queries for `scripts/peers/lsh_ensemble.py`, together with
 //! this index's own recall, candidates and times on them.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 use std::path::Path;
 use std::sync::OnceLock;
