@@ -78,17 +78,24 @@ impl StaticModel {
     pub fn parse(bytes: &'static [u8]) -> Result<Self, ModelError> {
         let body = bytes.strip_prefix(MAGIC).ok_or(ModelError::Magic)?;
         let damaged = |what: &str| ModelError::Damaged(what.to_owned());
-        let (head, body) = body.as_chunks::<4>().0.split_at_checked(4).map(|(head, _)| (head, &body[16..])).ok_or_else(|| damaged("no header"))?;
+        let (head, body) = body
+            .as_chunks::<4>()
+            .0
+            .split_at_checked(4)
+            .map(|(head, _)| (head, &body[16..]))
+            .ok_or_else(|| damaged("no header"))?;
         let [version, dims, tokens, text_len] = [0, 1, 2, 3].map(|i| u32::from_le_bytes(head[i]));
         if version != VERSION {
             return Err(ModelError::Version(version));
         }
-        let expected = MAGIC.len() as u64 + 16 + (u64::from(tokens) + 1) * 4 + u64::from(text_len) + u64::from(tokens) * 4 + u64::from(tokens) * u64::from(dims);
+        let expected = MAGIC.len() as u64
+            + 16
+            + (u64::from(tokens) + 1) * 4
+            + u64::from(text_len)
+            + u64::from(tokens) * 4
+            + u64::from(tokens) * u64::from(dims);
         if expected != bytes.len() as u64 {
-            return Err(ModelError::Size {
-                expected,
-                found: bytes.len() as u64,
-            });
+            return Err(ModelError::Size { expected, found: bytes.len() as u64 });
         }
         let (dims, tokens, text_len) = (dims as usize, tokens as usize, text_len as usize);
         if dims == 0 || dims > MAX_DIMS {
@@ -99,18 +106,13 @@ impl StaticModel {
         let (text, body) = body.split_at(text_len);
         let (scales, rows) = body.split_at(tokens * 4);
         let text = std::str::from_utf8(text).map_err(|_| damaged("vocabulary is not UTF-8"))?;
-        let vocabulary = Vocabulary::new(offsets.as_chunks().0, text).map_err(|what| ModelError::Damaged(format!("vocabulary, {what}")))?;
+        let vocabulary = Vocabulary::new(offsets.as_chunks().0, text)
+            .map_err(|what| ModelError::Damaged(format!("vocabulary, {what}")))?;
         let scales = scales.as_chunks().0;
         if !scales.iter().all(|&s| f32::from_le_bytes(s).is_finite()) {
             return Err(damaged("a scale is not finite"));
         }
-        Ok(Self {
-            id: format!("lakeward-static-{dims}@{:08x}", xxh3_64(bytes) >> 32),
-            dims,
-            vocabulary,
-            scales,
-            rows,
-        })
+        Ok(Self { id: format!("lakeward-static-{dims}@{:08x}", xxh3_64(bytes) >> 32), dims, vocabulary, scales, rows })
     }
 
     /// The number of tokens in the vocabulary: the length of an array with one weight a token.

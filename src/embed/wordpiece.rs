@@ -37,15 +37,13 @@ impl Vocabulary {
         if count == 0 || count >= ID_MASK as usize {
             return Err(format!("{count} pieces"));
         }
-        let mut vocabulary = Self {
-            offsets,
-            text,
-            slots: vec![EMPTY; (count * 2).next_power_of_two()],
-            longest: 0,
-        };
+        let mut vocabulary = Self { offsets, text, slots: vec![EMPTY; (count * 2).next_power_of_two()], longest: 0 };
         for id in 0..count {
             let (start, end) = (vocabulary.offset(id), vocabulary.offset(id + 1));
-            let piece = text.get(start..end).filter(|p| !p.is_empty()).ok_or_else(|| format!("piece {id} at {start}..{end}"))?;
+            let piece = text
+                .get(start..end)
+                .filter(|p| !p.is_empty())
+                .ok_or_else(|| format!("piece {id} at {start}..{end}"))?;
             let (continues, spelling) = parts(piece.as_bytes());
             if vocabulary.find(spelling, continues).is_some() {
                 return Err(format!("piece {id} is given twice"));
@@ -235,11 +233,7 @@ struct Word {
 
 impl Word {
     fn new() -> Self {
-        Self {
-            bytes: [0; MAX_WORD_CHARS * 4],
-            len: 0,
-            chars: 0,
-        }
+        Self { bytes: [0; MAX_WORD_CHARS * 4], len: 0, chars: 0 }
     }
 
     #[inline]

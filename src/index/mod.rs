@@ -1,6 +1,55 @@
-//! Immutable search structures.
+//! Immutable search structures over the tables of a lake, and how they are built, committed and opened.
+//!
+//! An index is a folder: a [`manifest`] that names the live segments, and one folder a segment with its catalogue, its
+//! columns, the inverted lists and MinHash LSH of its values, its vectors and its word index. Segments are written once and
+//! memory-mapped; an update adds segments and strikes tables out of old ones. This module knows what is stored and finds
+//! candidates; ranking them is [`crate::retrieve`]'s work.
 
+pub mod build;
+pub mod catalog;
+pub mod columns;
+pub mod encode;
 pub mod lexical;
+pub mod lock;
 pub mod lsh;
+pub mod manifest;
+pub mod open;
+pub mod overlap;
+pub mod postings;
 pub mod segment;
+mod segment_builder;
 pub mod vectors;
+pub mod verify;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::text::name_words;
+use postings::PostingTags;
+use segment::SegmentKind;
+use vectors::TagPrefix;
+
+pub use open::{ColumnRef, LakeIndex, TableRef};
+
+const CATALOG_FILE: &str = "catalog.seg";
+const COLUMNS_FILE: &str = "columns.seg";
+const JOIN_FILE: &str = "join.seg";
+const VECTORS_FILE: &str = "vectors.seg";
+const LEXICAL_FOLDER: &str = "words";
+const JOIN_KIND: SegmentKind = SegmentKind(*b"JOIN");
+const JOIN_VERSION: u32 = 1;
+const VECTORS_KIND: SegmentKind = SegmentKind(*b"VECT");
+const VECTORS_VERSION: u32 = 1;
+const COLUMN_VECTORS: TagPrefix = *b"COL";
+const CONTENT_VECTORS: TagPrefix = *b"CNT";
+const TOPIC_VECTORS: TagPrefix = *b"TPC";
+const VALUE_TAGS: PostingTags = PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
+const HEADER_TAGS: PostingTags = PostingTags { directory: *b"HDIR", hashes: *b"HHSH", offsets: *b"HOFF", lists: *b"HLST" };
+
+/// The hashes under which a column is found by its name: that of the whole name, then one a word.
+pub fn header_hashes(name: &str) -> impl Iterator<Item = u64> + use<> {
+    const WHOLE: u64 = 1;
+    const WORD: u64 = 2;
+    let words = name_words(name);
+    let whole = xxh3_64_with_seed(words.join(" ").as_bytes(), WHOLE);
+    std::iter::once(whole).chain(words.into_iter().map(|word| xxh3_64_with_seed(word.as_bytes(), WORD)))
+}

@@ -1,5 +1,6 @@
 //! What one row of a table is: an instance, or an aggregate over instances; with the evidence.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::profile::ColumnProfile;
@@ -9,7 +10,7 @@ use crate::sketch::ColumnSketch;
 use crate::text::name_words;
 
 /// What one row stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrainKind {
     /// One observed thing or event.
@@ -19,7 +20,7 @@ pub enum GrainKind {
 }
 
 /// What one row stands for, and why we think so.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Grain {
     /// The verdict.
     pub kind: GrainKind,

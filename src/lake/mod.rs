@@ -1,5 +1,13 @@
 //! Which tables exist and what is in them.
+//!
+//! A file is found ([`source`]), read ([`reader`]), scanned once ([`scan`]) and summed up ([`profile`]); what its publisher
+//! says of it is read beside it ([`metadata`]). A [`catalog::TableEntry`] holds all that is known of a table but its values.
 
+pub mod catalog;
+pub mod grain;
 pub mod metadata;
+pub mod profile;
 pub mod reader;
+pub mod scan;
+pub mod semantic;
 pub mod source;

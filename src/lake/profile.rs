@@ -1,5 +1,6 @@
 //! The profile of a table: what an analyst would write down after a first look, computed in the same pass as the sketches.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grain::{self, Grain};
@@ -9,7 +10,7 @@ use crate::sketch::ColumnSketch;
 use crate::text::name_words;
 
 /// What is in a table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TableProfile {
     /// Rows read.
     pub rows: u64,
@@ -28,7 +29,7 @@ pub struct TableProfile {
 }
 
 /// The period that a table's column covers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TimeCoverage {
     /// The column that tells.
     pub column: String,
@@ -39,7 +40,7 @@ pub struct TimeCoverage {
 }
 
 /// The places that a table's column names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct PlaceCoverage {
     /// The column that tells.
     pub column: String,
@@ -52,7 +53,7 @@ pub struct PlaceCoverage {
 }
 
 /// What is in a column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct ColumnProfile {
     /// Its name, repaired where the file's header was empty or repeated.
     pub name: String,

@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sketch::normalise::{Kind, Normaliser};
 use crate::sketch::ColumnSketch;
 
 /// The type a column's cells share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogicalType {
     /// No cell has a value.
@@ -38,7 +39,7 @@ impl LogicalType {
 }
 
 /// What a column's values stand for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SemanticType {
     /// A calendar year.
@@ -78,7 +79,7 @@ pub enum SemanticType {
 }
 
 /// Why equal values in this column say little about a relation between tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weakness {
     /// Years occur everywhere.

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -16,7 +17,7 @@ use super::number::{self, Unit};
 use super::temporal::{DateOrder, parse_date};
 
 /// What one cell is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Empty, or one of the usual words for a missing value.
@@ -285,7 +286,7 @@ fn days_from_epoch(year: u16, month: u8, day: u8) -> f64 {
 }
 
 /// What normalisation overcame between two cells with the same normal form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
     /// Spaces only.

@@ -1,0 +1,125 @@
+//! Arguments as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
+4 done in part (the summary names what was skipped), 130 interrupted.";
+
+/// Finds the tables for a task in an undocumented data lake.
+#[derive(Debug, Parser)]
+#[command(name = "lakeward", version, about, after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Folder of the lake; by default the nearest folder upward that has an index.
+    #[arg(long, global = true, env = "LAKEWARD_LAKE", value_name = "DIR")]
+    pub lake: Option<PathBuf>,
+    /// Folder of the index, where it is not `.lakeward` inside the lake.
+    #[arg(long, global = true, env = "LAKEWARD_INDEX", value_name = "DIR")]
+    pub index: Option<PathBuf>,
+    /// Print JSON (see `lakeward schema`).
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No progress and no hints on stderr.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build the index of a lake, or bring it up to date.
+    Index(IndexCommand),
+    /// Find tables by words.
+    Search(SearchCommand),
+    /// Find tables that share key values with a table.
+    Join(JoinCommand),
+    /// Find tables whose rows could be appended to a table.
+    Union(UnionCommand),
+    /// Show what is in a table.
+    Profile(ProfileCommand),
+    /// List the tables of the lake.
+    Tables(TablesCommand),
+    /// Check every byte of the index.
+    Verify,
+    /// Print the JSON Schema of a command's `--json` output.
+    Schema(SchemaCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct IndexCommand {
+    /// Folder of the lake (or `--lake`).
+    pub lake: Option<PathBuf>,
+    /// Forget the existing index and build it anew.
+    #[arg(long)]
+    pub rebuild: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchCommand {
+    /// What you are looking for, in your own words.
+    #[arg(required = true, num_args = 1.., value_name = "TEXT")]
+    pub text: Vec<String>,
+    #[command(flatten)]
+    pub answers: Answers,
+}
+
+#[derive(Debug, Args)]
+pub struct JoinCommand {
+    /// A table of the lake, or a file anywhere.
+    pub table: String,
+    /// The key column; without it the likeliest keys are tried.
+    #[arg(long, short)]
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub answers: Answers,
+}
+
+#[derive(Debug, Args)]
+pub struct UnionCommand {
+    /// A table of the lake, or a file anywhere.
+    pub table: String,
+    #[command(flatten)]
+    pub answers: Answers,
+}
+
+#[derive(Debug, Args)]
+pub struct Answers {
+    /// How many tables to show.
+    #[arg(long, short, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub k: u32,
+    /// Show the evidence behind each answer.
+    #[arg(long, short)]
+    pub explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ProfileCommand {
+    /// A table of the lake, or a file anywhere.
+    pub table: String,
+}
+
+#[derive(Debug, Args)]
+pub struct TablesCommand {
+    /// Only ids that contain this.
+    pub containing: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaCommand {
+    /// The command whose output is meant.
+    pub of: SchemaOf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SchemaOf {
+    Index,
+    Search,
+    Join,
+    Union,
+    Profile,
+    Tables,
+    Verify,
+    Error,
+}

@@ -1,0 +1,67 @@
+//! From arguments to an opened lake: where it is, where its index is, and building the index on the way.
+
+use std::path::{Path, PathBuf};
+
+use super::args::Arguments;
+use super::progress;
+use crate::embed::{Embedder, StaticModel};
+use crate::error::{Error, Result};
+use crate::index::LakeIndex;
+use crate::index::build::{self, BuildOptions, BuildStats};
+
+/// Name of the index folder inside a lake.
+const INDEX_FOLDER: &str = ".lakeward";
+
+/// Where a lake and its index are.
+pub struct Place {
+    pub lake: PathBuf,
+    pub index: PathBuf,
+}
+
+impl Place {
+    /// The place that the arguments name, else the nearest folder upward that holds an index.
+    pub fn of(arguments: &Arguments, named: Option<&Path>) -> Result<Self> {
+        let lake = match named.map(Path::to_path_buf).or_else(|| arguments.lake.clone()) {
+            Some(lake) => lake,
+            None => nearest_lake()?,
+        };
+        if !lake.is_dir() {
+            return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
+        }
+        let index = arguments.index.clone().unwrap_or_else(|| lake.join(INDEX_FOLDER));
+        Ok(Self { lake, index })
+    }
+
+    /// Opens the index; builds it first when there is none and the user named the lake.
+    pub fn open(&self, arguments: &Arguments) -> Result<LakeIndex> {
+        match LakeIndex::open(&self.index, embedder().id()) {
+            Err(Error::NoIndex { .. }) if arguments.lake.is_some() => {
+                let stats = self.build(arguments, &BuildOptions::default())?;
+                if !arguments.quiet {
+                    super::printer::build_summary(&stats);
+                }
+                LakeIndex::open(&self.index, embedder().id())
+            }
+            other => other,
+        }
+    }
+
+    /// Builds or updates the index, with a progress bar on a terminal.
+    pub fn build(&self, arguments: &Arguments, options: &BuildOptions) -> Result<BuildStats> {
+        let progress = progress::Bar::new(arguments.quiet)?;
+        let stats = build::build(&self.lake, &self.index, embedder(), options, &progress);
+        progress.finish();
+        stats
+    }
+}
+
+/// The embedding model in use.
+pub fn embedder() -> &'static dyn Embedder {
+    StaticModel::builtin()
+}
+
+fn nearest_lake() -> Result<PathBuf> {
+    let here = std::env::current_dir().map_err(|error| Error::io("read", Path::new("."), error))?;
+    let holds_index = |folder: &&Path| folder.join(INDEX_FOLDER).join(crate::index::manifest::FILE_NAME).is_file();
+    here.ancestors().find(holds_index).map(Path::to_path_buf).ok_or(Error::NoLake)
+}

@@ -1,0 +1,62 @@
+//! The command line: arguments as typed, one function a command, and the printer. The only code that prints.
+//!
+//! Data goes to stdout, narration (progress, summaries, errors) to stderr. Exit codes: 0 done, 1 nothing suitable found,
+//! 2 usage or configuration, 3 lake or index fault, 4 done in part, 130 interrupted.
+
+mod args;
+mod index;
+mod lake;
+mod printer;
+mod profile;
+mod progress;
+mod schema;
+mod search;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::error::{Error, ErrorKind};
+use args::{Arguments, Command};
+
+/// What a command came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Done,
+    NothingFound,
+    InPart,
+    Interrupted,
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.json;
+    match run(&arguments) {
+        Ok(Status::Done) => ExitCode::SUCCESS,
+        Ok(Status::NothingFound) => ExitCode::from(1),
+        Ok(Status::InPart) => ExitCode::from(4),
+        Ok(Status::Interrupted) => ExitCode::from(130),
+        Err(error) => {
+            printer::error(&error, json);
+            ExitCode::from(match error.kind() {
+                ErrorKind::User => 2,
+                ErrorKind::Lake | ErrorKind::Internal => 3,
+            })
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<Status, Error> {
+    match &arguments.command {
+        Command::Index(command) => index::run(arguments, command),
+        Command::Search(command) => search::text(arguments, command),
+        Command::Join(command) => search::join(arguments, command),
+        Command::Union(command) => search::union(arguments, command),
+        Command::Profile(command) => profile::run(arguments, command),
+        Command::Tables(command) => profile::tables(arguments, command),
+        Command::Verify => verify::run(arguments),
+        Command::Schema(command) => schema::run(command),
+    }
+}

@@ -1,0 +1,335 @@
+//! What people see: lists that fit the terminal, profiles, summaries, errors with hints; and JSON.
+//!
+//! Text from the lake passes through [`shown`], so that no cell, header or file name can move the cursor or hide itself.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
+
+use std::io::{IsTerminal, Write};
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::profile::TableLine;
+use super::search::Listed;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::build::BuildStats;
+use crate::lake::catalog::TableEntry;
+use crate::lake::grain::GrainKind;
+use crate::lake::profile::ColumnProfile;
+use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
+use crate::text::shown;
+
+/// Width of lists when stdout is no terminal.
+const PLAIN_WIDTH: u16 = 120;
+/// Files named one by one in a summary.
+const NAMED_FILES: usize = 10;
+
+/// What `--json` prints for an error, on stderr.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorDocument {
+    /// What failed.
+    pub error: String,
+    /// `user`, `lake` or `internal`.
+    pub kind: &'static str,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// Writes to stdout; a closed pipe (as `| head` leaves) ends the process quietly.
+fn out(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if writeln!(stdout, "{text}").and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// One line on stdout.
+pub fn line(text: &str) {
+    out(text);
+}
+
+/// `document` as JSON on stdout, indented on a terminal.
+pub fn json(document: &impl Serialize) -> Result<()> {
+    let pretty = std::io::stdout().is_terminal();
+    let text = if pretty { serde_json::to_string_pretty(document) } else { serde_json::to_string(document) };
+    out(&text.map_err(|error| Error::Internal(error.to_string()))?);
+    Ok(())
+}
+
+/// An error with its sources and its hint on stderr.
+pub fn error(error: &Error, as_json: bool) {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    let hint = error.hint();
+    if as_json {
+        let kind = match error.kind() {
+            ErrorKind::User => "user",
+            ErrorKind::Lake => "lake",
+            ErrorKind::Internal => "internal",
+        };
+        if let Ok(text) = serde_json::to_string(&ErrorDocument { error: text, kind, hint }) {
+            eprintln!("{text}");
+        }
+        return;
+    }
+    eprintln!("error: {}", shown(&text, 2000));
+    if let Some(hint) = hint {
+        eprintln!("hint: {}", shown(&hint, 2000));
+    }
+}
+
+/// What a build did, on stderr.
+pub fn build_summary(stats: &BuildStats) {
+    let seconds = stats.elapsed_ms as f64 / 1000.0;
+    eprintln!(
+        "{} tables, {} columns in the index ({} added, {} changed, {} removed, {} unchanged; {} read in {seconds:.1} s)",
+        stats.tables, stats.columns, stats.added, stats.changed, stats.removed, stats.unchanged, bytes(stats.read_bytes)
+    );
+    if stats.unread > 0 {
+        eprintln!("interrupted: {} files are not read yet; run the command again to finish", stats.unread);
+    }
+    let lossy = |repairs: &[crate::lake::reader::Repair]| repairs.iter().any(|repair| repair.kind.loses_data());
+    let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| lossy(repairs));
+    if !mended.is_empty() {
+        eprintln!("{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)", mended.len());
+    }
+    named("read in part", lost.iter().map(|(path, repairs)| {
+        let repairs: Vec<String> = repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
+        (path.as_str(), repairs.join("; "))
+    }));
+    named("skipped", stats.skipped.iter().map(|file| (file.path.as_str(), file.reason.clone())));
+    named("not usable", stats.problems.iter().map(|(path, reason)| (path.as_str(), reason.clone())));
+}
+
+fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
+    let count = files.len();
+    for (path, reason) in files.take(NAMED_FILES) {
+        eprintln!("{what}: {}: {}", shown(path, 200), shown(&reason, 300));
+    }
+    if count > NAMED_FILES {
+        eprintln!("{what}: {} more (`--json` lists them)", count - NAMED_FILES);
+    }
+}
+
+fn list() -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    if !std::io::stdout().is_terminal() {
+        table.set_width(PLAIN_WIDTH);
+    }
+    table
+}
+
+fn right_align(table: &mut Table, columns: &[usize]) {
+    for column in columns {
+        if let Some(column) = table.column_mut(*column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// The answers as a list, best first; with `explain`, the evidence of each below it.
+pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<String>>) {
+    if answers.is_empty() {
+        return;
+    }
+    let Some(explain) = explain else {
+        let mut table = list();
+        table.set_header(["#", "table", "score", "rows", "why"]);
+        for (place, answer) in answers.iter().enumerate() {
+            table.add_row([
+                (place + 1).to_string(),
+                shown(answer.table(), 80),
+                format!("{:.3}", answer.score()),
+                answer.rows().to_string(),
+                shown(answer.reason(), 400),
+            ]);
+        }
+        right_align(&mut table, &[0, 2, 3]);
+        out(&table.trim_fmt());
+        return;
+    };
+    for (place, answer) in answers.iter().enumerate() {
+        out(&format!("{}. {}  ({:.3}, {} rows)", place + 1, shown(answer.table(), 200), answer.score(), answer.rows()));
+        for line in explain(answer) {
+            out(&format!("   {line}"));
+        }
+        out("");
+    }
+}
+
+/// Time taken and what to do next, on stderr.
+pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
+    if count == 0 {
+        eprintln!("nothing suitable found ({elapsed_ms:.0} ms)");
+    } else {
+        eprintln!("{count} answers in {elapsed_ms:.0} ms; {next}");
+    }
+}
+
+/// The evidence of a text answer.
+pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
+    let rank = |rank: Option<usize>| rank.map_or("–".to_string(), |rank| rank.to_string());
+    let mut lines = vec![
+        shown(&answer.title, 200),
+        format!(
+            "by words: rank {} (BM25 {:.2}); by meaning: rank {} (cosine {:.2})",
+            rank(answer.lexical_rank),
+            answer.lexical_score.unwrap_or(0.0),
+            rank(answer.dense_rank),
+            answer.cosine
+        ),
+    ];
+    for matched in &answer.matched {
+        lines.push(format!("{} matches {}", matched.field.name(), shown(&matched.words.join(", "), 200)));
+    }
+    lines.push(format!("columns: {}", shown(&answer.columns.join(", "), 300)));
+    lines
+}
+
+/// The evidence of a join answer.
+pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
+    let exactness = if answer.exact { "exact" } else { "estimated from a sample" };
+    let mut lines = vec![
+        shown(&answer.reason, 400),
+        format!("on: {} = {}", shown(&answer.query_column, 80), shown(&answer.column, 80)),
+        format!(
+            "containment: {:.3} of yours ({:.3} as written), {:.3} of theirs; Jaccard {:.3}; {} values shared ({exactness})",
+            answer.containment,
+            answer.containment_as_written,
+            answer.containment_of_candidate,
+            answer.jaccard,
+            answer.shared_values
+        ),
+        format!("key: uniqueness {:.3}, fan-out {:.2} rows per key", answer.uniqueness, answer.fan_out),
+    ];
+    for matched in &answer.matches {
+        let theirs = matched.candidate.as_deref().unwrap_or("(the same after normalisation)");
+        let difference = matched.difference.map(|difference| format!(" ({difference})")).unwrap_or_default();
+        lines.push(format!("match: {} = {}{difference}", shown(&matched.query, 60), shown(theirs, 60)));
+    }
+    lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
+    lines
+}
+
+/// The evidence of a union answer.
+pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
+    let mut lines = vec![shown(&answer.reason, 400)];
+    for pair in &answer.alignment {
+        lines.push(format!(
+            "{} ↔ {}  {:.2} (name {:.2}, values {:.2}, meaning {:.2})",
+            shown(&pair.query_column, 60),
+            shown(&pair.column, 60),
+            pair.score,
+            pair.name,
+            pair.values,
+            pair.meaning
+        ));
+    }
+    for (what, columns) in [("yours alone", &answer.unmatched), ("theirs alone", &answer.extra)] {
+        if !columns.is_empty() {
+            lines.push(format!("{what}: {}", shown(&columns.join(", "), 300)));
+        }
+    }
+    lines
+}
+
+/// The tables of a lake.
+pub fn table_list(tables: &[TableLine]) {
+    let mut table = list();
+    table.set_header(["table", "rows", "columns", "title"]);
+    for line in tables {
+        table.add_row([shown(&line.table, 80), line.rows.to_string(), line.columns.to_string(), shown(&line.title, 200)]);
+    }
+    right_align(&mut table, &[1, 2]);
+    out(&table.trim_fmt());
+}
+
+/// The profile of a table.
+pub fn profile(entry: &TableEntry) {
+    let profile = &entry.profile;
+    out(&format!("{}  ({})", shown(entry.id.as_str(), 200), shown(&entry.title(), 200)));
+    if let Some(description) = entry.metadata.as_ref().and_then(|metadata| metadata.description.as_deref()) {
+        out(&shown(description, 600));
+    }
+    let grain = match profile.grain.kind {
+        GrainKind::Instance => "one row is an instance",
+        GrainKind::Aggregate => "one row is an aggregate",
+    };
+    let evidence = profile.grain.evidence.join("; ");
+    let evidence = if evidence.is_empty() { String::new() } else { format!(" ({})", shown(&evidence, 300)) };
+    out(&format!("{} rows, {} columns; {grain}{evidence}", profile.rows, profile.columns.len()));
+    if !profile.keys.is_empty() {
+        out(&format!("keys: {}", shown(&profile.keys.join(", "), 300)));
+    }
+    if let Some(time) = &profile.time {
+        out(&format!("time: {} to {} ({})", shown(&time.from, 40), shown(&time.to, 40), shown(&time.column, 60)));
+    }
+    if let Some(places) = &profile.places {
+        let examples = shown(&places.examples.join(", "), 120);
+        out(&format!("places: {} in {}: {examples} …", places.distinct, shown(&places.column, 60)));
+    }
+    if let Some(dialect) = &entry.report.dialect {
+        let delimiter = dialect.delimiter.map_or("none".to_string(), |delimiter| format!("{delimiter:?}"));
+        out(&format!("read as: {}, delimiter {delimiter}, {} lines above the table", dialect.encoding, dialect.preamble_lines));
+    }
+    for repair in &entry.report.repairs {
+        out(&format!("mended: {}", shown(&repair.to_string(), 300)));
+    }
+    out("");
+    let mut table = list();
+    table.set_header(["column", "type", "missing", "distinct", "key", "range", "values"]);
+    for column in &profile.columns {
+        table.add_row(profile_row(column));
+    }
+    right_align(&mut table, &[2, 3, 4]);
+    out(&table.trim_fmt());
+}
+
+fn profile_row(column: &ColumnProfile) -> [String; 7] {
+    let kind = match &column.semantic {
+        Some(semantic) => format!("{}, {}", name_of(column.logical), name_of(semantic)),
+        None => name_of(column.logical),
+    };
+    let missing = if column.missing == 0 { String::new() } else { percent(column.missing, column.rows) };
+    let about = if column.distinct_exact { "" } else { "~" };
+    let range = match (&column.min, &column.max) {
+        (Some(min), Some(max)) => format!("{} … {}", shown(min, 24), shown(max, 24)),
+        _ => column.patterns.first().map(|(pattern, _)| shown(pattern, 24)).unwrap_or_default(),
+    };
+    let values: Vec<String> = column.top.iter().take(4).map(|(value, _)| shown(value, 24)).collect();
+    [
+        shown(&column.name, 40),
+        kind,
+        missing,
+        format!("{about}{}", column.distinct),
+        format!("{:.2}", column.key_likeness),
+        range,
+        values.join(", "),
+    ]
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    let share = 100.0 * part as f64 / whole.max(1) as f64;
+    if share < 1.0 { "<1%".to_string() } else { format!("{share:.0}%") }
+}
+
+/// The name of an enum value as JSON writes it.
+fn name_of(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_string)).unwrap_or_default()
+}
+
+/// A number of bytes for people.
+pub fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}

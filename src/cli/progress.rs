@@ -1,0 +1,65 @@
+//! Progress of a build on the terminal; silent when stderr is no terminal. Ctrl-C is heard here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::error::{Error, Result};
+use crate::index::build::BuildObserver;
+
+/// A progress bar over the bytes of the files to read.
+pub struct Bar {
+    bar: ProgressBar,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Bar {
+    /// A bar that appears when reading starts; from now on the first Ctrl-C asks the build to stop, the second ends the
+    /// process.
+    pub fn new(quiet: bool) -> Result<Self> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&interrupted);
+        ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        })
+        .map_err(|error| Error::Internal(error.to_string()))?;
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        Ok(Self { bar, interrupted })
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl BuildObserver for Bar {
+    fn started(&self, files: u64, bytes: u64) {
+        let style = ProgressStyle::with_template("reading {msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+        if let Ok(style) = style {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(bytes);
+        self.bar.set_message(format!("{files} files"));
+    }
+
+    fn file_done(&self, bytes: u64) {
+        self.bar.inc(bytes);
+    }
+
+    fn phase(&self, what: &str) {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_message(what.to_string());
+        self.bar.enable_steady_tick(std::time::Duration::from_millis(100));
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}

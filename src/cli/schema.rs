@@ -1,0 +1,28 @@
+//! `lakeward schema COMMAND`: the JSON Schema of a command's `--json` output, made from the types it prints.
+
+use schemars::schema_for;
+
+use super::args::{SchemaCommand, SchemaOf};
+use super::profile::{TableList, TableReport};
+use super::search::Document;
+use super::verify::Verification;
+use super::{Status, printer};
+use crate::error::Result;
+use crate::index::build::BuildStats;
+use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
+
+/// Prints a schema.
+pub fn run(command: &SchemaCommand) -> Result<Status> {
+    let schema = match command.of {
+        SchemaOf::Index => schema_for!(BuildStats),
+        SchemaOf::Search => schema_for!(Document<SearchAnswer>),
+        SchemaOf::Join => schema_for!(Document<JoinAnswer>),
+        SchemaOf::Union => schema_for!(Document<UnionAnswer>),
+        SchemaOf::Profile => schema_for!(TableReport),
+        SchemaOf::Tables => schema_for!(TableList),
+        SchemaOf::Verify => schema_for!(Verification),
+        SchemaOf::Error => schema_for!(printer::ErrorDocument),
+    };
+    printer::json(&schema)?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,487 @@
+//! Building and updating an index: what changed is read once, sketched, and written as new segments; the manifest is
+//! committed last.
+//!
+//! Files are read in parallel in the order of their table ids; one writer takes the finished tables in that order, so an
+//! index depends on the lake alone and not on scheduling. Tables that vanished or changed are struck out of the segments
+//! they are in. Nothing of the old index is touched before the commit; folders that no manifest names are removed after.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::catalog::FileStamp;
+use super::encode;
+use super::lock::WriteLock;
+use super::manifest::{self, Manifest, SegmentEntry, SkippedFile};
+use super::segment_builder::SegmentBuilder;
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::index::catalog::Catalog;
+use crate::lake::catalog::{TableEntry, own_citation};
+use crate::lake::metadata::MetadataIndex;
+use crate::lake::profile;
+use crate::lake::reader::{self, ReadOptions, Repair};
+use crate::lake::scan;
+use crate::lake::source::{self, LakeFile, TableId};
+use crate::sketch::ColumnSketch;
+
+/// Files handed to the reading threads at once.
+const CHUNK_FILES: usize = 128;
+/// … and their size at the most, so that few large tables are in memory together.
+const CHUNK_BYTES: u64 = 256 << 20;
+/// Values after which a segment is closed and the next one begun; bounds the writer's memory to about 28 bytes a value.
+const SEGMENT_VALUES: usize = 16 << 20;
+
+/// Hears how a build goes on; called from several threads.
+pub trait BuildObserver: Sync {
+    /// Reading starts: `files` files of `bytes` bytes in all are new or changed.
+    fn started(&self, files: u64, bytes: u64);
+    /// One more file of `bytes` bytes was read.
+    fn file_done(&self, bytes: u64);
+    /// Reading is over, `what` is being done.
+    fn phase(&self, what: &str);
+    /// Whether the user wants to stop.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that hears nothing.
+pub struct Silent;
+
+impl BuildObserver for Silent {
+    fn started(&self, _files: u64, _bytes: u64) {}
+    fn file_done(&self, _bytes: u64) {}
+    fn phase(&self, _what: &str) {}
+}
+
+/// What a build did.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BuildStats {
+    /// Tables in the index now.
+    pub tables: u64,
+    /// Columns in the index now.
+    pub columns: u64,
+    /// Tables read because they are new.
+    pub added: u64,
+    /// Tables read because their file or its metadata changed.
+    pub changed: u64,
+    /// Tables whose file is gone.
+    pub removed: u64,
+    /// Tables left as they were.
+    pub unchanged: u64,
+    /// New or changed files not read because the run was interrupted; the next run reads them.
+    pub unread: u64,
+    /// Rows read in this run.
+    pub rows: u64,
+    /// Bytes read in this run.
+    pub read_bytes: u64,
+    /// Wall time in milliseconds.
+    pub elapsed_ms: u64,
+    /// Files mended while reading, in this run: (path, repairs).
+    pub repaired: Vec<(String, Vec<Repair>)>,
+    /// Files of which rows are missing, in this run: a subset of `repaired`.
+    pub partial: Vec<String>,
+    /// Files of the lake that hold no readable table.
+    pub skipped: Vec<SkippedFile>,
+    /// Metadata files and folders that could not be used: (path, reason).
+    pub problems: Vec<(String, String)>,
+}
+
+impl BuildStats {
+    /// Whether something of the lake is not in the index.
+    pub fn is_partial(&self) -> bool {
+        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0
+    }
+}
+
+/// How to build.
+#[derive(Debug, Clone, Default)]
+pub struct BuildOptions {
+    /// Forget the existing index.
+    pub rebuild: bool,
+}
+
+/// A table read, sketched and embedded, ready for the writer.
+pub struct TableDraft {
+    /// Everything but values.
+    pub entry: TableEntry,
+    /// The file it came from.
+    pub stamp: FileStamp,
+    /// One sketch a column.
+    pub sketches: Vec<ColumnSketch>,
+    /// One vector a column.
+    pub column_vectors: Vec<Vec<f32>>,
+    /// Vector of headers and values.
+    pub content: Vec<f32>,
+    /// Vector of all that is said about the table.
+    pub topic: Vec<f32>,
+}
+
+/// Brings the index in `folder` up to the state of the lake in `lake`.
+///
+/// # Errors
+/// [`Error::Io`] when the lake cannot be listed or the index not written, [`Error::Locked`] when another process writes it,
+/// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] when the index that is there cannot be
+/// extended. After any error the index is what it was.
+/// Interrupted by its observer, a build commits what it has read and leaves the rest to the next run.
+pub fn build(
+    lake: &Path,
+    folder: &Path,
+    embedder: &dyn Embedder,
+    options: &BuildOptions,
+    observer: &dyn BuildObserver,
+) -> Result<BuildStats> {
+    let started = Instant::now();
+    fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
+    let _lock = WriteLock::acquire(folder)?;
+    let mut manifest = starting_manifest(lake, folder, embedder, options)?;
+    let listing = source::list_files(lake)?;
+    let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
+    problems.extend(listing.problems);
+    let plan = plan(folder, &manifest, &listing.files, &metadata)?;
+    let bytes = plan.reads.iter().map(|read| read.file.read_bytes).sum();
+    observer.started(plan.reads.len() as u64, bytes);
+    let mut outcome = Outcome::default();
+    if !plan.reads.is_empty() {
+        read_and_write(&plan, folder, &mut manifest, embedder, observer, &mut outcome)?;
+    }
+    let known_skips = manifest.skipped.len();
+    manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
+    manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    strike_out(&mut manifest, &plan, outcome.reads_done);
+    let changed = manifest.generation == 0 || !plan.gone.is_empty() || known_skips != manifest.skipped.len() || !plan.reads.is_empty();
+    if changed {
+        manifest.generation += 1;
+        manifest.commit(folder)?;
+    }
+    remove_orphans(folder, &manifest);
+    let done = &plan.reads[..outcome.reads_done];
+    let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
+    Ok(BuildStats {
+        tables: manifest.segments.iter().map(live).sum(),
+        columns: manifest.segments.iter().map(|segment| u64::from(segment.columns)).sum(),
+        added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped,
+        changed: done.iter().filter(|read| !read.new).count() as u64,
+        removed: plan.removed,
+        unread: (plan.reads.len() - outcome.reads_done) as u64,
+        unchanged: plan.unchanged,
+        rows: outcome.rows,
+        read_bytes: outcome.read_bytes,
+        elapsed_ms: started.elapsed().as_millis() as u64,
+        repaired: outcome.repaired,
+        partial: outcome.partial,
+        skipped: manifest.skipped,
+        problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
+    })
+}
+
+fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, options: &BuildOptions) -> Result<Manifest> {
+    let name = fs::canonicalize(lake)
+        .ok()
+        .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "lake".into());
+    let fresh = || Manifest::empty(name.clone(), embedder.id().to_string());
+    match Manifest::read(folder) {
+        Ok(before) if options.rebuild => Ok(Manifest { generation: before.generation, ..fresh() }),
+        Err(_) if options.rebuild => Ok(Manifest { generation: next_free_generation(folder), ..fresh() }),
+        Ok(before) if before.embedder != embedder.id() => {
+            Err(Error::EmbeddingModel { found: before.embedder, expected: embedder.id().to_string() })
+        }
+        Ok(before) => Ok(before),
+        Err(Error::NoIndex { .. }) => Ok(fresh()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A generation whose segment folders do not exist yet, for an index whose manifest cannot be read.
+fn next_free_generation(folder: &Path) -> u64 {
+    let names = fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten();
+    names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max().unwrap_or(0)
+}
+
+struct Read<'a> {
+    file: &'a LakeFile,
+    id: TableId,
+    metadata: Option<&'a crate::lake::metadata::TableMetadata>,
+    metadata_hash: u64,
+    new: bool,
+}
+
+struct Plan<'a> {
+    lake_name: String,
+    reads: Vec<Read<'a>>,
+    skipped_before: Vec<SkippedFile>,
+    unchanged: u64,
+    removed: u64,
+    gone: Vec<Gone>,
+}
+
+/// A table of the old index that is no longer what the lake holds.
+struct Gone {
+    segment: String,
+    table: u32,
+    /// The id under which its file is read again, if it is: it stays until that is done.
+    replaced_by: Option<TableId>,
+}
+
+/// Compares the files with the index.
+fn plan<'a>(
+    folder: &Path,
+    manifest: &Manifest,
+    files: &'a [LakeFile],
+    metadata: &'a MetadataIndex,
+) -> Result<Plan<'a>> {
+    let mut known: HashMap<String, (String, u32, String, FileStamp)> = HashMap::new();
+    for segment in &manifest.segments {
+        let removed: HashSet<u32> = segment.removed.iter().copied().collect();
+        let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(super::CATALOG_FILE))?;
+        for table in (0..catalog.len() as u32).filter(|table| !removed.contains(table)) {
+            let stamp = catalog.stamp(table)?;
+            known.insert(stamp.path.clone(), (segment.name.clone(), table, catalog.id(table)?.to_string(), stamp));
+        }
+    }
+    let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
+    let mut plan = Plan {
+        lake_name: manifest.lake.clone(),
+        reads: Vec::new(),
+        skipped_before: Vec::new(),
+        unchanged: 0,
+        removed: 0,
+        gone: Vec::new(),
+    };
+    for (file, id) in files.iter().zip(source::assign_ids(files)) {
+        let described = metadata.get(&file.relative);
+        let metadata_hash = described.map_or(0, metadata_hash);
+        let modified_ns = file.modified_ns as u64;
+        if let Some(skip) = skipped.get(file.relative.as_str())
+            && skip.read_bytes == file.read_bytes
+            && skip.modified_ns == modified_ns
+        {
+            plan.skipped_before.push((*skip).clone());
+            continue;
+        }
+        let mut new = true;
+        if let Some((segment, table, known_id, stamp)) = known.remove(&file.relative) {
+            let same = stamp.read_bytes == file.read_bytes
+                && stamp.modified_ns == modified_ns
+                && stamp.metadata_hash == metadata_hash
+                && known_id == id.as_str();
+            if same {
+                plan.unchanged += 1;
+                continue;
+            }
+            plan.gone.push(Gone { segment, table, replaced_by: Some(id.clone()) });
+            new = false;
+        }
+        plan.reads.push(Read { file, id, metadata: described, metadata_hash, new });
+    }
+    plan.removed = known.len() as u64;
+    let vanished = known.into_values().map(|(segment, table, _, _)| Gone { segment, table, replaced_by: None });
+    plan.gone.extend(vanished);
+    plan.reads.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(plan)
+}
+
+/// Strikes out of `manifest` what vanished and what the first `reads_done` reads replaced.
+fn strike_out(manifest: &mut Manifest, plan: &Plan<'_>, reads_done: usize) {
+    let read: HashSet<&TableId> = plan.reads[..reads_done].iter().map(|read| &read.id).collect();
+    for gone in &plan.gone {
+        if gone.replaced_by.as_ref().is_some_and(|id| !read.contains(id)) {
+            continue;
+        }
+        if let Some(segment) = manifest.segments.iter_mut().find(|segment| segment.name == gone.segment) {
+            segment.removed.push(gone.table);
+            segment.removed.sort_unstable();
+        }
+    }
+    manifest.segments.retain(|segment| segment.removed.len() < segment.tables as usize);
+}
+
+fn metadata_hash(metadata: &crate::lake::metadata::TableMetadata) -> u64 {
+    serde_json::to_vec(metadata).map_or(0, |bytes| xxhash_rust::xxh3::xxh3_64(&bytes).max(1))
+}
+
+#[derive(Default)]
+struct Outcome {
+    /// How many of the planned reads were done, in their order.
+    reads_done: usize,
+    rows: u64,
+    read_bytes: u64,
+    new_skipped: u64,
+    repaired: Vec<(String, Vec<Repair>)>,
+    partial: Vec<String>,
+    skipped: Vec<SkippedFile>,
+}
+
+/// What became of one file.
+type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
+
+/// Reads the planned files on all cores while one thread writes segments; appends those to `manifest`. Interrupted, it
+/// finishes what was read.
+fn read_and_write(
+    plan: &Plan<'_>,
+    folder: &Path,
+    manifest: &mut Manifest,
+    embedder: &dyn Embedder,
+    observer: &dyn BuildObserver,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let generation = manifest.generation + 1;
+    let segments = std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
+        let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims()));
+        for chunk in chunks(&plan.reads) {
+            if observer.interrupted() {
+                break;
+            }
+            let results: Vec<FileResult> =
+                chunk.par_iter().map(|read| read_table(read, &plan.lake_name, embedder, observer)).collect();
+            for (read, result) in chunk.iter().zip(&results) {
+                note(outcome, read, result);
+            }
+            outcome.reads_done += chunk.len();
+            if sender.send(results).is_err() {
+                // The writer has failed; its error is what joining it returns.
+                break;
+            }
+        }
+        drop(sender);
+        observer.phase("writing the index");
+        writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?
+    })?;
+    manifest.segments.extend(segments);
+    Ok(())
+}
+
+fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
+    match result {
+        Ok(draft) => {
+            outcome.rows += draft.entry.profile.rows;
+            outcome.read_bytes += read.file.read_bytes;
+            let report = &draft.entry.report;
+            if report.partial() {
+                outcome.partial.push(read.file.relative.clone());
+            }
+            if !report.repairs.is_empty() {
+                outcome.repaired.push((read.file.relative.clone(), report.repairs.clone()));
+            }
+        }
+        Err(skipped) => {
+            outcome.new_skipped += u64::from(read.new);
+            outcome.skipped.push(skipped.clone());
+        }
+    }
+}
+
+/// Consecutive reads of at most [`CHUNK_FILES`] files and about [`CHUNK_BYTES`] bytes.
+fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
+    let mut chunks = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (place, read) in reads.iter().enumerate() {
+        if place > start && (place - start >= CHUNK_FILES || bytes + read.file.read_bytes > CHUNK_BYTES) {
+            chunks.push(&reads[start..place]);
+            (start, bytes) = (place, 0);
+        }
+        bytes += read.file.read_bytes;
+    }
+    if start < reads.len() {
+        chunks.push(&reads[start..]);
+    }
+    chunks
+}
+
+fn read_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder, observer: &dyn BuildObserver) -> FileResult {
+    let result = draft_table(read, lake_name, embedder);
+    observer.file_done(read.file.read_bytes);
+    result.map_err(|error| SkippedFile {
+        path: read.file.relative.clone(),
+        reason: match error {
+            Error::Unreadable { reason, .. } => reason,
+            Error::Io { source, .. } => source.to_string(),
+            other => other.to_string(),
+        },
+        read_bytes: read.file.read_bytes,
+        modified_ns: read.file.modified_ns as u64,
+    })
+}
+
+fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Result<Box<TableDraft>> {
+    let content = source::content_hash(&read.file.path)?;
+    let mut reader = reader::open(read.file, &ReadOptions::default())?;
+    let scan = scan::scan(reader.as_mut())?;
+    let profile = profile::profile(&scan);
+    let published = read.metadata.and_then(|metadata| metadata.identifier.clone());
+    let entry = TableEntry {
+        id: read.id.clone(),
+        path: read.file.relative.clone(),
+        read_bytes: read.file.read_bytes,
+        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
+        metadata: read.metadata.cloned(),
+        report: scan.report,
+        profile,
+        content,
+    };
+    let column_vectors = entry
+        .profile
+        .columns
+        .iter()
+        .zip(&scan.sketches)
+        .map(|(column, sketch)| encode::column_vector(embedder, column, sketch))
+        .collect();
+    let (content_vector, topic) = encode::table_vectors(embedder, &entry, &scan.sketches);
+    let stamp = FileStamp {
+        path: read.file.relative.clone(),
+        read_bytes: read.file.read_bytes,
+        modified_ns: read.file.modified_ns as u64,
+        content: *content.as_bytes(),
+        metadata_hash: read.metadata_hash,
+    };
+    Ok(Box::new(TableDraft { entry, stamp, sketches: scan.sketches, column_vectors, content: content_vector, topic }))
+}
+
+fn write_segments(
+    receiver: mpsc::Receiver<Vec<FileResult>>,
+    folder: &Path,
+    generation: u64,
+    dims: usize,
+) -> Result<Vec<SegmentEntry>> {
+    let mut segments = Vec::new();
+    let mut open: Option<SegmentBuilder> = None;
+    for results in receiver {
+        for draft in results.into_iter().flatten() {
+            let builder = match &mut open {
+                Some(builder) => builder,
+                None => open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), dims)?),
+            };
+            builder.push(*draft)?;
+            if builder.values() > SEGMENT_VALUES
+                && let Some(full) = open.take()
+            {
+                segments.push(full.finish()?);
+            }
+        }
+    }
+    if let Some(last) = open {
+        segments.push(last.finish()?);
+    }
+    Ok(segments)
+}
+
+/// Removes segment folders that the manifest does not name: left by a crash, a failed run or struck out whole. Failing to
+/// is harmless, the next run tries again.
+fn remove_orphans(folder: &Path, manifest: &Manifest) {
+    let live: HashSet<PathBuf> =
+        manifest.segments.iter().map(|segment| Manifest::segment_folder(folder, &segment.name)).collect();
+    for entry in fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten() {
+        if !live.contains(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The column store: one fixed-size record a column, with its name, its sorted value hashes and its sample values.
+//!
+//! Columns of a segment are numbered from 0 in table order, then column order. Hash lists are what exact containment is
+//! computed from; samples are what answers show.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use crate::error::Result;
+use crate::lake::profile::ColumnProfile;
+use crate::lake::semantic::{LogicalType, SemanticType, Weakness};
+use crate::sketch::ColumnSketch;
+
+/// Marks a column store.
+pub const KIND: SegmentKind = SegmentKind(*b"COLS");
+/// Its format version.
+pub const VERSION: u32 = 1;
+
+/// One column, as stored.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct ColumnRecord {
+    values_start: u64,
+    names_start: u64,
+    samples_start: u64,
+    /// Values with a hash up to this are kept; `u64::MAX` when all are.
+    pub bound: u64,
+    /// Rows of the table.
+    pub rows: u64,
+    /// Cells with a value.
+    pub present: u64,
+    /// Different values; an estimate when sampled.
+    pub distinct: u64,
+    /// The table's number in its segment.
+    pub table: u32,
+    /// The column's place in its table, from 0.
+    pub place: u32,
+    values_len: u32,
+    names_len: u32,
+    samples_len: u32,
+    /// Cells per distinct value.
+    pub multiplicity: f32,
+    /// Cells of the most frequent value.
+    pub most_frequent: f32,
+    /// How much it looks like a key, 0..=1.
+    pub key_likeness: f32,
+    /// Mean bytes a cell.
+    pub mean_length: f32,
+    /// 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
+    pub quantiles: [f32; 5],
+    logical: u8,
+    semantic: u8,
+    weakness: u8,
+    reserved: [u8; 5],
+}
+
+const NONE: u8 = u8::MAX;
+const LOGICAL: [LogicalType; 7] = [
+    LogicalType::Empty,
+    LogicalType::Boolean,
+    LogicalType::Integer,
+    LogicalType::Float,
+    LogicalType::Date,
+    LogicalType::Timestamp,
+    LogicalType::Text,
+];
+const SEMANTIC: [SemanticType; 17] = [
+    SemanticType::Year,
+    SemanticType::Time,
+    SemanticType::Country,
+    SemanticType::CountryCode,
+    SemanticType::UsState,
+    SemanticType::Latitude,
+    SemanticType::Longitude,
+    SemanticType::Email,
+    SemanticType::Url,
+    SemanticType::Identifier,
+    SemanticType::Code,
+    SemanticType::Name,
+    SemanticType::Category,
+    SemanticType::FreeText,
+    SemanticType::Money,
+    SemanticType::Percentage,
+    SemanticType::Measure,
+];
+const WEAKNESS: [Weakness; 6] = [
+    Weakness::Year,
+    Weakness::Boolean,
+    Weakness::Counter,
+    Weakness::SmallNumbers,
+    Weakness::SmallDomain,
+    Weakness::Measure,
+];
+
+fn code_of<T: PartialEq>(all: &[T], value: Option<T>) -> u8 {
+    value.and_then(|value| all.iter().position(|known| *known == value)).map_or(NONE, |place| place as u8)
+}
+
+impl ColumnRecord {
+    /// The type its cells share.
+    pub fn logical(&self) -> LogicalType {
+        LOGICAL.get(usize::from(self.logical)).copied().unwrap_or(LogicalType::Text)
+    }
+
+    /// What its values stand for.
+    pub fn semantic(&self) -> Option<SemanticType> {
+        SEMANTIC.get(usize::from(self.semantic)).copied()
+    }
+
+    /// Why it may join by accident.
+    pub fn weakness(&self) -> Option<Weakness> {
+        WEAKNESS.get(usize::from(self.weakness)).copied()
+    }
+
+    /// Distinct values per cell with a value, 0..=1.
+    pub fn uniqueness(&self) -> f64 {
+        if self.multiplicity > 0.0 { 1.0 / f64::from(self.multiplicity) } else { 0.0 }
+    }
+
+    /// Whether all its values are kept.
+    pub fn is_exact(&self) -> bool {
+        self.bound == u64::MAX
+    }
+}
+
+/// Collects the columns of one segment.
+#[derive(Default)]
+pub struct ColumnsWriter {
+    records: Vec<ColumnRecord>,
+    names: Vec<u8>,
+    hashes: Vec<u64>,
+    variants: Vec<u32>,
+    samples: Vec<u8>,
+}
+
+impl ColumnsWriter {
+    /// Adds the next column; its number in the segment.
+    pub fn push(&mut self, table: u32, place: u32, profile: &ColumnProfile, sketch: &ColumnSketch) -> u32 {
+        let samples_start = self.samples.len();
+        for (hash, value) in &sketch.samples {
+            self.samples.extend_from_slice(&hash.to_le_bytes());
+            self.samples.extend_from_slice(&(value.len() as u16).to_le_bytes());
+            self.samples.extend_from_slice(value.as_bytes());
+        }
+        let quantiles = sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
+        self.records.push(ColumnRecord {
+            values_start: self.hashes.len() as u64,
+            names_start: self.names.len() as u64,
+            samples_start: samples_start as u64,
+            bound: sketch.bound,
+            rows: sketch.rows,
+            present: sketch.present(),
+            distinct: sketch.distinct,
+            table,
+            place,
+            values_len: sketch.hashes.len() as u32,
+            names_len: profile.name.len() as u32,
+            samples_len: (self.samples.len() - samples_start) as u32,
+            multiplicity: sketch.multiplicity as f32,
+            most_frequent: sketch.most_frequent as f32,
+            key_likeness: profile.key_likeness as f32,
+            mean_length: sketch.mean_length as f32,
+            quantiles,
+            logical: code_of(&LOGICAL, Some(profile.logical)),
+            semantic: code_of(&SEMANTIC, profile.semantic),
+            weakness: code_of(&WEAKNESS, profile.weakness),
+            reserved: [0; 5],
+        });
+        self.names.extend_from_slice(profile.name.as_bytes());
+        self.hashes.extend_from_slice(&sketch.hashes);
+        self.variants.extend_from_slice(&sketch.variants);
+        (self.records.len() - 1) as u32
+    }
+
+    /// Columns added.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether no column was added.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Every (value hash, column) pair: what the inverted list is made of.
+    pub fn pairs(&self) -> Vec<(u64, u32)> {
+        let mut pairs = Vec::with_capacity(self.hashes.len());
+        for (column, record) in self.records.iter().enumerate() {
+            let start = record.values_start as usize;
+            let mut previous = 0;
+            for hash in &self.hashes[start..start + record.values_len as usize] {
+                // 0 is no value's hash, so the first one always differs.
+                if *hash != previous {
+                    pairs.push((*hash, column as u32));
+                    previous = *hash;
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Writes the store to `path`.
+    ///
+    /// # Errors
+    /// What the segment writer reports.
+    pub fn finish(self, path: &std::path::Path) -> Result<SegmentStats> {
+        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+        writer.section_of(*b"RECS", &self.records)?;
+        writer.section(*b"NAME", &self.names)?;
+        writer.section_of(*b"HASH", &self.hashes)?;
+        writer.section_of(*b"VARI", &self.variants)?;
+        writer.section(*b"SAMP", &self.samples)?;
+        writer.finish()
+    }
+}
+
+/// An opened column store.
+#[derive(Debug, Clone)]
+pub struct Columns {
+    records: Section,
+    names: Section,
+    hashes: Section,
+    variants: Section,
+    samples: Section,
+}
+
+impl Columns {
+    /// Opens the store at `path`; reads no column.
+    ///
+    /// # Errors
+    /// Those of [`SegmentFile::open`].
+    pub fn open(path: &std::path::Path) -> Result<Self> {
+        let segment = SegmentFile::open(path, KIND, VERSION)?;
+        Ok(Self {
+            records: segment.section(*b"RECS")?,
+            names: segment.section(*b"NAME")?,
+            hashes: segment.section(*b"HASH")?,
+            variants: segment.section(*b"VARI")?,
+            samples: segment.section(*b"SAMP")?,
+        })
+    }
+
+    /// How many columns there are.
+    pub fn len(&self) -> usize {
+        self.records.len() / size_of::<ColumnRecord>()
+    }
+
+    /// Whether there is no column.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The record of a column.
+    ///
+    /// # Errors
+    /// [`crate::Error::DamagedIndex`] for damaged blocks and impossible numbers, as everything below.
+    pub fn record(&self, column: u32) -> Result<&ColumnRecord> {
+        let column = column as usize;
+        self.records.slice::<ColumnRecord>(column..column + 1)?.first().ok_or_else(|| self.records.damaged("no such column"))
+    }
+
+    /// The name of a column.
+    pub fn name(&self, record: &ColumnRecord) -> Result<&str> {
+        let start = record.names_start as usize;
+        let bytes = self.names.bytes(start..start.saturating_add(record.names_len as usize))?;
+        std::str::from_utf8(bytes).map_err(|_| self.names.damaged("a name that is not UTF-8"))
+    }
+
+    /// The value hashes kept, ascending; a value written in several ways stands once for each.
+    pub fn hashes(&self, record: &ColumnRecord) -> Result<&[u64]> {
+        let start = record.values_start as usize;
+        self.hashes.slice(start..start.saturating_add(record.values_len as usize))
+    }
+
+    /// Low bits of the hashes of the cells as written, parallel to [`Columns::hashes`].
+    pub fn variants(&self, record: &ColumnRecord) -> Result<&[u32]> {
+        let start = record.values_start as usize;
+        self.variants.slice(start..start.saturating_add(record.values_len as usize))
+    }
+
+    /// The values with the smallest hashes as written: (hash, value), ascending by hash.
+    pub fn samples(&self, record: &ColumnRecord) -> Result<Vec<(u64, &str)>> {
+        let start = record.samples_start as usize;
+        let mut rest = self.samples.bytes(start..start.saturating_add(record.samples_len as usize))?;
+        let mut samples = Vec::new();
+        while let Some((head, after)) = rest.split_at_checked(10) {
+            let (hash, length) = head.split_at(8);
+            let hash = u64::from_le_bytes(hash.try_into().unwrap_or_default());
+            let length = usize::from(u16::from_le_bytes(length.try_into().unwrap_or_default()));
+            let Some((value, next)) = after.split_at_checked(length) else {
+                return Err(self.samples.damaged("a sample that is cut short"));
+            };
+            let value = std::str::from_utf8(value).map_err(|_| self.samples.damaged("a sample that is not UTF-8"))?;
+            samples.push((hash, value));
+            rest = next;
+        }
+        Ok(samples)
+    }
+}

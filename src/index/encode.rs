@@ -1,0 +1,143 @@
+//! Vectors of columns and tables: what enters them and with which share.
+//!
+//! A column's vector joins what it is called and what it holds (text part, the model's dimensions) with what its values
+//! look like (shape part): type, format, magnitude, repetition. A table has two vectors: `content` from headers and values
+//! only, for union search, and `topic` with title, path, description and tags, for requests in words. The query side calls
+//! the same functions.
+
+use crate::embed::{Embedder, normalise};
+use crate::lake::catalog::TableEntry;
+use crate::lake::profile::ColumnProfile;
+use crate::lake::semantic::LogicalType;
+use crate::sketch::ColumnSketch;
+use crate::text::name_words;
+
+/// Dimensions of the shape part of a column's vector.
+pub const SHAPE_DIMS: usize = 32;
+/// Share of the shape part in a column's squared length.
+const SHAPE_SHARE: f32 = 0.3;
+/// Bytes of distinct values embedded for one column.
+const VALUE_BYTES: usize = 1024;
+/// Bytes of description embedded for one table.
+const DESCRIPTION_BYTES: usize = 1024;
+/// Formats hashed into the shape part.
+const PATTERN_DIMS: usize = 12;
+
+/// Length of a column's vector for a model of `dims` dimensions.
+pub fn column_dims(dims: usize) -> usize {
+    dims + SHAPE_DIMS
+}
+
+/// The vector of one column, of length 1.
+pub fn column_vector(embedder: &dyn Embedder, profile: &ColumnProfile, sketch: &ColumnSketch) -> Vec<f32> {
+    let dims = embedder.dims();
+    let mut vector = vec![0.0; column_dims(dims)];
+    let (text, shape) = vector.split_at_mut(dims);
+    let mut part = vec![0.0; dims];
+    embedder.embed_into(&header_text(&profile.name), &mut part);
+    text.copy_from_slice(&part);
+    if profile.logical == LogicalType::Text {
+        embedder.embed_into(head_of(&sketch.text, VALUE_BYTES), &mut part);
+        add(text, &part, 1.0);
+    }
+    let with_text = normalise(text);
+    write_shape(profile, sketch, shape);
+    normalise(shape);
+    let (text_length, shape_length) =
+        if with_text { ((1.0 - SHAPE_SHARE).sqrt(), SHAPE_SHARE.sqrt()) } else { (0.0, 1.0) };
+    text.iter_mut().for_each(|value| *value *= text_length);
+    shape.iter_mut().for_each(|value| *value *= shape_length);
+    vector
+}
+
+/// The content and the topic vector of one table, each of length 1 or all zero.
+pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[ColumnSketch]) -> (Vec<f32>, Vec<f32>) {
+    let dims = embedder.dims();
+    let mut content = vec![0.0; dims];
+    let mut topic = vec![0.0; dims];
+    let mut part = vec![0.0; dims];
+    let names: Vec<String> = entry.profile.columns.iter().map(|column| header_text(&column.name)).collect();
+    embedder.embed_into(&names.join(" "), &mut part);
+    add(&mut content, &part, 1.0);
+    add(&mut topic, &part, 0.7);
+    let mut values = String::new();
+    let text_columns = entry.profile.columns.iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
+    for (_, sketch) in text_columns.take(16) {
+        values.push_str(head_of(&sketch.text, VALUE_BYTES / 2));
+        values.push('\n');
+    }
+    embedder.embed_into(&values, &mut part);
+    add(&mut content, &part, 1.0);
+    add(&mut topic, &part, 0.7);
+    let mut named = entry.title();
+    named.push(' ');
+    named.push_str(&name_words(&entry.path).join(" "));
+    if let Some(metadata) = &entry.metadata {
+        named.push(' ');
+        named.push_str(&metadata.tags.join(" "));
+        if let Some(description) = &metadata.description
+            && embedder.embed_into(head_of(description, DESCRIPTION_BYTES), &mut part) > 0
+        {
+            add(&mut topic, &part, 1.0);
+        }
+    }
+    embedder.embed_into(&named, &mut part);
+    add(&mut topic, &part, 1.0);
+    normalise(&mut content);
+    normalise(&mut topic);
+    (content, topic)
+}
+
+fn header_text(name: &str) -> String {
+    name_words(name).join(" ")
+}
+
+fn add(sum: &mut [f32], part: &[f32], weight: f32) {
+    for (sum, part) in sum.iter_mut().zip(part) {
+        *sum += part * weight;
+    }
+}
+
+/// At most the first `bytes` bytes of `text`, cut at a character.
+fn head_of(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let mut end = bytes;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Type (7 places), formats (12), then magnitudes and repetition, each scaled to about -1..=1.
+fn write_shape(profile: &ColumnProfile, sketch: &ColumnSketch, shape: &mut [f32]) {
+    let kind = match profile.logical {
+        LogicalType::Empty => 0,
+        LogicalType::Boolean => 1,
+        LogicalType::Integer => 2,
+        LogicalType::Float => 3,
+        LogicalType::Date => 4,
+        LogicalType::Timestamp => 5,
+        LogicalType::Text => 6,
+    };
+    shape[kind] = 1.0;
+    if profile.logical.is_numeric() {
+        // Whole and broken numbers are neighbours: a column of measurements may happen to be whole.
+        shape[2] += 0.5;
+        shape[3] += 0.5;
+    }
+    for (pattern, share) in &sketch.patterns {
+        let place = 7 + (xxhash_rust::xxh3::xxh3_64(pattern.as_bytes()) % PATTERN_DIMS as u64) as usize;
+        shape[place] += 0.7 * *share as f32;
+    }
+    let rest = 7 + PATTERN_DIMS;
+    if let Some(numbers) = sketch.numbers.filter(|_| profile.logical != LogicalType::Text) {
+        for (place, quantile) in numbers.quantiles.iter().enumerate() {
+            shape[rest + place] = (quantile.signum() * quantile.abs().ln_1p() / 12.0) as f32;
+        }
+    }
+    shape[rest + 5] = (sketch.mean_length.ln_1p() / 5.0) as f32;
+    shape[rest + 6] = profile.uniqueness as f32 * 0.5;
+    shape[rest + 7] = ((sketch.distinct as f64).ln_1p() / 15.0) as f32;
+}

@@ -1,0 +1,457 @@
+//! How text becomes terms: one analysis for documents and queries.
+//!
+//! Words are maximal runs of letters and digits, lower-cased, Latin, Greek and Cyrillic accents removed, English words
+//! stemmed (Snowball), numbers kept as written (`02134` keeps its zero, `1,234` becomes `1234`). Beyond plain words:
+//!
+//! * a *part* is a piece of a run cut at camelCase and letter–digit boundaries (`popByState` → `popbystat`, parts `pop`,
+//!   `by`, `state`); parts are indexed in ids and headers only, see [`Analyzer::terms`];
+//! * a *code* such as `A-320` also gives its joined form `a320`, so both spellings find each other;
+//! * scripts written without spaces (Han, kana, Thai, …) and Hangul give overlapping pairs of characters.
+//!
+//! What is not done: synonyms, other languages' stemming, phrase positions.
+
+use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
+use unicode_normalization::char::{decompose_canonical, decompose_compatible, is_combining_mark};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Longer runs are cut here, in bytes: a hash or a base64 blob is still found by its beginning.
+const LONGEST_TERM_BYTES: usize = 64;
+/// A code's joined form is kept up to this length …
+const LONGEST_CODE_BYTES: usize = 12;
+/// … and up to this many digits, which leaves time stamps out.
+const MOST_CODE_DIGITS: usize = 8;
+/// Slots of the stem cache; a power of two.
+const STEM_SLOTS: usize = 8192;
+/// The stem cache is laid out after so many words: a query does without it.
+const WORDS_BEFORE_CACHE: usize = 1024;
+
+/// The terms of one text, in order, in one allocation.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Terms {
+    text: String,
+    ends: Vec<(u32, bool)>,
+}
+
+impl Terms {
+    /// Each term with whether it is only a part of a longer run.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
+        starts.zip(&self.ends).map(|(start, (end, part))| (&self.text[start as usize..*end as usize], *part))
+    }
+
+    fn push(&mut self, term: &str, part: bool) {
+        if !term.is_empty() {
+            self.text.push_str(term);
+            self.ends.push((self.text.len() as u32, part));
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+}
+
+/// Cuts text into terms. Cloning gives an analyser with an empty cache.
+pub(super) struct Analyzer {
+    with_parts: bool,
+    stems: Stems,
+    run: Run,
+    code: Code,
+    terms: Terms,
+}
+
+impl Clone for Analyzer {
+    fn clone(&self) -> Self {
+        Analyzer::new(self.with_parts)
+    }
+}
+
+impl Analyzer {
+    /// `with_parts`: whether the pieces of camelCase and letter–digit runs are terms too.
+    pub fn new(with_parts: bool) -> Self {
+        Analyzer {
+            with_parts,
+            stems: Stems::default(),
+            run: Run::default(),
+            code: Code::default(),
+            terms: Terms::default(),
+        }
+    }
+
+    /// The terms of `text`, the parts of a run right behind it.
+    pub fn terms(&mut self, text: &str) -> &Terms {
+        self.terms.clear();
+        let mut at = 0;
+        let mut after_apostrophe = false;
+        while let Some(letter) = text[at..].chars().next() {
+            if is_paired(letter) {
+                self.end_run(after_apostrophe);
+                self.end_code();
+                at += self.add_pairs(&text[at..]);
+                continue;
+            }
+            at += letter.len_utf8();
+            if is_word(letter) {
+                self.run.push(letter);
+                continue;
+            }
+            let rest = &text[at..];
+            if letter == ',' && self.run.is_number() && starts_with_thousands(rest) {
+                continue;
+            }
+            self.end_run(after_apostrophe);
+            after_apostrophe = matches!(letter, '\'' | '’');
+            if !(is_connector(letter) && rest.starts_with(char::is_alphanumeric)) {
+                self.end_code();
+            }
+        }
+        self.end_run(after_apostrophe);
+        self.end_code();
+        &self.terms
+    }
+
+    /// Emits the run collected so far. A lone `s` or `t` behind an apostrophe is English grammar, not a word.
+    fn end_run(&mut self, after_apostrophe: bool) {
+        let run = &mut self.run;
+        if run.folded.is_empty() || (after_apostrophe && matches!(run.folded.as_str(), "s" | "t")) {
+            run.clear();
+            return;
+        }
+        self.terms.push(self.stems.stem(&run.folded), false);
+        if self.with_parts && !run.cuts.is_empty() {
+            let mut from = 0;
+            for &to in run.cuts.iter().chain(std::iter::once(&run.folded.len())) {
+                self.terms.push(self.stems.stem(&run.folded[from..to]), true);
+                from = to;
+            }
+        }
+        self.code.add(&run.folded);
+        run.clear();
+    }
+
+    fn end_code(&mut self) {
+        if self.code.pieces > 1 && self.code.is_code() {
+            self.terms.push(&self.code.joined, false);
+        }
+        self.code = Code { joined: std::mem::take(&mut self.code.joined), ..Code::default() };
+        self.code.joined.clear();
+    }
+
+    /// Emits the overlapping pairs of the paired letters that `text` begins with; returns how many bytes they take.
+    fn add_pairs(&mut self, text: &str) -> usize {
+        let end = text.find(|letter| !is_paired(letter)).unwrap_or(text.len());
+        let starts: Vec<usize> = text[..end].char_indices().map(|(at, _)| at).chain([end]).collect();
+        if starts.len() == 2 {
+            self.terms.push(&text[..end], false);
+        }
+        for pair in starts.windows(3) {
+            self.terms.push(&text[pair[0]..pair[2]], false);
+        }
+        end
+    }
+}
+
+/// A maximal run of letters and digits, folded as it is read.
+#[derive(Default)]
+struct Run {
+    folded: String,
+    /// Byte positions in `folded` where a part ends and the next begins.
+    cuts: Vec<usize>,
+    /// Class of the last letter and the position it was written at.
+    last: Option<(Class, usize)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Upper,
+    Lower,
+    Digit,
+}
+
+impl Run {
+    fn clear(&mut self) {
+        self.folded.clear();
+        self.cuts.clear();
+        self.last = None;
+    }
+
+    fn is_number(&self) -> bool {
+        !self.folded.is_empty() && self.folded.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    fn push(&mut self, letter: char) {
+        let at = self.folded.len();
+        if at >= LONGEST_TERM_BYTES {
+            return;
+        }
+        if letter.is_ascii() {
+            self.folded.push(letter.to_ascii_lowercase());
+        } else {
+            fold_into(letter, &mut self.folded);
+        }
+        let class = class_of(letter);
+        match (self.last, class) {
+            (Some((Class::Lower, _)), Class::Upper)
+            | (Some((Class::Digit, _)), Class::Upper | Class::Lower)
+            | (Some((Class::Upper | Class::Lower, _)), Class::Digit) => self.cut(at),
+            // `XMLFile`: the last capital begins the new word.
+            (Some((Class::Upper, before)), Class::Lower) => self.cut(before),
+            _ => {}
+        }
+        self.last = Some((class, at));
+    }
+
+    fn cut(&mut self, at: usize) {
+        if at > 0 && at < self.folded.len() && self.cuts.last() != Some(&at) {
+            self.cuts.push(at);
+        }
+    }
+}
+
+/// Runs joined by `-`, `_`, `/` or `.`: a part number, a course code, a road.
+#[derive(Default)]
+struct Code {
+    joined: String,
+    pieces: usize,
+    letters: usize,
+    digits: usize,
+}
+
+impl Code {
+    fn add(&mut self, run: &str) {
+        self.pieces += 1;
+        if self.joined.len() <= LONGEST_CODE_BYTES {
+            self.joined.push_str(run);
+            self.digits += run.bytes().filter(u8::is_ascii_digit).count();
+            self.letters += run.bytes().filter(u8::is_ascii_lowercase).count();
+        }
+    }
+
+    fn is_code(&self) -> bool {
+        self.joined.len() <= LONGEST_CODE_BYTES && self.letters > 0 && (1..=MOST_CODE_DIGITS).contains(&self.digits)
+    }
+}
+
+/// Stems of words seen before. Stemming costs more than everything else in the analysis together, and words repeat.
+struct Stems {
+    stemmer: TextAnalyzer,
+    /// Words and their stems, each in the slot that its hash names; one slot until enough words came.
+    slots: Vec<(String, String)>,
+    words: usize,
+}
+
+impl Default for Stems {
+    fn default() -> Self {
+        let stemmer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::default()).build();
+        Stems { stemmer, slots: vec![Default::default()], words: 0 }
+    }
+}
+
+impl Stems {
+    fn stem<'a>(&'a mut self, word: &'a str) -> &'a str {
+        const SHORTEST_STEMMED: usize = 3;
+        if word.len() < SHORTEST_STEMMED || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return word;
+        }
+        self.words += 1;
+        if self.words == WORDS_BEFORE_CACHE {
+            self.slots.resize_with(STEM_SLOTS, Default::default);
+        }
+        let slots = self.slots.len();
+        let slot = &mut self.slots[xxh3_64(word.as_bytes()) as usize % slots];
+        if slot.0 != word {
+            slot.0.clear();
+            slot.0.push_str(word);
+            slot.1.clear();
+            let mut stream = self.stemmer.token_stream(word);
+            slot.1.push_str(stream.next().map_or(word, |token| &token.text));
+        }
+        &slot.1
+    }
+}
+
+fn class_of(letter: char) -> Class {
+    if letter.is_numeric() {
+        Class::Digit
+    } else if letter.is_uppercase() {
+        Class::Upper
+    } else {
+        Class::Lower
+    }
+}
+
+fn is_word(letter: char) -> bool {
+    if letter.is_ascii() {
+        letter.is_ascii_alphanumeric()
+    } else {
+        letter.is_alphanumeric() || is_combining_mark(letter)
+    }
+}
+
+fn is_connector(letter: char) -> bool {
+    matches!(letter, '-' | '_' | '/' | '.')
+}
+
+/// Whether `letter` belongs to a script that is indexed by pairs of characters.
+fn is_paired(letter: char) -> bool {
+    matches!(letter,
+        '\u{0E00}'..='\u{0EFF}'   // Thai, Lao
+        | '\u{1000}'..='\u{109F}' // Myanmar
+        | '\u{1780}'..='\u{17FF}' // Khmer
+        | '\u{3040}'..='\u{30FF}' // kana
+        | '\u{3400}'..='\u{9FFF}' // Han
+        | '\u{AC00}'..='\u{D7AF}' // Hangul
+        | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
+        && letter.is_alphanumeric()
+}
+
+/// Whether exactly three digits stand first: the digits behind a thousands comma.
+fn starts_with_thousands(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 3
+        && bytes[..3].iter().all(u8::is_ascii_digit)
+        && bytes.get(3).is_none_or(|next| !next.is_ascii_alphanumeric())
+}
+
+/// Lower-cases `letter` and takes accents and width off, so that `Zürich` and `Zurich` are one word.
+pub(super) fn fold_into(letter: char, folded: &mut String) {
+    for lower in letter.to_lowercase() {
+        match lower {
+            '\u{0300}'..='\u{036F}' => {}
+            'ß' => folded.push_str("ss"),
+            'æ' => folded.push_str("ae"),
+            'œ' => folded.push_str("oe"),
+            'þ' => folded.push_str("th"),
+            'ø' => folded.push('o'),
+            'ł' => folded.push('l'),
+            'đ' | 'ð' => folded.push('d'),
+            'ı' => folded.push('i'),
+            '\u{00C0}'..='\u{052F}' | '\u{1E00}'..='\u{1FFF}' => decompose_canonical(lower, |part| {
+                if !is_combining_mark(part) {
+                    folded.push(part);
+                }
+            }),
+            // Superscripts, circled numbers, ligatures, full-width forms.
+            '\u{00B2}'..='\u{00BE}' | '\u{2070}'..='\u{24FF}' | '\u{FB00}'..='\u{FB06}' | '\u{FF00}'..='\u{FFEF}' => {
+                decompose_compatible(lower, |part| folded.extend(part.to_lowercase().filter(|c| c.is_alphanumeric())));
+            }
+            other => folded.push(other),
+        }
+    }
+}
+
+/// Letters and digits of `text`, folded, nothing between them: two names are the same name when these are equal
+/// (`Food prices`, `food_prices` and `foodPrices` are).
+pub(super) fn name_key(text: &str) -> String {
+    let mut key = String::new();
+    text.chars().filter(|letter| is_word(*letter)).for_each(|letter| fold_into(letter, &mut key));
+    key
+}
+
+impl Tokenizer for Analyzer {
+    type TokenStream<'a> = AnalyzerStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> AnalyzerStream<'a> {
+        self.terms(text);
+        AnalyzerStream { terms: &self.terms, next: 0, token: Token::default() }
+    }
+}
+
+/// The analyser as tantivy reads it while indexing.
+pub(super) struct AnalyzerStream<'a> {
+    terms: &'a Terms,
+    next: usize,
+    token: Token,
+}
+
+impl TokenStream for AnalyzerStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(&(end, _)) = self.terms.ends.get(self.next) else { return false };
+        let start = self.next.checked_sub(1).map_or(0, |before| self.terms.ends[before].0);
+        self.token.text.clear();
+        self.token.text.push_str(&self.terms.text[start as usize..end as usize]);
+        self.token.position = self.next;
+        self.next += 1;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(text: &str) -> Vec<String> {
+        Analyzer::new(false).terms(text).iter().map(|(term, _)| term.to_string()).collect()
+    }
+
+    fn with_parts(text: &str) -> Vec<String> {
+        Analyzer::new(true).terms(text).iter().map(|(term, _)| term.to_string()).collect()
+    }
+
+    #[test]
+    fn words_are_folded_and_stemmed() {
+        assert_eq!(
+            whole("The Populations of Zürich, Łódź & Straße"),
+            ["the", "popul", "of", "zurich", "lodz", "strass"]
+        );
+        assert_eq!(whole("driver's O'Brien don’t"), ["driver", "o", "brien", "don"]);
+        assert_eq!(whole(""), Vec::<String>::new());
+        assert_eq!(whole("— ?? \u{0} \u{301}"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn numbers_and_codes_keep_their_form() {
+        assert_eq!(whole("02134 1,234,567 3.14 2020,2021"), ["02134", "1234567", "3", "14", "2020", "2021"]);
+        assert_eq!(whole("A-320"), ["a", "320", "a320"]);
+        assert_eq!(whole("A320"), ["a320"]);
+        assert_eq!(whole("2021-03-04T12:30:00Z"), ["2021", "03", "04t12", "30", "00z"]);
+    }
+
+    #[test]
+    fn names_give_their_parts_too() {
+        assert_eq!(with_parts("tbl_0423_popByState"), ["tbl", "0423", "popbyst", "pop", "by", "state"]);
+        assert_eq!(with_parts("XMLFile2"), ["xmlfile2", "xml", "file", "2"]);
+        assert_eq!(with_parts("plain words"), ["plain", "word"]);
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_pairs() {
+        assert_eq!(whole("上海市人口2020"), ["上海", "海市", "市人", "人口", "2020"]);
+        assert_eq!(whole("表"), ["表"]);
+    }
+
+    #[test]
+    fn a_name_key_ignores_case_accents_and_separators() {
+        for spelling in ["Food prices", "food_prices", "foodPrices", "FOOD-PRICES", "fóod  prices"] {
+            assert_eq!(name_key(spelling), "foodprices");
+        }
+        assert_eq!(name_key("– ? –"), "");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_analysed(text in ".{0,200}") {
+            for (term, _) in Analyzer::new(true).terms(&text).iter() {
+                assert!(!term.is_empty() && term.len() <= LONGEST_TERM_BYTES + 16);
+            }
+            name_key(&text);
+        }
+
+        #[test]
+        fn a_query_word_finds_itself_in_a_longer_text(word in "[a-zA-Z0-9À-ɏ]{1,20}") {
+            let alone = whole(&word);
+            let inside = whole(&format!("before {word} after"));
+            assert!(alone.iter().all(|term| inside.contains(term)));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Word search: which tables say the words of a request, and where they say them.
+//!
+//! One immutable tantivy index lies in each segment folder; several are searched together and score as if they were one,
+//! because document frequencies and average lengths are summed over all of them. Six fields are kept (id, title, headers,
+//! description, tags, values), postings with frequencies but without positions, and no text is stored: a hit names a
+//! table by its ordinal in its segment. tantivy supplies the tokeniser interface, term dictionaries, compressed postings
+//! and length norms; scoring is BM25F (Robertson, Zaragoza and Taylor, CIKM 2004), which tantivy does not have, computed
+//! a term at a time over its postings. A query is words, never a query language, so no text fails to parse. A table whose id, name or
+//! title *is* the query ranks before all others.
+//!
+//! No background threads, no locks and no writes while reading: a read-only folder can be searched.
+//!
+//! Reading order: [`LexicalDocument`] → [`LexicalBuilder`] → [`LexicalIndex`].
+
+mod analysis;
+mod build;
+mod field;
+mod matched;
+mod query;
+mod score;
+mod search;
+mod segment;
+
+#[cfg(test)]
+mod measure;
+#[cfg(test)]
+mod tests;
+
+pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
+pub use field::{Boosts, LexicalField};
+pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};
+pub use segment::LexicalSegment;

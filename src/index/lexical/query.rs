@@ -1,0 +1,157 @@
+//! From what the user typed to weighted terms.
+//!
+//! Everything is words: punctuation, quotes, `AND`, `-` and `*` mean nothing. English stop words are left out where other
+//! words remain, unless written in capitals among other letters (`WHO`, `IT` and `US` are names).
+
+use hashbrown::HashMap;
+
+use super::analysis::{Analyzer, name_key};
+
+/// At most this many distinct terms are searched; a pasted document is cut here.
+const MOST_TERMS: usize = 512;
+/// A user's text is read up to this many bytes.
+const LONGEST_TEXT_BYTES: usize = 64 * 1024;
+
+/// Words that say nothing about a table: function words and the words questions are asked with.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
+    "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if",
+    "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "s", "she", "should", "so",
+    "such", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us",
+    "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would",
+    "you", "your",
+];
+
+/// Extensions that users type behind a table's name.
+const EXTENSIONS: &[&str] = &[
+    ".arrow", ".avro", ".csv", ".feather", ".gz", ".ipc", ".json", ".jsonl", ".ndjson", ".parquet", ".psv", ".tsv",
+    ".txt", ".xlsx", ".zip", ".zst",
+];
+
+/// One term to look for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct QueryTerm {
+    pub term: String,
+    /// Only a part of a camelCase word.
+    pub part: bool,
+    /// How often the query says it, or the caller's weight.
+    pub weight: f32,
+    /// Index of the first of [`Query::words`] that gave it.
+    pub word: usize,
+}
+
+/// A query taken apart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Query {
+    /// The user's words, as typed but for punctuation around them.
+    pub words: Vec<String>,
+    pub terms: Vec<QueryTerm>,
+}
+
+impl Query {
+    /// The words of a text that a person typed.
+    pub fn from_text(text: &str) -> Self {
+        let text = cut_at(text, LONGEST_TEXT_BYTES);
+        let shouted = !text.chars().any(char::is_lowercase);
+        let telling = text.split_whitespace().filter(|word| !is_stop_word(word, shouted));
+        let query = Query::from_words(telling.map(|word| (word, 1.0)));
+        if query.terms.is_empty() { Query::from_words(text.split_whitespace().map(|word| (word, 1.0))) } else { query }
+    }
+
+    /// Words with weights; a weight that is not positive and finite leaves its word out. Nothing is a stop word here.
+    pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, f32)>) -> Self {
+        let mut analyzer = Analyzer::new(true);
+        let mut query = Query::default();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (word, weight) in words {
+            if !(weight > 0.0 && weight.is_finite()) {
+                continue;
+            }
+            let mut is_new = false;
+            for (term, part) in analyzer.terms(word).iter() {
+                if let Some(&at) = known.get(term) {
+                    query.terms[at].weight += weight;
+                    query.terms[at].part &= part;
+                } else if query.terms.len() < MOST_TERMS {
+                    known.insert(term.to_string(), query.terms.len());
+                    query.terms.push(QueryTerm { term: term.into(), part, weight, word: query.words.len() });
+                    is_new = true;
+                }
+            }
+            if is_new {
+                query.words.push(word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_string());
+            }
+        }
+        query
+    }
+}
+
+/// The keys under which a table is meant by name: the whole text, and the text without a file extension.
+pub(super) fn keys_of(text: &str) -> Vec<String> {
+    let text = cut_at(text, LONGEST_TEXT_BYTES).trim_matches(|letter: char| !letter.is_alphanumeric());
+    let mut keys = vec![name_key(text)];
+    let mut rest = text.to_lowercase();
+    while let Some(shorter) = EXTENSIONS.iter().find_map(|extension| rest.strip_suffix(extension)) {
+        rest = shorter.to_string();
+        keys.push(name_key(&rest));
+    }
+    keys.retain(|key| !key.is_empty());
+    keys
+}
+
+fn is_stop_word(word: &str, shouted: bool) -> bool {
+    let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    let is_name = !shouted && bare.len() > 1 && bare.chars().all(char::is_uppercase);
+    !is_name && STOP_WORDS.binary_search(&bare.to_lowercase().as_str()).is_ok()
+}
+
+/// `text` up to `bytes`, at a character boundary.
+fn cut_at(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        Query::from_text(text).terms.into_iter().map(|term| term.term).collect()
+    }
+
+    #[test]
+    fn stop_words_are_sorted_for_the_search() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn stop_words_go_only_when_others_stay() {
+        assert_eq!(terms("Which of the airports is in Niger?"), ["airport", "niger"]);
+        assert_eq!(terms("To be or not to be"), ["to", "be", "or", "not"]);
+        assert_eq!(
+            terms("deaths reported by WHO"),
+            ["death", "report", "by", "who"].map(String::from).into_iter().filter(|t| t != "by").collect::<Vec<_>>()
+        );
+        assert_eq!(terms("WHO IS WHO IN NIGER"), ["niger"]);
+    }
+
+    #[test]
+    fn repeated_words_weigh_more_and_syntax_is_nothing() {
+        let query = Query::from_text("+prices AND (\"price\"~2 OR title:prices*) [a TO");
+        let price = query.terms.iter().find(|term| term.term == "price").expect("price is a term");
+        assert_eq!(price.weight, 3.0);
+        assert_eq!(query.words[price.word], "prices");
+    }
+
+    #[test]
+    fn a_file_name_has_the_key_of_its_table() {
+        assert_eq!(
+            keys_of("`energy/food_prices.csv.gz`"),
+            ["energyfoodpricescsvgz", "energyfoodpricescsv", "energyfoodprices"]
+        );
+        assert!(keys_of(" ?! ").is_empty());
+    }
+}

@@ -1,0 +1,189 @@
+//! An opened index: a snapshot of the segments that one manifest names.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::catalog::Catalog;
+use super::columns::Columns;
+use super::lexical::{LexicalIndex, LexicalSegment};
+use super::lsh::LshIndex;
+use super::manifest::Manifest;
+use super::postings::Postings;
+use super::segment::SegmentFile;
+use super::vectors::VectorSet;
+use super::{
+    CATALOG_FILE, COLUMNS_FILE, COLUMN_VECTORS, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE,
+    VECTORS_KIND, VECTORS_VERSION,
+};
+use crate::error::{Error, Result, nearest_names};
+use crate::lake::catalog::TableEntry;
+
+/// A table of an opened index. Numbers mean something within one snapshot only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TableRef {
+    /// Place of the segment in the snapshot.
+    pub segment: u32,
+    /// Number of the table in its segment.
+    pub table: u32,
+}
+
+/// A column of an opened index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ColumnRef {
+    /// Place of the segment in the snapshot.
+    pub segment: u32,
+    /// Number of the column in its segment.
+    pub column: u32,
+}
+
+/// One opened segment.
+pub struct Segment {
+    /// Its tables.
+    pub catalog: Catalog,
+    /// Its columns.
+    pub columns: Columns,
+    /// From value hashes to columns.
+    pub values: Postings,
+    /// From header hashes to columns.
+    pub headers: Postings,
+    /// MinHash LSH over its columns.
+    pub lsh: LshIndex,
+    /// One vector a column.
+    pub column_vectors: VectorSet,
+    /// One vector a table, of headers and values.
+    pub content_vectors: VectorSet,
+    /// One vector a table, of all that is said about it.
+    pub topic_vectors: VectorSet,
+    removed: HashSet<u32>,
+}
+
+impl Segment {
+    /// Whether table `table` is part of the snapshot.
+    pub fn is_live(&self, table: u32) -> bool {
+        !self.removed.contains(&table)
+    }
+}
+
+/// A snapshot of an index.
+pub struct LakeIndex {
+    folder: PathBuf,
+    manifest: Manifest,
+    segments: Vec<Segment>,
+    lexical: LexicalIndex,
+}
+
+impl LakeIndex {
+    /// Opens the index in `folder`, made with the embedding model `embedder_id`; reads no table.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`], [`Error::IndexVersion`], [`Error::DamagedIndex`] naming the file, [`Error::EmbeddingModel`].
+    pub fn open(folder: &Path, embedder_id: &str) -> Result<Self> {
+        let manifest = Manifest::read(folder)?;
+        if manifest.embedder != embedder_id {
+            return Err(Error::EmbeddingModel { found: manifest.embedder, expected: embedder_id.to_string() });
+        }
+        let mut segments = Vec::with_capacity(manifest.segments.len());
+        let mut words = Vec::with_capacity(manifest.segments.len());
+        for entry in &manifest.segments {
+            let path = Manifest::segment_folder(folder, &entry.name);
+            let join = SegmentFile::open(&path.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
+            let vectors = SegmentFile::open(&path.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
+            let segment = Segment {
+                catalog: Catalog::open(&path.join(CATALOG_FILE))?,
+                columns: Columns::open(&path.join(COLUMNS_FILE))?,
+                values: Postings::open(&join, VALUE_TAGS)?,
+                headers: Postings::open(&join, HEADER_TAGS)?,
+                lsh: LshIndex::open(&join)?,
+                column_vectors: VectorSet::open(&vectors, COLUMN_VECTORS)?,
+                content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,
+                topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
+                removed: entry.removed.iter().copied().collect(),
+            };
+            if segment.catalog.len() != entry.tables as usize || segment.columns.len() != entry.columns as usize {
+                return Err(Error::damaged(&path, "it holds another number of tables or columns than the manifest says"));
+            }
+            words.push(LexicalSegment { dir: path.join(LEXICAL_FOLDER), dead: entry.removed.clone() });
+            segments.push(segment);
+        }
+        let lexical = LexicalIndex::open(&words)?;
+        Ok(Self { folder: folder.to_path_buf(), manifest, segments, lexical })
+    }
+
+    /// The folder it was opened from.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The manifest of the snapshot.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The opened segments.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The word index over all segments.
+    pub fn lexical(&self) -> &LexicalIndex {
+        &self.lexical
+    }
+
+    /// The segment of a reference.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a reference of another snapshot.
+    pub fn segment(&self, place: u32) -> Result<&Segment> {
+        self.segments.get(place as usize).ok_or_else(|| Error::Internal(format!("no segment {place} in this snapshot")))
+    }
+
+    /// Tables in the snapshot.
+    pub fn len(&self) -> usize {
+        self.segments.iter().map(|segment| segment.catalog.len() - segment.removed.len()).sum()
+    }
+
+    /// Whether the lake holds no table.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All tables of the snapshot, by segment and number.
+    pub fn tables(&self) -> impl Iterator<Item = TableRef> + '_ {
+        self.segments.iter().enumerate().flat_map(|(place, segment)| {
+            let live = (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table));
+            live.map(move |table| TableRef { segment: place as u32, table })
+        })
+    }
+
+    /// The table called `id`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids.
+    pub fn find(&self, id: &str) -> Result<TableRef> {
+        for (place, segment) in self.segments.iter().enumerate() {
+            if let Some(table) = segment.catalog.find(id)?.filter(|table| segment.is_live(*table)) {
+                return Ok(TableRef { segment: place as u32, table });
+            }
+        }
+        let mut ids = Vec::with_capacity(self.len());
+        for table in self.tables() {
+            ids.push(self.segment(table.segment)?.catalog.id(table.table)?);
+        }
+        Err(Error::UnknownTable { name: id.to_string(), nearest: nearest_names(id, ids, 5) })
+    }
+
+    /// The id of a table.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged, as below.
+    pub fn id(&self, table: TableRef) -> Result<&str> {
+        self.segment(table.segment)?.catalog.id(table.table)
+    }
+
+    /// The entry of a table.
+    pub fn entry(&self, table: TableRef) -> Result<TableEntry> {
+        self.segment(table.segment)?.catalog.entry(table.table)
+    }
+}

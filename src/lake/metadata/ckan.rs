@@ -1,0 +1,96 @@
+//! CKAN's `package_show`, with or without the `{"success": true, "result": …}` around it.
+
+use serde_json::Value;
+
+use super::clean::MOST_COLUMNS;
+use super::value::{get, identifier, items, line, paragraphs, period, places, tags, text};
+use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
+
+/// Reads one package, or the packages of a `package_search`.
+pub(super) fn read(document: &Value) -> Vec<Dataset> {
+    let result = match document.get("result") {
+        Some(result) if result.is_object() || result.is_array() => result,
+        _ => document,
+    };
+    let found = result.get("results").unwrap_or(result);
+    items(found).filter(|package| package.is_object()).map(package).collect()
+}
+
+fn package(package: &Value) -> Dataset {
+    let extra = |names: &[&str]| {
+        items(get(package, &["extras"])).find_map(|extra| {
+            let key = text(get(extra, &["key"]))?.to_lowercase();
+            names.contains(&key.as_str()).then(|| text(get(extra, &["value"])))?.map(|value| super::clean::line(&value))
+        })
+    };
+    let is_geometry = |text: &String| text.starts_with(['{', '[']);
+    let whole = TableMetadata {
+        title: line(package, &["title_translated", "title", "name"]),
+        description: paragraphs(package, &["notes_translated", "notes", "description"]),
+        tags: tags(package, &["tags", "keywords", "groups"]),
+        publisher: line(get(package, &["organization"]), &["title", "name"])
+            .or_else(|| line(package, &["author", "maintainer"])),
+        licence: line(package, &["license_title", "license_id", "license_url"]),
+        identifier: identifier(package, &["doi", "identifier", "cstr", "uri"])
+            .or_else(|| extra(&["doi", "identifier", "guid", "uri", "dcat_identifier"]).and_then(known_identifier)),
+        source_url: line(package, &["url", "landing_page"]),
+        issued: line(package, &["issued", "date_published", "metadata_created"]),
+        modified: line(package, &["modified", "date_updated", "metadata_modified"]),
+        spatial: places(package, &["spatial_text", "spatial", "geographic_coverage"]).or_else(|| {
+            extra(&["spatial-text", "spatial_text", "spatial_name", "spatial"]).filter(|text| !is_geometry(text))
+        }),
+        temporal: period(package, &["temporal", "temporal_coverage", "time_coverage"])
+            .or_else(|| extra(&["temporal", "temporal_coverage"]))
+            .or_else(|| {
+                let (from, to) = (
+                    extra(&["temporal_start", "temporal_coverage-from"]),
+                    extra(&["temporal_end", "temporal_coverage-to"]),
+                );
+                (from.is_some() || to.is_some())
+                    .then(|| format!("{}/{}", from.unwrap_or_default(), to.unwrap_or_default()))
+            }),
+        standard: Some(Standard::Ckan),
+        ..TableMetadata::default()
+    };
+    let files = items(get(package, &["resources"])).filter(|resource| resource.is_object()).map(resource).collect();
+    Dataset { whole, files }
+}
+
+fn known_identifier(text: String) -> Option<String> {
+    identifier(&serde_json::json!({ "id": text }), &["id"])
+}
+
+fn resource(resource: &Value) -> DescribedFile {
+    let name = text(get(resource, &["name"]));
+    let format = text(get(resource, &["format"])).map(|format| format.trim_start_matches('.').to_lowercase());
+    let mut locations: Vec<String> =
+        ["url", "path", "name"].iter().filter_map(|key| text(get(resource, &[key]))).collect();
+    // Portals save a file under the resource's name or id.
+    if let Some(format) = format.filter(|format| !format.is_empty() && !format.contains(['/', ' '])) {
+        let stems = [name, text(get(resource, &["id"]))].into_iter().flatten();
+        locations.extend(stems.map(|stem| format!("{stem}.{format}")));
+    }
+    let mut metadata = TableMetadata {
+        title: line(resource, &["name_translated", "name", "title"]),
+        description: paragraphs(resource, &["description_translated", "description"]),
+        source_url: line(resource, &["url"]),
+        issued: line(resource, &["issued", "created"]),
+        modified: line(resource, &["last_modified", "modified"]),
+        ..TableMetadata::default()
+    };
+    for field in items(get(get(resource, &["schema", "datastore_fields"]), &["fields"])).take(MOST_COLUMNS) {
+        if let Some(name) = line(field, &["name", "id"]) {
+            metadata.columns.insert(name, column(field));
+        }
+    }
+    DescribedFile { locations, metadata }
+}
+
+fn column(field: &Value) -> ColumnMetadata {
+    let info = get(field, &["info"]);
+    ColumnMetadata {
+        title: line(field, &["title"]).or_else(|| line(info, &["label"])),
+        description: paragraphs(field, &["description"]).or_else(|| paragraphs(info, &["notes"])),
+        unit: line(field, &["unit"]).or_else(|| line(info, &["unit"])),
+    }
+}

@@ -1,0 +1,115 @@
+//! Cutting and cleaning of texts that somebody else wrote.
+
+/// Longest description, in bytes.
+pub(super) const LONGEST_DESCRIPTION_BYTES: usize = 16 * 1024;
+/// Longest text of any other kind, in bytes.
+pub(super) const LONGEST_LINE_BYTES: usize = 1024;
+/// Longest tag, in bytes.
+pub(super) const LONGEST_TAG_BYTES: usize = 128;
+/// Most tags of a table.
+pub(super) const MOST_TAGS: usize = 64;
+/// Most columns described of a table.
+pub(super) const MOST_COLUMNS: usize = 4096;
+/// Longest HTML tag that is recognised as one, in bytes.
+const LONGEST_MARKUP_BYTES: usize = 512;
+
+/// `text` on one line, at most [`LONGEST_LINE_BYTES`].
+pub(super) fn line(text: &str) -> String {
+    flatten(text, LONGEST_LINE_BYTES)
+}
+
+/// `text` as a tag: one line, at most [`LONGEST_TAG_BYTES`].
+pub(super) fn tag(text: &str) -> String {
+    flatten(text, LONGEST_TAG_BYTES)
+}
+
+/// `text` with its line breaks, without HTML tags, at most [`LONGEST_DESCRIPTION_BYTES`].
+pub(super) fn paragraphs(text: &str) -> String {
+    // Markup may be most of a text, but not without bound.
+    let text = without_markup(cut(text, 8 * LONGEST_DESCRIPTION_BYTES));
+    let lines: Vec<String> = text
+        .split(['\n', '\r', '\u{2028}', '\u{2029}'])
+        .map(|line| flatten(line, LONGEST_DESCRIPTION_BYTES))
+        .filter(|line| !line.is_empty())
+        .collect();
+    cut(&lines.join("\n"), LONGEST_DESCRIPTION_BYTES).to_string()
+}
+
+fn flatten(text: &str, bytes: usize) -> String {
+    let mut flat = String::new();
+    let mut gap = false;
+    for letter in text.chars().filter(|letter| !is_invisible(*letter)) {
+        if letter.is_whitespace() || letter.is_control() {
+            gap = !flat.is_empty();
+            continue;
+        }
+        if flat.len() + usize::from(gap) + letter.len_utf8() > bytes {
+            break;
+        }
+        if std::mem::take(&mut gap) {
+            flat.push(' ');
+        }
+        flat.push(letter);
+    }
+    flat
+}
+
+/// Characters that change how the text around them is shown and show nothing themselves: direction marks and overrides,
+/// zero-width characters, tag characters, the byte order mark.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{00AD}' | '\u{061C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+fn without_markup(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let begins_tag = rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/' || next == '!');
+        let end = cut(rest, LONGEST_MARKUP_BYTES).find('>').filter(|_| begins_tag);
+        match end {
+            Some(end) => {
+                let breaks = rest[1..end].trim_start_matches('/').to_ascii_lowercase();
+                let is_block = ["p", "br", "br/", "br /", "div", "li", "ul"].contains(&breaks.as_str());
+                plain.push(if is_block { '\n' } else { ' ' });
+                rest = &rest[end + 1..];
+            }
+            None => {
+                plain.push('<');
+                rest = &rest[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// `text` up to `bytes`, at a character boundary.
+fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invisible_and_control_characters_go() {
+        assert_eq!(line("a\u{202E}b\u{0}\u{1b}[31m  c\n\td\u{FEFF}"), "ab [31m c d");
+        assert_eq!(paragraphs("one\r\n\r\n two\u{7} <b>three</b> 1 < 2 <p>four"), "one\ntwo three 1 < 2\nfour");
+    }
+
+    #[test]
+    fn texts_are_cut_at_a_character() {
+        assert!(line(&"é".repeat(5000)).len() <= LONGEST_LINE_BYTES);
+        assert!(paragraphs(&"<b>ü</b>".repeat(50_000)).len() <= LONGEST_DESCRIPTION_BYTES);
+        assert_eq!(tag(&"x".repeat(500)).len(), LONGEST_TAG_BYTES);
+    }
+}

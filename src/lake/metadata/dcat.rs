@@ -1,0 +1,73 @@
+//! DCAT catalogues: Project Open Data `data.json`, and DCAT-AP in JSON-LD, nested or as a flat `@graph`.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
+use super::{Dataset, DescribedFile, Standard, TableMetadata};
+
+/// Reads every dataset of a catalogue, or a dataset that stands alone.
+pub(super) fn read(document: &Value) -> Vec<Dataset> {
+    let graph: Vec<&Value> = items(document).flat_map(|node| items(get(node, &["@graph"]))).collect();
+    let nodes: HashMap<&str, &Value> =
+        graph.iter().filter_map(|node| node.get("@id").and_then(Value::as_str).map(|id| (id, *node))).collect();
+    let catalogues = items(document).chain(graph.iter().copied());
+    let listed: Vec<&Value> =
+        catalogues.flat_map(|node| items(get(node, &["dataset"]))).map(|node| resolve(node, &nodes)).collect();
+    let alone = items(document).chain(graph.iter().copied()).filter(|node| has_type(node, "Dataset"));
+    let mut datasets = Vec::new();
+    let mut known = HashSet::new();
+    for node in listed.into_iter().chain(alone).filter(|node| node.is_object()) {
+        if known.insert(std::ptr::from_ref(node)) {
+            datasets.push(dataset(node, &nodes));
+        }
+    }
+    datasets
+}
+
+/// A reference `{"@id": …}` or `"…"` as the node it names, where the graph has it.
+fn resolve<'a>(node: &'a Value, nodes: &HashMap<&str, &'a Value>) -> &'a Value {
+    let id = match node {
+        Value::String(id) => Some(id.as_str()),
+        Value::Object(map) if map.len() == 1 => map.get("@id").and_then(Value::as_str),
+        _ => None,
+    };
+    id.and_then(|id| nodes.get(id).copied()).unwrap_or(node)
+}
+
+fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
+    let publisher = items(get(node, &["publisher", "creator"])).next().map(|publisher| resolve(publisher, nodes));
+    let whole = TableMetadata {
+        title: line(node, &["title", "name"]),
+        description: paragraphs(node, &["description"]),
+        tags: tags(node, &["keyword", "theme"]),
+        publisher: publisher.and_then(text).map(|name| super::clean::line(&name)),
+        licence: line(node, &["license", "rights"]),
+        identifier: identifier(node, &["identifier", "@id", "landingPage"]),
+        source_url: line(node, &["landingPage", "page"]),
+        issued: line(node, &["issued"]),
+        modified: line(node, &["modified"]),
+        spatial: places(node, &["spatial"]),
+        temporal: period(node, &["temporal"]),
+        standard: Some(Standard::Dcat),
+        ..TableMetadata::default()
+    };
+    let distributions = items(get(node, &["distribution"])).map(|distribution| resolve(distribution, nodes));
+    Dataset { whole, files: distributions.filter(|node| node.is_object()).map(file).collect() }
+}
+
+fn file(distribution: &Value) -> DescribedFile {
+    let addresses = || items(get(distribution, &["downloadURL"])).chain(items(get(distribution, &["accessURL"])));
+    let locations: Vec<String> = addresses().chain(items(get(distribution, &["title"]))).filter_map(text).collect();
+    let metadata = TableMetadata {
+        title: line(distribution, &["title"]),
+        description: paragraphs(distribution, &["description"]),
+        licence: line(distribution, &["license"]),
+        source_url: line(distribution, &["downloadURL", "accessURL"]),
+        issued: line(distribution, &["issued"]),
+        modified: line(distribution, &["modified"]),
+        ..TableMetadata::default()
+    };
+    DescribedFile { locations, metadata }
+}

@@ -1,0 +1,304 @@
+//! Which table each description belongs to.
+//!
+//! A location in a sidecar becomes one of four claims, tried in this order when a table is asked for: the path in the
+//! lake that a relative location spells; its file name, for tables in or below the sidecar's folder (all that is left of URLs and
+//! of paths that lead elsewhere); the sidecar's own stem (`x.jsonld` beside `x.csv`); the sidecar's folder, where it
+//! describes one dataset and names no table file at all.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::path_words::extensions_of;
+use super::value::{get, has_type, items};
+use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, schema_org};
+
+/// Larger sidecars are not read, in bytes.
+const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
+/// Locations of one file that are looked at.
+const MOST_LOCATIONS: usize = 1024;
+
+/// Descriptions by the table they belong to, for one lake.
+#[derive(Debug, Default)]
+pub struct MetadataIndex {
+    described: Vec<TableMetadata>,
+    /// Claims, as positions in `described`; the first sidecar that claims a place keeps it.
+    by_path: HashMap<String, usize>,
+    by_name: HashMap<(String, String), usize>,
+    by_stem: HashMap<(String, String), usize>,
+    by_folder: HashMap<String, usize>,
+}
+
+impl MetadataIndex {
+    /// Reads the `sidecars` (in the lake `root`, or relative to it) in order of their paths. Also returns each that
+    /// could not be read, with the reason. Nothing but the sidecars is read.
+    pub fn read(root: &Path, sidecars: &[PathBuf]) -> (Self, Vec<(PathBuf, String)>) {
+        let mut index = MetadataIndex::default();
+        let mut problems = Vec::new();
+        let mut sidecars: Vec<&PathBuf> = sidecars.iter().collect();
+        sidecars.sort();
+        for sidecar in sidecars {
+            if let Err(reason) = index.read_one(root, sidecar) {
+                problems.push((sidecar.clone(), reason));
+            }
+        }
+        (index, problems)
+    }
+
+    /// What is said of the table in the file `relative_path` (in the lake, `/`-separated, with its extension).
+    pub fn get(&self, relative_path: &str) -> Option<&TableMetadata> {
+        let path = normal_key(relative_path);
+        let (folder, name) = split_path(&path);
+        let stem = stem_of(name).to_string();
+        let by_name =
+            || ancestors(folder).find_map(|folder| self.by_name.get(&(folder.to_string(), name.to_lowercase())));
+        let at = self.by_path.get(&path).or_else(by_name);
+        let at = at.or_else(|| self.by_stem.get(&(folder.to_string(), stem))).or_else(|| self.by_folder.get(folder));
+        at.and_then(|at| self.described.get(*at))
+    }
+
+    /// How many tables and folders are described.
+    pub fn len(&self) -> usize {
+        self.described.len()
+    }
+
+    /// Whether no sidecar described anything.
+    pub fn is_empty(&self) -> bool {
+        self.described.is_empty()
+    }
+
+    fn read_one(&mut self, root: &Path, sidecar: &Path) -> Result<(), String> {
+        let relative = if sidecar.is_absolute() {
+            sidecar.strip_prefix(root).map_err(|_| "it lies outside the lake".to_string())?
+        } else {
+            sidecar
+        };
+        if relative.components().any(|part| part == Component::ParentDir) {
+            return Err("it lies outside the lake".into());
+        }
+        let relative = relative.to_string_lossy().replace('\\', "/");
+        let document = load(&root.join(sidecar))?;
+        let datasets = read_document(&relative, &document)?;
+        let is_alone = datasets.len() == 1;
+        for dataset in datasets {
+            self.add(&relative, dataset, is_alone);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, sidecar: &str, mut dataset: Dataset, is_alone: bool) {
+        let (folder, name) = split_path(sidecar);
+        dataset.whole.file = Some(sidecar.to_string());
+        let names_tables = dataset.files.iter().any(|file| file.locations.iter().any(|place| is_table_file(place)));
+        if is_alone && !names_tables {
+            let at = self.keep(dataset.whole.clone());
+            let stem = stem_of(name).to_string();
+            if is_generic(&stem) {
+                self.by_folder.entry(folder.to_string()).or_insert(at);
+            } else {
+                self.by_stem.entry((folder.to_string(), stem)).or_insert(at);
+            }
+        }
+        let tables =
+            dataset.files.iter().filter(|file| file.locations.iter().any(|place| is_table_file(place))).count();
+        for mut file in dataset.files {
+            file.metadata.complete_from(&dataset.whole, tables <= 1);
+            let at = self.keep(file.metadata);
+            for location in file.locations.iter().take(MOST_LOCATIONS) {
+                self.claim(folder, location, at);
+            }
+        }
+    }
+
+    fn keep(&mut self, metadata: TableMetadata) -> usize {
+        self.described.push(metadata);
+        self.described.len() - 1
+    }
+
+    fn claim(&mut self, folder: &str, location: &str, at: usize) {
+        for location in [location.to_string(), percent_decoded(location)] {
+            if let Some(path) = path_inside(folder, &location) {
+                self.by_path.entry(normal_key(&path)).or_insert(at);
+            }
+            let bare = location.split(['?', '#']).next().unwrap_or(&location);
+            let name = normal_key(bare.rsplit(['/', '\\']).next().unwrap_or(bare)).to_lowercase();
+            if is_table_file(&name) {
+                self.by_name.entry((folder.to_string(), name)).or_insert(at);
+            }
+        }
+    }
+}
+
+/// Reads and parses a sidecar.
+fn load(path: &Path) -> Result<Value, String> {
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST_SIDECAR_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > LARGEST_SIDECAR_BYTES {
+        return Err(format!("larger than {} MB", LARGEST_SIDECAR_BYTES >> 20));
+    }
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))
+}
+
+/// Reads a document in the standard it follows.
+fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Dataset>, String> {
+    let name = split_path(sidecar).1.to_lowercase();
+    let implied = name.strip_suffix("-metadata.json").filter(|table| is_table_file(table));
+    let resources = get(document, &["resources"]);
+    let datasets = if name.ends_with("-metadata.json") && is_csvw(document, implied) || is_csvw(document, None) {
+        let stem = sidecar.strip_suffix("-metadata.json").map(|table| split_path(table).1);
+        csvw::read(document, implied.and(stem))
+    } else if document.get("result").is_some_and(|result| result.is_object() || result.is_array()) {
+        ckan::read(document)
+    } else if resources.is_array() {
+        let is_package = |resource: &Value| ["path", "data", "schema"].iter().any(|key| resource.get(key).is_some());
+        let is_frictionless = name.starts_with("datapackage")
+            || document.get("profile").is_some()
+            || document.get("$schema").is_some()
+            || (items(resources).any(is_package) && document.get("metadata_created").is_none());
+        if is_frictionless { frictionless::read(document) } else { ckan::read(document) }
+    } else if is_dcat(document) {
+        dcat::read(document)
+    } else if has_type(document, "Dataset") || document.is_array() || !get(document, &["@graph", "@context"]).is_null()
+    {
+        schema_org::read(document)
+    } else if name.starts_with("datapackage") {
+        frictionless::read(document)
+    } else {
+        Vec::new()
+    };
+    if datasets.is_empty() { Err("it follows no metadata standard known here".into()) } else { Ok(datasets) }
+}
+
+fn is_csvw(document: &Value, implied: Option<&str>) -> bool {
+    let says_so = mentions(get(document, &["@context"]), "/ns/csvw");
+    says_so || !get(document, &["tableSchema"]).is_null() || (implied.is_some() && document.is_object())
+}
+
+fn is_dcat(document: &Value) -> bool {
+    let has_keys = |node: &Value| {
+        node.as_object().is_some_and(|map| map.keys().any(|key| key.starts_with("dcat:") || key.contains("/ns/dcat#")))
+            || items(get(node, &["@type"]))
+                .filter_map(Value::as_str)
+                .any(|kind| kind.starts_with("dcat:") || kind.contains("/ns/dcat#"))
+    };
+    let mentions_dcat = ["@context", "conformsTo", "describedBy"].iter().any(|key| {
+        let value = get(document, &[key]);
+        mentions(value, "dcat") || mentions(value, "project-open-data") || mentions(value, "data.json")
+    });
+    let has_catalogue = document.get("dataset").is_some_and(Value::is_array) && document.get("@context").is_none();
+    has_catalogue || mentions_dcat || items(document).chain(items(get(document, &["@graph"]))).take(64).any(has_keys)
+}
+
+/// Whether a context (a text, or lists and objects of texts) has `part` in it.
+fn mentions(value: &Value, part: &str) -> bool {
+    match value {
+        Value::String(text) => text.contains(part),
+        Value::Array(list) => list.iter().take(64).any(|item| item.as_str().is_some_and(|text| text.contains(part))),
+        Value::Object(map) => map.values().take(256).any(|item| item.as_str().is_some_and(|text| text.contains(part))),
+        _ => false,
+    }
+}
+
+/// `location` as a path in the lake, where it is a relative path that stays in the sidecar's folder.
+fn path_inside(folder: &str, location: &str) -> Option<String> {
+    let location = location.strip_prefix("file:").unwrap_or(location).replace('\\', "/");
+    if location.starts_with('/') || location.contains(':') {
+        return None;
+    }
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let depth = parts.len();
+    for part in location.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." {
+            if parts.len() <= depth {
+                return None;
+            }
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    (parts.len() > depth).then(|| parts.join("/"))
+}
+
+/// A path as it is compared: `./` and the compression's extension removed.
+fn normal_key(path: &str) -> String {
+    let path = path.trim_start_matches("./");
+    let lower = path.to_ascii_lowercase();
+    let packed = [".gz", ".zst"].iter().find(|extension| lower.ends_with(*extension));
+    path[..path.len() - packed.map_or(0, |extension| extension.len())].to_string()
+}
+
+fn is_table_file(location: &str) -> bool {
+    let bare = location.split(['?', '#']).next().unwrap_or(location);
+    !extensions_of(bare).is_empty()
+}
+
+/// Folder (without the last `/`) and file name.
+fn split_path(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn stem_of(name: &str) -> &str {
+    let stem = name[..name.len() - extensions_of(name).len()].trim_end_matches(".jsonld");
+    [".croissant", "-croissant", ".metadata", "-metadata", ".meta", ".schema", ".dcat"]
+        .iter()
+        .find_map(|ending| stem.strip_suffix(ending))
+        .unwrap_or(stem)
+}
+
+/// Whether a sidecar's stem speaks of its folder and not of one table.
+fn is_generic(stem: &str) -> bool {
+    let stem = stem.to_lowercase();
+    [
+        "datapackage",
+        "metadata",
+        "croissant",
+        "dataset",
+        "package",
+        "package_show",
+        "data",
+        "index",
+        "catalog",
+        "catalogue",
+        "dcat",
+        "ckan",
+        "schema",
+        "readme",
+        "csv",
+        "ro-crate",
+        "about",
+        "info",
+    ]
+    .contains(&stem.as_str())
+}
+
+/// `folder` and every folder above it, nearest first, ending with the lake itself (`""`).
+fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| split_path(folder).0))
+}
+
+/// `%20` and the like resolved; text that is not valid afterwards is returned as it was.
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let code = bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());
+        match code.filter(|_| bytes[at] == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(decoded).unwrap_or_else(|_| text.to_string())
+}

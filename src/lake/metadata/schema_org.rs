@@ -1,0 +1,94 @@
+//! schema.org `Dataset` in JSON-LD, and Croissant, which adds record sets whose fields are columns of files.
+
+use serde_json::Value;
+
+use super::clean::MOST_COLUMNS;
+use super::value::{get, has_type, identifier, items, line, local_name, paragraphs, period, places, tags, text};
+use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
+
+/// Reads every `Dataset` of the document: at the top, in a list, in `@graph`, or in a catalogue's `dataset`.
+pub(super) fn read(document: &Value) -> Vec<Dataset> {
+    let catalogues = items(document).flat_map(|node| items(get(node, &["@graph", "dataset"])));
+    items(document).chain(catalogues).filter(|node| has_type(node, "Dataset")).map(dataset).collect()
+}
+
+fn dataset(node: &Value) -> Dataset {
+    let is_croissant = !get(node, &["recordSet"]).is_null();
+    let mut whole = describe(node);
+    whole.standard = Some(if is_croissant { Standard::Croissant } else { Standard::SchemaOrg });
+    for variable in items(get(node, &["variableMeasured"])).take(MOST_COLUMNS) {
+        if let Some(name) = text(variable).map(|name| super::clean::line(&name)).filter(|name| !name.is_empty()) {
+            whole.columns.insert(name, column(variable));
+        }
+    }
+    let records: Vec<&Value> = items(get(node, &["recordSet"])).collect();
+    // A file set is a pattern over files; its fields describe no one file.
+    let files = items(get(node, &["distribution"])).filter(|file| file.is_object() && !has_type(file, "FileSet"));
+    Dataset { whole, files: files.map(|distribution| file(distribution, &records)).collect() }
+}
+
+fn describe(node: &Value) -> TableMetadata {
+    TableMetadata {
+        title: line(node, &["name", "headline", "alternateName"]),
+        description: paragraphs(node, &["description", "abstract"]),
+        tags: tags(node, &["keywords", "about"]),
+        publisher: line(node, &["publisher", "creator", "author", "provider"]),
+        licence: line(node, &["license"]),
+        identifier: identifier(node, &["identifier", "sameAs", "@id", "url"]),
+        source_url: line(node, &["url", "mainEntityOfPage"]),
+        issued: line(node, &["datePublished", "dateCreated"]),
+        modified: line(node, &["dateModified"]),
+        spatial: places(node, &["spatialCoverage", "spatial"]),
+        temporal: period(node, &["temporalCoverage", "temporal"]),
+        ..TableMetadata::default()
+    }
+}
+
+fn file(distribution: &Value, records: &[&Value]) -> DescribedFile {
+    let mut metadata = TableMetadata { identifier: None, ..describe(distribution) };
+    metadata.source_url = line(distribution, &["contentUrl", "url"]);
+    let locations: Vec<String> =
+        ["contentUrl", "@id", "name", "url"].iter().filter_map(|name| text(get(distribution, &[name]))).collect();
+    // A file object's name is usually its file name, which is no title.
+    metadata.title = metadata.title.filter(|title| !locations.iter().any(|place| is_file_name(title, place)));
+    let names = [text(get(distribution, &["@id"])), text(get(distribution, &["name"]))];
+    for record in records {
+        for field in items(get(record, &["field"])).take(MOST_COLUMNS) {
+            let source = get(field, &["source"]);
+            let object = text(get(source, &["fileObject", "distribution"]));
+            if !object.is_some_and(|object| names.iter().flatten().any(|name| same_node(name, &object))) {
+                continue;
+            }
+            let header = line(get(source, &["extract"]), &["column"]);
+            if let Some(name) = header.or_else(|| field_name(field)) {
+                if metadata.description.is_none() {
+                    metadata.description = paragraphs(record, &["description"]);
+                }
+                metadata.columns.insert(name, column(field));
+            }
+        }
+    }
+    DescribedFile { locations, metadata }
+}
+
+fn is_file_name(title: &str, location: &str) -> bool {
+    location.rsplit('/').next().is_some_and(|name| name == title) && title.contains('.')
+}
+
+/// Croissant writes references as `{"@id": "x"}`, `"x"` or, in its first version, `"#{x}"`.
+fn same_node(name: &str, reference: &str) -> bool {
+    reference == name || reference.trim_start_matches("#{").trim_end_matches('}') == name
+}
+
+fn field_name(field: &Value) -> Option<String> {
+    let name = line(field, &["name"])?;
+    Some(local_name(&name).to_string())
+}
+
+fn column(node: &Value) -> ColumnMetadata {
+    ColumnMetadata {
+        title: line(node, &["alternateName"]),
+        description: paragraphs(node, &["description"]),
+        unit: line(node, &["unitText", "unitCode", "unit"]),
+    }
+}

@@ -1,0 +1,66 @@
+//! What a cell looks like, as far as telling a header from data needs it.
+
+/// The look of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CellKind {
+    Empty,
+    Number,
+    Date,
+    Text,
+}
+
+impl CellKind {
+    /// The look of a trimmed cell.
+    pub(super) fn of(cell: &str) -> CellKind {
+        if cell.is_empty() {
+            CellKind::Empty
+        } else if is_number(cell) {
+            CellKind::Number
+        } else if is_date(cell) {
+            CellKind::Date
+        } else {
+            CellKind::Text
+        }
+    }
+
+    /// Whether names of columns rarely look like this.
+    pub(super) fn is_typed(self) -> bool {
+        matches!(self, CellKind::Number | CellKind::Date)
+    }
+}
+
+/// A whole number between 1500 and 2100.
+pub(super) fn is_year(cell: &str) -> bool {
+    cell.len() == 4 && cell.parse().is_ok_and(|year: u32| (1500..=2100).contains(&year))
+}
+
+/// Digits with at most a sign, a currency or per-cent mark, separators and an exponent.
+fn is_number(cell: &str) -> bool {
+    let bare = cell.trim_matches(['$', '€', '£', '%', '(', ')', ' ']);
+    let bare = bare.strip_prefix(['-', '+']).unwrap_or(bare).trim_start_matches(['$', '€', '£']);
+    let mut digits = 0;
+    let mut previous = ' ';
+    for character in bare.chars() {
+        match character {
+            '0'..='9' => digits += 1,
+            '.' | ',' | '\'' | '\u{a0}' | ' ' => {}
+            'e' | 'E' if digits > 0 => {}
+            '-' | '+' if matches!(previous, 'e' | 'E') => {}
+            _ => return false,
+        }
+        previous = character;
+    }
+    digits > 0
+}
+
+/// Two or three groups of digits (or a month's name) joined by `-`, `/`, `.` or `:`, perhaps with a time behind.
+fn is_date(cell: &str) -> bool {
+    if cell.len() < 5 || cell.len() > 40 || !cell.starts_with(|first: char| first.is_ascii_digit()) {
+        return false;
+    }
+    let marks = cell.chars().filter(|&character| matches!(character, '-' | '/' | ':' | '.')).count();
+    let digits = cell.chars().filter(char::is_ascii_digit).count();
+    let letters = cell.chars().filter(|character| character.is_alphabetic()).count();
+    let is_plain = cell.chars().all(|character| character.is_ascii_alphanumeric() || " -/:.+,".contains(character));
+    is_plain && (2..=6).contains(&marks) && digits >= 4 && letters <= 3
+}

@@ -1,0 +1,195 @@
+//! What reading a file took: the dialect found, and every repair made on the way, counted.
+//!
+//! A reader never drops or changes anything silently: what it did is a [`Repair`] here. [`ReadReport::partial`] says
+//! whether rows of the file are missing from what was read.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a delimited text is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct Dialect {
+    /// Between cells; `None` for a text of one column, whose lines are taken whole.
+    pub delimiter: Option<char>,
+    /// Around cells that hold delimiters or line ends; `None` where quotes mean nothing.
+    pub quote: Option<char>,
+    /// Whether `\"` stands for a quote inside a quoted cell (`""` always does).
+    pub backslash_escapes: bool,
+    /// WHATWG name of the encoding: `UTF-8`, `UTF-16LE`, `windows-1252`, …
+    pub encoding: String,
+    /// Whether the first row names the columns; if not they are called `column_1`, `column_2`, ….
+    pub header: bool,
+    /// Lines above the table: a title, notes, comments.
+    pub preamble_lines: u64,
+}
+
+/// Something a reader had to mend or leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepairKind {
+    /// Rows with fewer cells than columns; the missing cells are null.
+    ShortRows,
+    /// Rows with more non-empty cells than columns; those cells are not in the table.
+    LongRows,
+    /// Columns added for cells that many rows have beyond the header: `extra_1`, `extra_2`, ….
+    ExtraColumns,
+    /// The header lacks the first column's name (R's row names); it is called `column_1`.
+    RowNames,
+    /// Columns renamed because an earlier one has the same name.
+    DuplicateHeaders,
+    /// Columns named by position because their header is empty.
+    EmptyHeaders,
+    /// NUL bytes removed.
+    NulBytes,
+    /// Empty lines skipped.
+    BlankLines,
+    /// Quotes that open a cell and never close; they were read as ordinary characters.
+    UnclosedQuotes,
+    /// The encoding is neither declared nor UTF-8, it was guessed.
+    GuessedEncoding,
+    /// Bytes that the encoding does not allow; each was read as Windows-1252, or as `U+FFFD` in UTF-16 and the like.
+    UndecodableBytes,
+    /// Lines whose end (LF, CR LF, CR) is not the file's usual one.
+    MixedLineEnds,
+    /// Cells longer than [`ReadOptions::max_cell_bytes`](super::ReadOptions), cut there.
+    CutCells,
+    /// Columns of lists, maps or structures, given as JSON text.
+    NestedColumns,
+    /// JSON rows that are broken, or of another shape than the rest; left out.
+    BrokenRows,
+    /// JSON values under keys that the first rows do not have; left out.
+    LateKeys,
+    /// Other arrays of rows in the same JSON document; left out.
+    OtherArrays,
+    /// The compressed stream ends or breaks early; the rows before are kept.
+    TruncatedStream,
+    /// The rest of the file is damaged or cannot be read; the rows before are kept.
+    DamagedData,
+    /// Reading stopped at [`ReadOptions::max_rows`](super::ReadOptions).
+    RowLimit,
+}
+
+impl RepairKind {
+    /// Whether rows or cells of the file are missing from what was read.
+    pub fn loses_data(self) -> bool {
+        use RepairKind::*;
+        self.loses_rows() || matches!(self, LongRows | CutCells | LateKeys)
+    }
+
+    /// Whether rows of the file are missing from what was read.
+    pub fn loses_rows(self) -> bool {
+        use RepairKind::*;
+        matches!(self, BrokenRows | OtherArrays | TruncatedStream | DamagedData | RowLimit)
+    }
+}
+
+/// One kind of repair, counted over the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct Repair {
+    /// What was done.
+    pub kind: RepairKind,
+    /// How often: rows, cells, columns, bytes or lines, as the kind says.
+    pub count: u64,
+    /// The line of the file (from 1) where it was done first; the row for formats without lines.
+    pub first_line: Option<u64>,
+    /// The decoder's reason, for damage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use RepairKind::*;
+        let many = |one: &str, more: &str| counted(self.count, one, more);
+        match self.kind {
+            ShortRows => write!(f, "{} shorter than the header", many("row is", "rows are"))?,
+            LongRows => write!(f, "{} more cells than columns, left out", many("row has", "rows have"))?,
+            ExtraColumns => write!(f, "{} added for cells beyond the header", many("column was", "columns were"))?,
+            RowNames => write!(f, "the first column has no place in the header; taken as row names")?,
+            DuplicateHeaders => write!(f, "{} renamed, the name was taken", many("column was", "columns were"))?,
+            EmptyHeaders => write!(f, "{} no name in the header", many("column has", "columns have"))?,
+            NulBytes => write!(f, "{} removed", many("NUL byte was", "NUL bytes were"))?,
+            BlankLines => write!(f, "{} skipped", many("empty line was", "empty lines were"))?,
+            UnclosedQuotes => write!(f, "{} never closed, read as text", many("quote is", "quotes are"))?,
+            GuessedEncoding => write!(f, "the encoding is not declared, it was guessed")?,
+            UndecodableBytes => write!(f, "{} not valid in the encoding", many("byte is", "bytes are"))?,
+            MixedLineEnds => write!(f, "{} unlike the others", many("line ends", "lines end"))?,
+            CutCells => write!(f, "{} cut at the length limit", many("cell was", "cells were"))?,
+            NestedColumns => write!(f, "{} nested values, given as JSON text", many("column has", "columns have"))?,
+            BrokenRows => write!(f, "{} broken and left out", many("row is", "rows are"))?,
+            LateKeys => write!(f, "{} under keys unknown to the first rows, left out", many("value is", "values are"))?,
+            OtherArrays => write!(f, "{} of rows in the document left out", many("other array", "other arrays"))?,
+            TruncatedStream => write!(f, "the compressed stream breaks off; the rows up to there are kept")?,
+            DamagedData => write!(f, "the file is damaged; the rows up to there are kept")?,
+            RowLimit => write!(f, "reading stopped at the row limit")?,
+        }
+        if let Some(line) = self.first_line {
+            write!(f, " (line {line}{})", if self.count > 1 { " first" } else { "" })?;
+        }
+        self.detail.as_ref().map_or(Ok(()), |detail| write!(f, ": {detail}"))
+    }
+}
+
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+/// What reading one file took; final once the reader has returned its last batch.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct ReadReport {
+    /// Rows delivered.
+    pub rows: u64,
+    /// Bytes read from disk (packed, where the file is).
+    pub read_bytes: u64,
+    /// How the text is written; `None` for other formats than delimited text.
+    pub dialect: Option<Dialect>,
+    /// The lines above the table as written, at most 20 of at most 500 characters: often its title and source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preamble: Vec<String>,
+    /// What was mended or left out, one entry a kind, in order of [`RepairKind`].
+    pub repairs: Vec<Repair>,
+}
+
+impl ReadReport {
+    /// Whether rows of the file are missing from what was read.
+    pub fn partial(&self) -> bool {
+        self.repairs.iter().any(|repair| repair.kind.loses_rows())
+    }
+
+    /// The repair of this kind, if one was made.
+    pub fn repair(&self, kind: RepairKind) -> Option<&Repair> {
+        self.repairs.iter().find(|repair| repair.kind == kind)
+    }
+
+    /// How often a repair of this kind was made.
+    pub fn count(&self, kind: RepairKind) -> u64 {
+        self.repair(kind).map_or(0, |repair| repair.count)
+    }
+
+    /// Adds `count` repairs, the first of them at `line`.
+    pub(super) fn add(&mut self, kind: RepairKind, count: u64, line: Option<u64>) {
+        if count == 0 {
+            return;
+        }
+        match self.repairs.binary_search_by_key(&kind, |repair| repair.kind) {
+            Ok(at) => self.repairs[at].count += count,
+            Err(at) => self.repairs.insert(at, Repair { kind, count, first_line: line, detail: None }),
+        }
+    }
+
+    /// Sets the count of a repair that its owner counts itself.
+    pub(super) fn set(&mut self, kind: RepairKind, count: u64, line: Option<u64>) {
+        self.repairs.retain(|repair| repair.kind != kind);
+        self.add(kind, count, line);
+    }
+
+    /// Records damage of the file with its reason.
+    pub(super) fn add_damage(&mut self, kind: RepairKind, reason: &str, line: Option<u64>) {
+        self.add(kind, 1, line);
+        if let Ok(at) = self.repairs.binary_search_by_key(&kind, |repair| repair.kind) {
+            self.repairs[at].detail.get_or_insert_with(|| reason.to_string());
+        }
+    }
+}

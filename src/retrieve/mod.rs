@@ -1,0 +1,17 @@
+//! Asks the indexes, fuses what they find, and says why: join, union and text search.
+//!
+//! Every answer carries the evidence it was ranked by. Nothing here prints, runs SQL or needs a language model.
+
+pub mod fuse;
+pub mod join;
+pub mod likeness;
+pub mod matching;
+pub mod new_rows;
+pub mod query_table;
+pub mod search;
+pub mod union;
+
+pub use join::{JoinAnswer, JoinOptions};
+pub use query_table::QueryTable;
+pub use search::{SearchAnswer, SearchOptions};
+pub use union::{UnionAnswer, UnionOptions};

@@ -1,0 +1,118 @@
+//! The table a search starts from: a file outside the lake or a table of it, sketched and embedded like the lake's own.
+
+use std::path::Path;
+
+use crate::embed::Embedder;
+use crate::error::{Error, Result, nearest_names};
+use crate::index::overlap::QueryValues;
+use crate::index::{LakeIndex, TableRef, encode};
+use crate::lake::catalog::TableEntry;
+use crate::lake::profile::{self, ColumnProfile};
+use crate::lake::reader::{self, ReadOptions};
+use crate::lake::scan;
+use crate::lake::source::{self, TableId};
+use crate::sketch::ColumnSketch;
+
+/// A table to search with.
+pub struct QueryTable {
+    /// The lake's table it is, if it is one; it is never among its own answers.
+    pub origin: Option<TableRef>,
+    /// What a catalogue would say of it.
+    pub entry: TableEntry,
+    /// Its columns.
+    pub columns: Vec<QueryColumn>,
+    /// Vector of its headers and values.
+    pub content: Vec<f32>,
+    /// Where its rows can be read again.
+    pub path: std::path::PathBuf,
+}
+
+/// A column to search with.
+pub struct QueryColumn {
+    /// What is in it.
+    pub profile: ColumnProfile,
+    /// Its summary.
+    pub sketch: ColumnSketch,
+    /// Its value hashes.
+    pub values: QueryValues,
+    /// Its vector.
+    pub vector: Vec<f32>,
+}
+
+impl QueryTable {
+    /// The table `name`: an id of the lake, else a file.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] when it is neither; whatever reading it reports.
+    pub fn resolve(index: &LakeIndex, lake: &Path, name: &str, embedder: &dyn Embedder) -> Result<Self> {
+        match index.find(name) {
+            Ok(table) => {
+                let path = lake.join(&index.entry(table)?.path);
+                Self::read(&path, Some(table), embedder)
+            }
+            Err(unknown @ Error::UnknownTable { .. }) => {
+                let path = Path::new(name);
+                if path.is_file() { Self::read(path, None, embedder) } else { Err(unknown) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the table in the file `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Unreadable`].
+    pub fn read(path: &Path, origin: Option<TableRef>, embedder: &dyn Embedder) -> Result<Self> {
+        let mut reader = reader::open_path(path, &ReadOptions::default())?;
+        let scan = scan::scan(reader.as_mut())?;
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let entry = TableEntry {
+            id: TableId::new(name.clone()),
+            path: name,
+            read_bytes: scan.report.read_bytes,
+            content: source::content_hash(path)?,
+            citation: String::new(),
+            metadata: None,
+            profile: profile::profile(&scan),
+            report: scan.report,
+        };
+        let (content, _) = encode::table_vectors(embedder, &entry, &scan.sketches);
+        let columns = entry
+            .profile
+            .columns
+            .iter()
+            .zip(scan.sketches)
+            .map(|(profile, sketch)| QueryColumn {
+                values: QueryValues::of(&sketch),
+                vector: encode::column_vector(embedder, profile, &sketch),
+                profile: profile.clone(),
+                sketch,
+            })
+            .collect();
+        Ok(Self { origin, columns, content, path: path.to_path_buf(), entry })
+    }
+
+    /// The place of the column called `name`; upper and lower case count only where they tell columns apart.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`] with the nearest names.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        let columns = &self.entry.profile.columns;
+        let exact = columns.iter().position(|column| column.name == name);
+        let folded = || {
+            let mut same = columns.iter().enumerate().filter(|(_, column)| column.name.eq_ignore_ascii_case(name.trim()));
+            match (same.next(), same.next()) {
+                (Some((place, _)), None) => Some(place),
+                _ => None,
+            }
+        };
+        exact.or_else(folded).ok_or_else(|| {
+            let names = columns.iter().map(|column| column.name.as_str());
+            let mut nearest = nearest_names(name, names.clone(), 5);
+            if nearest.is_empty() {
+                nearest = names.take(5).map(str::to_string).collect();
+            }
+            Error::UnknownColumn { table: self.entry.id.to_string(), name: name.to_string(), nearest }
+        })
+    }
+}
