@@ -289,7 +289,8 @@ impl<'a> Footer<'a> {
         let section_count = read_u32(map, tail + 8) as usize;
         let block_count = read_u32(map, tail + 12) as usize;
         // Two 32-bit counts times small sizes cannot overflow 64 bits.
-        let expected = section_count as u64 * SECTION_ENTRY_BYTES as u64 + block_count as u64 * BLOCK_ENTRY_BYTES as u64;
+        let expected =
+            section_count as u64 * SECTION_ENTRY_BYTES as u64 + block_count as u64 * BLOCK_ENTRY_BYTES as u64;
         if offset < HEADER_BYTES || offset > tail || (tail - offset) as u64 != expected {
             return Err(impossible());
         }
