@@ -1,9 +1,9 @@
 //! Building and querying the containment index at 100,000 domains. `cargo bench --bench lsh`
 //!
-//! With `LSH_PEER_DIR=DIR` it also writes the domains' value hashes and queries for `scripts/peers/lsh_ensemble.py`, together with
-//! this index's own recall, candidates and times on them.
+//! `LSH_PEER_DIR=DIR cargo bench --bench lsh` instead writes signatures, queries and true answers into DIR for
+//! `scripts/peers/lsh_ensemble.py`, and prints this index's own recall, candidates and times on them.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -78,65 +78,71 @@ fn query_100k(bencher: Bencher, threshold: f64) {
 
 mod peer {
     use super::*;
-    use std::io::{BufWriter, Write};
 
-    /// Smaller than the bench: the peer needs its minutes in Python.
-    const PEER_DOMAINS: usize = 20_000;
+    /// Smaller than the bench: the peer works in Python.
+    const PEER_DOMAINS: usize = 4_000;
+    const THRESHOLDS: [f64; 3] = [0.3, 0.5, 0.8];
 
-    /// `domains.u64`: per domain a length, then its hashes; `queries.u64`: domain numbers; both little-endian u64.
+    /// Files of DIR, all little-endian: `signatures.u32` (256 a domain), `sizes.u64`, `queries.u64` (domain numbers), and per
+    /// threshold `truth-<percent>.u64` (pairs of a query's and an answer's domain number).
     pub fn compare(folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
         let lake = domains::lake(42, PEER_DOMAINS);
-        let mut file = BufWriter::new(std::fs::File::create(folder.join("domains.u64")).unwrap());
-        for domain in &lake {
-            file.write_all(&domain.len.to_le_bytes()).unwrap();
-            domain.hashes().iter().for_each(|hash| file.write_all(&hash.to_le_bytes()).unwrap());
-        }
-        file.flush().unwrap();
-        let queries: Vec<usize> = (0..PEER_DOMAINS).step_by(PEER_DOMAINS / QUERIES).collect();
-        let bytes: Vec<u8> = queries.iter().flat_map(|query| (*query as u64).to_le_bytes()).collect();
-        std::fs::write(folder.join("queries.u64"), bytes).unwrap();
         let began = Instant::now();
         let signed = sign(&lake);
         let signing = began.elapsed();
         let began = Instant::now();
         let index = build(&signed, &folder.join("lsh.seg"));
         println!("lakeward: {PEER_DOMAINS} domains signed in {signing:.2?}, indexed in {:.2?}", began.elapsed());
-        for threshold in [0.3, 0.5, 0.8] {
-            report(&index, &lake, &signed, &queries, threshold);
+        let queries: Vec<usize> = (0..PEER_DOMAINS).step_by(PEER_DOMAINS / QUERIES).collect();
+        let signatures: Vec<u32> = signed.iter().flat_map(|(_, signature)| signature.as_slice()).copied().collect();
+        write(folder, "signatures.u32", bytemuck::cast_slice(&signatures));
+        write(folder, "sizes.u64", bytemuck::cast_slice(&signed.iter().map(|(size, _)| *size).collect::<Vec<u64>>()));
+        write(folder, "queries.u64", bytemuck::cast_slice(&queries.iter().map(|id| *id as u64).collect::<Vec<u64>>()));
+        for threshold in THRESHOLDS {
+            let truth: Vec<[u64; 2]> = queries
+                .iter()
+                .flat_map(|query| {
+                    let right = lake.iter().enumerate().filter(|(_, d)| lake[*query].containment_in(d) >= threshold);
+                    right.map(|(id, _)| [*query as u64, id as u64]).collect::<Vec<_>>()
+                })
+                .collect();
+            write(folder, &format!("truth-{:.0}.u64", threshold * 100.0), bytemuck::cast_slice(&truth));
+            report(&index, &signed, &queries, &truth, threshold);
         }
     }
 
-    fn report(
-        index: &LshIndex,
-        lake: &[domains::Domain],
-        signed: &[(u64, MinHash)],
-        queries: &[usize],
-        threshold: f64,
-    ) {
+    fn write(folder: &Path, name: &str, bytes: &[u8]) {
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+
+    fn report(index: &LshIndex, signed: &[(u64, MinHash)], queries: &[usize], truth: &[[u64; 2]], threshold: f64) {
+        let ask = |query: &usize| {
+            let mut out = Vec::new();
+            index.query(signed[*query].0, &signed[*query].1, threshold, &mut out).unwrap();
+            out
+        };
+        // Once before, so that every block has been read and checked.
+        queries.iter().for_each(|query| drop(ask(query)));
         let began = Instant::now();
-        let answers: Vec<Vec<u32>> = queries
-            .iter()
-            .map(|query| {
-                let mut out = Vec::new();
-                index.query(signed[*query].0, &signed[*query].1, threshold, &mut out).unwrap();
-                out
-            })
-            .collect();
+        let answers: Vec<Vec<u32>> = queries.iter().map(ask).collect();
         let elapsed = began.elapsed() / queries.len() as u32;
-        let (mut right, mut found, mut given) = (0, 0, 0);
-        for (query, answer) in queries.iter().zip(&answers) {
-            given += answer.len();
-            for (id, domain) in lake.iter().enumerate() {
-                if lake[*query].containment_in(domain) >= threshold {
-                    right += 1;
-                    found += usize::from(answer.binary_search(&(id as u32)).is_ok());
-                }
-            }
+        let given: usize = answers.iter().map(Vec::len).sum();
+        let step = PEER_DOMAINS / QUERIES;
+        let is_found = |query: u64, id: u64| answers[query as usize / step].binary_search(&(id as u32)).is_ok();
+        // Right answers and found ones: up to 10 times the query's size, up to 100 times, beyond.
+        let mut tally = [(0, 0); 3];
+        for [query, id] in truth {
+            let ratio = signed[*id as usize].0 as f64 / signed[*query as usize].0 as f64;
+            let (all, found) = &mut tally[usize::from(ratio > 10.0) + usize::from(ratio > 100.0)];
+            *all += 1;
+            *found += usize::from(is_found(*query, *id));
         }
+        let found: usize = tally.iter().map(|(_, found)| found).sum();
         println!(
-            "lakeward: threshold {threshold}: recall {:.3}, precision {:.3}, {:.1} candidates, {elapsed:.2?} a query",
-            found as f64 / right as f64,
+            "lakeward: threshold {threshold}: recall {:.3?} at size ratios up to 10, 100, beyond; precision {:.3}, {:.1} \
+             candidates, {elapsed:.2?} a query",
+            tally.map(|(all, found)| found as f64 / all as f64),
             found as f64 / given as f64,
             given as f64 / queries.len() as f64
         );

@@ -1,6 +1,6 @@
 //! What a MinHash signature costs per value, and a comparison. `cargo bench --bench minhash`
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 use divan::{Bencher, counter::ItemsCount};
 use lakeward::sketch::minhash::MinHash;

@@ -3,7 +3,7 @@
 //! `VECTORS_CROSSING=10000,50000 cargo bench --bench vectors` builds graphs of these sizes (about a minute per 50,000 rows) and
 //! prints where the graph begins to pay.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};

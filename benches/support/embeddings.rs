@@ -22,17 +22,32 @@ impl Random {
     }
 }
 
-/// `count` unit vectors in about √count clusters; the spread inside a cluster is as large as that of the centres.
+/// Directions in which embeddings really vary; the remaining dimensions hold little noise.
+const LATENT_DIMS: usize = 24;
+
+/// `count` unit vectors in about √count clusters, as wide as their centres are apart, within [`LATENT_DIMS`] directions that
+/// depend on `dims` only, plus a tenth of noise in all dimensions.
 pub fn clustered(seed: u64, count: usize, dims: usize) -> Vec<Vec<f32>> {
+    let mut fixed = Random(dims as u64);
+    let directions: Vec<Vec<f32>> = (0..LATENT_DIMS).map(|_| normals(&mut fixed, dims)).collect();
     let mut random = Random(seed);
-    let mut gaussian = || (0..dims).map(|_| random.normal()).collect::<Vec<f32>>();
-    let centres: Vec<Vec<f32>> = (0..(count as f64).sqrt().ceil() as usize).map(|_| gaussian()).collect();
+    let clusters = (count as f64).sqrt().ceil() as usize;
+    let centres: Vec<Vec<f32>> = (0..clusters).map(|_| normals(&mut random, LATENT_DIMS)).collect();
     (0..count)
         .map(|at| {
-            let centre = &centres[(at * 7919) % centres.len()];
-            unit(gaussian().iter().zip(centre).map(|(noise, centre)| noise + centre).collect())
+            let mut vector = normals(&mut random, dims);
+            vector.iter_mut().for_each(|part| *part *= 0.1 * (LATENT_DIMS as f32).sqrt());
+            let inside = normals(&mut random, LATENT_DIMS);
+            for ((direction, inside), centre) in directions.iter().zip(inside).zip(&centres[(at * 7919) % clusters]) {
+                vector.iter_mut().zip(direction).for_each(|(part, along)| *part += (centre + inside) * along);
+            }
+            unit(vector)
         })
         .collect()
+}
+
+fn normals(random: &mut Random, dims: usize) -> Vec<f32> {
+    (0..dims).map(|_| random.normal()).collect()
 }
 
 /// Divided by its norm.

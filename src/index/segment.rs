@@ -288,8 +288,10 @@ impl<'a> Footer<'a> {
         let offset = usize::try_from(read_u64(map, tail)).map_err(|_| impossible())?;
         let section_count = read_u32(map, tail + 8) as usize;
         let block_count = read_u32(map, tail + 12) as usize;
-        let expected = section_count * SECTION_ENTRY_BYTES + block_count * BLOCK_ENTRY_BYTES;
-        if offset < HEADER_BYTES || offset > tail || tail - offset != expected {
+        // Two 32-bit counts times small sizes cannot overflow 64 bits.
+        let expected =
+            section_count as u64 * SECTION_ENTRY_BYTES as u64 + block_count as u64 * BLOCK_ENTRY_BYTES as u64;
+        if offset < HEADER_BYTES || offset > tail || (tail - offset) as u64 != expected {
             return Err(impossible());
         }
         let checksum = read_u64(map, tail + TAIL_CHECKED_BYTES);

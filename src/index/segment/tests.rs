@@ -167,7 +167,7 @@ fn damage_is_reported_and_never_read() {
         } else {
             file.write_all_at(&[good[at] ^ (1 << random(4, 8))], at as u64).unwrap();
         }
-        match read_all(&path, &sample_cached(), 1 + random(5, 40)) {
+        match read_all(&path, sample_cached(), 1 + random(5, 40)) {
             // Nothing was touched that is read: zeros between sections of an otherwise unread block cannot be, since
             // every block holds section bytes, so an undamaged read after damage means the damage was not made.
             Ok(()) => panic!("damage at {at} (truncated: {truncated}) went unnoticed"),
