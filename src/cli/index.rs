@@ -12,7 +12,7 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let stats = place.build(arguments, &BuildOptions { rebuild: command.rebuild })?;
     if arguments.json {
         printer::json(&stats)?;
-    } else {
+    } else if !arguments.quiet || stats.is_partial() {
         printer::build_summary(&stats);
     }
     Ok(match &stats {

@@ -16,6 +16,7 @@ use crate::index::build::BuildStats;
 use crate::lake::catalog::TableEntry;
 use crate::lake::grain::GrainKind;
 use crate::lake::profile::ColumnProfile;
+use crate::lake::reader::Repair;
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
 use crate::text::shown;
 
@@ -93,17 +94,25 @@ pub fn build_summary(stats: &BuildStats) {
     if stats.unread > 0 {
         eprintln!("interrupted: {} files are not read yet; run the command again to finish", stats.unread);
     }
-    let lossy = |repairs: &[crate::lake::reader::Repair]| repairs.iter().any(|repair| repair.kind.loses_data());
-    let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| lossy(repairs));
+    let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
     if !mended.is_empty() {
         eprintln!("{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)", mended.len());
     }
-    named("read in part", lost.iter().map(|(path, repairs)| {
-        let repairs: Vec<String> = repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
-        (path.as_str(), repairs.join("; "))
-    }));
+    named("cells left out", lost.iter().map(|(path, repairs)| (path.as_str(), losses(repairs))));
+    named("read in part", stats.partial.iter().map(|file| (file.path.as_str(), file.reason.clone())));
     named("skipped", stats.skipped.iter().map(|file| (file.path.as_str(), file.reason.clone())));
     named("not usable", stats.problems.iter().map(|(path, reason)| (path.as_str(), reason.clone())));
+}
+
+/// Whether cells are missing though all rows are there.
+fn loses_cells(repairs: &[Repair]) -> bool {
+    let rows = repairs.iter().any(|repair| repair.kind.loses_rows());
+    !rows && repairs.iter().any(|repair| repair.kind.loses_data())
+}
+
+fn losses(repairs: &[Repair]) -> String {
+    let losses: Vec<String> = repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
+    losses.join("; ")
 }
 
 fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
@@ -168,7 +177,8 @@ pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
     if count == 0 {
         eprintln!("nothing suitable found ({elapsed_ms:.0} ms)");
     } else {
-        eprintln!("{count} answers in {elapsed_ms:.0} ms; {next}");
+        let answers = if count == 1 { "answer" } else { "answers" };
+        eprintln!("{count} {answers} in {elapsed_ms:.0} ms; {next}");
     }
 }
 
@@ -276,7 +286,12 @@ pub fn profile(entry: &TableEntry) {
     }
     if let Some(dialect) = &entry.report.dialect {
         let delimiter = dialect.delimiter.map_or("none".to_string(), |delimiter| format!("{delimiter:?}"));
-        out(&format!("read as: {}, delimiter {delimiter}, {} lines above the table", dialect.encoding, dialect.preamble_lines));
+        let above = match dialect.preamble_lines {
+            0 => String::new(),
+            1 => ", 1 line above the table".to_string(),
+            lines => format!(", {lines} lines above the table"),
+        };
+        out(&format!("read as: {}, delimiter {delimiter}{above}", dialect.encoding));
     }
     for repair in &entry.report.repairs {
         out(&format!("mended: {}", shown(&repair.to_string(), 300)));

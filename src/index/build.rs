@@ -18,7 +18,8 @@ use serde::Serialize;
 use super::catalog::FileStamp;
 use super::encode;
 use super::lock::WriteLock;
-use super::manifest::{self, Manifest, SegmentEntry, SkippedFile};
+use super::LakeIndex;
+use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::segment_builder::SegmentBuilder;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -86,8 +87,8 @@ pub struct BuildStats {
     pub elapsed_ms: u64,
     /// Files mended while reading, in this run: (path, repairs).
     pub repaired: Vec<(String, Vec<Repair>)>,
-    /// Files of which rows are missing, in this run: a subset of `repaired`.
-    pub partial: Vec<String>,
+    /// Files of which rows are missing, whenever they were read.
+    pub partial: Vec<PartialFile>,
     /// Files of the lake that hold no readable table.
     pub skipped: Vec<SkippedFile>,
     /// Metadata files and folders that could not be used: (path, reason).
@@ -142,6 +143,10 @@ pub fn build(
     fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
     let _lock = WriteLock::acquire(folder)?;
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
+    if !manifest.segments.is_empty() {
+        // An index that cannot be opened must not be added to and called up to date.
+        LakeIndex::open(folder, embedder.id())?;
+    }
     let listing = source::list_files(lake)?;
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
     problems.extend(listing.problems);
@@ -155,6 +160,12 @@ pub fn build(
     let known_skips = manifest.skipped.len();
     manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
     manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    let read_again: HashSet<&str> = plan.reads[..outcome.reads_done].iter().map(|read| read.file.relative.as_str()).collect();
+    manifest.partial.retain(|file| {
+        !read_again.contains(file.path.as_str()) && listing.files.iter().any(|known| known.relative == file.path)
+    });
+    manifest.partial.append(&mut outcome.partial);
+    manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
     strike_out(&mut manifest, &plan, outcome.reads_done);
     let changed = manifest.generation == 0 || !plan.gone.is_empty() || known_skips != manifest.skipped.len() || !plan.reads.is_empty();
     if changed {
@@ -176,7 +187,7 @@ pub fn build(
         read_bytes: outcome.read_bytes,
         elapsed_ms: started.elapsed().as_millis() as u64,
         repaired: outcome.repaired,
-        partial: outcome.partial,
+        partial: manifest.partial,
         skipped: manifest.skipped,
         problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
     })
@@ -316,7 +327,7 @@ struct Outcome {
     read_bytes: u64,
     new_skipped: u64,
     repaired: Vec<(String, Vec<Repair>)>,
-    partial: Vec<String>,
+    partial: Vec<PartialFile>,
     skipped: Vec<SkippedFile>,
 }
 
@@ -367,7 +378,9 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
             outcome.read_bytes += read.file.read_bytes;
             let report = &draft.entry.report;
             if report.partial() {
-                outcome.partial.push(read.file.relative.clone());
+                let lost = report.repairs.iter().filter(|repair| repair.kind.loses_rows()).map(ToString::to_string);
+                let reason = lost.collect::<Vec<_>>().join("; ");
+                outcome.partial.push(PartialFile { path: read.file.relative.clone(), reason });
             }
             if !report.repairs.is_empty() {
                 outcome.repaired.push((read.file.relative.clone(), report.repairs.clone()));

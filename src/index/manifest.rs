@@ -32,6 +32,8 @@ pub struct Manifest {
     pub segments: Vec<SegmentEntry>,
     /// Files of the lake that hold no readable table, with the reason.
     pub skipped: Vec<SkippedFile>,
+    /// Files of the lake of which rows are missing, with the reason.
+    pub partial: Vec<PartialFile>,
     /// Hash over the rest of the document.
     #[serde(default)]
     pub checksum: String,
@@ -77,6 +79,15 @@ pub struct SkippedFile {
     pub modified_ns: u64,
 }
 
+/// A file of the lake of which only some rows could be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartialFile {
+    /// Path below the lake's root.
+    pub path: String,
+    /// Which rows are missing and why.
+    pub reason: String,
+}
+
 impl Manifest {
     /// The manifest of an index that holds nothing yet.
     pub fn empty(lake: String, embedder: String) -> Self {
@@ -87,6 +98,7 @@ impl Manifest {
             embedder,
             segments: Vec::new(),
             skipped: Vec::new(),
+            partial: Vec::new(),
             checksum: String::new(),
         }
     }

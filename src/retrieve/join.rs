@@ -13,7 +13,6 @@ use serde::Serialize;
 use super::likeness::name_likeness;
 use super::query_table::{QueryColumn, QueryTable};
 use crate::error::Result;
-use crate::index::columns::ColumnRecord;
 use crate::index::overlap::{self, Overlap, ValueWeights};
 use crate::index::{ColumnRef, LakeIndex, TableRef};
 use crate::lake::semantic::{LogicalType, Weakness};
@@ -123,19 +122,24 @@ struct Features {
     names: f64,
     cosine: f64,
     uniqueness: f64,
+    /// Whether either column may join by accident.
     accidental: bool,
 }
 
 impl Features {
-    /// The join score, 0..=1. Weights were set by reasoning about the parts and checked on shown benchmarks; see
-    /// `eval/`.
+    /// The join score, 0..=1: shared values first, rare ones most; a like name counts where values agree; what the candidate
+    /// holds beyond the query, its meaning and its uniqueness decide between equals. Round weights, chosen on the shown
+    /// join benchmarks together (`tests/quality.rs` runs them), none for one of them.
     fn score(&self) -> f64 {
-        let (containment, rarity) =
-            self.overlap.map_or((0.0, 0.0), |overlap| (overlap.containment(), overlap.rarity));
-        let values = 0.6 * rarity + 0.4 * containment;
+        let values = self.overlap.map_or(0.0, |overlap| 0.7 * overlap.rarity + 0.3 * overlap.containment());
+        let of_candidate = self.overlap.map_or(0.0, |overlap| overlap.containment_of_candidate());
         let semantic = ((self.cosine - 0.5) / 0.5).clamp(0.0, 1.0);
-        let score = 0.72 * values + 0.12 * self.names * (0.3 + 0.7 * values.sqrt()) + 0.08 * semantic + 0.08 * self.uniqueness * values;
-        if self.accidental { score * 0.4 } else { score }
+        let score = values * (1.0 + 0.15 * of_candidate + 0.02 * self.uniqueness)
+            + self.names * (0.12 * values.sqrt() + 0.03)
+            + 0.03 * semantic;
+        const GREATEST: f64 = 1.35;
+        let score = score / GREATEST;
+        if self.accidental { score * 0.5 } else { score }
     }
 }
 
@@ -247,17 +251,11 @@ fn candidates(index: &LakeIndex, query: &QueryTable, place: usize) -> Result<Vec
             names: name_likeness(&column.profile.name, segment.columns.name(record)?),
             cosine: f64::from(segment.column_vectors.dot(reference.column, &column.vector)?),
             uniqueness: record.uniqueness(),
-            accidental: is_accidental(column, record, overlap.as_ref()),
+            accidental: column.profile.weakness.is_some() || record.weakness().is_some(),
         };
         candidates.push(Candidate { column: reference, query_column: place, score: features.score(), features });
     }
     Ok(candidates)
-}
-
-/// Whether the shared values say little about a relation: either side is weak, or only a few values are shared at all.
-fn is_accidental(column: &QueryColumn, record: &ColumnRecord, overlap: Option<&Overlap>) -> bool {
-    let tiny = overlap.is_some_and(|overlap| overlap.shared < 3 && overlap.query_values > 6);
-    column.profile.weakness.is_some() || record.weakness().is_some() || tiny
 }
 
 fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Candidate) -> Result<JoinAnswer> {
@@ -279,9 +277,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
         (shared, written) if written * 2 >= shared => MatchKind::AsWritten,
         _ => MatchKind::Normalised,
     };
-    let known: Vec<&str> = query.columns.iter().map(|column| column.profile.name.as_str()).collect();
-    let adds = entry.profile.columns.iter().map(|column| column.name.clone());
-    let adds: Vec<String> = adds.filter(|added| *added != name && !known.contains(&added.as_str())).collect();
+    let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|added| *added != name).collect();
     let query_values = overlap.map_or(0, |overlap| overlap.query_values);
     let mut answer = JoinAnswer {
         table: entry.id.to_string(),

@@ -47,8 +47,10 @@ impl QueryTable {
     pub fn resolve(index: &LakeIndex, lake: &Path, name: &str, embedder: &dyn Embedder) -> Result<Self> {
         match index.find(name) {
             Ok(table) => {
-                let path = lake.join(&index.entry(table)?.path);
-                Self::read(&path, Some(table), embedder)
+                let entry = index.entry(table)?;
+                let mut own = Self::read(&lake.join(&entry.path), Some(table), embedder)?;
+                own.entry.id = entry.id;
+                Ok(own)
             }
             Err(unknown @ Error::UnknownTable { .. }) => {
                 let path = Path::new(name);

@@ -60,6 +60,8 @@ pub struct SearchAnswer {
 
 /// Tables that each channel proposes.
 const DEPTH: usize = 100;
+/// A table that shares no word with the request must be at least this close in meaning.
+const LEAST_COSINE: f32 = 0.4;
 
 /// The tables that answer `text`, best first.
 ///
@@ -69,9 +71,10 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, text: &str, options: &
     let depth = DEPTH.max(options.k);
     let lexical = index.lexical().search(text, &LexicalOptions { k: depth, ..LexicalOptions::default() })?;
     let vector = embedder.embed(text);
-    let dense = nearest_tables(index, &vector, depth)?;
     let lexical_order: Vec<TableRef> =
         lexical.iter().map(|hit| TableRef { segment: hit.segment, table: hit.table }).collect();
+    let mut dense = nearest_tables(index, &vector, depth)?;
+    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || lexical_order.contains(table));
     let dense_order: Vec<TableRef> = dense.iter().map(|(table, _)| *table).collect();
     let mut fused = reciprocal_rank_fusion(&[
         (options.lexical_weight, lexical_order.clone()),

@@ -146,6 +146,9 @@ pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &Unio
             continue;
         }
         let alignment = align(segment, query, &names, table.table)?;
+        if alignment.is_empty() {
+            continue;
+        }
         let columns = segment.catalog.columns(table.table)?.len();
         let content = f64::from(segment.content_vectors.dot(table.table, &query.content)?).max(0.0);
         let words = word_scores.get(&table).copied().unwrap_or(0.0);

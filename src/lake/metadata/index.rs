@@ -106,7 +106,7 @@ impl MetadataIndex {
         let tables =
             dataset.files.iter().filter(|file| file.locations.iter().any(|place| is_table_file(place))).count();
         for mut file in dataset.files {
-            file.metadata.complete_from(&dataset.whole, tables <= 1);
+            file.metadata.complete_from(&dataset.whole, tables);
             let at = self.keep(file.metadata);
             for location in file.locations.iter().take(MOST_LOCATIONS) {
                 self.claim(folder, location, at);

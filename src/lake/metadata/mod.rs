@@ -112,13 +112,22 @@ pub struct TableMetadata {
 }
 
 impl TableMetadata {
-    /// Takes from `dataset` what this file's own metadata leaves open. `is_only_file`: the dataset has no other.
-    fn complete_from(&mut self, dataset: &TableMetadata, is_only_file: bool) {
-        self.title = join_titles(self.title.take(), dataset.title.as_deref(), is_only_file);
-        self.description = join_descriptions(self.description.take(), dataset.description.as_deref());
-        for tag in &dataset.tags {
-            if self.tags.len() < clean::MOST_TAGS && !self.tags.contains(tag) {
-                self.tags.push(tag.clone());
+    /// Takes from `dataset`, which has `tables` table files, what this file's own metadata leaves open. What is said of a
+    /// large collection as a whole tells its tables apart no more, so it is taken only where the file says nothing itself.
+    fn complete_from(&mut self, dataset: &TableMetadata, tables: usize) {
+        const LARGE_COLLECTION: usize = 8;
+        let shared = |own_is_empty: bool| tables <= LARGE_COLLECTION || own_is_empty;
+        if shared(self.title.is_none()) {
+            self.title = join_titles(self.title.take(), dataset.title.as_deref(), tables <= 1);
+        }
+        if shared(self.description.is_none()) {
+            self.description = join_descriptions(self.description.take(), dataset.description.as_deref());
+        }
+        if shared(self.tags.is_empty()) {
+            for tag in &dataset.tags {
+                if self.tags.len() < clean::MOST_TAGS && !self.tags.contains(tag) {
+                    self.tags.push(tag.clone());
+                }
             }
         }
         let fill = |own: &mut Option<String>, other: &Option<String>| {
