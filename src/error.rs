@@ -159,7 +159,9 @@ impl Error {
             Error::DamagedIndex { .. } | Error::IndexVersion { .. } | Error::EmbeddingModel { .. } => {
                 Some("the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into())
             }
-            Error::Locked { .. } => Some("wait for it to finish, or stop that process; reading goes on meanwhile".into()),
+            Error::Locked { .. } => {
+                Some("wait for it to finish, or stop that process; reading goes on meanwhile".into())
+            }
             Error::Io { action: "write" | "create", .. } => {
                 Some("choose a writable folder for the index with `--index DIR`".into())
             }
@@ -179,7 +181,8 @@ pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, l
             let lower = candidate.to_lowercase();
             let last = lower.rsplit('/').next().unwrap_or(&lower);
             let contained = if lower.contains(&wanted) { 0.9 } else { 0.0 };
-            let similarity = strsim::jaro_winkler(&wanted, &lower).max(strsim::jaro_winkler(&wanted, last)).max(contained);
+            let similarity =
+                strsim::jaro_winkler(&wanted, &lower).max(strsim::jaro_winkler(&wanted, last)).max(contained);
             (similarity, candidate)
         })
         .filter(|(similarity, _)| *similarity >= LEAST_SIMILARITY)

@@ -62,7 +62,8 @@ pub fn shown(text: &str, width: usize) -> String {
             out.push('…');
             break;
         }
-        let hostile = c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        let hostile = c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
         out.push(if hostile { ' ' } else { c });
     }
     out

@@ -100,7 +100,10 @@ fn run(folder: &Path) -> BTreeMap<String, (f64, f64)> {
     }
     let mean = |values: &[(f64, f64)]| {
         let count = values.len() as f64;
-        (values.iter().map(|value| value.0).sum::<f64>() / count, values.iter().map(|value| value.1).sum::<f64>() / count)
+        (
+            values.iter().map(|value| value.0).sum::<f64>() / count,
+            values.iter().map(|value| value.1).sum::<f64>() / count,
+        )
     };
     let means: BTreeMap<String, (f64, f64)> = scores.iter().map(|(key, values)| (key.clone(), mean(values))).collect();
     for (key, (ndcg, mrr)) in &means {

@@ -89,7 +89,13 @@ pub fn build_summary(stats: &BuildStats) {
     let seconds = stats.elapsed_ms as f64 / 1000.0;
     eprintln!(
         "{} tables, {} columns in the index ({} added, {} changed, {} removed, {} unchanged; {} read in {seconds:.1} s)",
-        stats.tables, stats.columns, stats.added, stats.changed, stats.removed, stats.unchanged, bytes(stats.read_bytes)
+        stats.tables,
+        stats.columns,
+        stats.added,
+        stats.changed,
+        stats.removed,
+        stats.unchanged,
+        bytes(stats.read_bytes)
     );
     if stats.unread > 0 {
         eprintln!("interrupted: {} files are not read yet; run the command again to finish", stats.unread);
@@ -111,7 +117,8 @@ fn loses_cells(repairs: &[Repair]) -> bool {
 }
 
 fn losses(repairs: &[Repair]) -> String {
-    let losses: Vec<String> = repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
+    let losses: Vec<String> =
+        repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
     losses.join("; ")
 }
 
@@ -254,7 +261,12 @@ pub fn table_list(tables: &[TableLine]) {
     let mut table = list();
     table.set_header(["table", "rows", "columns", "title"]);
     for line in tables {
-        table.add_row([shown(&line.table, 80), line.rows.to_string(), line.columns.to_string(), shown(&line.title, 200)]);
+        table.add_row([
+            shown(&line.table, 80),
+            line.rows.to_string(),
+            line.columns.to_string(),
+            shown(&line.title, 200),
+        ]);
     }
     right_align(&mut table, &[1, 2]);
     out(&table.trim_fmt());

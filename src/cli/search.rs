@@ -111,6 +111,9 @@ macro_rules! listed {
     };
 }
 
-listed!(SearchAnswer, "look into one with `lakeward profile TABLE`, or find partners with `join TABLE` and `union TABLE`");
+listed!(
+    SearchAnswer,
+    "look into one with `lakeward profile TABLE`, or find partners with `join TABLE` and `union TABLE`"
+);
 listed!(JoinAnswer, "`--explain` shows matching values and what each join adds");
 listed!(UnionAnswer, "`--explain` shows which columns align");

@@ -15,10 +15,10 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::LakeIndex;
 use super::catalog::FileStamp;
 use super::encode;
 use super::lock::WriteLock;
-use super::LakeIndex;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::segment_builder::SegmentBuilder;
 use crate::embed::Embedder;
@@ -160,14 +160,18 @@ pub fn build(
     let known_skips = manifest.skipped.len();
     manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
     manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    let read_again: HashSet<&str> = plan.reads[..outcome.reads_done].iter().map(|read| read.file.relative.as_str()).collect();
+    let read_again: HashSet<&str> =
+        plan.reads[..outcome.reads_done].iter().map(|read| read.file.relative.as_str()).collect();
     manifest.partial.retain(|file| {
         !read_again.contains(file.path.as_str()) && listing.files.iter().any(|known| known.relative == file.path)
     });
     manifest.partial.append(&mut outcome.partial);
     manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
     strike_out(&mut manifest, &plan, outcome.reads_done);
-    let changed = manifest.generation == 0 || !plan.gone.is_empty() || known_skips != manifest.skipped.len() || !plan.reads.is_empty();
+    let changed = manifest.generation == 0
+        || !plan.gone.is_empty()
+        || known_skips != manifest.skipped.len()
+        || !plan.reads.is_empty();
     if changed {
         manifest.generation += 1;
         manifest.commit(folder)?;
@@ -471,7 +475,9 @@ fn write_segments(
         for draft in results.into_iter().flatten() {
             let builder = match &mut open {
                 Some(builder) => builder,
-                None => open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), dims)?),
+                None => {
+                    open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), dims)?)
+                }
             };
             builder.push(*draft)?;
             if builder.values() > SEGMENT_VALUES

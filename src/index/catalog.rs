@@ -148,7 +148,10 @@ impl Catalog {
 
     fn record(&self, table: u32) -> Result<&TableRecord> {
         let table = table as usize;
-        self.records.slice::<TableRecord>(table..table + 1)?.first().ok_or_else(|| self.records.damaged("no such table"))
+        self.records
+            .slice::<TableRecord>(table..table + 1)?
+            .first()
+            .ok_or_else(|| self.records.damaged("no such table"))
     }
 
     fn name(&self, start: u64, length: u32) -> Result<&str> {
@@ -189,7 +192,8 @@ impl Catalog {
         let record = self.record(table)?;
         let start = record.entry_start as usize;
         let bytes = self.entries.bytes(start..start.saturating_add(record.entry_len as usize))?;
-        serde_json::from_slice(bytes).map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+        serde_json::from_slice(bytes)
+            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
     }
 
     /// The number of the table called `id`.

@@ -142,7 +142,8 @@ impl ColumnsWriter {
             self.samples.extend_from_slice(&(value.len() as u16).to_le_bytes());
             self.samples.extend_from_slice(value.as_bytes());
         }
-        let quantiles = sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
+        let quantiles =
+            sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
         self.records.push(ColumnRecord {
             values_start: self.hashes.len() as u64,
             names_start: self.names.len() as u64,
@@ -256,7 +257,10 @@ impl Columns {
     /// [`crate::Error::DamagedIndex`] for damaged blocks and impossible numbers, as everything below.
     pub fn record(&self, column: u32) -> Result<&ColumnRecord> {
         let column = column as usize;
-        self.records.slice::<ColumnRecord>(column..column + 1)?.first().ok_or_else(|| self.records.damaged("no such column"))
+        self.records
+            .slice::<ColumnRecord>(column..column + 1)?
+            .first()
+            .ok_or_else(|| self.records.damaged("no such column"))
     }
 
     /// The name of a column.

@@ -61,7 +61,8 @@ pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[Co
     add(&mut content, &part, 1.0);
     add(&mut topic, &part, 0.7);
     let mut values = String::new();
-    let text_columns = entry.profile.columns.iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
+    let text_columns =
+        entry.profile.columns.iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
     for (_, sketch) in text_columns.take(16) {
         values.push_str(head_of(&sketch.text, VALUE_BYTES / 2));
         values.push('\n');

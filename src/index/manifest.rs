@@ -174,7 +174,12 @@ mod tests {
     fn a_manifest_returns_as_it_was_committed() {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = Manifest::empty("lake".into(), "model".into());
-        manifest.skipped.push(SkippedFile { path: "a.csv".into(), reason: "empty".into(), read_bytes: 0, modified_ns: 1 });
+        manifest.skipped.push(SkippedFile {
+            path: "a.csv".into(),
+            reason: "empty".into(),
+            read_bytes: 0,
+            modified_ns: 1,
+        });
         manifest.commit(folder.path()).unwrap();
         assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
     }

@@ -42,8 +42,10 @@ const VECTORS_VERSION: u32 = 1;
 const COLUMN_VECTORS: TagPrefix = *b"COL";
 const CONTENT_VECTORS: TagPrefix = *b"CNT";
 const TOPIC_VECTORS: TagPrefix = *b"TPC";
-const VALUE_TAGS: PostingTags = PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
-const HEADER_TAGS: PostingTags = PostingTags { directory: *b"HDIR", hashes: *b"HHSH", offsets: *b"HOFF", lists: *b"HLST" };
+const VALUE_TAGS: PostingTags =
+    PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
+const HEADER_TAGS: PostingTags =
+    PostingTags { directory: *b"HDIR", hashes: *b"HHSH", offsets: *b"HOFF", lists: *b"HLST" };
 
 /// The hashes under which a column is found by its name: that of the whole name, then one a word.
 pub fn header_hashes(name: &str) -> impl Iterator<Item = u64> + use<> {

@@ -14,8 +14,8 @@ use super::postings::Postings;
 use super::segment::SegmentFile;
 use super::vectors::VectorSet;
 use super::{
-    CATALOG_FILE, COLUMNS_FILE, COLUMN_VECTORS, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE,
-    VECTORS_KIND, VECTORS_VERSION,
+    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
+    LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -102,7 +102,10 @@ impl LakeIndex {
                 removed: entry.removed.iter().copied().collect(),
             };
             if segment.catalog.len() != entry.tables as usize || segment.columns.len() != entry.columns as usize {
-                return Err(Error::damaged(&path, "it holds another number of tables or columns than the manifest says"));
+                return Err(Error::damaged(
+                    &path,
+                    "it holds another number of tables or columns than the manifest says",
+                ));
             }
             words.push(LexicalSegment { dir: path.join(LEXICAL_FOLDER), dead: entry.removed.clone() });
             segments.push(segment);

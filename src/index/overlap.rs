@@ -165,7 +165,14 @@ pub fn overlaps(
             shared_values(query, weights, columns.hashes(record)?)
         };
         if shared > 0 {
-            overlaps.push(overlap(column, shared, weight / weights.total.max(f64::MIN_POSITIVE), query, columns, record)?);
+            overlaps.push(overlap(
+                column,
+                shared,
+                weight / weights.total.max(f64::MIN_POSITIVE),
+                query,
+                columns,
+                record,
+            )?);
         }
     }
     Ok(overlaps)

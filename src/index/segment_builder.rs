@@ -14,8 +14,8 @@ use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
-    CATALOG_FILE, COLUMNS_FILE, COLUMN_VECTORS, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE,
-    VECTORS_KIND, VECTORS_VERSION, header_hashes,
+    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
+    LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, header_hashes,
 };
 use crate::error::{Error, Result};
 use crate::lake::semantic::LogicalType;

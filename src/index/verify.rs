@@ -38,7 +38,10 @@ pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
             files += 1;
             read_bytes += file.bytes;
             if let Err(error) = verify_file(&path.join(&file.name), &file.name, &file.checksum) {
-                damaged.push(Damage { file: format!("segments/{}/{}", segment.name, file.name), reason: reason_of(error) });
+                damaged.push(Damage {
+                    file: format!("segments/{}/{}", segment.name, file.name),
+                    reason: reason_of(error),
+                });
             }
         }
         let words = path.join(LEXICAL_FOLDER);
@@ -47,7 +50,8 @@ pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
             read_bytes += entry.metadata().map_or(0, |metadata| metadata.len());
         }
         if let Err(error) = LexicalIndex::verify(&words) {
-            damaged.push(Damage { file: format!("segments/{}/{LEXICAL_FOLDER}", segment.name), reason: reason_of(error) });
+            damaged
+                .push(Damage { file: format!("segments/{}/{LEXICAL_FOLDER}", segment.name), reason: reason_of(error) });
         }
     }
     Ok((files, read_bytes, damaged))

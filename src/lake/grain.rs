@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::profile::ColumnProfile;
 use super::semantic::SemanticType;
-use crate::sketch::normalise::Normaliser;
 use crate::sketch::ColumnSketch;
+use crate::sketch::normalise::Normaliser;
 use crate::text::name_words;
 
 /// What one row stands for.
@@ -30,8 +30,30 @@ pub struct Grain {
 
 /// Words in column names that announce a figure over a group.
 const AGGREGATE_WORDS: [&str; 24] = [
-    "total", "totals", "sum", "avg", "average", "mean", "median", "count", "counts", "percent", "pct", "percentage", "share",
-    "rate", "ratio", "per", "capita", "index", "proportion", "frequency", "freq", "cumulative", "subtotal", "std",
+    "total",
+    "totals",
+    "sum",
+    "avg",
+    "average",
+    "mean",
+    "median",
+    "count",
+    "counts",
+    "percent",
+    "pct",
+    "percentage",
+    "share",
+    "rate",
+    "ratio",
+    "per",
+    "capita",
+    "index",
+    "proportion",
+    "frequency",
+    "freq",
+    "cumulative",
+    "subtotal",
+    "std",
 ];
 /// Values that label a row over all others.
 const TOTAL_LABELS: [&str; 8] = ["total", "totals", "grand total", "subtotal", "all", "overall", "sum", "average"];
@@ -50,7 +72,8 @@ pub fn judge(columns: &[ColumnProfile], sketches: &[ColumnSketch]) -> Grain {
         .collect();
     if !named.is_empty() {
         weight += if named.len() > 1 { 1.0 } else { 0.7 };
-        evidence.push(format!("aggregate-like names: {}", named.iter().take(4).copied().collect::<Vec<_>>().join(", ")));
+        evidence
+            .push(format!("aggregate-like names: {}", named.iter().take(4).copied().collect::<Vec<_>>().join(", ")));
     }
     if let Some(column) = total_row(columns, sketches) {
         weight += 1.0;
@@ -80,12 +103,21 @@ fn one_row_a_group(columns: &[ColumnProfile]) -> Option<&str> {
     if !(3..=FEW_ROWS).contains(&rows) || columns.len() < 2 {
         return None;
     }
-    let numbers = columns.iter().filter(|column| column.logical.is_numeric() && column.semantic != Some(SemanticType::Year)).count();
+    let numbers = columns
+        .iter()
+        .filter(|column| column.logical.is_numeric() && column.semantic != Some(SemanticType::Year))
+        .count();
     let grouping = columns.iter().take(2).find(|column| {
         column.uniqueness >= 0.99
             && matches!(
                 column.semantic,
-                Some(SemanticType::Year | SemanticType::Country | SemanticType::CountryCode | SemanticType::UsState | SemanticType::Category)
+                Some(
+                    SemanticType::Year
+                        | SemanticType::Country
+                        | SemanticType::CountryCode
+                        | SemanticType::UsState
+                        | SemanticType::Category
+                )
             )
     })?;
     (numbers + 2 >= columns.len() && numbers > 0).then_some(grouping.name.as_str())

@@ -102,8 +102,13 @@ const MOST_KEYS: usize = 5;
 
 /// The profile of a scanned table.
 pub fn profile(scan: &Scan) -> TableProfile {
-    let columns: Vec<ColumnProfile> =
-        scan.names.iter().zip(&scan.sketches).enumerate().map(|(place, (name, sketch))| column_profile(name, sketch, place)).collect();
+    let columns: Vec<ColumnProfile> = scan
+        .names
+        .iter()
+        .zip(&scan.sketches)
+        .enumerate()
+        .map(|(place, (name, sketch))| column_profile(name, sketch, place))
+        .collect();
     let mut keys: Vec<&ColumnProfile> = columns.iter().filter(|column| column.key_likeness >= KEY).collect();
     keys.sort_by(|a, b| b.key_likeness.total_cmp(&a.key_likeness));
     TableProfile {
@@ -148,7 +153,8 @@ fn column_profile(name: &str, sketch: &ColumnSketch, place: usize) -> ColumnProf
 fn day_text(number: f64) -> String {
     const UNIX_EPOCH_DAY: i64 = 719_468;
     let days = number.floor() as i64 - UNIX_EPOCH_DAY;
-    chrono::DateTime::from_timestamp(days * 86_400, 0).map_or_else(String::new, |time| time.format("%Y-%m-%d").to_string())
+    chrono::DateTime::from_timestamp(days * 86_400, 0)
+        .map_or_else(String::new, |time| time.format("%Y-%m-%d").to_string())
 }
 
 fn time_coverage(columns: &[ColumnProfile]) -> Option<TimeCoverage> {

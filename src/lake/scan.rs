@@ -43,7 +43,8 @@ pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
     let mut builders: Vec<ColumnSketchBuilder> = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         if builders.is_empty() {
-            builders = (0..names.len()).map(|place| ColumnSketchBuilder::new(limits, date_order(&batch, place))).collect();
+            builders =
+                (0..names.len()).map(|place| ColumnSketchBuilder::new(limits, date_order(&batch, place))).collect();
         }
         push_batch(&mut builders, &batch)?;
         bound_memory(&mut builders);
@@ -51,7 +52,11 @@ pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
     if builders.is_empty() {
         builders = names.iter().map(|_| ColumnSketchBuilder::new(limits, DateOrder::Unknown)).collect();
     }
-    Ok(Scan { names, sketches: builders.into_iter().map(ColumnSketchBuilder::finish).collect(), report: reader.report().clone() })
+    Ok(Scan {
+        names,
+        sketches: builders.into_iter().map(ColumnSketchBuilder::finish).collect(),
+        report: reader.report().clone(),
+    })
 }
 
 fn date_order(batch: &RecordBatch, place: usize) -> DateOrder {

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sketch::normalise::{Kind, Normaliser};
 use crate::sketch::ColumnSketch;
+use crate::sketch::normalise::{Kind, Normaliser};
 
 /// The type a column's cells share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -132,7 +132,11 @@ pub fn logical_type(sketch: &ColumnSketch) -> LogicalType {
     } else if count(&[Kind::Integer]) == present as f64 {
         LogicalType::Integer
     } else if enough(count(&[Kind::Integer, Kind::Float, Kind::Percent, Kind::Currency])) {
-        if enough(count(&[Kind::Integer])) && count(&[Kind::Float]) == 0.0 { LogicalType::Integer } else { LogicalType::Float }
+        if enough(count(&[Kind::Integer])) && count(&[Kind::Float]) == 0.0 {
+            LogicalType::Integer
+        } else {
+            LogicalType::Float
+        }
     } else if enough(count(&[Kind::Date, Kind::DateTime])) {
         if count(&[Kind::DateTime]) > 0.0 { LogicalType::Timestamp } else { LogicalType::Date }
     } else {
@@ -141,8 +145,7 @@ pub fn logical_type(sketch: &ColumnSketch) -> LogicalType {
 }
 
 fn is_boolean(sketch: &ColumnSketch) -> bool {
-    const PAIRS: [[&str; 2]; 6] =
-        [["true", "false"], ["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["1", "0"]];
+    const PAIRS: [[&str; 2]; 6] = [["true", "false"], ["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["1", "0"]];
     if sketch.distinct == 0 || sketch.distinct > 2 || sketch.top.is_empty() || sketch.present() < 2 {
         return false;
     }
@@ -168,11 +171,14 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
                 SemanticType::Latitude
             } else if named(&["lon", "lng", "long", "longitude"]) && within(-180.0, 180.0) {
                 SemanticType::Longitude
-            } else if sketch.kinds[Kind::Percent as usize] * 2 > sketch.present() || named(&["percent", "pct", "percentage"]) {
+            } else if sketch.kinds[Kind::Percent as usize] * 2 > sketch.present()
+                || named(&["percent", "pct", "percentage"])
+            {
                 SemanticType::Percentage
             } else if sketch.kinds[Kind::Currency as usize] * 2 > sketch.present() {
                 SemanticType::Money
-            } else if logical == LogicalType::Integer && (named(&["id", "key", "no", "nr", "code", "number", "index"]) && sketch.multiplicity < 1.05)
+            } else if logical == LogicalType::Integer
+                && (named(&["id", "key", "no", "nr", "code", "number", "index"]) && sketch.multiplicity < 1.05)
             {
                 SemanticType::Identifier
             } else {
@@ -190,10 +196,16 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
     };
     Some(if share(|value| value.starts_with("http://") || value.starts_with("https://") || value.starts_with("www.")) {
         SemanticType::Url
-    } else if share(|value| value.contains('@') && !value.contains(' ') && value.rsplit('@').next().is_some_and(|host| host.contains('.'))) {
+    } else if share(|value| {
+        value.contains('@') && !value.contains(' ') && value.rsplit('@').next().is_some_and(|host| host.contains('.'))
+    }) {
         SemanticType::Email
     } else if sketch.leading_zeros > 0 || share(is_code) {
-        if sketch.multiplicity < 1.05 && named(&["id", "key", "uuid"]) { SemanticType::Identifier } else { SemanticType::Code }
+        if sketch.multiplicity < 1.05 && named(&["id", "key", "uuid"]) {
+            SemanticType::Identifier
+        } else {
+            SemanticType::Code
+        }
     } else if sketch.mean_length > 60.0 {
         SemanticType::FreeText
     } else if sketch.multiplicity >= 3.0 && sketch.distinct <= 200 {
@@ -206,14 +218,16 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
 /// Capital letters and digits without spaces, up to 12 characters; or anything with a digit and no space.
 fn is_code(value: &str) -> bool {
     let value = value.trim();
-    let capitals = value.len() <= 12 && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.' | '/'));
+    let capitals = value.len() <= 12
+        && value.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.' | '/'));
     let mixed = value.len() <= 40 && !value.contains(' ') && value.bytes().any(|byte| byte.is_ascii_digit());
     value.len() >= 2 && (capitals || mixed)
 }
 
 fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
     let Some(numbers) = sketch.numbers else { return false };
-    let named = words.iter().any(|word| matches!(word.as_str(), "year" | "yr" | "season" | "jahr" | "année" | "año" | "date"));
+    let named =
+        words.iter().any(|word| matches!(word.as_str(), "year" | "yr" | "season" | "jahr" | "année" | "año" | "date"));
     let (low, high) = if named { (1000.0, 2200.0) } else { (1800.0, 2100.0) };
     let four_digits = sketch.longest == 4;
     // Unnamed year columns are recognised where the range is that of recent times and the values repeat or step by one.
@@ -243,7 +257,14 @@ fn places() -> &'static HashMap<u64, SemanticType> {
             };
             let hash = normaliser.value(name).hash;
             // A code that names both a state and a country is told by its neighbours: see `place_type`.
-            places.entry(hash).and_modify(|known: &mut SemanticType| if *known != kind { *known = SemanticType::Code }).or_insert(kind);
+            places
+                .entry(hash)
+                .and_modify(|known: &mut SemanticType| {
+                    if *known != kind {
+                        *known = SemanticType::Code
+                    }
+                })
+                .or_insert(kind);
         }
         places
     })
@@ -295,7 +316,12 @@ pub fn weakness(sketch: &ColumnSketch, logical: LogicalType, semantic: Option<Se
 
 /// How much a column looks like a key of its table, in 0..=1: unique and complete, an identifier, code or name rather than a
 /// measurement, and to the left.
-pub fn key_likeness(sketch: &ColumnSketch, semantic: Option<SemanticType>, weakness: Option<Weakness>, place: usize) -> f64 {
+pub fn key_likeness(
+    sketch: &ColumnSketch,
+    semantic: Option<SemanticType>,
+    weakness: Option<Weakness>,
+    place: usize,
+) -> f64 {
     if sketch.rows == 0 || sketch.present() == 0 {
         return 0.0;
     }
@@ -303,7 +329,13 @@ pub fn key_likeness(sketch: &ColumnSketch, semantic: Option<SemanticType>, weakn
     let unique = 1.0 / sketch.multiplicity.max(1.0);
     let prior = match semantic {
         Some(SemanticType::Identifier | SemanticType::Code | SemanticType::CountryCode) => 1.0,
-        Some(SemanticType::Name | SemanticType::Country | SemanticType::UsState | SemanticType::Email | SemanticType::Url) => 0.95,
+        Some(
+            SemanticType::Name
+            | SemanticType::Country
+            | SemanticType::UsState
+            | SemanticType::Email
+            | SemanticType::Url,
+        ) => 0.95,
         Some(SemanticType::Time) => 0.7,
         Some(SemanticType::Category) => 0.6,
         Some(SemanticType::Year) => 0.5,

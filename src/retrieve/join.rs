@@ -190,7 +190,10 @@ fn query_columns(query: &QueryTable, options: &JoinOptions) -> Vec<(usize, f64)>
         .map(|(place, column)| {
             let repeats = if column.profile.logical == LogicalType::Text { 0.5 } else { 0.2 };
             // A foreign key repeats: a text column that is no key here may be one elsewhere.
-            (place, column.profile.key_likeness.max(repeats * if column.profile.weakness.is_some() { 0.3 } else { 1.0 }))
+            (
+                place,
+                column.profile.key_likeness.max(repeats * if column.profile.weakness.is_some() { 0.3 } else { 1.0 }),
+            )
         })
         .collect();
     keys.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -268,7 +271,8 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
     let shared = overlap.map_or(0, |overlap| overlap.shared);
     let written = if shared > 0 { overlap::shared_as_written(&column.values, &segment.columns, record)? } else { 0 };
     let samples = segment.columns.samples(record)?;
-    let matches = if shared > 0 { value_matches(column, &samples, segment.columns.hashes(record)?) } else { Vec::new() };
+    let matches =
+        if shared > 0 { value_matches(column, &samples, segment.columns.hashes(record)?) } else { Vec::new() };
     let mut normalised: Vec<Difference> = matches.iter().filter_map(|matched| matched.difference).collect();
     normalised.sort_unstable();
     normalised.dedup();
@@ -347,7 +351,10 @@ fn reason(answer: &JoinAnswer, query_values: u64) -> String {
     if answer.containment_as_written + 0.005 < answer.containment {
         let how: Vec<String> = answer.normalised.iter().map(Difference::to_string).collect();
         let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
-        reason.push_str(&format!(", {} as written, the rest after normalisation{how}", percent(answer.containment_as_written)));
+        reason.push_str(&format!(
+            ", {} as written, the rest after normalisation{how}",
+            percent(answer.containment_as_written)
+        ));
     }
     if answer.uniqueness > 0.995 {
         reason.push_str("; one row per key");

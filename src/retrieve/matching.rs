@@ -77,7 +77,11 @@ mod tests {
     use super::*;
 
     fn total(weights: &[f64], columns: usize, assigned: &[Option<usize>]) -> f64 {
-        assigned.iter().enumerate().filter_map(|(row, column)| column.map(|column| weights[row * columns + column])).sum()
+        assigned
+            .iter()
+            .enumerate()
+            .filter_map(|(row, column)| column.map(|column| weights[row * columns + column]))
+            .sum()
     }
 
     /// Tries every assignment.

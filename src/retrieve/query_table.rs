@@ -102,7 +102,8 @@ impl QueryTable {
         let columns = &self.entry.profile.columns;
         let exact = columns.iter().position(|column| column.name == name);
         let folded = || {
-            let mut same = columns.iter().enumerate().filter(|(_, column)| column.name.eq_ignore_ascii_case(name.trim()));
+            let mut same =
+                columns.iter().enumerate().filter(|(_, column)| column.name.eq_ignore_ascii_case(name.trim()));
             match (same.next(), same.next()) {
                 (Some((place, _)), None) => Some(place),
                 _ => None,

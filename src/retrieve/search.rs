@@ -67,7 +67,12 @@ const LEAST_COSINE: f32 = 0.4;
 ///
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged.
-pub fn search(index: &LakeIndex, embedder: &dyn Embedder, text: &str, options: &SearchOptions) -> Result<Vec<SearchAnswer>> {
+pub fn search(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions,
+) -> Result<Vec<SearchAnswer>> {
     let depth = DEPTH.max(options.k);
     let lexical = index.lexical().search(text, &LexicalOptions { k: depth, ..LexicalOptions::default() })?;
     let vector = embedder.embed(text);
@@ -81,8 +86,11 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, text: &str, options: &
         (options.dense_weight, dense_order.clone()),
     ]);
     // A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
-    let exact: Vec<TableRef> =
-        lexical.iter().filter(|hit| hit.matched.iter().any(|matched| matched.exact)).map(|hit| TableRef { segment: hit.segment, table: hit.table }).collect();
+    let exact: Vec<TableRef> = lexical
+        .iter()
+        .filter(|hit| hit.matched.iter().any(|matched| matched.exact))
+        .map(|hit| TableRef { segment: hit.segment, table: hit.table })
+        .collect();
     fused.sort_by_key(|(table, _)| !exact.contains(table));
     fused.truncate(options.k);
     let mut answers = Vec::with_capacity(fused.len());
@@ -131,7 +139,9 @@ fn reason(answer: &SearchAnswer, exact: bool) -> String {
     for matched in answer.matched.iter().take(3) {
         parts.push(format!("{}: {}", matched.field.name(), matched.words.join(", ")));
     }
-    if parts.is_empty() || answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical)) {
+    if parts.is_empty()
+        || answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical))
+    {
         parts.push(format!("close in meaning ({:.2})", answer.cosine));
     }
     parts.join("; ")

@@ -188,7 +188,10 @@ fn word_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, 
         explain: false,
     };
     let hits = index.lexical().search_tokens(&tokens, &options)?;
-    Ok(hits.into_iter().map(|hit| (TableRef { segment: hit.segment, table: hit.table }, f64::from(hit.score))).collect())
+    Ok(hits
+        .into_iter()
+        .map(|hit| (TableRef { segment: hit.segment, table: hit.table }, f64::from(hit.score)))
+        .collect())
 }
 
 fn content_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
@@ -319,7 +322,8 @@ fn pair_score(own: &QueryColumn, record: &ColumnRecord, name: f64, values: f64, 
     }
     let numbers = a.is_numeric() && b.is_numeric();
     let fit = if numbers {
-        let quantiles = own.sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
+        let quantiles =
+            own.sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
         let range = range_likeness(&quantiles, &record.quantiles);
         let year = own.profile.semantic == Some(SemanticType::Year);
         let years = year == (record.semantic() == Some(SemanticType::Year));
@@ -369,7 +373,8 @@ fn answer(
         Some(own.new_rows(&theirs, &places))
     });
     let unmatched = query.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(own, _)| own == place));
-    let extra = entry.profile.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(_, other)| other == place));
+    let extra =
+        entry.profile.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(_, other)| other == place));
     let mut answer = UnionAnswer {
         table: entry.id.to_string(),
         title: entry.title(),

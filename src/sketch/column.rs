@@ -413,8 +413,10 @@ fn shortened(cell: &str) -> &str {
 }
 
 fn shares(patterns: &BTreeMap<String, u32>, total: u32) -> Vec<(String, f64)> {
-    let mut shares: Vec<(String, f64)> =
-        patterns.iter().map(|(pattern, count)| (pattern.clone(), f64::from(*count) / f64::from(total.max(1)))).collect();
+    let mut shares: Vec<(String, f64)> = patterns
+        .iter()
+        .map(|(pattern, count)| (pattern.clone(), f64::from(*count) / f64::from(total.max(1))))
+        .collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     shares.truncate(5);
     shares

@@ -42,16 +42,8 @@ impl Kind {
     /// How many kinds there are.
     pub const COUNT: usize = 8;
     /// All kinds; `ALL[kind as usize] == kind`.
-    pub const ALL: [Kind; Kind::COUNT] = [
-        Kind::Null,
-        Kind::Integer,
-        Kind::Float,
-        Kind::Percent,
-        Kind::Currency,
-        Kind::Date,
-        Kind::DateTime,
-        Kind::Text,
-    ];
+    pub const ALL: [Kind; Kind::COUNT] =
+        [Kind::Null, Kind::Integer, Kind::Float, Kind::Percent, Kind::Currency, Kind::Date, Kind::DateTime, Kind::Text];
 
     /// Whether cells of this kind have a numeric value.
     pub fn is_number(self) -> bool {
@@ -156,7 +148,8 @@ impl Normaliser {
             fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut self.folded);
         } else {
             // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
-            let letters = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
+            let letters =
+                text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
             fold_chars(letters, &mut self.folded);
         }
         self.words.clear();
@@ -236,8 +229,7 @@ pub fn raw_hash(cell: &str) -> u64 {
 
 /// Whether a trimmed cell stands for a missing value.
 pub fn is_missing(cell: &str) -> bool {
-    const WORDS: [&str; 11] =
-        ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
+    const WORDS: [&str; 11] = ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
     if cell.is_empty() {
         return true;
     }
@@ -272,7 +264,10 @@ pub fn without_footnotes(cell: &str) -> &str {
 fn bracketed_note(text: &str) -> Option<&str> {
     let open = text.strip_suffix(']')?.rfind('[')?;
     let note = &text[open + 1..text.len() - 1];
-    let marker = note.len() <= 3 || note.starts_with("note") || note.starts_with("nb") || note.bytes().all(|b| b.is_ascii_digit());
+    let marker = note.len() <= 3
+        || note.starts_with("note")
+        || note.starts_with("nb")
+        || note.bytes().all(|b| b.is_ascii_digit());
     (marker && open > 0).then(|| &text[..open])
 }
 

@@ -186,7 +186,17 @@ fn month_name_first(cell: &str) -> Option<Moment> {
 
 fn month_of(name: &str) -> Option<u8> {
     const MONTHS: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
         "december",
     ];
     if name.len() < 3 {
@@ -263,8 +273,19 @@ mod tests {
     #[test]
     fn one_day_has_one_form_however_it_is_written() {
         for cell in [
-            "2020-03-14", "2020/03/14", "2020-3-14", "14.03.2020", "14 March 2020", "14-Mar-2020", "14-Mar-20",
-            "March 14, 2020", "Mar 14 2020", "March 14th, 2020", "14/03/2020", "03/14/2020", "2020-03-14T00:00:00Z",
+            "2020-03-14",
+            "2020/03/14",
+            "2020-3-14",
+            "14.03.2020",
+            "14 March 2020",
+            "14-Mar-2020",
+            "14-Mar-20",
+            "March 14, 2020",
+            "Mar 14 2020",
+            "March 14th, 2020",
+            "14/03/2020",
+            "03/14/2020",
+            "2020-03-14T00:00:00Z",
         ] {
             assert_eq!(iso(cell, DateOrder::Unknown).as_deref(), Some("2020-03-14"), "{cell}");
         }
@@ -285,7 +306,19 @@ mod tests {
 
     #[test]
     fn what_is_no_day_stays_text() {
-        for cell in ["2020", "1-2", "12-15", "2020-13-01", "2020-02-30", "May be 2020", "3-4-5", "marching", "1999-2000", "9/11", "2020-01-01 99:00"] {
+        for cell in [
+            "2020",
+            "1-2",
+            "12-15",
+            "2020-13-01",
+            "2020-02-30",
+            "May be 2020",
+            "3-4-5",
+            "marching",
+            "1999-2000",
+            "9/11",
+            "2020-01-01 99:00",
+        ] {
             assert_eq!(iso(cell, DateOrder::Unknown), None, "{cell}");
         }
     }
