@@ -30,7 +30,7 @@ pub type Filter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 /// Sets from this number of rows get a graph under [`GraphChoice::Auto`]. On one busy core, rows of 256 dimensions: at 10,000
 /// the scan takes 0.21 ms and the graph 0.19 ms; at 50,000 1 ms and 0.26 ms; at 100,000 2 ms and 0.36 ms. The graph is
 /// faster from 10,000 rows on, but nobody notices a scan before it takes some 20 ms, and the scan is exact, needs no
-/// building (0.8 ms of one core a row with a graph of 10,000 rows, more beyond) and no room for edges.
+/// building (0.5 ms of one core a row with a graph of 10,000 rows, more beyond) and no room for edges.
 const GRAPH_FROM_ROWS: usize = 1_000_000;
 
 /// Rows are padded with zeros to a multiple of this, so that the loops have no remainder.
