@@ -173,7 +173,7 @@ impl Error {
 /// The `limit` names most like `name`, nearest first (Jaro–Winkler on lower-cased names, ties by name); names with
 /// nothing in common with it are left out.
 pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    const LEAST_SIMILARITY: f64 = 0.6;
+    const LEAST_SIMILARITY: f64 = 0.7;
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
