@@ -1,6 +1,8 @@
 //! Ranking quality on outside benchmarks, against the best plain baseline published with each. Run with `LAKEWARD_BENCH` set
 //! to a folder of benchmarks; skipped with a printed reason otherwise. `--nocapture` shows the figures.
 
+#![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use std::time::Instant;
 use lakeward::embed::{Embedder, StaticModel};
 use lakeward::index::LakeIndex;
 use lakeward::index::build::{self, BuildOptions, Silent};
-use lakeward::retrieve::{JoinOptions, QueryTable, UnionOptions, join, union};
+use lakeward::retrieve::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
 
 const DEPTH: usize = 20;
 
@@ -81,6 +83,12 @@ fn run(folder: &Path) -> BTreeMap<String, (f64, f64)> {
             answers.into_iter().map(|answer| answer.table).collect()
         };
         latencies.entry(task.clone()).or_default().push(started.elapsed().as_secs_f64() * 1e3);
+        if let Some(request) = text("text") {
+            let started = Instant::now();
+            let answers = search::search(&index, embedder, &request, &SearchOptions::new(10)).expect("answers");
+            latencies.entry("search".into()).or_default().push(started.elapsed().as_secs_f64() * 1e3);
+            assert!(!answers.is_empty(), "no answer for the words of {id}");
+        }
         assert!(!ranking.is_empty(), "no answer for {id}");
         for (place, table) in ranking.iter().enumerate() {
             lines.push_str(&format!("{id} Q0 {table} {} {} lakeward\n", place + 1, DEPTH - place));

@@ -274,7 +274,7 @@ fn plan<'a>(
     for (file, id) in files.iter().zip(source::assign_ids(files)) {
         let described = metadata.get(&file.relative);
         let metadata_hash = described.map_or(0, metadata_hash);
-        let modified_ns = file.modified_ns as u64;
+        let modified_ns = file.modified_ns;
         if let Some(skip) = skipped.get(file.relative.as_str())
             && skip.read_bytes == file.read_bytes
             && skip.modified_ns == modified_ns
@@ -425,7 +425,7 @@ fn read_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder, observe
             other => other.to_string(),
         },
         read_bytes: read.file.read_bytes,
-        modified_ns: read.file.modified_ns as u64,
+        modified_ns: read.file.modified_ns,
     })
 }
 
@@ -456,7 +456,7 @@ fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Res
     let stamp = FileStamp {
         path: read.file.relative.clone(),
         read_bytes: read.file.read_bytes,
-        modified_ns: read.file.modified_ns as u64,
+        modified_ns: read.file.modified_ns,
         content: *content.as_bytes(),
         metadata_hash: read.metadata_hash,
     };

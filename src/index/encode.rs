@@ -101,14 +101,7 @@ fn add(sum: &mut [f32], part: &[f32], weight: f32) {
 
 /// At most the first `bytes` bytes of `text`, cut at a character.
 fn head_of(text: &str, bytes: usize) -> &str {
-    if text.len() <= bytes {
-        return text;
-    }
-    let mut end = bytes;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Type (7 places), formats (12), then magnitudes and repetition, each scaled to about -1..=1.

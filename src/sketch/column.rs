@@ -402,14 +402,7 @@ fn keep_sample(samples: &mut BTreeMap<u64, String>, hash: u64, cell: &str, limit
 }
 
 fn shortened(cell: &str) -> &str {
-    if cell.len() <= LONGEST_SHOWN {
-        return cell;
-    }
-    let mut end = LONGEST_SHOWN;
-    while !cell.is_char_boundary(end) {
-        end -= 1;
-    }
-    &cell[..end]
+    &cell[..cell.floor_char_boundary(LONGEST_SHOWN)]
 }
 
 fn shares(patterns: &BTreeMap<String, u32>, total: u32) -> Vec<(String, f64)> {
@@ -477,9 +470,7 @@ fn write_pattern(cell: &str, out: &mut String) {
                 chars.next();
             }
             out.push_str("Aa");
-        } else if class == 'a' || (run > 8) {
-            out.push(class);
-        } else if run == 1 {
+        } else if class == 'a' || run == 1 || run > 8 {
             out.push(class);
         } else {
             use std::fmt::Write;

@@ -202,11 +202,11 @@ fn month_of(name: &str) -> Option<u8> {
     if name.len() < 3 {
         return None;
     }
-    let matches = |month: &&str| {
+    let matches = |month: &str| {
         let prefix = name.len() == 3 || name.len() == month.len() || (name.len() == 4 && month.starts_with("sept"));
         prefix && month.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name))
     };
-    MONTHS.iter().position(|month| matches(&month)).map(|place| place as u8 + 1)
+    MONTHS.iter().position(|month| matches(month)).map(|place| place as u8 + 1)
 }
 
 /// Two-digit years follow POSIX: 69–99 are 19xx, 00–68 are 20xx.

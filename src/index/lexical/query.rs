@@ -51,7 +51,7 @@ pub(super) struct Query {
 impl Query {
     /// The words of a text that a person typed.
     pub fn from_text(text: &str) -> Self {
-        let text = cut_at(text, LONGEST_TEXT_BYTES);
+        let text = &text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)];
         let shouted = !text.chars().any(char::is_lowercase);
         let telling = text.split_whitespace().filter(|word| !is_stop_word(word, shouted));
         let query = Query::from_words(telling.map(|word| (word, 1.0)));
@@ -88,7 +88,8 @@ impl Query {
 
 /// The keys under which a table is meant by name: the whole text, and the text without a file extension.
 pub(super) fn keys_of(text: &str) -> Vec<String> {
-    let text = cut_at(text, LONGEST_TEXT_BYTES).trim_matches(|letter: char| !letter.is_alphanumeric());
+    let text =
+        text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)].trim_matches(|letter: char| !letter.is_alphanumeric());
     let mut keys = vec![name_key(text)];
     let mut rest = text.to_lowercase();
     while let Some(shorter) = EXTENSIONS.iter().find_map(|extension| rest.strip_suffix(extension)) {
@@ -103,15 +104,6 @@ fn is_stop_word(word: &str, shouted: bool) -> bool {
     let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
     let is_name = !shouted && bare.len() > 1 && bare.chars().all(char::is_uppercase);
     !is_name && STOP_WORDS.binary_search(&bare.to_lowercase().as_str()).is_ok()
-}
-
-/// `text` up to `bytes`, at a character boundary.
-fn cut_at(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]

@@ -26,13 +26,15 @@ pub(super) fn tag(text: &str) -> String {
 /// `text` with its line breaks, without HTML tags, at most [`LONGEST_DESCRIPTION_BYTES`].
 pub(super) fn paragraphs(text: &str) -> String {
     // Markup may be most of a text, but not without bound.
-    let text = without_markup(cut(text, 8 * LONGEST_DESCRIPTION_BYTES));
+    let text = without_markup(&text[..text.floor_char_boundary(8 * LONGEST_DESCRIPTION_BYTES)]);
     let lines: Vec<String> = text
         .split(['\n', '\r', '\u{2028}', '\u{2029}'])
         .map(|line| flatten(line, LONGEST_DESCRIPTION_BYTES))
         .filter(|line| !line.is_empty())
         .collect();
-    cut(&lines.join("\n"), LONGEST_DESCRIPTION_BYTES).to_string()
+    let mut text = lines.join("\n");
+    text.truncate(text.floor_char_boundary(LONGEST_DESCRIPTION_BYTES));
+    text
 }
 
 fn flatten(text: &str, bytes: usize) -> String {
@@ -69,7 +71,7 @@ fn without_markup(text: &str) -> String {
         plain.push_str(&rest[..at]);
         rest = &rest[at..];
         let begins_tag = rest[1..].starts_with(|next: char| next.is_ascii_alphabetic() || next == '/' || next == '!');
-        let end = cut(rest, LONGEST_MARKUP_BYTES).find('>').filter(|_| begins_tag);
+        let end = rest[..rest.floor_char_boundary(LONGEST_MARKUP_BYTES)].find('>').filter(|_| begins_tag);
         match end {
             Some(end) => {
                 let breaks = rest[1..end].trim_start_matches('/').to_ascii_lowercase();
@@ -85,15 +87,6 @@ fn without_markup(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
-}
-
-/// `text` up to `bytes`, at a character boundary.
-fn cut(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]
