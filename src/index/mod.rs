@@ -3,7 +3,7 @@
 //! An index is a folder: a [`manifest`] that names the live segments, and one folder a segment with its catalogue, its
 //! columns, the inverted lists and MinHash LSH of its values, its vectors and its word index. Segments are written once and
 //! memory-mapped; an update adds segments and strikes tables out of old ones. This module knows what is stored and finds
-//! candidates; ranking them is [`crate::retrieve`]'s work.
+//! candidates; ranking them is `retrieve`'s work.
 
 pub mod build;
 pub mod catalog;
