@@ -4,6 +4,8 @@
 
 pub mod error;
 
+pub mod guard;
+
 pub mod text;
 
 pub mod sketch;

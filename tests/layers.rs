@@ -5,8 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 9] =
-    [&["error"], &["text"], &["sketch"], &["lake"], &["embed"], &["index"], &["retrieve"], &["operate"], &["cli"]];
+const LAYERS: [&[&str]; 10] = [
+    &["error"],
+    &["guard"],
+    &["text"],
+    &["sketch"],
+    &["lake"],
+    &["embed"],
+    &["index"],
+    &["retrieve"],
+    &["operate"],
+    &["cli"],
+];
 
 fn layer_of(module: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&module))

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::error::{Error, ErrorKind};
+use crate::guard;
 use args::{Arguments, Command};
 
 /// What a command came to.
@@ -31,6 +32,7 @@ enum Status {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    guard::quiet_hook();
     let arguments = Arguments::parse();
     let json = arguments.json;
     match run(&arguments) {

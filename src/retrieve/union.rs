@@ -66,7 +66,7 @@ pub struct ScoreParts {
 impl ScoreParts {
     /// The union score, 0..=1.
     fn score(&self) -> f64 {
-        0.5 * self.alignment + 0.35 * self.words + 0.15 * self.content
+        0.68 * self.alignment + 0.18 * self.words + 0.14 * self.content
     }
 }
 
@@ -161,11 +161,15 @@ pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &Unio
     candidates.into_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
 }
 
+/// How much of two tables aligns, 0..=1: the fit of the aligned pairs over the columns of the query, of the smaller table
+/// and of both together, averaged. The first asks for all of the query, the second forgives projections, the third tells
+/// a table of the same width from one that merely contains it.
 fn alignment_score(query: &QueryTable, alignment: &[AlignedPair], columns: usize) -> f64 {
     let fit: f64 = alignment.iter().map(|pair| pair.score).sum();
-    let width = query.columns.len() as f64;
-    let smaller = width.min(columns as f64).max(1.0);
-    fit / (0.5 * width + 0.5 * smaller).max(1.0)
+    let width = query.columns.len();
+    let smaller = width.min(columns).max(1);
+    let joint = (width + columns).saturating_sub(alignment.len()).max(1);
+    (fit / width.max(1) as f64 + fit / smaller as f64 + fit / joint as f64) / 3.0
 }
 
 /// Words of the query's headers and cells, by BM25 over headers and values.
@@ -285,8 +289,8 @@ impl QueryNames {
 fn align(segment: &Segment, query: &QueryTable, names: &QueryNames, table: u32) -> Result<Vec<AlignedPair>> {
     let columns: Vec<u32> = segment.catalog.columns(table)?.take(MOST_ALIGNED_COLUMNS).collect();
     let own = &query.columns[..query.columns.len().min(MOST_ALIGNED_COLUMNS)];
-    let mut pairs: Vec<AlignedPair> = Vec::with_capacity(own.len() * columns.len());
-    for (other_place, column) in columns.iter().enumerate() {
+    let mut fits: Vec<Fit> = Vec::with_capacity(own.len() * columns.len());
+    for column in &columns {
         let record = segment.columns.record(*column)?;
         let name = segment.columns.name(record)?;
         let likeness = names.likeness(name);
@@ -294,24 +298,40 @@ fn align(segment: &Segment, query: &QueryTable, names: &QueryNames, table: u32) 
         for (own_place, own) in own.iter().enumerate() {
             let meaning = f64::from(segment.column_vectors.dot(*column, &own.vector)?).max(0.0);
             let values = shared_share(&own.values.hashes, hashes);
-            pairs.push(AlignedPair {
-                query_column: own.profile.name.clone(),
-                column: name.to_string(),
-                score: pair_score(own, record, likeness[own_place], values, meaning),
-                name: likeness[own_place],
-                values,
-                meaning,
-                places: (own_place, other_place),
-            });
+            let score = pair_score(own, record, likeness[own_place], values, meaning);
+            fits.push(Fit { score, name: likeness[own_place], values, meaning });
         }
     }
     let weights: Vec<f64> = (0..own.len() * columns.len())
-        .map(|at| pairs[(at % columns.len()) * own.len() + at / columns.len()].score)
+        .map(|at| fits[(at % columns.len()) * own.len() + at / columns.len()].score)
         .map(|score| if score >= LEAST_FIT { score } else { 0.0 })
         .collect();
     let assigned = best_assignment(&weights, own.len(), columns.len());
     let aligned = assigned.into_iter().enumerate().filter_map(|(own_place, other)| Some((own_place, other?)));
-    Ok(aligned.map(|(own_place, other)| pairs[other * own.len() + own_place].clone()).collect())
+    aligned
+        .map(|(own_place, other)| {
+            let fit = fits[other * own.len() + own_place];
+            let record = segment.columns.record(columns[other])?;
+            Ok(AlignedPair {
+                query_column: own[own_place].profile.name.clone(),
+                column: segment.columns.name(record)?.to_string(),
+                score: fit.score,
+                name: fit.name,
+                values: fit.values,
+                meaning: fit.meaning,
+                places: (own_place, other),
+            })
+        })
+        .collect()
+}
+
+/// How well one column of the query fits one of the candidate.
+#[derive(Clone, Copy)]
+struct Fit {
+    score: f64,
+    name: f64,
+    values: f64,
+    meaning: f64,
 }
 
 /// How well two columns fit under each other, 0..=1.

@@ -5,7 +5,6 @@
 //! [`guarded`] turns that into [`Error::DamagedIndex`] too.
 
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Index, SegmentReader, Term};
 
 use crate::error::{Error, Result};
+use crate::guard;
 
 use super::field::{FIELD_COUNT, Fields, TABLE_FIELD};
 
@@ -128,7 +128,7 @@ fn hash_file(path: &Path) -> Result<(u64, String)> {
 
 /// Runs `work`; an error or panic of tantivy becomes [`Error::DamagedIndex`] for `dir`.
 pub(super) fn guarded<T>(dir: &Path, work: impl FnOnce() -> tantivy::Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    match guard::guarded(work) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(Error::damaged(dir, error.to_string())),
         Err(_) => Err(Error::damaged(dir, "its postings make no sense")),

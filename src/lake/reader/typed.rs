@@ -6,7 +6,6 @@
 //!
 //! The decoders of other crates are called behind [`guarded`], because damaged files make some of them panic.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +20,7 @@ use super::header::name_columns;
 use super::report::{ReadReport, RepairKind};
 use super::{Column, ReadOptions, TableReader};
 use crate::error::{Error, Result};
+use crate::guard;
 
 /// A decoder's batches; the error is a reason in one clause.
 pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, String>> + Send>;
@@ -154,7 +154,7 @@ impl TableReader for TypedRows {
 
 /// Runs a decoder; its panic becomes a reason.
 pub(super) fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(decode)).map_err(|_| "the decoder gave up on damaged data".to_string())
+    guard::guarded(decode).map_err(|_| "the decoder gave up on damaged data".to_string())
 }
 
 enum Rendering {
