@@ -42,16 +42,8 @@ impl Kind {
     /// How many kinds there are.
     pub const COUNT: usize = 8;
     /// All kinds; `ALL[kind as usize] == kind`.
-    pub const ALL: [Kind; Kind::COUNT] = [
-        Kind::Null,
-        Kind::Integer,
-        Kind::Float,
-        Kind::Percent,
-        Kind::Currency,
-        Kind::Date,
-        Kind::DateTime,
-        Kind::Text,
-    ];
+    pub const ALL: [Kind; Kind::COUNT] =
+        [Kind::Null, Kind::Integer, Kind::Float, Kind::Percent, Kind::Currency, Kind::Date, Kind::DateTime, Kind::Text];
 
     /// Whether cells of this kind have a numeric value.
     pub fn is_number(self) -> bool {
@@ -100,6 +92,13 @@ impl Normaliser {
     pub fn text(&mut self, raw: &str) -> &str {
         self.value(raw);
         &self.normal
+    }
+
+    /// Normalises one cell as a word, though it may read like a missing value: `NA` is Namibia among country codes.
+    pub fn word(&mut self, raw: &str) -> Value {
+        self.normal.clear();
+        self.fold(raw.trim());
+        Value { kind: Kind::Text, hash: tagged_hash(&self.normal, Tag::Text), number: f64::NAN }
     }
 
     /// Normalises one cell.
@@ -156,7 +155,8 @@ impl Normaliser {
             fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut self.folded);
         } else {
             // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
-            let letters = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
+            let letters =
+                text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
             fold_chars(letters, &mut self.folded);
         }
         self.words.clear();
@@ -236,8 +236,7 @@ pub fn raw_hash(cell: &str) -> u64 {
 
 /// Whether a trimmed cell stands for a missing value.
 pub fn is_missing(cell: &str) -> bool {
-    const WORDS: [&str; 11] =
-        ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
+    const WORDS: [&str; 11] = ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
     if cell.is_empty() {
         return true;
     }
@@ -250,6 +249,8 @@ pub fn is_missing(cell: &str) -> bool {
         }
         b'\\' => cell == "\\N",
         0xe2 => matches!(cell, "–" | "—" | "−" | "…"),
+        // `Na` is sodium and `Nan` a first name; who means a missing value writes `NA`, `na`, `NaN` or `nan`.
+        b'N' if matches!(cell, "Na" | "Nan") => false,
         _ => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
     }
 }
@@ -272,7 +273,10 @@ pub fn without_footnotes(cell: &str) -> &str {
 fn bracketed_note(text: &str) -> Option<&str> {
     let open = text.strip_suffix(']')?.rfind('[')?;
     let note = &text[open + 1..text.len() - 1];
-    let marker = note.len() <= 3 || note.starts_with("note") || note.starts_with("nb") || note.bytes().all(|b| b.is_ascii_digit());
+    let marker = note.len() <= 3
+        || note.starts_with("note")
+        || note.starts_with("nb")
+        || note.bytes().all(|b| b.is_ascii_digit());
     (marker && open > 0).then(|| &text[..open])
 }
 
@@ -415,7 +419,7 @@ mod tests {
         for cell in ["", " ", "NA", "n/a", "-", "--", "…", "null", "NaN", "\\N", "..", "?"] {
             assert_eq!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
         }
-        for cell in ["Nan Province", "none of these", "0", "***", "-1", "N"] {
+        for cell in ["Nan Province", "none of these", "0", "***", "-1", "N", "Na", "Nan"] {
             assert_ne!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
         }
     }
