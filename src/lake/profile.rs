@@ -31,7 +31,7 @@ pub struct TableProfile {
 /// The period that a table's column covers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TimeCoverage {
-    /// The column that tells.
+    /// The column that tells; the first and the last one where each year has its own.
     pub column: String,
     /// First year or day, as written.
     pub from: String,
@@ -122,12 +122,12 @@ pub fn profile(scan: &Scan) -> TableProfile {
 }
 
 fn column_profile(name: &str, sketch: &ColumnSketch, place: usize) -> ColumnProfile {
-    let words = name_words(name);
+    let words = words_and_signs(name);
     let logical = semantic::logical_type(sketch);
     let semantic = semantic::semantic_type(sketch, logical, &words);
     let weakness = semantic::weakness(sketch, logical, semantic);
     let dates = matches!(logical, LogicalType::Date | LogicalType::Timestamp);
-    let written = |number: f64| if dates { day_text(number) } else { number.to_string() };
+    let written = |number: f64| if dates { day_text(number) } else { number_text(number) };
     let numbers = sketch.numbers.filter(|_| dates || logical.is_numeric());
     ColumnProfile {
         name: name.to_string(),
@@ -149,6 +149,19 @@ fn column_profile(name: &str, sketch: &ColumnSketch, place: usize) -> ColumnProf
     }
 }
 
+/// A number as people write it; beyond the digits that an `f64` holds, with an exponent.
+fn number_text(number: f64) -> String {
+    const EXACT: f64 = 1e18;
+    if number.abs() >= EXACT { format!("{number:e}") } else { number.to_string() }
+}
+
+/// The words of a column's name and the signs that say what it counts.
+fn words_and_signs(name: &str) -> Vec<String> {
+    let mut words = name_words(name);
+    words.extend(["%", "#"].into_iter().filter(|sign| name.contains(sign)).map(str::to_string));
+    words
+}
+
 /// The day of a number that counts days from 0000-03-01, as `YYYY-MM-DD`.
 fn day_text(number: f64) -> String {
     const UNIX_EPOCH_DAY: i64 = 719_468;
@@ -157,12 +170,46 @@ fn day_text(number: f64) -> String {
         .map_or_else(String::new, |time| time.format("%Y-%m-%d").to_string())
 }
 
+/// The period of the first column of dates, else of years, else of the columns that are called after years. When somebody
+/// was born says least about when the rows are from.
 fn time_coverage(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
-    let column = columns
-        .iter()
-        .find(|column| column.semantic == Some(SemanticType::Time))
-        .or_else(|| columns.iter().find(|column| column.semantic == Some(SemanticType::Year)))?;
-    Some(TimeCoverage { column: column.name.clone(), from: column.min.clone()?, to: column.max.clone()? })
+    let born = |column: &ColumnProfile| {
+        name_words(&column.name)
+            .iter()
+            .any(|word| matches!(word.as_str(), "birth" | "birthday" | "birthdate" | "born" | "dob"))
+    };
+    let of = |kind: SemanticType, births: bool| {
+        columns.iter().find(|column| column.semantic == Some(kind) && column.min.is_some() && born(column) == births)
+    };
+    let column = of(SemanticType::Time, false).or_else(|| of(SemanticType::Year, false));
+    let Some(column) = column.or_else(|| of(SemanticType::Time, true)) else { return years_in_header(columns) };
+    let day = |text: &String| match (column.logical, text.parse::<f64>()) {
+        (LogicalType::Integer, Ok(seconds)) if column.semantic == Some(SemanticType::Time) => {
+            chrono::DateTime::from_timestamp(seconds as i64, 0)
+                .map_or_else(String::new, |time| time.format("%Y-%m-%d").to_string())
+        }
+        _ => text.clone(),
+    };
+    Some(TimeCoverage { column: column.name.clone(), from: day(column.min.as_ref()?), to: day(column.max.as_ref()?) })
+}
+
+/// The period of a wide table: one column a year.
+fn years_in_header(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
+    const LEAST_YEARS: usize = 3;
+    let year = |column: &&ColumnProfile| {
+        let name = column.name.trim();
+        name.len() == 4
+            && name.parse::<u16>().is_ok_and(|year| (1500..=2150).contains(&year))
+            && column.logical != LogicalType::Text
+    };
+    let mut years: Vec<&str> = columns.iter().filter(year).map(|column| column.name.trim()).collect();
+    years.sort_unstable();
+    let (first, last) = (years.first()?, years.last()?);
+    (years.len() >= LEAST_YEARS).then(|| TimeCoverage {
+        column: format!("{first} … {last}"),
+        from: first.to_string(),
+        to: last.to_string(),
+    })
 }
 
 fn place_coverage(columns: &[ColumnProfile], sketches: &[ColumnSketch]) -> Option<PlaceCoverage> {

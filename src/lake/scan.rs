@@ -9,6 +9,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use rayon::prelude::*;
 
 use super::reader::{ReadReport, TableReader};
+use super::semantic;
 use crate::error::{Error, Result};
 use crate::sketch::column::{ColumnSketch, ColumnSketchBuilder, SketchLimits};
 use crate::sketch::temporal::DateOrder;
@@ -52,11 +53,16 @@ pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
     if builders.is_empty() {
         builders = names.iter().map(|_| ColumnSketchBuilder::new(limits, DateOrder::Unknown)).collect();
     }
-    Ok(Scan {
-        names,
-        sketches: builders.into_iter().map(ColumnSketchBuilder::finish).collect(),
-        report: reader.report().clone(),
-    })
+    let sketches = builders.into_iter().map(finish).collect();
+    Ok(Scan { names, sketches, report: reader.report().clone() })
+}
+
+fn finish(builder: ColumnSketchBuilder) -> ColumnSketch {
+    let mut sketch = builder.finish();
+    if semantic::na_is_a_code(&sketch) {
+        sketch.count_na_as_code();
+    }
+    sketch
 }
 
 fn date_order(batch: &RecordBatch, place: usize) -> DateOrder {

@@ -68,7 +68,7 @@ pub enum SemanticType {
     Name,
     /// A few repeated labels.
     Category,
-    /// Sentences.
+    /// Sentences, or several things in one cell.
     FreeText,
     /// Amounts of money.
     Money,
@@ -165,21 +165,21 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
         LogicalType::Integer | LogicalType::Float => {
             let numbers = sketch.numbers?;
             let within = |low: f64, high: f64| numbers.min >= low && numbers.max <= high;
+            let percent = named(&["percent", "pct", "percentage", "%"]);
             return Some(if logical == LogicalType::Integer && is_year(sketch, words) {
                 SemanticType::Year
+            } else if logical == LogicalType::Integer && named(&["timestamp", "epoch", "unixtime"]) && within(1e8, 1e10)
+            {
+                SemanticType::Time
+            } else if sketch.kinds[Kind::Percent as usize] * 2 > sketch.present() || percent {
+                SemanticType::Percentage
             } else if named(&["lat", "latitude"]) && within(-90.0, 90.0) {
                 SemanticType::Latitude
             } else if named(&["lon", "lng", "long", "longitude"]) && within(-180.0, 180.0) {
                 SemanticType::Longitude
-            } else if sketch.kinds[Kind::Percent as usize] * 2 > sketch.present()
-                || named(&["percent", "pct", "percentage"])
-            {
-                SemanticType::Percentage
             } else if sketch.kinds[Kind::Currency as usize] * 2 > sketch.present() {
                 SemanticType::Money
-            } else if logical == LogicalType::Integer
-                && (named(&["id", "key", "no", "nr", "code", "number", "index"]) && sketch.multiplicity < 1.05)
-            {
+            } else if logical == LogicalType::Integer && identifies(sketch, words) {
                 SemanticType::Identifier
             } else {
                 SemanticType::Measure
@@ -187,7 +187,7 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
         }
         LogicalType::Text => {}
     }
-    if let Some(place) = place_type(sketch) {
+    if let Some(place) = place_type(sketch, words) {
         return Some(place);
     }
     let share = |test: fn(&str) -> bool| {
@@ -200,13 +200,21 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
         value.contains('@') && !value.contains(' ') && value.rsplit('@').next().is_some_and(|host| host.contains('.'))
     }) {
         SemanticType::Email
-    } else if sketch.leading_zeros > 0 || share(is_code) {
+    } else if share(is_partial_date) {
+        SemanticType::Time
+    } else if share(is_amount) {
+        SemanticType::Money
+    } else if sketch.multiplicity >= 3.0
+        && (share(is_plain_word) && sketch.distinct < SMALL_DOMAIN || sketch.distinct <= 50 && !share(is_code))
+    {
+        SemanticType::Category
+    } else if sketch.leading_zeros * 2 > sketch.present() || share(is_code) {
         if sketch.multiplicity < 1.05 && named(&["id", "key", "uuid"]) {
             SemanticType::Identifier
         } else {
             SemanticType::Code
         }
-    } else if sketch.mean_length > 60.0 {
+    } else if sketch.mean_length > 60.0 || mean_words(sketch) >= SENTENCE_WORDS || share(is_list) {
         SemanticType::FreeText
     } else if sketch.multiplicity >= 3.0 && sketch.distinct <= 200 {
         SemanticType::Category
@@ -224,12 +232,87 @@ fn is_code(value: &str) -> bool {
     value.len() >= 2 && (capitals || mixed)
 }
 
+/// Whether a column of whole numbers is called an identifier: of its own rows, or of another table's.
+fn identifies(sketch: &ColumnSketch, words: &[String]) -> bool {
+    const ALWAYS: [&str; 9] = ["id", "ids", "key", "code", "fips", "geoid", "uuid", "zip", "isbn"];
+    // `number of seats` is a count, `docket number` is a key: only the latter is unique.
+    const WHERE_UNIQUE: [&str; 4] = ["no", "nr", "number", "index"];
+    let named = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
+    // In `id count` and `codes per page` another word rules.
+    let counted = named(&["count", "counts", "total", "sum", "mean", "average", "avg", "per", "of", "num", "#"]);
+    sketch.numbers.is_some_and(|numbers| numbers.min >= 0.0)
+        && (named(&ALWAYS) && !counted || named(&WHERE_UNIQUE) && sketch.multiplicity < 1.05)
+}
+
+/// `24-Jan`, `Jun-92`, `11/6/18`: a date that lacks a part, or does not tell the day from the month.
+fn is_partial_date(value: &str) -> bool {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let parts: Vec<&str> = value.trim().split(['-', '/', ' ']).collect();
+    let digits = |part: &str, most: usize| {
+        !part.is_empty() && part.len() <= most && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let month = |part: &str| part.len() == 3 && MONTHS.contains(&part.to_ascii_lowercase().as_str());
+    match parts.as_slice() {
+        [a, b] => month(a) && digits(b, 4) || digits(a, 4) && month(b),
+        [a, b, c] if value.contains('/') => digits(a, 2) && digits(b, 2) && digits(c, 4) && matches!(c.len(), 2 | 4),
+        _ => false,
+    }
+}
+
+/// `$4.4M`, `£3 million`: an amount with words beside the figure.
+fn is_amount(value: &str) -> bool {
+    let value = value.trim().trim_start_matches('-');
+    value.strip_prefix(['$', '€', '£', '¥']).is_some_and(|rest| {
+        let rest = rest.trim_start();
+        let figure = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+        figure.len() < rest.len()
+            && figure.trim().len() <= 8
+            && figure.trim().bytes().all(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// `MALE`, `REP`: letters only, however written.
+fn is_plain_word(value: &str) -> bool {
+    value.len() >= 2 && value.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// `a, b, c`: at least three things; `Springfield, OH` and `Smith, John` are one.
+fn is_list(value: &str) -> bool {
+    [',', ';', '|'].iter().any(|mark| value.matches(*mark).count() >= 2)
+}
+
+/// Cells with at least this many words on average are sentences.
+const SENTENCE_WORDS: f64 = 7.0;
+
+fn mean_words(sketch: &ColumnSketch) -> f64 {
+    let words: usize = sketch.samples.iter().map(|(_, value)| value.split_whitespace().count()).sum();
+    words as f64 / sketch.samples.len().max(1) as f64
+}
+
+/// Whether `NA`, which usually stands for a missing value, is one more of the column's codes: it is among codes of
+/// countries or continents, and not much more frequent than they are.
+pub fn na_is_a_code(sketch: &ColumnSketch) -> bool {
+    const CONTINENTS: [&str; 6] = ["AF", "AN", "AS", "EU", "OC", "SA"];
+    const LEAST_CONTINENTS: u64 = 4;
+    if sketch.na_cells == 0 || sketch.na_cells > 2 * sketch.most_frequent {
+        return false;
+    }
+    let two_capitals = |(pattern, share): &(String, f64)| pattern == "A{2}" && *share >= 0.9;
+    let continents = || {
+        (LEAST_CONTINENTS..=CONTINENTS.len() as u64).contains(&sketch.distinct)
+            && sketch.top.iter().all(|(value, _)| CONTINENTS.contains(&value.as_str()))
+    };
+    sketch.patterns.first().is_some_and(two_capitals)
+        && (continents() || place_type(sketch, &[]) == Some(SemanticType::CountryCode))
+}
+
 fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
     let Some(numbers) = sketch.numbers else { return false };
     let named =
         words.iter().any(|word| matches!(word.as_str(), "year" | "yr" | "season" | "jahr" | "année" | "año" | "date"));
     let (low, high) = if named { (1000.0, 2200.0) } else { (1800.0, 2100.0) };
-    let four_digits = sketch.longest == 4;
+    // Stray words among the years (a footnote, a website) are longer; `1,850` is no year.
+    let four_digits = sketch.longest == 4 || sketch.kinds[Kind::Text as usize] > 0;
     // Unnamed year columns are recognised where the range is that of recent times and the values repeat or step by one.
     four_digits
         && numbers.min >= low
@@ -271,8 +354,14 @@ fn places() -> &'static HashMap<u64, SemanticType> {
 }
 
 /// The list that most of the column's distinct values are in, if there is one.
-fn place_type(sketch: &ColumnSketch) -> Option<SemanticType> {
-    if sketch.hashes.len() < 2 || sketch.mean_length > 40.0 {
+fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
+    // Two or three codes are in a list by accident: `AL` and `NL` are leagues.
+    const LEAST_CODES: usize = 4;
+    const PLACE_WORDS: [&str; 9] =
+        ["country", "countries", "nation", "state", "states", "iso", "iso2", "iso3", "territory"];
+    let named = words.iter().any(|word| PLACE_WORDS.contains(&word.as_str()));
+    let short = sketch.longest <= 3 && !named;
+    if sketch.hashes.len() < if short { LEAST_CODES } else { 2 } || sketch.mean_length > 40.0 {
         return None;
     }
     let looked_at = sketch.hashes.len().min(500);
@@ -293,14 +382,14 @@ pub fn weakness(sketch: &ColumnSketch, logical: LogicalType, semantic: Option<Se
     match (logical, semantic) {
         (LogicalType::Boolean, _) => return Some(Weakness::Boolean),
         (_, Some(SemanticType::Year)) => return Some(Weakness::Year),
-        (LogicalType::Float, _) => return Some(Weakness::Measure),
+        (LogicalType::Float, _) | (_, Some(SemanticType::Percentage)) => return Some(Weakness::Measure),
         _ => {}
     }
     if logical == LogicalType::Integer
         && let Some(numbers) = sketch.numbers
     {
         let dense = numbers.max - numbers.min + 1.0 <= 1.1 * sketch.distinct as f64;
-        if sketch.ascending && dense && numbers.min.abs() <= 1.0 {
+        if sketch.ascending && dense && numbers.min.abs() <= 1.0 && sketch.distinct > 2 {
             return Some(Weakness::Counter);
         }
         if numbers.min >= -100.0 && numbers.max <= 1000.0 {
@@ -350,4 +439,134 @@ pub fn key_likeness(
     };
     let leftness = 1.0 - 0.02 * place.min(10) as f64;
     complete * unique * prior * accident * leftness
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::column::{ColumnSketchBuilder, SketchLimits};
+    use crate::sketch::temporal::DateOrder;
+    use crate::text::name_words;
+
+    fn sketch_of(cells: &[&str], times: usize) -> ColumnSketch {
+        let order = DateOrder::learn(cells.iter().copied());
+        let mut builder = ColumnSketchBuilder::new(SketchLimits::default(), order);
+        for _ in 0..times {
+            cells.iter().for_each(|cell| builder.push(cell));
+        }
+        builder.finish()
+    }
+
+    fn types_of(name: &str, cells: &[&str], times: usize) -> (LogicalType, Option<SemanticType>, Option<Weakness>) {
+        let sketch = sketch_of(cells, times);
+        let logical = logical_type(&sketch);
+        let semantic = semantic_type(&sketch, logical, &name_words(name));
+        (logical, semantic, weakness(&sketch, logical, semantic))
+    }
+
+    const CODES: [&str; 8] = ["ZA", "BW", "AO", "ZM", "MZ", "LS", "SZ", "TZ"];
+
+    #[test]
+    fn text_columns_are_told_apart() {
+        use SemanticType::*;
+        let cases: &[(&str, &[&str], usize, SemanticType)] = &[
+            ("country", &["France", "Spain", "Viet Nam", "Chad"], 1, Country),
+            ("iso", &CODES, 1, CountryCode),
+            ("state", &["AL", "AK", "AZ", "CA", "GA"], 1, UsState),
+            ("lgID", &["AL", "NL"], 20, Category),
+            ("Gender", &["MALE", "FEMALE"], 20, Category),
+            ("party", &["D", "R", "I"], 20, Category),
+            ("player_id", &["cartevi01", "garneke01", "nowitdi01"], 1, Identifier),
+            ("player", &["cartevi01", "garneke01", "nowitdi01"], 9, Code),
+            ("season", &["2010, December", "Spring 2011", "x"], 1, Name),
+            ("Date", &["24-Jan", "14-Nov", "3-Feb"], 1, Time),
+            ("first seen", &["Jun-92", "May-93", "Sep-06"], 9, Time),
+            ("forecastdate", &["11/6/18"], 30, Time),
+            ("box_office", &["$6M", "$11M", "$4.44M", "$1.2 billion"], 1, Money),
+            ("city", &["Springfield, OH", "Ponce, PR", "Miami, FL"], 1, Name),
+            ("directors", &["Ann Lee, Bo Li, Cy Wu", "A. B, C. D, E. F", "X, Y, Z"], 1, FreeText),
+            ("notes", &["he was seen by the lake at night", "no one knows what came of her later on"], 1, FreeText),
+            (
+                "answer",
+                &["Yes, they should not recline at all", "No, the person may do so on any flight"],
+                20,
+                Category,
+            ),
+            ("url", &["https://a.org/1", "http://b.org"], 1, Url),
+            ("mail", &["a@b.org", "c@d.com"], 1, Email),
+        ];
+        for (name, cells, times, expected) in cases {
+            assert_eq!(types_of(name, cells, *times).1, Some(*expected), "{name}: {cells:?}");
+        }
+    }
+
+    #[test]
+    fn columns_of_numbers_are_told_apart() {
+        use SemanticType::*;
+        let cases: &[(&str, &[&str], usize, SemanticType)] = &[
+            ("year", &["1990", "1991", "1990"], 1, Year),
+            ("iyear", &["1990", "1991", "1992"], 1, Year),
+            ("population", &["1850", "2090", "1903", "1999"], 1, Measure),
+            ("founded year", &["1,850", "1,903"], 1, Measure),
+            ("lat", &["60.1", "-3.5"], 1, Latitude),
+            ("hisp_lat_pct", &["2.3%", "7.35%"], 1, Percentage),
+            ("turnout pct", &["20", "30"], 1, Percentage),
+            ("county_id", &["1003", "56005"], 20, Identifier),
+            ("docket number", &["1003", "56005"], 1, Identifier),
+            ("number of seats", &["3", "12", "3"], 5, Measure),
+            ("id count", &["1003", "56005"], 20, Measure),
+            ("Timestamp", &["1473387721", "1517535635"], 1, Time),
+            ("cost", &["$1,200", "$900"], 1, Money),
+        ];
+        for (name, cells, times, expected) in cases {
+            assert_eq!(types_of(name, cells, *times).1, Some(*expected), "{name}: {cells:?}");
+        }
+    }
+
+    #[test]
+    fn years_with_a_stray_word_are_years() {
+        let years: Vec<String> = (1900..2020).map(|year| year.to_string()).chain(["songfacts.com".into()]).collect();
+        let years: Vec<&str> = years.iter().map(String::as_str).collect();
+        assert_eq!(types_of("Release Year", &years, 1).1, Some(SemanticType::Year));
+    }
+
+    #[test]
+    fn weak_columns_say_why() {
+        let counter: Vec<String> = (1..2000).map(|i| i.to_string()).collect();
+        let counter: Vec<&str> = counter.iter().map(String::as_str).collect();
+        let cases: &[(&str, &[&str], usize, Option<Weakness>)] = &[
+            ("n", &counter, 1, Some(Weakness::Counter)),
+            ("age", &["16", "87", "29"], 3, Some(Weakness::SmallNumbers)),
+            ("ok", &["yes", "no"], 3, Some(Weakness::Boolean)),
+            ("x", &["1", "0"], 3, Some(Weakness::Boolean)),
+            ("year", &["1990", "1991"], 1, Some(Weakness::Year)),
+            ("share", &["0.1", "0.2"], 1, Some(Weakness::Measure)),
+            ("turnout pct", &["2000", "3000"], 1, Some(Weakness::Measure)),
+            ("party", &["D", "R", "I"], 20, Some(Weakness::SmallDomain)),
+            ("colour", &["red", "blue", "green"], 1, None),
+            ("iso", &CODES[..4], 20, None),
+            ("county_id", &["1003", "1005", "1007", "1009", "1011", "1013", "1015", "56005"], 20, None),
+        ];
+        for (name, cells, times, expected) in cases {
+            assert_eq!(types_of(name, cells, *times).2, *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn na_is_a_code_among_codes_and_missing_elsewhere() {
+        let with_na =
+            |cells: &[&'static str], more: usize| cells.iter().copied().chain(vec!["NA"; more]).collect::<Vec<_>>();
+        for (cells, expected) in [
+            (with_na(&CODES, 1), true),
+            (with_na(&CODES, 9), false),
+            (with_na(&["AF", "AN", "AS", "EU", "OC", "SA"], 1), true),
+            (with_na(&["AL", "AK", "AZ", "CA", "GA"], 1), false),
+            (with_na(&["Yes", "No", "Perhaps"], 1), false),
+            (with_na(&["12", "15", "17", "19"], 1), false),
+            (with_na(&["TEN", "DEN", "WAS", "PHI"], 1), false),
+            (CODES.to_vec(), false),
+        ] {
+            assert_eq!(na_is_a_code(&sketch_of(&cells, 1)), expected, "{cells:?}");
+        }
+    }
 }

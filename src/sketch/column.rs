@@ -96,6 +96,8 @@ pub struct ColumnSketch {
     pub ascending: bool,
     /// Text cells that are digits with a leading zero.
     pub leading_zeros: u64,
+    /// Cells written `NA`, which count as missing until [`ColumnSketch::count_na_as_code`] says otherwise.
+    pub na_cells: u64,
     /// Longest cell in bytes.
     pub longest: u64,
     /// Mean length of the present cells in bytes.
@@ -135,6 +137,45 @@ impl ColumnSketch {
     pub fn is_exact(&self) -> bool {
         self.bound == u64::MAX
     }
+
+    /// Makes the cells written `NA` a value like any other: Namibia among countries, North America among continents.
+    pub fn count_na_as_code(&mut self) {
+        const NA: &str = "NA";
+        let cells = std::mem::take(&mut self.na_cells);
+        if cells == 0 {
+            return;
+        }
+        let before = self.present();
+        self.kinds[Kind::Null as usize] -= cells;
+        self.kinds[Kind::Text as usize] += cells;
+        let hash = Normaliser::default().word(NA).hash;
+        let place = self.hashes.partition_point(|kept| *kept < hash);
+        let all_shown = self.samples.len() as u64 >= self.distinct;
+        self.distinct += u64::from(self.hashes.get(place) != Some(&hash));
+        if hash <= self.bound {
+            self.hashes.insert(place, hash);
+            self.variants.insert(place, raw_hash(NA) as u32);
+        }
+        let distinct = self.distinct.max(1) as f64;
+        self.multiplicity = self.present() as f64 / distinct;
+        self.most_frequent = self.most_frequent.max(cells);
+        self.mean_length =
+            (self.mean_length * before as f64 + (NA.len() as u64 * cells) as f64) / self.present() as f64;
+        self.longest = self.longest.max(NA.len() as u64);
+        let place = self.top.partition_point(|(_, count)| *count >= cells);
+        self.top.insert(place, (NA.to_string(), cells));
+        self.top.truncate(TOP_VALUES);
+        let place = self.samples.partition_point(|(kept, _)| *kept < hash);
+        let known = self.samples.get(place).is_some_and(|(kept, _)| *kept == hash);
+        if !known && (place < self.samples.len() || all_shown) {
+            self.samples.insert(place, (hash, NA.to_string()));
+            if !all_shown {
+                self.samples.pop();
+            }
+        }
+        self.text.push_str(NA);
+        self.text.push('\n');
+    }
 }
 
 /// Builds a [`ColumnSketch`] from cells in row order.
@@ -150,10 +191,12 @@ pub struct ColumnSketchBuilder {
     patterns: BTreeMap<String, u32>,
     patterned: u32,
     pattern: String,
-    moments: Moments,
+    /// Of the numbers, then of the days of dates: a stray year among dates is no day.
+    moments: [Moments; 2],
     previous: f64,
     ascending: bool,
     leading_zeros: u64,
+    na_cells: u64,
     longest: u64,
     length_sum: u64,
 }
@@ -198,10 +241,11 @@ impl ColumnSketchBuilder {
             patterns: BTreeMap::new(),
             patterned: 0,
             pattern: String::new(),
-            moments: Moments::default(),
+            moments: Default::default(),
             previous: f64::NEG_INFINITY,
             ascending: true,
             leading_zeros: 0,
+            na_cells: 0,
             longest: 0,
             length_sum: 0,
         }
@@ -250,6 +294,7 @@ impl ColumnSketchBuilder {
         self.rows += 1;
         self.kinds[kind as usize] += 1;
         if kind == Kind::Null {
+            self.na_cells += u64::from(cell == "NA");
             return;
         }
         self.longest = self.longest.max(cell.len() as u64);
@@ -257,7 +302,7 @@ impl ColumnSketchBuilder {
         if !number.is_nan() {
             self.ascending &= number > self.previous;
             self.previous = number;
-            self.moments.add(number);
+            self.moments[usize::from(!kind.is_number())].add(number);
         } else if cell.as_bytes()[0] == b'0' && cell.len() > 1 && cell.bytes().all(|byte| byte.is_ascii_digit()) {
             self.leading_zeros += 1;
         }
@@ -300,11 +345,13 @@ impl ColumnSketchBuilder {
     pub fn finish(self) -> ColumnSketch {
         let mut present: Vec<(u64, u32, u32)> = Vec::with_capacity(self.entries.len());
         let mut numbers: Vec<(f64, u32)> = Vec::new();
+        let dated = self.moments[1].count > self.moments[0].count;
+        let moments = &self.moments[usize::from(dated)];
         for (key, entry) in &self.entries {
             if entry.kind != Kind::Null {
                 present.push((entry.hash, *key as u32, entry.count));
             }
-            if !entry.number.is_nan() {
+            if !entry.number.is_nan() && entry.kind.is_number() != dated {
                 numbers.push((entry.number, entry.count));
             }
         }
@@ -323,9 +370,10 @@ impl ColumnSketchBuilder {
             distinct: distinct.min(cells),
             multiplicity: if kept_distinct == 0 { 0.0 } else { kept_cells as f64 / kept_distinct as f64 },
             most_frequent,
-            numbers: summarise(&self.moments, &mut numbers),
-            ascending: self.ascending && self.moments.count > 1,
+            numbers: summarise(moments, &mut numbers),
+            ascending: self.ascending && moments.count > 1,
             leading_zeros: self.leading_zeros,
+            na_cells: self.na_cells,
             longest: self.longest,
             mean_length: if cells == 0 { 0.0 } else { self.length_sum as f64 / cells as f64 },
             patterns: shares(&self.patterns, self.patterned),
@@ -541,6 +589,21 @@ mod tests {
     }
 
     #[test]
+    fn na_becomes_a_value_like_any_other() {
+        let cells = ["ZA", "NA", "BW", "NA", "", "BW"];
+        let mut sketch = sketch_of(cells, SketchLimits::default());
+        assert_eq!((sketch.present(), sketch.distinct, sketch.na_cells), (3, 2, 2));
+        sketch.count_na_as_code();
+        let plain = sketch_of(cells.map(|cell| if cell == "NA" { "NB" } else { cell }), SketchLimits::default());
+        assert_eq!((sketch.rows, sketch.present(), sketch.distinct), (plain.rows, plain.present(), plain.distinct));
+        assert_eq!((sketch.multiplicity, sketch.most_frequent), (plain.multiplicity, plain.most_frequent));
+        assert_eq!((sketch.mean_length, sketch.samples.len()), (plain.mean_length, plain.samples.len()));
+        assert!(sketch.hashes.is_sorted() && sketch.hashes.len() == sketch.variants.len());
+        assert!(sketch.top.contains(&("NA".to_string(), 2)));
+        assert!(sketch.hashes.contains(&Normaliser::default().word("NA").hash));
+    }
+
+    #[test]
     fn formats_are_told_apart() {
         let mut pattern = String::new();
         for (cell, expected) in
@@ -549,6 +612,16 @@ mod tests {
             write_pattern(cell, &mut pattern);
             assert_eq!(pattern, expected);
         }
+    }
+
+    #[test]
+    fn days_and_plain_numbers_are_summed_apart() {
+        let dates = ["2001-01-05", "2001-01-07", "1935"];
+        let numbers = sketch_of(dates, SketchLimits::default()).numbers.expect("days");
+        assert_eq!(numbers.max - numbers.min, 2.0);
+        let figures = ["5", "7", "2001-01-05"];
+        let numbers = sketch_of(figures, SketchLimits::default()).numbers.expect("numbers");
+        assert_eq!((numbers.min, numbers.max, numbers.mean), (5.0, 7.0, 6.0));
     }
 
     #[test]

@@ -94,6 +94,13 @@ impl Normaliser {
         &self.normal
     }
 
+    /// Normalises one cell as a word, though it may read like a missing value: `NA` is Namibia among country codes.
+    pub fn word(&mut self, raw: &str) -> Value {
+        self.normal.clear();
+        self.fold(raw.trim());
+        Value { kind: Kind::Text, hash: tagged_hash(&self.normal, Tag::Text), number: f64::NAN }
+    }
+
     /// Normalises one cell.
     pub fn value(&mut self, raw: &str) -> Value {
         let cell = raw.trim();
@@ -242,6 +249,8 @@ pub fn is_missing(cell: &str) -> bool {
         }
         b'\\' => cell == "\\N",
         0xe2 => matches!(cell, "–" | "—" | "−" | "…"),
+        // `Na` is sodium and `Nan` a first name; who means a missing value writes `NA`, `na`, `NaN` or `nan`.
+        b'N' if matches!(cell, "Na" | "Nan") => false,
         _ => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
     }
 }
@@ -410,7 +419,7 @@ mod tests {
         for cell in ["", " ", "NA", "n/a", "-", "--", "…", "null", "NaN", "\\N", "..", "?"] {
             assert_eq!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
         }
-        for cell in ["Nan Province", "none of these", "0", "***", "-1", "N"] {
+        for cell in ["Nan Province", "none of these", "0", "***", "-1", "N", "Na", "Nan"] {
             assert_ne!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
         }
     }

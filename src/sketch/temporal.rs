@@ -98,11 +98,21 @@ pub fn parse_date(cell: &str, order: DateOrder) -> Option<Moment> {
     if cell.len() < 6 || cell.len() > LONGEST_DATE || !cell.is_ascii() {
         return None;
     }
+    let cell = without_weekday(cell);
     let bytes = cell.as_bytes();
-    if bytes[0].is_ascii_digit() {
+    if matches!((bytes.get(1), bytes.get(2)), (Some(b':'), _) | (_, Some(b':')))
+        && let Some((time, date)) = cell.split_once(' ')
+    {
+        // `16:57:52 11 Oct 2019`
+        let moment = parse_date(date, order).filter(|moment| moment.second == 0)?;
+        let second = clock(time)?;
+        return Some(Moment { second, ..moment });
+    }
+    if bytes.first()?.is_ascii_digit() {
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
         match (digits, bytes.get(digits)) {
             (4, Some(b'-' | b'/' | b'.')) => year_first(cell),
+            (4, Some(b',')) => year_and_month_name(cell),
             (1 | 2, Some(b'/' | b'-' | b'.' | b' ')) => number_first(cell, digits, order),
             _ => None,
         }
@@ -111,6 +121,32 @@ pub fn parse_date(cell: &str, order: DateOrder) -> Option<Moment> {
     } else {
         None
     }
+}
+
+/// `Tuesday, 5 September 2017` without its first word.
+fn without_weekday(cell: &str) -> &str {
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let letters = cell.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let Some(rest) = cell[letters..].strip_prefix(", ").or_else(|| cell[letters..].strip_prefix(' ')) else {
+        return cell;
+    };
+    let word = &cell[..letters];
+    let day = letters == 3 || DAYS.iter().any(|day| day.len() == letters);
+    let named = |day: &&str| day.get(..letters).is_some_and(|head| head.eq_ignore_ascii_case(word));
+    if letters >= 3 && day && DAYS.iter().any(|day| named(&day)) { rest.trim_start() } else { cell }
+}
+
+/// `05:06`, `05:06:07`.
+fn clock(text: &str) -> Option<u32> {
+    let mut parts = text.split(':').map(|part| part.parse::<u32>().ok().filter(|_| part.len() <= 2));
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
+    (parts.next().is_none() && hour < 24 && minute < 60 && second < 60).then_some(hour * 3600 + minute * 60 + second)
+}
+
+/// `2010, December`.
+fn year_and_month_name(cell: &str) -> Option<Moment> {
+    let (year, name) = cell.split_once(',')?;
+    moment(year.parse().ok()?, month_of(name.trim())?, 0, 0)
 }
 
 fn year_first(cell: &str) -> Option<Moment> {
@@ -209,12 +245,12 @@ fn month_of(name: &str) -> Option<u8> {
     MONTHS.iter().position(|month| matches(month)).map(|place| place as u8 + 1)
 }
 
-/// Two-digit years follow POSIX: 69–99 are 19xx, 00–68 are 20xx.
+/// Two-digit years follow Excel, which writes most of them: 30–99 are 19xx, 00–29 are 20xx.
 fn full_year(text: &str) -> Option<u16> {
     let year: u16 = text.parse().ok()?;
     match text.len() {
         4 => Some(year),
-        2 if year >= 69 => Some(1900 + year),
+        2 if year >= 30 => Some(1900 + year),
         2 => Some(2000 + year),
         _ => None,
     }
@@ -283,6 +319,8 @@ mod tests {
             "March 14, 2020",
             "Mar 14 2020",
             "March 14th, 2020",
+            "Saturday, March 14, 2020",
+            "Sat 14 Mar 2020",
             "14/03/2020",
             "03/14/2020",
             "2020-03-14T00:00:00Z",
@@ -291,7 +329,11 @@ mod tests {
         }
         assert_eq!(iso("2020-03-14 05:06", DateOrder::Unknown).as_deref(), Some("2020-03-14T05:06:00"));
         assert_eq!(iso("3/4/2020 1:02 PM", DateOrder::MonthFirst).as_deref(), Some("2020-03-04T13:02:00"));
+        assert_eq!(iso("05:06:07 14 Mar 2020", DateOrder::Unknown).as_deref(), Some("2020-03-14T05:06:07"));
         assert_eq!(iso("Mar 2020", DateOrder::Unknown).as_deref(), Some("2020-03"));
+        assert_eq!(iso("2020, March", DateOrder::Unknown).as_deref(), Some("2020-03"));
+        assert_eq!(iso("24/8/68", DateOrder::Unknown).as_deref(), Some("1968-08-24"));
+        assert_eq!(iso("24/8/29", DateOrder::Unknown).as_deref(), Some("2029-08-24"));
     }
 
     #[test]
@@ -318,6 +360,10 @@ mod tests {
             "1999-2000",
             "9/11",
             "2020-01-01 99:00",
+            "Sat 14 Mar",
+            "Monday",
+            "25:00 1 May 2020",
+            "2020, Maybe",
         ] {
             assert_eq!(iso(cell, DateOrder::Unknown), None, "{cell}");
         }
