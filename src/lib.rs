@@ -16,6 +16,8 @@ pub mod index;
 
 pub mod retrieve;
 
+pub mod operate;
+
 pub mod cli;
 
 pub use error::{Error, Result};
