@@ -18,6 +18,8 @@ pub mod index;
 
 pub mod retrieve;
 
+pub mod operate;
+
 pub mod cli;
 
 pub use error::{Error, Result};

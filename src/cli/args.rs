@@ -41,6 +41,8 @@ pub enum Command {
     Profile(ProfileCommand),
     /// List the tables of the lake.
     Tables(TablesCommand),
+    /// Run one read-only SQL query; tables by id in quotes ("transport/us_airports") or as folder.table.
+    Sql(SqlCommand),
     /// Check every byte of the index.
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
@@ -107,6 +109,26 @@ pub struct TablesCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct SqlCommand {
+    /// The query: SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE.
+    pub query: String,
+    /// How many rows to show; 0 for all.
+    #[arg(long, short = 'n', default_value_t = 500, value_name = "N")]
+    pub limit: u64,
+    /// How to write the rows; a table by default.
+    #[arg(long, short)]
+    pub format: Option<RowFormat>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    Table,
+    Csv,
+    Json,
+    Ndjson,
+}
+
+#[derive(Debug, Args)]
 pub struct SchemaCommand {
     /// The command whose output is meant.
     pub of: SchemaOf,
@@ -120,6 +142,7 @@ pub enum SchemaOf {
     Union,
     Profile,
     Tables,
+    Sql,
     Verify,
     Error,
 }

@@ -11,6 +11,7 @@ mod profile;
 mod progress;
 mod schema;
 mod search;
+mod sql;
 mod verify;
 
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Union(command) => search::union(arguments, command),
         Command::Profile(command) => profile::run(arguments, command),
         Command::Tables(command) => profile::tables(arguments, command),
+        Command::Sql(command) => sql::run(arguments, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),
     }

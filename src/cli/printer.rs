@@ -17,11 +17,18 @@ use crate::lake::catalog::TableEntry;
 use crate::lake::grain::GrainKind;
 use crate::lake::profile::ColumnProfile;
 use crate::lake::reader::Repair;
+use crate::operate::ResultColumn;
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
 use crate::text::shown;
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
+/// Characters of a cell shown in a list.
+const CELL_WIDTH: usize = 100;
+/// Characters of a line of text.
+const LINE_WIDTH: usize = 10_000;
+/// With less room for each column, a list of rows would be unreadable.
+const LEAST_COLUMN_WIDTH: usize = 9;
 /// Files named one by one in a summary.
 const NAMED_FILES: usize = 10;
 
@@ -47,6 +54,53 @@ fn out(text: &str) {
 /// One line on stdout.
 pub fn line(text: &str) {
     out(text);
+}
+
+/// One line on stdout, made safe to show.
+pub fn safe_line(text: &str) {
+    out(&shown(text, LINE_WIDTH));
+}
+
+/// One line on stderr that must not be missed, whatever `--quiet` says.
+pub fn note(text: &str) {
+    eprintln!("{}", shown(text, LINE_WIDTH));
+}
+
+/// Whole lines of CSV or JSON on stdout: byte for byte into a file or pipe, made safe to show on a terminal.
+pub fn data(lines: &[u8]) {
+    let mut stdout = std::io::stdout().lock();
+    let written = if stdout.is_terminal() {
+        String::from_utf8_lossy(lines).lines().try_for_each(|line| writeln!(stdout, "{}", shown(line, LINE_WIDTH)))
+    } else {
+        stdout.write_all(lines)
+    };
+    if written.and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Rows of a query below their header; `before`: rows shown already. What is too wide for a list is shown a record at a time.
+pub fn rows(columns: &[ResultColumn], rows: &[Vec<String>], before: usize) {
+    let mut table = list();
+    let width = usize::from(table.width().unwrap_or(PLAIN_WIDTH));
+    if columns.len() * LEAST_COLUMN_WIDTH > width {
+        for (place, row) in rows.iter().enumerate() {
+            out(&format!("row {}", before + place + 1));
+            let mut record = list();
+            for (column, cell) in columns.iter().zip(row) {
+                record.add_row([format!("  {}", shown(&column.name, 40)), shown(cell, CELL_WIDTH)]);
+            }
+            out(&record.trim_fmt());
+        }
+        return;
+    }
+    table.set_header(columns.iter().map(|column| shown(&column.name, 40)));
+    for row in rows {
+        table.add_row(row.iter().map(|cell| shown(cell, CELL_WIDTH)));
+    }
+    let numeric: Vec<usize> = (0..columns.len()).filter(|column| columns[*column].is_numeric).collect();
+    right_align(&mut table, &numeric);
+    out(&table.trim_fmt());
 }
 
 /// `document` as JSON on stdout, indented on a terminal.

@@ -5,6 +5,7 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::profile::{TableList, TableReport};
 use super::search::Document;
+use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::error::Result;
@@ -20,6 +21,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Union => schema_for!(Document<UnionAnswer>),
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),
+        SchemaOf::Sql => schema_for!(SqlDocument),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),
     };

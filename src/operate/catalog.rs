@@ -1,0 +1,213 @@
+//! DataFusion's view of the lake: folders are schemas, files are tables, each opened when a query first names it.
+//!
+//! Nothing can be registered here, so nothing but the lake can be reached: no file by its path, no table made by a query.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
+use datafusion::common::TableReference;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::execution::context::SessionContext;
+use datafusion::logical_expr::TableType;
+
+use super::names::Names;
+use super::notes::Notes;
+use super::table::LakeTable;
+use crate::error::{Error, Result};
+use crate::lake::catalog::TableEntry;
+use crate::lake::source::{Compression, Format, classify};
+
+/// Name of the catalogue that stands for the lake.
+pub const CATALOG: &str = "lakeward";
+/// Name of the schema that holds the tables at the lake's root, and all tables by their whole id.
+pub const ROOT_SCHEMA: &str = "lake";
+
+/// The tables of a lake, with those that are open.
+pub struct Tables {
+    lake: PathBuf,
+    names: Names,
+    notes: Arc<Notes>,
+    /// Reads Parquet footers; holds no tables.
+    opener: SessionContext,
+    open: Mutex<HashMap<usize, Arc<dyn TableProvider>>>,
+}
+
+impl fmt::Debug for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tables").field("lake", &self.lake).finish_non_exhaustive()
+    }
+}
+
+impl Tables {
+    /// The tables `names` of the lake at `lake`; `opener` reads Parquet footers.
+    pub fn new(lake: &Path, names: Names, notes: Arc<Notes>, opener: SessionContext) -> Self {
+        Self { lake: lake.to_path_buf(), names, notes, opener, open: Mutex::default() }
+    }
+
+    /// The place of the table that a query calls `reference`.
+    ///
+    /// # Errors
+    /// Those of [`Names::resolve`].
+    pub fn resolve(&self, reference: &TableReference) -> Result<usize> {
+        let parts = [reference.catalog(), reference.schema(), Some(reference.table())];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        self.resolve_parts(&parts)
+    }
+
+    fn resolve_parts(&self, parts: &[&str]) -> Result<usize> {
+        let parts = parts.strip_prefix(&[CATALOG]).filter(|rest| rest.len() > 1).unwrap_or(parts);
+        match parts.strip_prefix(&[ROOT_SCHEMA]) {
+            // The lake may have a folder of the root schema's name.
+            Some([name]) => {
+                self.names.resolve(name).or_else(|unknown| self.names.resolve(&parts.join("/")).map_err(|_| unknown))
+            }
+            _ => self.names.resolve(&parts.join("/")),
+        }
+    }
+
+    /// Opens a table, or gives the one that is open.
+    async fn table(&self, place: usize) -> Result<Arc<dyn TableProvider>> {
+        let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
+        if let Some(table) = known {
+            return Ok(table);
+        }
+        let entry = self.names.entry(place)?;
+        let path = self.lake.join(&entry.path);
+        let table: Arc<dyn TableProvider> = match classify(&path) {
+            Some((Format::Parquet, Compression::None)) => match self.parquet(&entry, &path).await? {
+                Some(table) => Arc::new(table),
+                None => Arc::new(LakeTable::open(&entry, path, true, Arc::clone(&self.notes))?),
+            },
+            Some((Format::ArrowIpc, _)) => Arc::new(LakeTable::open(&entry, path, true, Arc::clone(&self.notes))?),
+            _ => Arc::new(LakeTable::open(&entry, path, false, Arc::clone(&self.notes))?),
+        };
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::clone(&table));
+        Ok(table)
+    }
+
+    /// A Parquet file through DataFusion's own reader; `None` where its columns had to be renamed, because empty or repeated
+    /// names cannot be told apart there.
+    async fn parquet(&self, entry: &TableEntry, path: &Path) -> Result<Option<ListingTable>> {
+        let path = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
+        let failed = |error: DataFusionError| Error::unreadable(&path, error.strip_backtrace());
+        let url = ListingTableUrl::parse(file_url(&path)).map_err(failed)?;
+        let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension("");
+        let config = ListingTableConfig::new(url).with_listing_options(options);
+        let config = config.infer_schema(&self.opener.state()).await.map_err(failed)?;
+        let table = ListingTable::try_new(config).map_err(failed)?;
+        let same = table.schema().fields().iter().map(|field| field.name()).eq(entry
+            .profile
+            .columns
+            .iter()
+            .map(|column| &column.name));
+        Ok(same.then_some(table))
+    }
+}
+
+/// `file://` with every byte escaped that means something in an address or a glob.
+fn file_url(path: &Path) -> String {
+    let mut url = String::from("file://");
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~') {
+            url.push(char::from(byte));
+        } else {
+            url.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    url
+}
+
+/// The lake as a catalogue; below `above`, where a name has three parts and begins with a folder.
+#[derive(Debug)]
+pub struct LakeCatalog {
+    tables: Arc<Tables>,
+    above: Option<String>,
+}
+
+impl LakeCatalog {
+    /// The catalogue of `tables`, whose names begin with the folder `above`.
+    pub fn new(tables: Arc<Tables>, above: Option<String>) -> Self {
+        Self { tables, above }
+    }
+}
+
+impl CatalogProvider for LakeCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        if self.above.is_some() {
+            // The folders are listed under the lake's own catalogue.
+            return Vec::new();
+        }
+        let folders: BTreeSet<&str> = self.tables.names.ids().map(folder_of).collect();
+        folders.into_iter().map(str::to_string).collect()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        let parts = self.above.iter().cloned().chain([name.to_string()]).collect();
+        Some(Arc::new(LakeSchema { tables: Arc::clone(&self.tables), parts }))
+    }
+}
+
+fn folder_of(id: &str) -> &str {
+    id.rsplit_once('/').map_or(ROOT_SCHEMA, |(folder, _)| folder)
+}
+
+/// A folder of the lake as a schema; whether it exists shows when a table is asked for.
+#[derive(Debug)]
+struct LakeSchema {
+    tables: Arc<Tables>,
+    parts: Vec<String>,
+}
+
+impl LakeSchema {
+    fn resolve(&self, name: &str) -> Result<usize> {
+        let parts: Vec<&str> = self.parts.iter().map(String::as_str).chain([name]).collect();
+        self.tables.resolve_parts(&parts)
+    }
+}
+
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = DataFusionResult<T>> + Send + 'a>>;
+
+impl SchemaProvider for LakeSchema {
+    fn table_names(&self) -> Vec<String> {
+        let folder = self.parts.join("/");
+        let ids = self.tables.names.ids().filter(|id| folder_of(id) == folder);
+        ids.map(|id| id.rsplit('/').next().unwrap_or(id).to_string()).collect()
+    }
+
+    fn table<'a, 'b, 'async_trait>(&'a self, name: &'b str) -> Boxed<'async_trait, Option<Arc<dyn TableProvider>>>
+    where
+        'a: 'async_trait,
+        'b: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move {
+            let Ok(place) = self.resolve(name) else { return Ok(None) };
+            self.tables.table(place).await.map(Some).map_err(|error| {
+                let text = error.to_string();
+                self.tables.notes.fault(error);
+                DataFusionError::Execution(text)
+            })
+        })
+    }
+
+    fn table_type<'a, 'b, 'async_trait>(&'a self, name: &'b str) -> Boxed<'async_trait, Option<TableType>>
+    where
+        'a: 'async_trait,
+        'b: 'async_trait,
+        Self: 'async_trait,
+    {
+        // Listing the tables must not open them.
+        Box::pin(async move { Ok(self.table_exist(name).then_some(TableType::Base)) })
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.resolve(name).is_ok()
+    }
+}

@@ -1,0 +1,19 @@
+//! Carries operations out with DataFusion: every table of the lake can be queried, nothing can be changed.
+//!
+//! A statement is checked ([`statement`]: one query, nothing else), its table names are looked up ([`names`]) and answered by
+//! a catalogue that opens a table only when a query names it ([`catalog`]). Parquet goes through DataFusion's own reader; all
+//! other formats stream through [`crate::lake::reader`] ([`table`]) and get the types of the catalogue's profile ([`cells`]).
+//! No other module touches DataFusion.
+
+mod catalog;
+mod cells;
+mod context;
+mod names;
+mod notes;
+mod rows;
+mod statement;
+mod table;
+
+pub use context::{LakeContext, Limits};
+pub use notes::{Note, NoteKind};
+pub use rows::{ResultColumn, Rows};

@@ -1,0 +1,76 @@
+//! From the names in a query to tables of the lake.
+//!
+//! A table is reached by its id in quotes (`"transport/airports_world"`), by folder and name (`transport.airports_world`,
+//! `us.zip.zip_ma`), or by the end of its id where only one table ends so. An exact name comes first; SQL folds unquoted
+//! names to lower case, so letter case is ignored where nothing matches exactly.
+
+use crate::error::{Error, Result, nearest_names};
+use crate::index::LakeIndex;
+use crate::index::catalog::Catalog;
+use crate::lake::catalog::TableEntry;
+
+/// Ids listed for an unknown or ambiguous name.
+const NEAREST: usize = 5;
+
+/// The names of a snapshot, kept after the index they came from.
+#[derive(Debug)]
+pub struct Names {
+    catalogs: Vec<Catalog>,
+    /// Sorted by id: id, segment, number in the segment.
+    tables: Vec<(String, usize, u32)>,
+}
+
+impl Names {
+    /// The names of all tables of `index`.
+    pub fn new(index: &LakeIndex) -> Result<Self> {
+        let catalogs = index.segments().iter().map(|segment| segment.catalog.clone()).collect();
+        let mut tables = Vec::with_capacity(index.len());
+        for table in index.tables() {
+            tables.push((index.id(table)?.to_string(), table.segment as usize, table.table));
+        }
+        tables.sort();
+        Ok(Self { catalogs, tables })
+    }
+
+    /// All ids, sorted.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().map(|(id, _, _)| id.as_str())
+    }
+
+    /// The entry of the table at `place`.
+    pub fn entry(&self, place: usize) -> Result<TableEntry> {
+        let found = self.tables.get(place).and_then(|(_, segment, table)| Some((self.catalogs.get(*segment)?, *table)));
+        let (catalog, table) = found.ok_or_else(|| Error::Internal(format!("no table {place}")))?;
+        catalog.entry(table)
+    }
+
+    /// The place of the table that `name` (parts joined by `/`) means.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids; [`Error::Usage`] where several tables end so.
+    pub fn resolve(&self, name: &str) -> Result<usize> {
+        if let Ok(place) = self.tables.binary_search_by(|(id, _, _)| id.as_str().cmp(name)) {
+            return Ok(place);
+        }
+        let lower = name.to_lowercase();
+        let (end, lower_end) = (format!("/{name}"), format!("/{lower}"));
+        let tests: [&dyn Fn(&str) -> bool; 3] =
+            [&|id| id.to_lowercase() == lower, &|id| id.ends_with(&end), &|id| id.to_lowercase().ends_with(&lower_end)];
+        for test in tests {
+            let found: Vec<usize> = (0..self.tables.len()).filter(|place| test(&self.tables[*place].0)).collect();
+            match found[..] {
+                [] => {}
+                [place] => return Ok(place),
+                _ => return Err(self.ambiguous(name, &found)),
+            }
+        }
+        Err(Error::UnknownTable { name: name.to_string(), nearest: nearest_names(name, self.ids(), NEAREST) })
+    }
+
+    fn ambiguous(&self, name: &str, found: &[usize]) -> Error {
+        let ids: Vec<String> =
+            found.iter().take(NEAREST).map(|place| format!("\"{}\"", self.tables[*place].0)).collect();
+        let more = if found.len() > NEAREST { ", …" } else { "" };
+        Error::Usage(format!("`{name}` could be any of {} tables; write one of {}{more}", found.len(), ids.join(", ")))
+    }
+}

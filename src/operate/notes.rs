@@ -1,0 +1,115 @@
+//! What a query's reader must know beside its rows: cells read as NULL, tables read in part.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// One thing to know about a table that a query read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Note {
+    /// The table's id.
+    pub table: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: NoteKind,
+}
+
+/// What can happen while a table is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum NoteKind {
+    /// Cells that did not fit their column's type and were read as NULL.
+    Misfits {
+        /// The column.
+        column: String,
+        /// Its type.
+        sql_type: String,
+        /// How many cells.
+        cells: u64,
+    },
+    /// Rows or cells of the file could not be read.
+    InPart {
+        /// What was left out.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            NoteKind::Misfits { column, sql_type, cells } => {
+                let (noun, verb) = if *cells == 1 { ("cell", "was") } else { ("cells", "were") };
+                let column = format!("column `{column}` ({sql_type})");
+                write!(f, "{cells} {noun} of `{}`, {column}, did not fit its type and {verb} read as NULL", self.table)
+            }
+            NoteKind::InPart { reason } => write!(f, "`{}` was read in part: {reason}", self.table),
+        }
+    }
+}
+
+/// Collects notes, and the error behind a failed query, from the threads that read.
+#[derive(Debug, Default)]
+pub struct Notes {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// (table, column) → (type, cells)
+    misfits: BTreeMap<(String, String), (String, u64)>,
+    in_part: BTreeMap<String, String>,
+    fault: Option<Error>,
+}
+
+impl Notes {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets what an earlier query left.
+    pub fn clear(&self) {
+        *self.state() = State::default();
+    }
+
+    /// One reading of `column` has met `cells` misfits so far. A query may read a table twice; the most counts.
+    pub fn misfits(&self, table: &str, column: &str, sql_type: &str, cells: u64) {
+        let mut state = self.state();
+        let known =
+            state.misfits.entry((table.to_string(), column.to_string())).or_insert_with(|| (sql_type.to_string(), 0));
+        known.1 = known.1.max(cells);
+    }
+
+    /// Something of `table` is missing.
+    pub fn in_part(&self, table: &str, reason: String) {
+        self.state().in_part.insert(table.to_string(), reason);
+    }
+
+    /// Keeps the first error of the lake; DataFusion passes on only its text.
+    pub fn fault(&self, error: Error) {
+        self.state().fault.get_or_insert(error);
+    }
+
+    /// The first error of the lake, once.
+    pub fn take_fault(&self) -> Option<Error> {
+        self.state().fault.take()
+    }
+
+    /// All notes, by table and column.
+    pub fn list(&self) -> Vec<Note> {
+        let state = self.state();
+        let misfits = state.misfits.iter().map(|((table, column), (sql_type, cells))| Note {
+            table: table.clone(),
+            kind: NoteKind::Misfits { column: column.clone(), sql_type: sql_type.clone(), cells: *cells },
+        });
+        let in_part = state
+            .in_part
+            .iter()
+            .map(|(table, reason)| Note { table: table.clone(), kind: NoteKind::InPart { reason: reason.clone() } });
+        misfits.chain(in_part).collect()
+    }
+}

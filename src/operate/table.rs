@@ -1,0 +1,180 @@
+//! A table of the lake as DataFusion sees it: its schema from the catalogue, its rows streamed by the lake's reader.
+//!
+//! Each reading opens the file anew on a thread of its own and hands batches over through a short channel, so memory stays
+//! bounded whatever the size of the file, and stops when nobody wants the next batch. Only the columns that a query needs
+//! are converted; filters are DataFusion's business.
+
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+
+use super::cells::{CellReader, CellType};
+use super::notes::Notes;
+use crate::error::{Error, Result};
+use crate::lake::catalog::TableEntry;
+use crate::lake::reader::{self, ReadOptions, TableReader};
+
+/// Batches between the reading thread and the query.
+const BATCHES_AHEAD: usize = 2;
+
+/// What every reading of one table shares.
+#[derive(Debug)]
+struct Source {
+    id: String,
+    path: PathBuf,
+    /// Column names as the reader gives them.
+    names: Vec<String>,
+    types: Vec<CellType>,
+    notes: Arc<Notes>,
+}
+
+/// A table read through [`crate::lake::reader`].
+pub struct LakeTable {
+    source: Arc<Source>,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for LakeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LakeTable").field("id", &self.source.id).finish_non_exhaustive()
+    }
+}
+
+impl LakeTable {
+    /// The table of `entry`, whose file is at `path`. `declared`: whether the file declares its types, so that its head must
+    /// be read to know them; else nothing is read.
+    ///
+    /// # Errors
+    /// Those of the reader, for a table that declares its types.
+    pub fn open(entry: &TableEntry, path: PathBuf, declared: bool, notes: Arc<Notes>) -> Result<Self> {
+        let columns = &entry.profile.columns;
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let types = if declared {
+            let mut reader = reader::open_path(&path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
+            match reader.next_batch()? {
+                Some(batch) => {
+                    batch.schema().fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect()
+                }
+                None => columns.iter().map(CellType::of).collect(),
+            }
+        } else {
+            columns.iter().map(CellType::of).collect::<Vec<_>>()
+        };
+        let fields: Vec<Field> =
+            names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
+        let source = Source { id: entry.id.to_string(), path, names, types, notes };
+        Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
+    }
+}
+
+impl TableProvider for LakeTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn scan<'a, 'b, 'c, 'd, 'async_trait>(
+        &'a self,
+        _state: &'b dyn Session,
+        projection: Option<&'c Vec<usize>>,
+        _filters: &'d [Expr],
+        limit: Option<usize>,
+    ) -> Pin<Box<dyn Future<Output = DataFusionResult<Arc<dyn ExecutionPlan>>> + Send + 'async_trait>>
+    where
+        'a: 'async_trait,
+        'b: 'async_trait,
+        'c: 'async_trait,
+        'd: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move {
+            let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+            let schema = Arc::new(self.schema.project(&columns)?);
+            let reading = Reading { source: Arc::clone(&self.source), columns, schema: Arc::clone(&schema) };
+            let plan = StreamingTableExec::try_new(schema, vec![Arc::new(reading)], None, [], false, limit)?;
+            Ok(Arc::new(plan) as Arc<dyn ExecutionPlan>)
+        })
+    }
+}
+
+/// Some columns of a table, from start to end.
+#[derive(Debug)]
+struct Reading {
+    source: Arc<Source>,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl PartitionStream for Reading {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), BATCHES_AHEAD);
+        let batches = builder.tx();
+        let (source, columns, schema) = (Arc::clone(&self.source), self.columns.clone(), Arc::clone(&self.schema));
+        builder.spawn_blocking(move || {
+            // Sending fails when the query needs no more rows.
+            let send = |batch| batches.blocking_send(Ok(batch)).is_ok();
+            read(&source, &columns, &schema, send).map_err(|error| {
+                let text = error.to_string();
+                source.notes.fault(error);
+                DataFusionError::Execution(text)
+            })
+        });
+        builder.build()
+    }
+}
+
+/// Reads the table to its end, or until `send` says that no more is wanted.
+fn read(source: &Source, columns: &[usize], schema: &SchemaRef, send: impl Fn(RecordBatch) -> bool) -> Result<()> {
+    let mut reader = reader::open_path(&source.path, &ReadOptions::default())?;
+    if !reader.columns().iter().map(|column| &column.name).eq(&source.names) {
+        let reason = "its columns have changed since it was indexed; run `lakeward index` again";
+        return Err(Error::unreadable(&source.path, reason));
+    }
+    let mut cells: Vec<CellReader> =
+        columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
+    while let Some(batch) = reader.next_batch()? {
+        let mut arrays = Vec::with_capacity(columns.len());
+        for (cells, &column) in cells.iter_mut().zip(columns) {
+            arrays.push(cells.read(batch.column(column))?);
+            if cells.misfits > 0 {
+                let sql_type = source.types[column].data_type().to_string();
+                source.notes.misfits(&source.id, &source.names[column], &sql_type, cells.misfits);
+            }
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)
+            .map_err(|error| Error::Internal(error.to_string()))?;
+        if !send(batch) {
+            return Ok(());
+        }
+    }
+    note_losses(source, reader.as_ref());
+    Ok(())
+}
+
+fn note_losses(source: &Source, reader: &dyn TableReader) {
+    let losses = reader.report().repairs.iter().filter(|repair| repair.kind.loses_data());
+    let losses: Vec<String> = losses.map(ToString::to_string).collect();
+    if !losses.is_empty() {
+        source.notes.in_part(&source.id, losses.join("; "));
+    }
+}
