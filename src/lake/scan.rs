@@ -44,8 +44,9 @@ pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
     let mut builders: Vec<ColumnSketchBuilder> = Vec::new();
     while let Some(batch) = reader.next_batch()? {
         if builders.is_empty() {
-            builders =
-                (0..names.len()).map(|place| ColumnSketchBuilder::new(limits, date_order(&batch, place))).collect();
+            builders = (0..names.len())
+                .map(|place| ColumnSketchBuilder::new(limits, date_order(batch.column(place))))
+                .collect();
         }
         push_batch(&mut builders, &batch)?;
         bound_memory(&mut builders);
@@ -65,8 +66,9 @@ fn finish(builder: ColumnSketchBuilder) -> ColumnSketch {
     sketch
 }
 
-fn date_order(batch: &RecordBatch, place: usize) -> DateOrder {
-    match batch.column(place).as_string_opt::<i32>() {
+/// How a column whose first cells are in `array` writes ambiguous dates.
+pub fn date_order(array: &dyn Array) -> DateOrder {
+    match array.as_string_opt::<i32>() {
         Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
         None => DateOrder::Unknown,
     }
@@ -89,36 +91,34 @@ fn push_batch(builders: &mut [ColumnSketchBuilder], batch: &RecordBatch) -> Resu
 }
 
 fn push_array(builder: &mut ColumnSketchBuilder, array: &dyn Array) -> Result<()> {
-    if let Some(cells) = array.as_string_opt::<i32>() {
-        for cell in cells {
-            match cell {
-                Some(cell) => builder.push(cell),
-                None => builder.push_missing(1),
-            }
-        }
-        return Ok(());
-    }
-    push_typed(builder, array)
+    for_each_cell(array, |cell| match cell {
+        Some(cell) => builder.push(cell),
+        None => builder.push_missing(1),
+    })
 }
 
-/// Typed values go the same way as text, written as Arrow displays them.
-fn push_typed(builder: &mut ColumnSketchBuilder, array: &dyn Array) -> Result<()> {
+/// Calls `each` with every cell of `array` as text, `None` for a null; typed values are written as Arrow displays them.
+///
+/// # Errors
+/// [`Error::Internal`] for a type that Arrow cannot display.
+pub fn for_each_cell(array: &dyn Array, mut each: impl FnMut(Option<&str>)) -> Result<()> {
     use std::fmt::Write;
-    if matches!(array.data_type(), DataType::Null) {
-        builder.push_missing(array.len() as u64);
+    if let Some(cells) = array.as_string_opt::<i32>() {
+        cells.iter().for_each(each);
         return Ok(());
     }
+    let undisplayable = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let options = FormatOptions::default().with_display_error(true);
-    let formatter = ArrayFormatter::try_new(array, &options).map_err(|error| Error::Internal(error.to_string()))?;
+    let formatter = ArrayFormatter::try_new(array, &options).map_err(|error| undisplayable(&error))?;
     let mut cell = String::new();
     for row in 0..array.len() {
-        if array.is_null(row) {
-            builder.push_missing(1);
+        if array.is_null(row) || matches!(array.data_type(), DataType::Null) {
+            each(None);
             continue;
         }
         cell.clear();
-        write!(cell, "{}", formatter.value(row)).map_err(|error| Error::Internal(error.to_string()))?;
-        builder.push(&cell);
+        write!(cell, "{}", formatter.value(row)).map_err(|error| undisplayable(&error))?;
+        each(Some(&cell));
     }
     Ok(())
 }

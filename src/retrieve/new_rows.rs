@@ -6,21 +6,18 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow::array::RecordBatch;
 use schemars::JsonSchema;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lake::reader::{self, ReadOptions};
+use crate::lake::scan;
 use crate::sketch::normalise::Normaliser;
-use crate::sketch::temporal::DateOrder;
 
 /// Rows read of each file for counting.
 const MOST_ROWS: u64 = 20_000;
-/// Cells of a column from which its date order is learnt.
-const DATE_CELLS: usize = 1000;
 
 /// Rows that a union would add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -52,7 +49,7 @@ impl RowHashes {
         let mut normalisers: Vec<Normaliser> = Vec::new();
         while let Some(batch) = reader.next_batch()? {
             if normalisers.is_empty() {
-                normalisers = batch.columns().iter().map(|array| Normaliser::new(date_order(array))).collect();
+                normalisers = batch.columns().iter().map(|array| Normaliser::new(scan::date_order(array))).collect();
             }
             push_batch(&batch, &mut normalisers, &mut columns)?;
         }
@@ -79,25 +76,9 @@ impl RowHashes {
     }
 }
 
-fn date_order(array: &dyn Array) -> DateOrder {
-    match array.as_string_opt::<i32>() {
-        Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
-        None => DateOrder::Unknown,
-    }
-}
-
 fn push_batch(batch: &RecordBatch, normalisers: &mut [Normaliser], columns: &mut [Vec<u64>]) -> Result<()> {
     for ((array, normaliser), column) in batch.columns().iter().zip(normalisers).zip(columns) {
-        if let Some(cells) = array.as_string_opt::<i32>() {
-            column.extend(cells.iter().map(|cell| cell.map_or(0, |cell| normaliser.value(cell).hash)));
-            continue;
-        }
-        let formatter = ArrayFormatter::try_new(array, &FormatOptions::default())
-            .map_err(|error| Error::Internal(error.to_string()))?;
-        for row in 0..array.len() {
-            let hash = if array.is_null(row) { 0 } else { normaliser.value(&formatter.value(row).to_string()).hash };
-            column.push(hash);
-        }
+        scan::for_each_cell(array, |cell| column.push(cell.map_or(0, |cell| normaliser.value(cell).hash)))?;
     }
     Ok(())
 }
