@@ -361,7 +361,12 @@ fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
         ["country", "countries", "nation", "state", "states", "iso", "iso2", "iso3", "territory"];
     let named = words.iter().any(|word| PLACE_WORDS.contains(&word.as_str()));
     let short = sketch.longest <= 3 && !named;
-    if sketch.hashes.len() < if short { LEAST_CODES } else { 2 } || sketch.mean_length > 40.0 {
+    let least = match (named, short) {
+        (true, _) => 1,
+        (false, true) => LEAST_CODES,
+        (false, false) => 2,
+    };
+    if sketch.hashes.len() < least || sketch.mean_length > 40.0 {
         return None;
     }
     let looked_at = sketch.hashes.len().min(500);
@@ -400,6 +405,7 @@ pub fn weakness(sketch: &ColumnSketch, logical: LogicalType, semantic: Option<Se
         }
     }
     let lists = matches!(semantic, Some(SemanticType::Country | SemanticType::CountryCode | SemanticType::UsState));
+    let lists = lists && sketch.distinct >= 3;
     (!lists && sketch.distinct < SMALL_DOMAIN && sketch.multiplicity > 1.2).then_some(Weakness::SmallDomain)
 }
 
@@ -474,6 +480,9 @@ mod tests {
             ("iso", &CODES, 1, CountryCode),
             ("state", &["AL", "AK", "AZ", "CA", "GA"], 1, UsState),
             ("lgID", &["AL", "NL"], 20, Category),
+            ("state", &["MA"], 20, UsState),
+            ("country", &["FR"], 20, CountryCode),
+            ("initials", &["FR"], 20, Category),
             ("Gender", &["MALE", "FEMALE"], 20, Category),
             ("party", &["D", "R", "I"], 20, Category),
             ("player_id", &["cartevi01", "garneke01", "nowitdi01"], 1, Identifier),
@@ -543,6 +552,7 @@ mod tests {
             ("share", &["0.1", "0.2"], 1, Some(Weakness::Measure)),
             ("turnout pct", &["2000", "3000"], 1, Some(Weakness::Measure)),
             ("party", &["D", "R", "I"], 20, Some(Weakness::SmallDomain)),
+            ("state", &["MA"], 20, Some(Weakness::SmallDomain)),
             ("colour", &["red", "blue", "green"], 1, None),
             ("iso", &CODES[..4], 20, None),
             ("county_id", &["1003", "1005", "1007", "1009", "1011", "1013", "1015", "56005"], 20, None),
