@@ -90,7 +90,9 @@ impl LakeContext {
         self.check_names(&statement)?;
         self.runtime.block_on(async {
             let plan = self.session.state().statement_to_plan(statement).await.map_err(|error| self.error(&error))?;
-            statement::read_only().verify_plan(&plan).map_err(|error| statement::refused(&error.strip_backtrace()))?;
+            statement::read_only().verify_plan(&plan).map_err(|error| {
+                Error::Usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
+            })?;
             let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
             let limited = !explains && !matches!(plan, LogicalPlan::DescribeTable(_));
             let mut frame = self.session.execute_logical_plan(plan).await.map_err(|error| self.error(&error))?;
