@@ -73,7 +73,10 @@ impl Tables {
     }
 
     /// Opens a table, or gives the one that is open.
-    async fn table(&self, place: usize) -> Result<Arc<dyn TableProvider>> {
+    ///
+    /// # Errors
+    /// Those of the catalogue and of reading a file's head.
+    pub async fn table(&self, place: usize) -> Result<Arc<dyn TableProvider>> {
         let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
         if let Some(table) = known {
             return Ok(table);

@@ -12,6 +12,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
 
 use super::catalog::{CATALOG, LakeCatalog, ROOT_SCHEMA, Tables};
+use super::columns;
 use super::names::Names;
 use super::notes::{Note, Notes};
 use super::rows::Rows;
@@ -21,6 +22,8 @@ use crate::index::LakeIndex;
 
 /// Consumers of memory named in an error.
 const NAMED_CONSUMERS: std::num::NonZeroUsize = std::num::NonZeroUsize::MIN;
+/// What DataFusion recommends besides quoting a column's name.
+const UNUSABLE_ADVICE: &str = " or disable the datafusion.sql_parser.enable_ident_normalization configuration";
 /// Schema of DataFusion's own tables about tables.
 const INFORMATION_SCHEMA: &str = "information_schema";
 
@@ -87,10 +90,12 @@ impl LakeContext {
     pub fn query(&self, sql: &str, limit: Option<usize>) -> Result<Rows<'_>> {
         self.notes.clear();
         let statement = statement::parse(sql)?;
-        self.check_names(&statement)?;
+        let places = self.check_names(&statement)?;
         self.runtime.block_on(async {
-            let plan = self.session.state().statement_to_plan(statement).await.map_err(|error| self.error(&error))?;
-            statement::read_only().verify_plan(&plan).map_err(|error| statement::refused(&error.strip_backtrace()))?;
+            let plan = self.plan(statement, &places).await?;
+            statement::read_only().verify_plan(&plan).map_err(|error| {
+                Error::Usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
+            })?;
             let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
             let limited = !explains && !matches!(plan, LogicalPlan::DescribeTable(_));
             let mut frame = self.session.execute_logical_plan(plan).await.map_err(|error| self.error(&error))?;
@@ -112,8 +117,30 @@ impl LakeContext {
         &self.runtime
     }
 
-    /// Unknown names are told with the nearest ids, which DataFusion does not know.
-    fn check_names(&self, statement: &Statement) -> Result<()> {
+    /// Plans a statement over the tables at `places`: as it stands, else with its names in the case of the columns.
+    async fn plan(&self, statement: Statement, places: &[usize]) -> Result<LogicalPlan> {
+        let state = self.session.state();
+        let failed = match state.statement_to_plan(statement.clone()).await {
+            Ok(plan) => return Ok(plan),
+            Err(error) => self.error(&error),
+        };
+        let mut schemas = Vec::with_capacity(places.len());
+        for &place in places {
+            match self.tables.table(place).await {
+                Ok(table) => schemas.push(table.schema()),
+                Err(_) => return Err(failed),
+            }
+        }
+        let columns = schemas.iter().flat_map(|schema| schema.fields()).map(|field| field.name().as_str());
+        match columns::as_written(statement, columns) {
+            Some(statement) => state.statement_to_plan(statement).await.map_err(|_| failed),
+            None => Err(failed),
+        }
+    }
+
+    /// The places of the tables that a statement names. Unknown names are told with the nearest ids, which DataFusion does not know.
+    fn check_names(&self, statement: &Statement) -> Result<Vec<usize>> {
+        let mut places = Vec::new();
         let state = self.session.state();
         let references = state.resolve_table_references(statement).map_err(|error| self.error(&error))?;
         for reference in references {
@@ -122,14 +149,14 @@ impl LakeContext {
             if of_datafusion {
                 continue;
             }
-            self.tables.resolve(&reference)?;
+            places.push(self.tables.resolve(&reference)?);
             // In `us.zip.zip_ma` the first folder stands where SQL puts a catalogue.
             if let Some(above) = reference.catalog().filter(|above| *above != CATALOG) {
                 let catalog = LakeCatalog::new(Arc::clone(&self.tables), Some(above.to_string()));
                 self.session.register_catalog(above, Arc::new(catalog));
             }
         }
-        Ok(())
+        Ok(places)
     }
 
     /// The lake's own error where there is one behind DataFusion's.
@@ -147,6 +174,7 @@ impl LakeContext {
                 ),
             };
         }
-        Error::Sql { reason: error.strip_backtrace() }
+        // Settings cannot be changed here, so that advice would lead nowhere.
+        Error::Sql { reason: error.strip_backtrace().replace(UNUSABLE_ADVICE, "") }
     }
 }

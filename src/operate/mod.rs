@@ -7,6 +7,7 @@
 
 mod catalog;
 mod cells;
+mod columns;
 mod context;
 mod names;
 mod notes;

@@ -35,7 +35,7 @@ pub fn read_only() -> SQLOptions {
 }
 
 /// The refusal of what `verb` stands for.
-pub fn refused(verb: &str) -> Error {
+fn refused(verb: &str) -> Error {
     let allowed = "SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE";
     Error::Usage(format!("`{verb}` is not run: the lake is only read, so a statement must be {allowed}"))
 }
