@@ -65,9 +65,18 @@ impl Tables {
         let parts = parts.strip_prefix(&[CATALOG]).filter(|rest| rest.len() > 1).unwrap_or(parts);
         match parts.strip_prefix(&[ROOT_SCHEMA]) {
             // The lake may have a folder of the root schema's name.
-            Some([name]) => self.names.resolve(name).or_else(|unknown| self.names.resolve(&parts.join("/")).map_err(|_| unknown)),
+            Some([name]) => {
+                self.names.resolve(name).or_else(|unknown| self.names.resolve(&parts.join("/")).map_err(|_| unknown))
+            }
             _ => self.names.resolve(&parts.join("/")),
         }
+    }
+
+    /// The file of the table at `place`, and whether DataFusion reads it as Parquet.
+    pub fn file(&self, place: usize) -> Result<(PathBuf, bool)> {
+        let path = self.lake.join(self.names.entry(place)?.path);
+        let is_parquet = matches!(classify(&path), Some((Format::Parquet, Compression::None)));
+        Ok((path, is_parquet))
     }
 
     /// Opens a table, or gives the one that is open.
@@ -103,7 +112,11 @@ impl Tables {
         let config = ListingTableConfig::new(url).with_listing_options(options);
         let config = config.infer_schema(&self.opener.state()).await.map_err(failed)?;
         let table = ListingTable::try_new(config).map_err(failed)?;
-        let same = table.schema().fields().iter().map(|field| field.name()).eq(entry.profile.columns.iter().map(|column| &column.name));
+        let same = table.schema().fields().iter().map(|field| field.name()).eq(entry
+            .profile
+            .columns
+            .iter()
+            .map(|column| &column.name));
         Ok(same.then_some(table))
     }
 }

@@ -56,7 +56,9 @@ impl CellType {
             LogicalType::Date => CellType::Date,
             LogicalType::Timestamp => CellType::Timestamp,
             // 0 and 1 are summed and averaged more often than negated.
-            LogicalType::Boolean if column.top.iter().all(|(value, _)| matches!(value.trim(), "0" | "1")) => CellType::Integer,
+            LogicalType::Boolean if column.top.iter().all(|(value, _)| matches!(value.trim(), "0" | "1")) => {
+                CellType::Integer
+            }
             LogicalType::Boolean => CellType::Boolean,
             _ => {
                 let is_code = |value: &str| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -221,12 +223,22 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_written_and_misfits_are_counted() {
-        let cells = [Some("1,234"), Some(" 7 "), Some("12[1]"), Some("9007199254740993"), Some("n/a"), None, Some("12a"), Some("1.5")];
+        let cells = [
+            Some("1,234"),
+            Some(" 7 "),
+            Some("12[1]"),
+            Some("9007199254740993"),
+            Some("n/a"),
+            None,
+            Some("12a"),
+            Some("1.5"),
+        ];
         let (array, misfits) = read(CellType::Integer, &cells);
         let expected = [Some(1234), Some(7), Some(12), Some(9_007_199_254_740_993), None, None, None, None];
         assert_eq!(array.as_any().downcast_ref::<Int64Array>(), Some(&Int64Array::from(expected.to_vec())));
         assert_eq!(misfits, 2);
-        let (array, misfits) = read(CellType::Float, &[Some("$5"), Some("50%"), Some("(1,234.5)"), Some("1e3"), Some("x")]);
+        let (array, misfits) =
+            read(CellType::Float, &[Some("$5"), Some("50%"), Some("(1,234.5)"), Some("1e3"), Some("x")]);
         let floats: Vec<Option<f64>> = array.as_primitive::<arrow::datatypes::Float64Type>().iter().collect();
         assert_eq!(floats, [Some(5.0), Some(50.0), Some(-1234.5), Some(1000.0), None]);
         assert_eq!(misfits, 1);

@@ -54,11 +54,8 @@ impl Names {
         }
         let lower = name.to_lowercase();
         let (end, lower_end) = (format!("/{name}"), format!("/{lower}"));
-        let tests: [&dyn Fn(&str) -> bool; 3] = [
-            &|id| id.to_lowercase() == lower,
-            &|id| id.ends_with(&end),
-            &|id| id.to_lowercase().ends_with(&lower_end),
-        ];
+        let tests: [&dyn Fn(&str) -> bool; 3] =
+            [&|id| id.to_lowercase() == lower, &|id| id.ends_with(&end), &|id| id.to_lowercase().ends_with(&lower_end)];
         for test in tests {
             let found: Vec<usize> = (0..self.tables.len()).filter(|place| test(&self.tables[*place].0)).collect();
             match found[..] {
@@ -71,7 +68,8 @@ impl Names {
     }
 
     fn ambiguous(&self, name: &str, found: &[usize]) -> Error {
-        let ids: Vec<String> = found.iter().take(NEAREST).map(|place| format!("\"{}\"", self.tables[*place].0)).collect();
+        let ids: Vec<String> =
+            found.iter().take(NEAREST).map(|place| format!("\"{}\"", self.tables[*place].0)).collect();
         let more = if found.len() > NEAREST { ", …" } else { "" };
         Error::Usage(format!("`{name}` could be any of {} tables; write one of {}{more}", found.len(), ids.join(", ")))
     }

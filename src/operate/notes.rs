@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use schemars::JsonSchema;
@@ -64,6 +65,7 @@ struct State {
     misfits: BTreeMap<(String, String), (String, u64)>,
     in_part: BTreeMap<String, String>,
     fault: Option<Error>,
+    parquet: Vec<PathBuf>,
 }
 
 impl Notes {
@@ -79,7 +81,8 @@ impl Notes {
     /// One reading of `column` has met `cells` misfits so far. A query may read a table twice; the most counts.
     pub fn misfits(&self, table: &str, column: &str, sql_type: &str, cells: u64) {
         let mut state = self.state();
-        let known = state.misfits.entry((table.to_string(), column.to_string())).or_insert_with(|| (sql_type.to_string(), 0));
+        let known =
+            state.misfits.entry((table.to_string(), column.to_string())).or_insert_with(|| (sql_type.to_string(), 0));
         known.1 = known.1.max(cells);
     }
 
@@ -98,6 +101,19 @@ impl Notes {
         self.state().fault.take()
     }
 
+    /// The query reads the Parquet file `path`.
+    pub fn parquet(&self, path: PathBuf) {
+        self.state().parquet.push(path);
+    }
+
+    /// The Parquet file that the query reads, where it reads only one: DataFusion does not say which is damaged.
+    pub fn only_parquet(&self) -> Option<PathBuf> {
+        match &self.state().parquet[..] {
+            [path] => Some(path.clone()),
+            _ => None,
+        }
+    }
+
     /// All notes, by table and column.
     pub fn list(&self) -> Vec<Note> {
         let state = self.state();
@@ -105,10 +121,10 @@ impl Notes {
             table: table.clone(),
             kind: NoteKind::Misfits { column: column.clone(), sql_type: sql_type.clone(), cells: *cells },
         });
-        let in_part = state.in_part.iter().map(|(table, reason)| Note {
-            table: table.clone(),
-            kind: NoteKind::InPart { reason: reason.clone() },
-        });
+        let in_part = state
+            .in_part
+            .iter()
+            .map(|(table, reason)| Note { table: table.clone(), kind: NoteKind::InPart { reason: reason.clone() } });
         misfits.chain(in_part).collect()
     }
 }

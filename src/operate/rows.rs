@@ -38,7 +38,12 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(context: &'a LakeContext, stream: SendableRecordBatchStream, limit: Option<usize>, explains: bool) -> Self {
+    pub(super) fn new(
+        context: &'a LakeContext,
+        stream: SendableRecordBatchStream,
+        limit: Option<usize>,
+        explains: bool,
+    ) -> Self {
         let fields = stream.schema();
         let names = unique_names(fields.fields().iter().map(|field| field.name().as_str()));
         let renamed: Vec<Field> =
@@ -49,7 +54,15 @@ impl<'a> Rows<'a> {
             is_numeric: field.data_type().is_numeric(),
         };
         let columns = renamed.iter().map(column).collect();
-        Self { context, stream, schema: Arc::new(Schema::new(renamed)), columns, left: limit, truncated: false, explains }
+        Self {
+            context,
+            stream,
+            schema: Arc::new(Schema::new(renamed)),
+            columns,
+            left: limit,
+            truncated: false,
+            explains,
+        }
     }
 
     /// The columns of the answer.

@@ -14,8 +14,7 @@ use crate::error::{Error, Result};
 /// # Errors
 /// [`Error::Sql`] for what does not parse, [`Error::Usage`] for anything but one query.
 pub fn parse(sql: &str) -> Result<Statement> {
-    let mut statements =
-        DFParser::parse_sql(sql).map_err(|error| Error::Sql { reason: error.strip_backtrace() })?;
+    let mut statements = DFParser::parse_sql(sql).map_err(|error| Error::Sql { reason: error.strip_backtrace() })?;
     let count = statements.len();
     match statements.pop_front() {
         Some(statement) if count == 1 => {
@@ -73,7 +72,14 @@ mod tests {
 
     #[test]
     fn queries_of_every_kind_pass() {
-        for sql in ["SELECT 1", "WITH a AS (SELECT 1) SELECT * FROM a;", "VALUES (1)", "EXPLAIN SELECT 1", "SHOW TABLES", "DESCRIBE t"] {
+        for sql in [
+            "SELECT 1",
+            "WITH a AS (SELECT 1) SELECT * FROM a;",
+            "VALUES (1)",
+            "EXPLAIN SELECT 1",
+            "SHOW TABLES",
+            "DESCRIBE t",
+        ] {
             assert!(parse(sql).is_ok(), "{sql}");
         }
     }

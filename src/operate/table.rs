@@ -149,7 +149,8 @@ fn read(source: &Source, columns: &[usize], schema: &SchemaRef, send: impl Fn(Re
         let reason = "its columns have changed since it was indexed; run `lakeward index` again";
         return Err(Error::unreadable(&source.path, reason));
     }
-    let mut cells: Vec<CellReader> = columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
+    let mut cells: Vec<CellReader> =
+        columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
     while let Some(batch) = reader.next_batch()? {
         let mut arrays = Vec::with_capacity(columns.len());
         for (cells, &column) in cells.iter_mut().zip(columns) {
