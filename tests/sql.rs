@@ -45,8 +45,11 @@ fn ask(context: &LakeContext, sql: &str) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     while let Some(batch) = rows.next_batch()? {
         let options = FormatOptions::default().with_null("-");
-        let columns: Vec<_> =
-            batch.columns().iter().map(|array| ArrayFormatter::try_new(array, &options).expect("a formatter")).collect();
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|array| ArrayFormatter::try_new(array, &options).expect("a formatter"))
+            .collect();
         for row in 0..batch.num_rows() {
             lines.push(columns.iter().map(|column| column.value(row).to_string()).collect::<Vec<_>>().join("|"));
         }
@@ -77,7 +80,10 @@ fn a_packed_file_is_grouped() {
         r#"SELECT carrier, count(*) n, round(avg(dep_delay), 1) FROM "transport/nyc2013/flights_2013_05" GROUP BY 1 ORDER BY n DESC LIMIT 2"#,
     );
     assert_eq!(rows, ["UA|512|10.9", "EV|501|12.3"]);
-    let rows = answer(&sample(), "SELECT count(*) FROM disasters.earthquakes_2018w05 WHERE magnitude >= 4.5 AND time >= timestamp '2018-02-05T00:00:00'");
+    let rows = answer(
+        &sample(),
+        "SELECT count(*) FROM disasters.earthquakes_2018w05 WHERE magnitude >= 4.5 AND time >= timestamp '2018-02-05T00:00:00'",
+    );
     assert_ne!(rows, ["0"]);
 }
 
@@ -115,18 +121,24 @@ fn names_are_found_by_id_by_folder_and_by_their_end() {
     let context = sample();
     let count = |from: &str| answer(&context, &format!("SELECT count(*) FROM {from}"));
     let expected = count(r#""us/zip/zip_ma""#);
-    for from in ["us.zip.zip_ma", r#""us/zip".zip_ma"#, "zip.zip_ma", "zip_ma", "US.Zip.ZIP_MA", r#"lake."us/zip/zip_ma""#] {
+    for from in
+        ["us.zip.zip_ma", r#""us/zip".zip_ma"#, "zip.zip_ma", "zip_ma", "US.Zip.ZIP_MA", r#"lake."us/zip/zip_ma""#]
+    {
         assert_eq!(count(from), expected, "{from}");
     }
     assert_eq!(answer(&context, "WITH zip_ma AS (SELECT 1 AS x) SELECT x FROM zip_ma"), ["1"]);
     assert_eq!(answer(&context, "SELECT count(*) FROM generate_series(1, 3)"), ["3"]);
-    assert_eq!(answer(&context, "SELECT table_schema FROM information_schema.tables WHERE table_name = 'zip_ma'"), ["us/zip"]);
+    assert_eq!(
+        answer(&context, "SELECT table_schema FROM information_schema.tables WHERE table_name = 'zip_ma'"),
+        ["us/zip"]
+    );
 }
 
 #[test]
 fn columns_are_found_without_quotes() {
     let context = sample();
-    let quoted = answer(&context, r#"SELECT "Airline", count(*) FROM routes_us_2026_07 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3"#);
+    let quoted =
+        answer(&context, r#"SELECT "Airline", count(*) FROM routes_us_2026_07 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3"#);
     let bare = "SELECT r.airline, count(*) FROM routes_us_2026_07 r WHERE Source <> '' GROUP BY AIRLINE ORDER BY 2 DESC, 1 LIMIT 3";
     assert_eq!(answer(&context, bare), quoted);
     let aliased = "SELECT airline FROM (SELECT \"Airline\" AS airline FROM routes_us_2026_07) ORDER BY 1 LIMIT 1";
@@ -207,7 +219,11 @@ fn odd_lake() -> TempDir {
     let mut text = String::from("id,amount,part,seen,big\n");
     for row in 0..100 {
         let amount = if row % 50 == 7 { "oops".to_string() } else { format!("\"${row},000\"") };
-        text.push_str(&format!("{row},{amount},{row}%,2020-01-02T00:00:0{}.25Z,1234567890123456789{}\n", row % 10, row));
+        text.push_str(&format!(
+            "{row},{amount},{row}%,2020-01-02T00:00:0{}.25Z,1234567890123456789{}\n",
+            row % 10,
+            row
+        ));
     }
     fs::write(file("sums.csv"), text).expect("a file");
     fs::copy(sample_lake().join("film/critic_scores.parquet"), file("we ird%20*#?[a].parquet")).expect("a copy");
@@ -232,7 +248,10 @@ fn cells_that_do_not_fit_are_null_and_counted_once() {
     let lake = odd_lake();
     let index = index_of(lake.path());
     let context = context_of(lake.path(), index.path(), Limits::default());
-    let rows = answer(&context, "SELECT count(*), count(a.amount), sum(a.amount), max(b.part) FROM sums a JOIN sums b ON a.id = b.id");
+    let rows = answer(
+        &context,
+        "SELECT count(*), count(a.amount), sum(a.amount), max(b.part) FROM sums a JOIN sums b ON a.id = b.id",
+    );
     assert_eq!(rows, ["100|98|4886000.0|99.0"]);
     let notes = context.notes();
     assert_eq!(notes.len(), 1, "{notes:?}");
@@ -242,7 +261,10 @@ fn cells_that_do_not_fit_are_null_and_counted_once() {
         "2 cells of `sums`, column `amount` (Float64), did not fit its type and were read as NULL"
     );
     // A query that does not touch the column has nothing to report.
-    assert_eq!(answer(&context, "SELECT max(seen), min(big) FROM sums"), ["2020-01-02T00:00:09.250|12345678901234567890"]);
+    assert_eq!(
+        answer(&context, "SELECT max(seen), min(big) FROM sums"),
+        ["2020-01-02T00:00:09.250|12345678901234567890"]
+    );
     assert!(context.notes().is_empty());
 }
 
@@ -271,6 +293,20 @@ fn a_file_that_changed_or_went_is_named() {
         let error = ask(&context, &format!("SELECT * FROM {table}")).expect_err("gone");
         assert!(matches!(&error, Error::Io { .. }), "{error:?}");
     }
+}
+
+#[test]
+fn a_table_damaged_after_indexing_is_named() {
+    let lake = tempfile::tempdir().expect("a folder");
+    let file = lake.path().join("airports.parquet");
+    let mut bytes = fs::read(sample_lake().join("transport/airports_world.parquet")).expect("a file");
+    fs::write(&file, &bytes).expect("a file");
+    let index = index_of(lake.path());
+    bytes[1_000..100_000].fill(0xff);
+    fs::write(&file, &bytes).expect("a file");
+    let context = context_of(lake.path(), index.path(), Limits::default());
+    let error = ask(&context, "SELECT * FROM airports").expect_err("damaged");
+    assert!(matches!(&error, Error::Unreadable { path, .. } if *path == file), "{error}");
 }
 
 fn lakeward(arguments: &[&str]) -> Output {

@@ -23,6 +23,8 @@ use crate::text::shown;
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
+/// Narrower terminals are not believed.
+const LEAST_WIDTH: u16 = 20;
 /// Characters of a cell shown in a list.
 const CELL_WIDTH: usize = 100;
 /// Characters of a line of text.
@@ -189,7 +191,8 @@ fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>
 fn list() -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    if !std::io::stdout().is_terminal() {
+    // Some terminals do not know their width and say 0.
+    if !std::io::stdout().is_terminal() || table.width().is_none_or(|width| width < LEAST_WIDTH) {
         table.set_width(PLAIN_WIDTH);
     }
     table

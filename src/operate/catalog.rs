@@ -72,6 +72,13 @@ impl Tables {
         }
     }
 
+    /// The file of the table at `place`, and whether DataFusion reads it as Parquet.
+    pub fn file(&self, place: usize) -> Result<(PathBuf, bool)> {
+        let path = self.lake.join(self.names.entry(place)?.path);
+        let is_parquet = matches!(classify(&path), Some((Format::Parquet, Compression::None)));
+        Ok((path, is_parquet))
+    }
+
     /// Opens a table, or gives the one that is open.
     ///
     /// # Errors

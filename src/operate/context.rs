@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::{SessionConfig, SessionContext};
 use datafusion::execution::disk_manager::DiskManagerBuilder;
@@ -91,6 +92,12 @@ impl LakeContext {
         self.notes.clear();
         let statement = statement::parse(sql)?;
         let places = self.check_names(&statement)?;
+        for &place in &places {
+            let (path, is_parquet) = self.tables.file(place)?;
+            if is_parquet {
+                self.notes.parquet(path);
+            }
+        }
         self.runtime.block_on(async {
             let plan = self.plan(statement, &places).await?;
             statement::read_only().verify_plan(&plan).map_err(|error| {
@@ -104,7 +111,7 @@ impl LakeContext {
                 frame = frame.limit(0, Some(limit.saturating_add(1))).map_err(|error| self.error(&error))?;
             }
             let stream = frame.execute_stream().await.map_err(|error| self.error(&error))?;
-            Ok(Rows::new(self, stream, limit, explains))
+            Ok(Rows::new(self, stream, limit.filter(|_| !explains), explains))
         })
     }
 
@@ -164,7 +171,13 @@ impl LakeContext {
         if let Some(fault) = self.notes.take_fault() {
             return fault;
         }
-        if let DataFusionError::ResourcesExhausted(reason) = error.find_root() {
+        let root = error.find_root();
+        if is_damage(root)
+            && let Some(path) = self.notes.only_parquet()
+        {
+            return Error::unreadable(&path, root.strip_backtrace());
+        }
+        if let DataFusionError::ResourcesExhausted(reason) = root {
             let limit_mb = self.limits.memory_bytes / 1_000_000;
             let reason = reason.lines().next().unwrap_or_default();
             return Error::Sql {
@@ -176,5 +189,14 @@ impl LakeContext {
         }
         // Settings cannot be changed here, so that advice would lead nowhere.
         Error::Sql { reason: error.strip_backtrace().replace(UNUSABLE_ADVICE, "") }
+    }
+}
+
+/// Whether a Parquet file turned out to be damaged while its rows were read.
+fn is_damage(error: &DataFusionError) -> bool {
+    match error {
+        DataFusionError::ParquetError(_) => true,
+        DataFusionError::ArrowError(error, _) => matches!(**error, ArrowError::ParquetError(_)),
+        _ => false,
     }
 }

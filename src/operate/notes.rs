@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use schemars::JsonSchema;
@@ -64,6 +65,7 @@ struct State {
     misfits: BTreeMap<(String, String), (String, u64)>,
     in_part: BTreeMap<String, String>,
     fault: Option<Error>,
+    parquet: Vec<PathBuf>,
 }
 
 impl Notes {
@@ -97,6 +99,19 @@ impl Notes {
     /// The first error of the lake, once.
     pub fn take_fault(&self) -> Option<Error> {
         self.state().fault.take()
+    }
+
+    /// The query reads the Parquet file `path`.
+    pub fn parquet(&self, path: PathBuf) {
+        self.state().parquet.push(path);
+    }
+
+    /// The Parquet file that the query reads, where it reads only one: DataFusion does not say which is damaged.
+    pub fn only_parquet(&self) -> Option<PathBuf> {
+        match &self.state().parquet[..] {
+            [path] => Some(path.clone()),
+            _ => None,
+        }
     }
 
     /// All notes, by table and column.
