@@ -59,7 +59,8 @@ impl Lake {
     }
 
     fn search(&self, text: &str, k: usize) -> Vec<String> {
-        let answers = search::search(&self.index, StaticModel::builtin(), text, &SearchOptions::new(k)).expect("answers");
+        let answers =
+            search::search(&self.index, StaticModel::builtin(), text, &SearchOptions::new(k)).expect("answers");
         answers.into_iter().map(|answer| answer.table).collect()
     }
 }
@@ -184,14 +185,22 @@ fn tables_that_join_are_found_and_the_containment_is_right() {
         let answers = sample().join(left, left_column, 50);
         let place = answers.iter().position(|answer| answer.table == *right);
         let name = format!("{left}.{left_column} → {right}.{right_column}");
-        let equal = |place: usize| answers[..place].iter().filter(|before| before.containment + EQUAL_CONTAINMENT >= answers[place].containment).count();
+        let equal = |place: usize| {
+            answers[..place]
+                .iter()
+                .filter(|before| before.containment + EQUAL_CONTAINMENT >= answers[place].containment)
+                .count()
+        };
         let Some(place) = place.filter(|place| place - equal(*place) < NEAR) else {
             let first: Vec<&str> = answers.iter().take(NEAR).map(|answer| answer.table.as_str()).collect();
             wrong.push(format!("{name}: place {place:?} behind {first:?}"));
             continue;
         };
         let answer = &answers[place];
-        if answer.column != *right_column || (answer.containment - containment).abs() > CONTAINMENT_ERROR || !answer.exact {
+        if answer.column != *right_column
+            || (answer.containment - containment).abs() > CONTAINMENT_ERROR
+            || !answer.exact
+        {
             wrong.push(format!("{name}: {} {:.3}, not {containment}", answer.column, answer.containment));
         }
         if let Some(difference) = difference
@@ -254,7 +263,10 @@ fn tables_that_continue_each_other_come_first() {
             let found = answers.iter().map(|answer| answer.table.as_str()).filter(|table| !ALSO_RIGHT.contains(table));
             let found: HashSet<&str> = found.take(others.len()).collect();
             if OPEN_UNIONS.contains(member) {
-                println!("open: {member}: {}", if found == others { "right now, strike it out" } else { "still wrong" });
+                println!(
+                    "open: {member}: {}",
+                    if found == others { "right now, strike it out" } else { "still wrong" }
+                );
             } else if found != others {
                 wrong.push(format!("{member}: {:?} instead of {:?}", &found - &others, &others - &found));
             }
@@ -417,7 +429,8 @@ fn columns_of(path: &Path) -> Vec<(String, Vec<String>)> {
 fn distinct(cells: &[String], missing: u64) -> HashSet<u64> {
     const LEARNT_CELLS: usize = 1000;
     let mut normaliser = Normaliser::new(DateOrder::learn(cells.iter().map(String::as_str).take(LEARNT_CELLS)));
-    let hashes: Vec<(bool, u64)> = cells.iter().map(|cell| (cell.trim() == "NA", normaliser.value(cell).hash)).collect();
+    let hashes: Vec<(bool, u64)> =
+        cells.iter().map(|cell| (cell.trim() == "NA", normaliser.value(cell).hash)).collect();
     let empty = hashes.iter().filter(|(_, hash)| *hash == 0).count() as u64;
     let mut distinct: HashSet<u64> = hashes.iter().map(|(_, hash)| *hash).filter(|hash| *hash != 0).collect();
     if missing < empty {
@@ -448,7 +461,10 @@ fn overlaps_agree_with_brute_force(lake: &Lake, step: usize) {
                 let columns = &lake.index.segment(reference.segment).expect("a segment").columns;
                 let record = columns.record(reference.column).expect("a record");
                 let theirs = lakeward::index::TableRef { segment: reference.segment, table: record.table };
-                let key = (lake.index.id(theirs).expect("an id").to_string(), columns.name(record).expect("a name").to_string());
+                let key = (
+                    lake.index.id(theirs).expect("an id").to_string(),
+                    columns.name(record).expect("a name").to_string(),
+                );
                 let other = &values[&key];
                 if overlap.exact {
                     let truth = (own.intersection(other).count() as u64, own.len() as u64, other.len() as u64);
@@ -458,7 +474,11 @@ fn overlaps_agree_with_brute_force(lake: &Lake, step: usize) {
                 reported.insert(key, overlap.shared);
             }
             for (key, other) in &values {
-                let shared = if own.len() <= other.len() { own.intersection(other).count() } else { other.intersection(own).count() };
+                let shared = if own.len() <= other.len() {
+                    own.intersection(other).count()
+                } else {
+                    other.intersection(own).count()
+                };
                 let containment = shared as f64 / own.len() as f64;
                 for (place, threshold) in THRESHOLDS.iter().enumerate() {
                     if containment >= *threshold {
