@@ -315,6 +315,9 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
 
 /// The tables of a lake.
 pub fn table_list(tables: &[TableLine]) {
+    if tables.is_empty() {
+        return;
+    }
     let mut table = list();
     table.set_header(["table", "rows", "columns", "title"]);
     for line in tables {
