@@ -22,7 +22,8 @@ struct Run {
 }
 
 const PEOPLE: &str = "person_id,name,city\np01,Ann Lee,Oslo\np02,Bo Li,Bern\np03,Cy Wu,Rome\np04,Di Ek,Kyiv\n";
-const MORE_PEOPLE: &str = "person_id,name,city\np05,Ed Fox,Oslo\np06,Flo Ray,Riga\np07,Gus May,Bonn\np08,Hal Orr,Kyiv\n";
+const MORE_PEOPLE: &str =
+    "person_id,name,city\np05,Ed Fox,Oslo\np06,Flo Ray,Riga\np07,Gus May,Bonn\np08,Hal Orr,Kyiv\n";
 const CITIES: &str = "town,country,inhabitants\nOslo,Norway,717710\nBern,Switzerland,134591\nRome,Italy,2755309\nKyiv,Ukraine,2952301\n\
                       Riga,Latvia,605273\nBonn,Germany,335975\n";
 const HEIGHTS: &str = "mountain,height_m\nEiger,3967\nTriglav,2864\nMusala,2925\nGaldhøpiggen,2469\n";
@@ -38,7 +39,12 @@ impl Lake {
     }
 
     fn small() -> Self {
-        Self::new(&[("people.csv", PEOPLE), ("more_people.csv", MORE_PEOPLE), ("geo/cities.csv", CITIES), ("geo/heights.csv", HEIGHTS)])
+        Self::new(&[
+            ("people.csv", PEOPLE),
+            ("more_people.csv", MORE_PEOPLE),
+            ("geo/cities.csv", CITIES),
+            ("geo/heights.csv", HEIGHTS),
+        ])
     }
 
     fn folder(&self) -> PathBuf {
@@ -67,13 +73,19 @@ impl Lake {
 
     fn json(&self, arguments: &[&str]) -> Value {
         let run = self.run(&[arguments, &["--json"]].concat());
-        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", run.stdout, run.stderr))
+        serde_json::from_str(&run.stdout)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}{}", run.stdout, run.stderr))
     }
 }
 
 fn program(here: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(arguments).current_dir(here).env_remove("LAKEWARD_LAKE").env_remove("LAKEWARD_INDEX").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(here)
+        .env_remove("LAKEWARD_LAKE")
+        .env_remove("LAKEWARD_INDEX")
+        .stdin(Stdio::null());
     command
 }
 
@@ -283,7 +295,13 @@ fn nothing_of_the_lake_reaches_the_terminal_raw() {
         &["index", "no\u{1b}[2Jwhere"],
     ] {
         let run = lake.run(arguments);
-        assert_eq!((raw(&run.stdout), raw(&run.stderr)), (None, None), "{arguments:?}: {:?} {:?}", run.stdout, run.stderr);
+        assert_eq!(
+            (raw(&run.stdout), raw(&run.stderr)),
+            (None, None),
+            "{arguments:?}: {:?} {:?}",
+            run.stdout,
+            run.stderr
+        );
     }
 }
 
@@ -291,8 +309,11 @@ fn nothing_of_the_lake_reaches_the_terminal_raw() {
 fn a_closed_pipe_ends_the_program_quietly() {
     let lake = Lake::small();
     lake.run(&["index"]);
-    for arguments in [&["tables"][..], &["profile", "people"], &["search", "towns", "--explain"], &["schema", "profile"]] {
-        let mut child = lake.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
+    for arguments in
+        [&["tables"][..], &["profile", "people"], &["search", "towns", "--explain"], &["schema", "profile"]]
+    {
+        let mut child =
+            lake.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
         drop(child.stdout.take());
         let mut stderr = String::new();
         child.stderr.take().expect("stderr").read_to_string(&mut stderr).expect("UTF-8");
@@ -338,7 +359,8 @@ fn round(value: &mut Value) {
 #[test]
 fn an_update_touches_what_changed_and_answers_like_a_new_index() {
     let lake = Lake::small();
-    let counts = |stats: &Value| ["added", "changed", "removed", "unchanged"].map(|name| stats[name].as_u64().expect("a count"));
+    let counts =
+        |stats: &Value| ["added", "changed", "removed", "unchanged"].map(|name| stats[name].as_u64().expect("a count"));
     assert_eq!(counts(&lake.json(&["index"])), [4, 0, 0, 0]);
     type Step = (&'static str, fn(&Lake), [u64; 4]);
     let steps: &[Step] = &[
@@ -348,7 +370,9 @@ fn an_update_touches_what_changed_and_answers_like_a_new_index() {
         ("remove", |lake| fs::remove_file(lake.folder().join("geo/heights.csv")).expect("a file"), [0, 0, 1, 4]),
         (
             "rename",
-            |lake| fs::rename(lake.folder().join("geo/cities.csv"), lake.folder().join("geo/places.csv")).expect("a file"),
+            |lake| {
+                fs::rename(lake.folder().join("geo/cities.csv"), lake.folder().join("geo/places.csv")).expect("a file")
+            },
             [1, 0, 1, 3],
         ),
         ("nothing again", |_| {}, [0, 0, 0, 4]),
@@ -360,7 +384,14 @@ fn an_update_touches_what_changed_and_answers_like_a_new_index() {
         let updated = answers(&lake);
         let second = Lake { place: tempfile::tempdir().expect("a folder") };
         let mut rebuilt = lake.command(&["index", "--quiet"]);
-        assert_eq!(finish({ rebuilt.env("LAKEWARD_INDEX", second.index()); rebuilt }).code, 0);
+        assert_eq!(
+            finish({
+                rebuilt.env("LAKEWARD_INDEX", second.index());
+                rebuilt
+            })
+            .code,
+            0
+        );
         let ask_second = Lake { place: second.place };
         std::os::unix::fs::symlink(lake.folder(), ask_second.folder()).expect("a link");
         for (updated, fresh) in updated.iter().zip(answers(&ask_second)) {
@@ -379,7 +410,9 @@ fn the_lake_is_never_written_when_the_index_is_elsewhere() {
         fs::set_permissions(lake.folder(), fs::Permissions::from_mode(mode)).expect("permissions");
     };
     mode(0o555);
-    for arguments in [&["index"][..], &["search", "towns"], &["join", "people"], &["union", "people"], &["profile", "people"]] {
+    for arguments in
+        [&["index"][..], &["search", "towns"], &["join", "people"], &["union", "people"], &["profile", "people"]]
+    {
         assert_eq!(lake.run(arguments).code, 0, "{arguments:?}");
     }
     mode(0o755);

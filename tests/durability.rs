@@ -182,7 +182,10 @@ fn a_flipped_byte_is_noticed_or_harmless() {
             }
             let verdict = verdict.unwrap_or_else(|_| panic!("panic in verify: {name}"));
             let lock = file.ends_with("write.lock");
-            assert!(lock || verdict.as_ref().is_err() || verdict.is_ok_and(|(_, _, damage)| !damage.is_empty()), "unseen: {name}");
+            assert!(
+                lock || verdict.as_ref().is_err() || verdict.is_ok_and(|(_, _, damage)| !damage.is_empty()),
+                "unseen: {name}"
+            );
         }
     }
     assert!(noticed > 0);

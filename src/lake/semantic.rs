@@ -380,8 +380,7 @@ fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
     let clear = hits.into_iter().max_by_key(|(kind, count)| (*count, *kind as u8));
     // Where every code is on both lists, the name decides.
     let of_states = words.iter().any(|word| word == "state" || word == "states");
-    let (kind, count) =
-        clear.unwrap_or((if of_states { SemanticType::UsState } else { SemanticType::CountryCode }, 0));
+    let (kind, count) = clear.unwrap_or((if of_states { SemanticType::UsState } else { SemanticType::CountryCode }, 0));
     let ambiguous = if kind == SemanticType::Country { 0 } else { ambiguous };
     ((count + ambiguous) as f64 >= PLACE_SHARE * looked_at as f64).then_some(kind)
 }
