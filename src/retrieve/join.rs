@@ -134,10 +134,10 @@ impl Features {
         let values = self.overlap.map_or(0.0, |overlap| 0.7 * overlap.rarity + 0.3 * overlap.containment());
         let of_candidate = self.overlap.map_or(0.0, |overlap| overlap.containment_of_candidate());
         let semantic = ((self.cosine - 0.5) / 0.5).clamp(0.0, 1.0);
-        let score = values * (1.0 + 0.15 * of_candidate + 0.2 * self.uniqueness)
+        let score = values * (1.0 + 0.15 * of_candidate + 0.1 * self.uniqueness)
             + self.names * (0.12 * values.sqrt() + 0.03)
             + 0.03 * semantic;
-        const GREATEST: f64 = 1.53;
+        const GREATEST: f64 = 1.43;
         let score = score / GREATEST;
         if self.accidental { score * 0.5 } else { score }
     }
