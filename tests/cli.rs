@@ -322,7 +322,7 @@ fn a_closed_pipe_ends_the_program_quietly() {
     // Open: with stderr closed the program panics (exit code 101 instead of 2), because the printer uses `eprintln!`.
 }
 
-/// The answers of an index, without times and with numbers to three digits. Scores are left out, not their order: tables
+/// The answers of an index by table, without times and with numbers to three digits. Scores and order are left out: tables
 /// struck out still count in the statistics of words and values until their segment is written anew.
 fn answers(lake: &Lake) -> Vec<Value> {
     let asked: &[&[&str]] = &[
@@ -335,9 +335,10 @@ fn answers(lake: &Lake) -> Vec<Value> {
     let mut answers: Vec<Value> = asked.iter().map(|arguments| lake.json(arguments)).collect();
     for document in answers.iter_mut().filter_map(Value::as_object_mut) {
         document.remove("elapsed_ms");
-        let found = document.get_mut("answers").and_then(Value::as_array_mut).into_iter().flatten();
-        for answer in found.filter_map(Value::as_object_mut) {
-            answer.retain(|name, _| !matches!(name.as_str(), "lexical_score" | "rarity" | "score"));
+        let Some(found) = document.get_mut("answers").and_then(Value::as_array_mut) else { continue };
+        found.sort_by_key(|answer| answer["table"].to_string());
+        for answer in found.iter_mut().filter_map(Value::as_object_mut) {
+            answer.retain(|name, _| !matches!(name.as_str(), "lexical_score" | "rarity" | "score" | "parts"));
         }
     }
     answers.iter_mut().for_each(round);

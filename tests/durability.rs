@@ -58,9 +58,10 @@ fn built(lake: &Path, index: &Path) -> Result<BuildStats, Error> {
     build::build(lake, index, StaticModel::builtin(), &BuildOptions::default(), &Silent)
 }
 
-/// What the index answers to a few requests; scores to three digits, equal scores in order of their ids.
+/// What the index answers to a few requests, in order of ids. Only evidence that does not depend on how the tables are spread
+/// over segments: tables struck out still count in the statistics behind scores until their segment is written anew.
 fn answers(lake: &Path, folder: &Path) -> Result<Vec<String>, Error> {
-    const K: usize = 8;
+    const ALL: usize = 1000;
     let embedder = StaticModel::builtin();
     let index = LakeIndex::open(folder, embedder.id())?;
     let mut lines = Vec::new();
@@ -73,17 +74,20 @@ fn answers(lake: &Path, folder: &Path) -> Result<Vec<String>, Error> {
     for id in ids.iter().step_by(40) {
         let query = QueryTable::resolve(&index, lake, id, embedder)?;
         let mut found: Vec<String> = Vec::new();
-        for answer in join::search(&index, &query, &JoinOptions { k: K, column: Some(0) })? {
-            found.push(format!("{id} join {:.3} {} {}", answer.containment, answer.table, answer.shared_values));
+        for answer in join::search(&index, &query, &JoinOptions { k: ALL, column: Some(0) })? {
+            if answer.shared_values > 0 {
+                found.push(format!("{id} join {:.3} {} {}", answer.containment, answer.table, answer.shared_values));
+            }
         }
-        for answer in union::search(&index, lake, &query, &UnionOptions { k: K, count_rows: false })? {
-            found.push(format!("{id} union {:.3} {}", answer.score, answer.table));
-        }
+        let best = union::search(&index, lake, &query, &UnionOptions { k: 3, count_rows: false })?;
+        found.push(format!("{id} union {}", best.iter().any(|answer| answer.alignment.len() == 3)));
+        found.sort_unstable();
         lines.append(&mut found);
     }
     for text in ["glacier towns", "orchard figure"] {
-        let found = search::search(&index, embedder, text, &SearchOptions::new(K))?;
-        lines.extend(found.iter().map(|answer| format!("{text}: {}", answer.rows > 0)));
+        let found = search::search(&index, embedder, text, &SearchOptions::new(10))?;
+        let topic = text.split(' ').next().unwrap_or_default();
+        lines.push(format!("{text}: {}", found.first().is_some_and(|answer| answer.table.contains(topic))));
     }
     Ok(lines)
 }
@@ -112,7 +116,9 @@ fn check_sound(index: &Path) {
 fn assert_answers_like_a_new_index(lake: &Path, index: &Path) {
     let fresh = tempfile::tempdir().expect("a folder");
     built(lake, fresh.path()).expect("a fresh build");
-    assert_eq!(answers(lake, index).expect("answers"), answers(lake, fresh.path()).expect("answers"));
+    let (found, expected) = (answers(lake, index).expect("answers"), answers(lake, fresh.path()).expect("answers"));
+    let different: Vec<_> = found.iter().zip(&expected).filter(|(found, expected)| found != expected).take(5).collect();
+    assert!(found.len() == expected.len() && different.is_empty(), "{} and {}: {different:?}", found.len(), expected.len());
 }
 
 #[test]
