@@ -118,7 +118,12 @@ fn assert_answers_like_a_new_index(lake: &Path, index: &Path) {
     built(lake, fresh.path()).expect("a fresh build");
     let (found, expected) = (answers(lake, index).expect("answers"), answers(lake, fresh.path()).expect("answers"));
     let different: Vec<_> = found.iter().zip(&expected).filter(|(found, expected)| found != expected).take(5).collect();
-    assert!(found.len() == expected.len() && different.is_empty(), "{} and {}: {different:?}", found.len(), expected.len());
+    assert!(
+        found.len() == expected.len() && different.is_empty(),
+        "{} and {}: {different:?}",
+        found.len(),
+        expected.len()
+    );
 }
 
 #[test]

@@ -135,6 +135,16 @@ fn single_quotes_count_where_cells_come_in_pairs_of_them() {
 }
 
 #[test]
+fn a_title_with_a_comma_is_no_header() {
+    let table = read(
+        "t.csv",
+        "World Prospects 2024, medium variant\nPersons, 1 July\n\nid,area,m,f\n004,Aland,22,21\n008,Bland,13,14\n",
+    );
+    assert_eq!(table.names, ["id", "area", "m", "f"]);
+    assert_eq!(table.report.rows, 2);
+}
+
+#[test]
 fn titles_notes_and_comments_above_the_table_are_set_apart() {
     let table = read("t.csv", "Population by region\nSource: census\n\nregion,year,people\nN,2019,5\nS,2019,6\n");
     assert_eq!(table.names, ["region", "year", "people"]);

@@ -335,6 +335,9 @@ fn preamble_rows(rows: &[Row], usual: usize) -> usize {
     if usual < 2 {
         return 0;
     }
+    if let Some(above) = titles_above_names(rows, usual) {
+        return above;
+    }
     let filled = |row: &Row| row.cells.iter().filter(|cell| !cell.trim().is_empty()).count();
     let mut body: Vec<usize> = rows.iter().filter(|row| row.cells.len() == usual).map(filled).collect();
     body.sort_unstable();
@@ -348,6 +351,16 @@ fn preamble_rows(rows: &[Row], usual: usize) -> usize {
     };
     let above = rows.iter().take(PREAMBLE_LINES).enumerate().take_while(|&(at, row)| is_title(at, row)).count();
     if above < rows.len() { above } else { 0 }
+}
+
+/// Where the first row of full width is one of names, since numbers or dates stand below it: the rows above it are titles,
+/// even if a comma in one makes it look like cells.
+fn titles_above_names(rows: &[Row], usual: usize) -> Option<usize> {
+    let at = rows.iter().take(PREAMBLE_LINES + 1).position(|row| row.cells.len() >= usual).filter(|&at| at > 0)?;
+    let body = &rows[at + 1..];
+    let typed_below = |column| body_is(body, column, CellKind::Number) || body_is(body, column, CellKind::Date);
+    let names = rows[at].cells.len() == usual && all_text(&rows[at]);
+    (names && !body.is_empty() && (0..usual).any(typed_below)).then_some(at)
 }
 
 fn all_text(row: &Row) -> bool {
