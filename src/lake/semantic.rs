@@ -366,7 +366,7 @@ fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
         (false, true) => LEAST_CODES,
         (false, false) => 2,
     };
-    if sketch.hashes.is_empty() || sketch.hashes.len() < least || sketch.mean_length > 40.0 {
+    if sketch.hashes.len() < least || sketch.mean_length > 40.0 {
         return None;
     }
     let looked_at = sketch.hashes.len().min(500);
@@ -377,10 +377,12 @@ fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
         }
     }
     let ambiguous = hits.remove(&SemanticType::Code).unwrap_or(0);
-    let clear = hits.into_iter().max_by_key(|(kind, count)| (*count, *kind as u8));
-    // Where every code is on both lists, the name decides.
-    let of_states = words.iter().any(|word| word == "state" || word == "states");
-    let (kind, count) = clear.unwrap_or((if of_states { SemanticType::UsState } else { SemanticType::CountryCode }, 0));
+    if hits.is_empty() && named && ambiguous > 0 {
+        // `MA` alone is Massachusetts in a column of states, Morocco in one of countries.
+        let states = words.iter().any(|word| matches!(word.as_str(), "state" | "states"));
+        hits.insert(if states { SemanticType::UsState } else { SemanticType::CountryCode }, 0);
+    }
+    let (kind, count) = hits.into_iter().max_by_key(|(kind, count)| (*count, *kind as u8))?;
     let ambiguous = if kind == SemanticType::Country { 0 } else { ambiguous };
     ((count + ambiguous) as f64 >= PLACE_SHARE * looked_at as f64).then_some(kind)
 }
