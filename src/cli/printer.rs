@@ -53,6 +53,11 @@ fn out(text: &str) {
     }
 }
 
+/// Writes to stderr; nobody listening is no error.
+fn narrate(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// One line on stdout.
 pub fn line(text: &str) {
     out(text);
@@ -65,7 +70,7 @@ pub fn safe_line(text: &str) {
 
 /// One line on stderr that must not be missed, whatever `--quiet` says.
 pub fn note(text: &str) {
-    eprintln!("{}", shown(text, LINE_WIDTH));
+    narrate(&shown(text, LINE_WIDTH));
 }
 
 /// Whole lines of CSV or JSON on stdout: byte for byte into a file or pipe, made safe to show on a terminal.
@@ -130,20 +135,20 @@ pub fn error(error: &Error, as_json: bool) {
             ErrorKind::Internal => "internal",
         };
         if let Ok(text) = serde_json::to_string(&ErrorDocument { error: text, kind, hint }) {
-            eprintln!("{text}");
+            narrate(&text);
         }
         return;
     }
-    eprintln!("error: {}", shown(&text, 2000));
+    narrate(&format!("error: {}", shown(&text, 2000)));
     if let Some(hint) = hint {
-        eprintln!("hint: {}", shown(&hint, 2000));
+        narrate(&format!("hint: {}", shown(&hint, 2000)));
     }
 }
 
 /// What a build did, on stderr.
 pub fn build_summary(stats: &BuildStats) {
     let seconds = stats.elapsed_ms as f64 / 1000.0;
-    eprintln!(
+    narrate(&format!(
         "{} tables, {} columns in the index ({} added, {} changed, {} removed, {} unchanged; {} read in {seconds:.1} s)",
         stats.tables,
         stats.columns,
@@ -152,13 +157,16 @@ pub fn build_summary(stats: &BuildStats) {
         stats.removed,
         stats.unchanged,
         bytes(stats.read_bytes)
-    );
+    ));
     if stats.unread > 0 {
-        eprintln!("interrupted: {} files are not read yet; run the command again to finish", stats.unread);
+        narrate(&format!("interrupted: {} files are not read yet; run the command again to finish", stats.unread));
     }
     let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
     if !mended.is_empty() {
-        eprintln!("{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)", mended.len());
+        narrate(&format!(
+            "{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)",
+            mended.len()
+        ));
     }
     named("cells left out", lost.iter().map(|(path, repairs)| (path.as_str(), losses(repairs))));
     named("read in part", stats.partial.iter().map(|file| (file.path.as_str(), file.reason.clone())));
@@ -181,10 +189,10 @@ fn losses(repairs: &[Repair]) -> String {
 fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
     let count = files.len();
     for (path, reason) in files.take(NAMED_FILES) {
-        eprintln!("{what}: {}: {}", shown(path, 200), shown(&reason, 300));
+        narrate(&format!("{what}: {}: {}", shown(path, 200), shown(&reason, 300)));
     }
     if count > NAMED_FILES {
-        eprintln!("{what}: {} more (`--json` lists them)", count - NAMED_FILES);
+        narrate(&format!("{what}: {} more (`--json` lists them)", count - NAMED_FILES));
     }
 }
 
@@ -239,10 +247,10 @@ pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<Str
 /// Time taken and what to do next, on stderr.
 pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
     if count == 0 {
-        eprintln!("nothing suitable found ({elapsed_ms:.0} ms)");
+        narrate(&format!("nothing suitable found ({elapsed_ms:.0} ms)"));
     } else {
         let answers = if count == 1 { "answer" } else { "answers" };
-        eprintln!("{count} {answers} in {elapsed_ms:.0} ms; {next}");
+        narrate(&format!("{count} {answers} in {elapsed_ms:.0} ms; {next}"));
     }
 }
 

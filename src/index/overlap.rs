@@ -168,7 +168,7 @@ pub fn overlaps(
             overlaps.push(overlap(
                 column,
                 shared,
-                weight / weights.total.max(f64::MIN_POSITIVE),
+                (weight / weights.total.max(f64::MIN_POSITIVE)).min(1.0),
                 query,
                 columns,
                 record,

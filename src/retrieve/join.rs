@@ -171,10 +171,13 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
             }
         }
     }
-    let mut ranked: Vec<(TableRef, Candidate)> = best.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.score.total_cmp(&a.1.score));
+    let mut ranked: Vec<(&str, TableRef, Candidate)> = Vec::with_capacity(best.len());
+    for (table, candidate) in best {
+        ranked.push((index.id(table)?, table, candidate));
+    }
+    ranked.sort_by(|a, b| b.2.score.total_cmp(&a.2.score).then(a.0.cmp(b.0)));
     ranked.truncate(options.k);
-    ranked.into_iter().map(|(table, candidate)| answer(index, query, table, &candidate)).collect()
+    ranked.into_iter().map(|(_, table, candidate)| answer(index, query, table, &candidate)).collect()
 }
 
 /// The columns to search with and the weight of each: the one named, or the likeliest keys.

@@ -112,12 +112,15 @@ const LOOKED_UP_VALUES: usize = 256;
 const COMMON_LIST_BYTES: usize = 1 << 16;
 /// Words of cells searched for.
 const CELL_WORDS: usize = 160;
+/// Share of the missing fit that a like meaning makes good, for kinds of values of which a table seldom has two columns.
+const SAME_MEANING: f64 = 0.25;
 /// Wide tables are aligned on their first columns.
 const MOST_ALIGNED_COLUMNS: usize = 200;
 /// A table with a smaller share of new rows is a copy.
 const COPY_SHARE: f64 = 0.05;
 
-struct Candidate {
+struct Candidate<'a> {
+    id: &'a str,
     table: TableRef,
     parts: ScoreParts,
     alignment: Vec<AlignedPair>,
@@ -153,9 +156,9 @@ pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &Unio
         let content = f64::from(segment.content_vectors.dot(table.table, &query.content)?).max(0.0);
         let words = word_scores.get(&table).copied().unwrap_or(0.0);
         let parts = ScoreParts { alignment: alignment_score(query, &alignment, columns), words, content };
-        candidates.push(Candidate { table, parts, alignment });
+        candidates.push(Candidate { id: index.id(table)?, table, parts, alignment });
     }
-    candidates.sort_by(|a, b| b.parts.score().total_cmp(&a.parts.score()).then(a.table.cmp(&b.table)));
+    candidates.sort_by(|a, b| b.parts.score().total_cmp(&a.parts.score()).then(a.id.cmp(b.id)));
     candidates.truncate(options.k);
     let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
     candidates.into_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
@@ -357,8 +360,29 @@ fn pair_score(own: &QueryColumn, record: &ColumnRecord, name: f64, values: f64, 
         LogicalType::Boolean => 2,
         LogicalType::Text | LogicalType::Empty => 3,
     };
+    let fit = if told_apart(own.profile.semantic) && own.profile.semantic == record.semantic() {
+        fit + SAME_MEANING * (1.0 - fit)
+    } else {
+        fit
+    };
     // The same name over other types is a formatting difference more often than another attribute.
     if kinds(a) == kinds(b) { fit } else { fit * if name == 1.0 { 0.75 } else { 0.5 } }
+}
+
+/// Kinds of values of which a table seldom has two columns: columns of the same kind belong together whatever their names.
+fn told_apart(semantic: Option<SemanticType>) -> bool {
+    matches!(
+        semantic,
+        Some(
+            SemanticType::Year
+                | SemanticType::Time
+                | SemanticType::Country
+                | SemanticType::CountryCode
+                | SemanticType::UsState
+                | SemanticType::Latitude
+                | SemanticType::Longitude
+        )
+    )
 }
 
 /// Values in both over values of the smaller side, shrunk where only a few are shared.
@@ -383,7 +407,7 @@ fn answer(
     index: &LakeIndex,
     lake: &Path,
     query: &QueryTable,
-    candidate: Candidate,
+    candidate: Candidate<'_>,
     own_rows: Option<&RowHashes>,
 ) -> Result<UnionAnswer> {
     let entry = index.entry(candidate.table)?;
@@ -402,7 +426,8 @@ fn answer(
         parts: candidate.parts,
         unmatched: unmatched.map(|(_, column)| column.profile.name.clone()).collect(),
         extra: extra.map(|(_, column)| column.name.clone()).collect(),
-        near_copy: new_rows.is_some_and(|rows| (rows.new as f64) <= COPY_SHARE * rows.compared as f64),
+        near_copy: places.len() * 5 >= query.columns.len() * 4
+            && new_rows.is_some_and(|rows| (rows.new as f64) <= COPY_SHARE * rows.compared as f64),
         new_rows,
         alignment: candidate.alignment,
         rows: entry.profile.rows,
