@@ -4,6 +4,8 @@
 //! column's distinct values found in the right one, after dropping case, footnote marks and word order). Besides, what join
 //! search finds is compared with brute force over the values as the readers deliver them.
 
+#![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -6,6 +6,7 @@
 pub mod catalog;
 pub mod grain;
 pub mod metadata;
+pub mod places;
 pub mod profile;
 pub mod reader;
 pub mod scan;

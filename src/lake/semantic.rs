@@ -2,14 +2,12 @@
 //!
 //! Every detector looks at a finished sketch and at the words of the column's name. None reads the file again.
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::places;
 use crate::sketch::ColumnSketch;
-use crate::sketch::normalise::{Kind, Normaliser};
+use crate::sketch::normalise::Kind;
 
 /// The type a column's cells share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -112,8 +110,6 @@ impl Weakness {
 
 /// Share of a column's cells that must agree on a type.
 const TYPE_SHARE: f64 = 0.95;
-/// Share of a column's values that must be in a list of places.
-const PLACE_SHARE: f64 = 0.7;
 /// Fewer distinct values than this are a small domain.
 const SMALL_DOMAIN: u64 = 8;
 
@@ -187,7 +183,7 @@ pub fn semantic_type(sketch: &ColumnSketch, logical: LogicalType, words: &[Strin
         }
         LogicalType::Text => {}
     }
-    if let Some(place) = place_type(sketch, words) {
+    if let Some(place) = places::place_type(sketch, words) {
         return Some(place);
     }
     let share = |test: fn(&str) -> bool| {
@@ -303,7 +299,7 @@ pub fn na_is_a_code(sketch: &ColumnSketch) -> bool {
             && sketch.top.iter().all(|(value, _)| CONTINENTS.contains(&value.as_str()))
     };
     sketch.patterns.first().is_some_and(two_capitals)
-        && (continents() || place_type(sketch, &[]) == Some(SemanticType::CountryCode))
+        && (continents() || places::place_type(sketch, &[]) == Some(SemanticType::CountryCode))
 }
 
 fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
@@ -322,69 +318,6 @@ fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
 
 fn steps_by_one(sketch: &ColumnSketch) -> bool {
     sketch.numbers.is_some_and(|numbers| numbers.max - numbers.min + 1.0 <= 1.5 * sketch.distinct as f64)
-}
-
-/// Lists of places by normal-form hash.
-fn places() -> &'static HashMap<u64, SemanticType> {
-    static PLACES: OnceLock<HashMap<u64, SemanticType>> = OnceLock::new();
-    PLACES.get_or_init(|| {
-        let mut normaliser = Normaliser::default();
-        let mut places = HashMap::new();
-        for line in include_str!("places.tsv").lines() {
-            let Some((kind, name)) = line.split_once('\t') else { continue };
-            let kind = match kind {
-                "country" => SemanticType::Country,
-                "country_code" => SemanticType::CountryCode,
-                "us_state" | "us_state_code" => SemanticType::UsState,
-                _ => continue,
-            };
-            let hash = normaliser.value(name).hash;
-            // A code that names both a state and a country is told by its neighbours: see `place_type`.
-            places
-                .entry(hash)
-                .and_modify(|known: &mut SemanticType| {
-                    if *known != kind {
-                        *known = SemanticType::Code
-                    }
-                })
-                .or_insert(kind);
-        }
-        places
-    })
-}
-
-/// The list that most of the column's distinct values are in, if there is one.
-fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
-    // Two or three codes are in a list by accident: `AL` and `NL` are leagues.
-    const LEAST_CODES: usize = 4;
-    const PLACE_WORDS: [&str; 9] =
-        ["country", "countries", "nation", "state", "states", "iso", "iso2", "iso3", "territory"];
-    let named = words.iter().any(|word| PLACE_WORDS.contains(&word.as_str()));
-    let short = sketch.longest <= 3 && !named;
-    let least = match (named, short) {
-        (true, _) => 1,
-        (false, true) => LEAST_CODES,
-        (false, false) => 2,
-    };
-    if sketch.hashes.len() < least || sketch.mean_length > 40.0 {
-        return None;
-    }
-    let looked_at = sketch.hashes.len().min(500);
-    let mut hits: HashMap<SemanticType, usize> = HashMap::new();
-    for hash in &sketch.hashes[..looked_at] {
-        if let Some(kind) = places().get(hash) {
-            *hits.entry(*kind).or_default() += 1;
-        }
-    }
-    let ambiguous = hits.remove(&SemanticType::Code).unwrap_or(0);
-    if hits.is_empty() && named && ambiguous > 0 {
-        // `MA` alone is Massachusetts in a column of states, Morocco in one of countries.
-        let states = words.iter().any(|word| matches!(word.as_str(), "state" | "states"));
-        hits.insert(if states { SemanticType::UsState } else { SemanticType::CountryCode }, 0);
-    }
-    let (kind, count) = hits.into_iter().max_by_key(|(kind, count)| (*count, *kind as u8))?;
-    let ambiguous = if kind == SemanticType::Country { 0 } else { ambiguous };
-    ((count + ambiguous) as f64 >= PLACE_SHARE * looked_at as f64).then_some(kind)
 }
 
 /// Why equal values in this column say little, if that is so.

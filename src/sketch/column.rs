@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::RawEntryMut;
 
 use super::normalise::{Kind, Normaliser, raw_hash};
+use super::pattern::write_pattern;
 use super::temporal::DateOrder;
 
 /// Bounds on what a builder keeps.
@@ -491,55 +492,6 @@ fn summarise(moments: &Moments, numbers: &mut [(f64, u32)]) -> Option<NumberSumm
     })
 }
 
-/// Writes the format of a cell: runs of digits as `9{n}`, capitals as `A{n}`, small letters as `a`, capitalised words as
-/// `Aa`, other characters as they are; at most 24 characters.
-fn write_pattern(cell: &str, out: &mut String) {
-    const LONGEST_PATTERN: usize = 24;
-    out.clear();
-    let mut chars = cell.chars().peekable();
-    while let Some(c) = chars.next() {
-        if out.len() >= LONGEST_PATTERN {
-            out.push('…');
-            return;
-        }
-        let class = class_of(c);
-        let Some(class) = class else {
-            out.push(c);
-            continue;
-        };
-        let mut run = 1u32;
-        while chars.peek().is_some_and(|next| class_of(*next) == Some(class)) {
-            chars.next();
-            run += 1;
-        }
-        let word = class == 'A' && run == 1 && chars.peek().is_some_and(|next| class_of(*next) == Some('a'));
-        if word {
-            while chars.peek().is_some_and(|next| class_of(*next) == Some('a')) {
-                chars.next();
-            }
-            out.push_str("Aa");
-        } else if class == 'a' || run == 1 || run > 8 {
-            out.push(class);
-        } else {
-            use std::fmt::Write;
-            // Writing to a String cannot fail.
-            let _ = write!(out, "{class}{{{run}}}");
-        }
-    }
-}
-
-fn class_of(c: char) -> Option<char> {
-    if c.is_ascii_digit() {
-        Some('9')
-    } else if c.is_uppercase() {
-        Some('A')
-    } else if c.is_alphabetic() {
-        Some('a')
-    } else {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -601,17 +553,6 @@ mod tests {
         assert!(sketch.hashes.is_sorted() && sketch.hashes.len() == sketch.variants.len());
         assert!(sketch.top.contains(&("NA".to_string(), 2)));
         assert!(sketch.hashes.contains(&Normaliser::default().word("NA").hash));
-    }
-
-    #[test]
-    fn formats_are_told_apart() {
-        let mut pattern = String::new();
-        for (cell, expected) in
-            [("2020-01-02", "9{4}-9{2}-9{2}"), ("AB12", "A{2}9{2}"), ("New York", "Aa Aa"), ("x", "a"), ("US", "A{2}")]
-        {
-            write_pattern(cell, &mut pattern);
-            assert_eq!(pattern, expected);
-        }
     }
 
     #[test]

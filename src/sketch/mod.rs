@@ -7,6 +7,7 @@ pub mod column;
 pub mod minhash;
 pub mod normalise;
 pub mod number;
+pub mod pattern;
 pub mod temporal;
 
 pub use column::{ColumnSketch, ColumnSketchBuilder};

@@ -133,7 +133,7 @@ fn without_weekday(cell: &str) -> &str {
     let word = &cell[..letters];
     let day = letters == 3 || DAYS.iter().any(|day| day.len() == letters);
     let named = |day: &&str| day.get(..letters).is_some_and(|head| head.eq_ignore_ascii_case(word));
-    if letters >= 3 && day && DAYS.iter().any(|day| named(&day)) { rest.trim_start() } else { cell }
+    if letters >= 3 && day && DAYS.iter().any(named) { rest.trim_start() } else { cell }
 }
 
 /// `05:06`, `05:06:07`.

@@ -58,7 +58,7 @@ impl SegmentWriter {
         self.section_writer(tag)?.write(bytes)
     }
 
-    /// Writes a whole section of `elements`, to be read back with [`Section::all`] or [`Section::slice`].
+    /// Writes a whole section of `elements`, to be read back with [`Section::all`](super::Section::all) or [`Section::slice`](super::Section::slice).
     pub fn section_of<T: NoUninit>(&mut self, tag: Tag, elements: &[T]) -> Result<()> {
         self.section(tag, bytemuck::cast_slice(elements))
     }
