@@ -319,7 +319,9 @@ fn a_closed_pipe_ends_the_program_quietly() {
         child.stderr.take().expect("stderr").read_to_string(&mut stderr).expect("UTF-8");
         assert!(child.wait().is_ok() && !stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }
-    // Open: with stderr closed the program panics (exit code 101 instead of 2), because the printer uses `eprintln!`.
+    let mut child = lake.command(&["join", "nowhere"]).stderr(Stdio::piped()).spawn().expect("the program");
+    drop(child.stderr.take());
+    assert_eq!(child.wait().expect("an end").code(), Some(2), "nobody reads stderr");
 }
 
 /// The answers of an index by table, without times and with numbers to three digits. Scores and order are left out: tables
