@@ -737,7 +737,8 @@ fn dump_what_is_found() {
         out.push_str(&line.to_string());
         out.push('\n');
     }
-    fs::write(std::env::var("LAKEWARD_DUMP").unwrap_or("/tmp/readers.jsonl".into()), out).unwrap();
+    let place = std::env::var_os("LAKEWARD_DUMP").map(PathBuf::from);
+    fs::write(place.unwrap_or_else(|| std::env::temp_dir().join("readers.jsonl")), out).unwrap();
 }
 
 /// Seconds that this thread has run on a core: other work on the machine does not count.

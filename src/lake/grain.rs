@@ -130,7 +130,10 @@ fn one_row_a_group(columns: &[ColumnProfile]) -> Option<&ColumnProfile> {
     }
     let numbers = columns
         .iter()
-        .filter(|column| column.logical.is_numeric() && column.semantic != Some(SemanticType::Year))
+        .filter(|column| {
+            column.logical.is_numeric()
+                && !matches!(column.semantic, Some(SemanticType::Year | SemanticType::Identifier))
+        })
         .count();
     let grouping = columns.iter().take(2).find(|column| {
         column.uniqueness >= 0.99

@@ -12,7 +12,6 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::path_words::extensions_of;
 use super::value::{get, has_type, items};
 use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, schema_org};
 
@@ -242,6 +241,22 @@ fn is_table_file(location: &str) -> bool {
 /// Folder (without the last `/`) and file name.
 fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// The known file extensions that `path` ends with, with their dots: `.csv.gz`.
+fn extensions_of(path: &str) -> &str {
+    const KNOWN: &[&str] = &[
+        "csv", "tsv", "psv", "tab", "txt", "json", "jsonl", "ndjson", "parquet", "arrow", "feather", "ipc", "gz", "zst",
+    ];
+    let mut end = path.len();
+    while let Some(dot) = path[..end].rfind('.') {
+        let extension = path[dot + 1..end].to_ascii_lowercase();
+        if dot == 0 || path[..dot].ends_with('/') || !KNOWN.contains(&extension.as_str()) {
+            break;
+        }
+        end = dot;
+    }
+    &path[end..]
 }
 
 fn stem_of(name: &str) -> &str {

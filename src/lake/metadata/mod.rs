@@ -15,7 +15,6 @@ mod csvw;
 mod dcat;
 mod frictionless;
 mod index;
-mod path_words;
 mod schema_org;
 mod value;
 
@@ -28,7 +27,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use index::MetadataIndex;
-pub use path_words::words_of_path;
 
 /// The standard that a sidecar follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
