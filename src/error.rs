@@ -156,6 +156,10 @@ impl Error {
             }
             Error::NoLake => Some("name the lake's folder with `--lake DIR`, or run `lakeward index DIR` first".into()),
             Error::NoIndex { .. } => Some("build it with `lakeward index LAKE`".into()),
+            Error::DamagedIndex { path, .. } if path.extension().is_some_and(|extension| extension == "seg") => Some(
+                "the lake's files are untouched; `lakeward index LAKE --repair` reads again what the damaged part held"
+                    .into(),
+            ),
             Error::DamagedIndex { .. } | Error::IndexVersion { .. } | Error::EmbeddingModel { .. } => {
                 Some("the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into())
             }

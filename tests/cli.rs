@@ -161,18 +161,20 @@ fn a_broken_file_is_named_with_its_reason() {
 fn a_damaged_index_is_refused_with_the_way_to_repair_it() {
     let lake = Lake::small();
     lake.run(&["index"]);
-    for (path, bytes) in files(&lake.index()) {
-        if path.extension().is_none_or(|extension| extension != "seg") {
-            continue;
-        }
+    let before = answers(&lake);
+    for part in ["catalog.seg", "columns.seg", "join.seg", "vectors.seg", "words.seg"] {
+        let (path, bytes) =
+            files(&lake.index()).into_iter().find(|(path, _)| path.ends_with(part)).expect("a part of the index");
         fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file");
-        for arguments in [&["join", "people"][..], &["verify"]] {
+        for arguments in [&["join", "people"][..], &["verify"], &["index"]] {
             let run = lake.run(arguments);
             assert_eq!(run.code, 3, "{path:?} {arguments:?}: {}", run.stderr);
-            assert!(run.stderr.contains("damaged") && run.stderr.contains("--rebuild"), "{path:?}: {}", run.stderr);
+            assert!(run.stderr.contains("damaged") && run.stderr.contains("--repair"), "{path:?}: {}", run.stderr);
         }
-        fs::write(&path, &bytes).expect("a file");
+        assert_eq!(lake.json(&["index", "--repair"])["repaired_segments"], 1, "{path:?}");
+        assert_eq!(answers(&lake), before, "{path:?}");
     }
+    assert_eq!(lake.json(&["index", "--repair"])["repaired_segments"], 0);
     fs::write(lake.index().join("manifest.json"), "{").expect("a file");
     assert_eq!(lake.run(&["search", "towns"]).code, 3);
     assert_eq!(lake.run(&["index", "--rebuild"]).code, 0);
@@ -362,23 +364,29 @@ fn round(value: &mut Value) {
 #[test]
 fn an_update_touches_what_changed_and_answers_like_a_new_index() {
     let lake = Lake::small();
-    let counts =
-        |stats: &Value| ["added", "changed", "removed", "unchanged"].map(|name| stats[name].as_u64().expect("a count"));
-    assert_eq!(counts(&lake.json(&["index"])), [4, 0, 0, 0]);
-    type Step = (&'static str, fn(&Lake), [u64; 4]);
+    let counts = |stats: &Value| {
+        ["added", "changed", "removed", "renamed", "unchanged"].map(|name| stats[name].as_u64().expect("a count"))
+    };
+    assert_eq!(counts(&lake.json(&["index"])), [4, 0, 0, 0, 0]);
+    type Step = (&'static str, fn(&Lake), [u64; 5]);
     let steps: &[Step] = &[
-        ("nothing", |_| {}, [0, 0, 0, 4]),
-        ("add", |lake| lake.write("geo/towns.csv", CITIES.replace("inhabitants", "people").as_bytes()), [1, 0, 0, 4]),
-        ("change", |lake| lake.write("people.csv", format!("{PEOPLE}p09,Ivy Tan,Riga\n").as_bytes()), [0, 1, 0, 4]),
-        ("remove", |lake| fs::remove_file(lake.folder().join("geo/heights.csv")).expect("a file"), [0, 0, 1, 4]),
+        ("nothing", |_| {}, [0, 0, 0, 0, 4]),
+        ("write the same", |lake| lake.write("people.csv", PEOPLE.as_bytes()), [0, 0, 0, 0, 4]),
+        (
+            "add",
+            |lake| lake.write("geo/towns.csv", CITIES.replace("inhabitants", "people").as_bytes()),
+            [1, 0, 0, 0, 4],
+        ),
+        ("change", |lake| lake.write("people.csv", format!("{PEOPLE}p09,Ivy Tan,Riga\n").as_bytes()), [0, 1, 0, 0, 4]),
+        ("remove", |lake| fs::remove_file(lake.folder().join("geo/heights.csv")).expect("a file"), [0, 0, 1, 0, 4]),
         (
             "rename",
             |lake| {
                 fs::rename(lake.folder().join("geo/cities.csv"), lake.folder().join("geo/places.csv")).expect("a file")
             },
-            [1, 0, 1, 3],
+            [0, 0, 0, 1, 3],
         ),
-        ("nothing again", |_| {}, [0, 0, 0, 4]),
+        ("nothing again", |_| {}, [0, 0, 0, 0, 4]),
     ];
     for (name, change, expected) in steps {
         change(&lake);

@@ -56,6 +56,12 @@ pub struct IndexCommand {
     /// Forget the existing index and build it anew.
     #[arg(long)]
     pub rebuild: bool,
+    /// Check every byte of the index first and read again what damaged parts held.
+    #[arg(long, conflicts_with = "rebuild")]
+    pub repair: bool,
+    /// Stay, and update the index whenever files of the lake change.
+    #[arg(long)]
+    pub watch: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,22 +2,54 @@
 
 use super::args::{Arguments, IndexCommand};
 use super::lake::Place;
-use super::{Status, printer};
+use super::{Status, interrupt, printer};
 use crate::error::Result;
-use crate::index::build::BuildOptions;
+use crate::index::build::{BuildOptions, BuildStats};
+use crate::index::watch::watch;
 
-/// Builds or updates the index and says what was read, mended and skipped.
+/// Builds or updates the index and says what was read, mended and skipped; goes on doing so with `--watch`.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let place = Place::of(arguments, command.lake.as_deref())?;
-    let stats = place.build(arguments, &BuildOptions { rebuild: command.rebuild })?;
-    if arguments.json {
-        printer::json(&stats)?;
-    } else if !arguments.quiet || stats.is_partial() {
-        printer::build_summary(&stats);
+    let options = BuildOptions { rebuild: command.rebuild, repair: command.repair };
+    let stats = place.build(arguments, &options)?;
+    report(arguments, &stats)?;
+    if !command.watch || stats.unread > 0 {
+        return Ok(status(&stats));
     }
-    Ok(match &stats {
+    if !arguments.quiet {
+        printer::narrate(&format!("watching `{}`; Ctrl-C ends it", place.lake.display()));
+    }
+    let mut latest = status(&stats);
+    watch(&place.lake, &place.index, interrupt::asked, || {
+        match place.build(arguments, &BuildOptions::default()) {
+            Ok(stats) => {
+                if stats.did_something() {
+                    report(arguments, &stats)?;
+                }
+                latest = status(&stats);
+            }
+            // Another writer, a full disk: told, and tried again with the next change.
+            Err(error) => printer::error(&error, arguments.json),
+        }
+        Ok(())
+    })?;
+    // Ended as the user wanted: no fault.
+    Ok(if latest == Status::Interrupted { Status::Done } else { latest })
+}
+
+fn report(arguments: &Arguments, stats: &BuildStats) -> Result<()> {
+    if arguments.json {
+        printer::json(stats)?;
+    } else if !arguments.quiet || stats.is_partial() {
+        printer::build_summary(stats);
+    }
+    Ok(())
+}
+
+fn status(stats: &BuildStats) -> Status {
+    match stats {
         stats if stats.unread > 0 => Status::Interrupted,
         stats if stats.is_partial() => Status::InPart,
         _ => Status::Done,
-    })
+    }
 }

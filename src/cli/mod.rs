@@ -5,6 +5,7 @@
 
 mod args;
 mod index;
+mod interrupt;
 mod lake;
 mod printer;
 mod profile;

@@ -54,7 +54,7 @@ fn out(text: &str) {
 }
 
 /// Writes to stderr; nobody listening is no error.
-fn narrate(text: &str) {
+pub fn narrate(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
@@ -149,15 +149,19 @@ pub fn error(error: &Error, as_json: bool) {
 pub fn build_summary(stats: &BuildStats) {
     let seconds = stats.elapsed_ms as f64 / 1000.0;
     narrate(&format!(
-        "{} tables, {} columns in the index ({} added, {} changed, {} removed, {} unchanged; {} read in {seconds:.1} s)",
+        "{} tables, {} columns in the index ({} added, {} changed, {} removed, {}{} unchanged; {} read in {seconds:.1} s)",
         stats.tables,
         stats.columns,
         stats.added,
         stats.changed,
         stats.removed,
+        if stats.renamed > 0 { format!("{} renamed, ", stats.renamed) } else { String::new() },
         stats.unchanged,
         bytes(stats.read_bytes)
     ));
+    if stats.repaired_segments > 0 {
+        narrate(&format!("{} damaged parts of the index were replaced", stats.repaired_segments));
+    }
     if stats.unread > 0 {
         narrate(&format!("interrupted: {} files are not read yet; run the command again to finish", stats.unread));
     }

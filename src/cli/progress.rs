@@ -1,34 +1,24 @@
 //! Progress of a build on the terminal; silent when stderr is no terminal. Ctrl-C is heard here.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::error::{Error, Result};
+use super::interrupt;
+use crate::error::Result;
 use crate::index::build::BuildObserver;
 
 /// A progress bar over the bytes of the files to read.
 pub struct Bar {
     bar: ProgressBar,
-    interrupted: Arc<AtomicBool>,
 }
 
 impl Bar {
     /// A bar that appears when reading starts; from now on the first Ctrl-C asks the build to stop, the second ends the
     /// process.
     pub fn new(quiet: bool) -> Result<Self> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&interrupted);
-        ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        })
-        .map_err(|error| Error::Internal(error.to_string()))?;
+        interrupt::listen()?;
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
-        Ok(Self { bar, interrupted })
+        Ok(Self { bar })
     }
 
     /// Takes the bar away.
@@ -60,6 +50,6 @@ impl BuildObserver for Bar {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        interrupt::asked()
     }
 }

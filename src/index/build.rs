@@ -5,7 +5,7 @@
 //! index depends on the lake alone and not on scheduling. Tables that vanished or changed are struck out of the segments
 //! they are in. Nothing of the old index is touched before the commit; folders that no manifest names are removed after.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -16,20 +16,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LakeIndex;
-use super::catalog::FileStamp;
-use super::encode;
+use super::catalog::{Catalog, FileStamp};
 use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
+use super::plan::{Plan, Read, plan, settled_time};
 use super::segment_builder::SegmentBuilder;
+use super::{encode, merge, verify};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::catalog::Catalog;
 use crate::lake::catalog::{TableEntry, own_citation};
 use crate::lake::metadata::MetadataIndex;
 use crate::lake::profile;
 use crate::lake::reader::{self, ReadOptions, Repair};
 use crate::lake::scan;
-use crate::lake::source::{self, LakeFile, TableId};
+use crate::lake::source::{self, ContentHash};
 use crate::sketch::ColumnSketch;
 
 /// Files handed to the reading threads at once.
@@ -39,6 +39,41 @@ const CHUNK_BYTES: u64 = 256 << 20;
 /// Values after which a segment is closed and the next one begun; bounds the writer's memory to about 28 bytes a value.
 const SEGMENT_VALUES: usize = 16 << 20;
 
+/// A step of a build after which the disk is in another state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildStep {
+    /// The word index of a new segment is on the disk.
+    WordsWritten,
+    /// Its catalogue.
+    CatalogWritten,
+    /// Its vectors.
+    VectorsWritten,
+    /// Its inverted lists and LSH trees.
+    JoinWritten,
+    /// Its columns.
+    ColumnsWritten,
+    /// The new manifest is on the disk, the old one still stands.
+    ManifestWritten,
+    /// The new manifest stands.
+    ManifestReplaced,
+    /// Folders that no manifest names are gone.
+    OrphansRemoved,
+}
+
+impl BuildStep {
+    /// All of them.
+    pub const ALL: [BuildStep; 8] = [
+        BuildStep::WordsWritten,
+        BuildStep::CatalogWritten,
+        BuildStep::VectorsWritten,
+        BuildStep::JoinWritten,
+        BuildStep::ColumnsWritten,
+        BuildStep::ManifestWritten,
+        BuildStep::ManifestReplaced,
+        BuildStep::OrphansRemoved,
+    ];
+}
+
 /// Hears how a build goes on; called from several threads.
 pub trait BuildObserver: Sync {
     /// Reading starts: `files` files of `bytes` bytes in all are new or changed.
@@ -47,6 +82,8 @@ pub trait BuildObserver: Sync {
     fn file_done(&self, bytes: u64);
     /// Reading is over, `what` is being done.
     fn phase(&self, what: &str);
+    /// The disk is in another state.
+    fn reached(&self, _step: BuildStep) {}
     /// Whether the user wants to stop.
     fn interrupted(&self) -> bool {
         false
@@ -75,6 +112,8 @@ pub struct BuildStats {
     pub changed: u64,
     /// Tables whose file is gone.
     pub removed: u64,
+    /// Tables whose file is now elsewhere in the lake, its content unchanged; not counted as added or removed.
+    pub renamed: u64,
     /// Tables left as they were.
     pub unchanged: u64,
     /// New or changed files not read because the run was interrupted; the next run reads them.
@@ -83,6 +122,14 @@ pub struct BuildStats {
     pub rows: u64,
     /// Bytes read in this run.
     pub read_bytes: u64,
+    /// Segments of the index now.
+    pub segments: u64,
+    /// Older segments that were merged into new ones in this run.
+    pub merged_segments: u64,
+    /// Size of the index on disk.
+    pub index_bytes: u64,
+    /// Damaged segments that were dropped and whose tables were read again.
+    pub repaired_segments: u64,
     /// Wall time in milliseconds.
     pub elapsed_ms: u64,
     /// Files mended while reading, in this run: (path, repairs).
@@ -96,6 +143,12 @@ pub struct BuildStats {
 }
 
 impl BuildStats {
+    /// Whether the index or what is known of the lake is another one than before.
+    pub fn did_something(&self) -> bool {
+        self.added + self.changed + self.removed + self.renamed + self.merged_segments + self.repaired_segments > 0
+            || self.read_bytes > 0
+    }
+
     /// Whether something of the lake is not in the index.
     pub fn is_partial(&self) -> bool {
         !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0
@@ -107,6 +160,8 @@ impl BuildStats {
 pub struct BuildOptions {
     /// Forget the existing index.
     pub rebuild: bool,
+    /// Check every byte of the existing index first and read again what damaged segments held.
+    pub repair: bool,
 }
 
 /// A table read, sketched and embedded, ready for the writer.
@@ -143,9 +198,14 @@ pub fn build(
     fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
     let _lock = WriteLock::acquire(folder)?;
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
+    let segments_before = manifest.segments.len();
+    if options.repair {
+        manifest.segments.retain(|segment| verify::damage_of(folder, segment).is_empty());
+    }
+    let repaired_segments = segments_before - manifest.segments.len();
     if !manifest.segments.is_empty() {
         // An index that cannot be opened must not be added to and called up to date.
-        LakeIndex::open(folder, embedder.id())?;
+        LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
     }
     let listing = source::list_files(lake)?;
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
@@ -160,41 +220,98 @@ pub fn build(
     let known_skips = manifest.skipped.len();
     manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
     manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    let read_again: HashSet<&str> =
-        plan.reads[..outcome.reads_done].iter().map(|read| read.file.relative.as_str()).collect();
-    manifest.partial.retain(|file| {
-        !read_again.contains(file.path.as_str()) && listing.files.iter().any(|known| known.relative == file.path)
-    });
+    let done = &plan.reads[..outcome.reads_done];
+    let read_again: HashSet<&str> = done.iter().map(|read| read.file.relative.as_str()).collect();
+    let listed: HashSet<&str> = listing.files.iter().map(|file| file.relative.as_str()).collect();
+    manifest.partial.retain(|file| !read_again.contains(file.path.as_str()) && listed.contains(file.path.as_str()));
     manifest.partial.append(&mut outcome.partial);
     manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
-    strike_out(&mut manifest, &plan, outcome.reads_done);
+    plan.apply(&mut manifest, outcome.reads_done);
     let changed = manifest.generation == 0
-        || !plan.gone.is_empty()
+        || plan.changes_manifest()
+        || repaired_segments > 0
         || known_skips != manifest.skipped.len()
         || !plan.reads.is_empty();
     if changed {
-        manifest.generation += 1;
-        manifest.commit(folder)?;
+        commit(&mut manifest, folder, observer)?;
     }
+    let merged_segments = merge_segments(&mut manifest, folder, embedder, observer)?;
     remove_orphans(folder, &manifest);
-    let done = &plan.reads[..outcome.reads_done];
+    observer.reached(BuildStep::OrphansRemoved);
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
+    let renamed = plan.renamed(std::mem::take(&mut outcome.new_contents));
     Ok(BuildStats {
         tables: manifest.segments.iter().map(live).sum(),
-        columns: manifest.segments.iter().map(|segment| u64::from(segment.columns)).sum(),
-        added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped,
+        columns: live_columns(folder, &manifest)?,
+        added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped - renamed,
         changed: done.iter().filter(|read| !read.new).count() as u64,
-        removed: plan.removed,
+        removed: plan.removed - renamed,
+        renamed,
         unread: (plan.reads.len() - outcome.reads_done) as u64,
         unchanged: plan.unchanged,
         rows: outcome.rows,
         read_bytes: outcome.read_bytes,
+        segments: manifest.segments.len() as u64,
+        merged_segments,
+        index_bytes: manifest.segments.iter().flat_map(|segment| &segment.files).map(|file| file.bytes).sum(),
+        repaired_segments: repaired_segments as u64,
         elapsed_ms: started.elapsed().as_millis() as u64,
         repaired: outcome.repaired,
         partial: manifest.partial,
         skipped: manifest.skipped,
         problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
     })
+}
+
+/// Columns of the tables that are not struck out.
+fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
+    let mut columns = 0;
+    for segment in &manifest.segments {
+        columns += u64::from(segment.columns);
+        if !segment.removed.is_empty() {
+            let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(super::CATALOG_FILE))?;
+            for table in &segment.removed {
+                columns = columns.saturating_sub(catalog.columns(*table)?.len() as u64);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Makes `manifest` the state of the index.
+fn commit(manifest: &mut Manifest, folder: &Path, observer: &dyn BuildObserver) -> Result<()> {
+    manifest.generation += 1;
+    manifest.commit(folder, || observer.reached(BuildStep::ManifestWritten))?;
+    observer.reached(BuildStep::ManifestReplaced);
+    Ok(())
+}
+
+/// Merges segments as long as it pays; each merge is a commit of its own. Returns how many older ones are gone.
+fn merge_segments(
+    manifest: &mut Manifest,
+    folder: &Path,
+    embedder: &dyn Embedder,
+    observer: &dyn BuildObserver,
+) -> Result<u64> {
+    let mut merged = 0;
+    while let Some(places) = merge::choose(&manifest.segments, SEGMENT_VALUES as u64) {
+        if observer.interrupted() {
+            break;
+        }
+        observer.phase("merging segments");
+        let index = LakeIndex::open(folder, embedder.id())?;
+        let name = format!("{:06}-0", manifest.generation + 1);
+        let entry = merge::merge(&index, &places, &name, embedder.dims(), observer)?;
+        for place in places.iter().rev() {
+            manifest.segments.remove(*place);
+        }
+        // Where the oldest of them was: segments stay in the order of their age.
+        let first = places.first().copied().unwrap_or(0);
+        manifest.segments.insert(first, entry);
+        commit(manifest, folder, observer)?;
+        merged += places.len() as u64;
+    }
+    Ok(merged)
 }
 
 fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, options: &BuildOptions) -> Result<Manifest> {
@@ -221,108 +338,6 @@ fn next_free_generation(folder: &Path) -> u64 {
     names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max().unwrap_or(0)
 }
 
-struct Read<'a> {
-    file: &'a LakeFile,
-    id: TableId,
-    metadata: Option<&'a crate::lake::metadata::TableMetadata>,
-    metadata_hash: u64,
-    new: bool,
-}
-
-struct Plan<'a> {
-    lake_name: String,
-    reads: Vec<Read<'a>>,
-    skipped_before: Vec<SkippedFile>,
-    unchanged: u64,
-    removed: u64,
-    gone: Vec<Gone>,
-}
-
-/// A table of the old index that is no longer what the lake holds.
-struct Gone {
-    segment: String,
-    table: u32,
-    /// The id under which its file is read again, if it is: it stays until that is done.
-    replaced_by: Option<TableId>,
-}
-
-/// Compares the files with the index.
-fn plan<'a>(
-    folder: &Path,
-    manifest: &Manifest,
-    files: &'a [LakeFile],
-    metadata: &'a MetadataIndex,
-) -> Result<Plan<'a>> {
-    let mut known: HashMap<String, (String, u32, String, FileStamp)> = HashMap::new();
-    for segment in &manifest.segments {
-        let removed: HashSet<u32> = segment.removed.iter().copied().collect();
-        let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(super::CATALOG_FILE))?;
-        for table in (0..catalog.len() as u32).filter(|table| !removed.contains(table)) {
-            let stamp = catalog.stamp(table)?;
-            known.insert(stamp.path.clone(), (segment.name.clone(), table, catalog.id(table)?.to_string(), stamp));
-        }
-    }
-    let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
-    let mut plan = Plan {
-        lake_name: manifest.lake.clone(),
-        reads: Vec::new(),
-        skipped_before: Vec::new(),
-        unchanged: 0,
-        removed: 0,
-        gone: Vec::new(),
-    };
-    for (file, id) in files.iter().zip(source::assign_ids(files)) {
-        let described = metadata.get(&file.relative);
-        let metadata_hash = described.map_or(0, metadata_hash);
-        let modified_ns = file.modified_ns;
-        if let Some(skip) = skipped.get(file.relative.as_str())
-            && skip.read_bytes == file.read_bytes
-            && skip.modified_ns == modified_ns
-        {
-            plan.skipped_before.push((*skip).clone());
-            continue;
-        }
-        let mut new = true;
-        if let Some((segment, table, known_id, stamp)) = known.remove(&file.relative) {
-            let same = stamp.read_bytes == file.read_bytes
-                && stamp.modified_ns == modified_ns
-                && stamp.metadata_hash == metadata_hash
-                && known_id == id.as_str();
-            if same {
-                plan.unchanged += 1;
-                continue;
-            }
-            plan.gone.push(Gone { segment, table, replaced_by: Some(id.clone()) });
-            new = false;
-        }
-        plan.reads.push(Read { file, id, metadata: described, metadata_hash, new });
-    }
-    plan.removed = known.len() as u64;
-    let vanished = known.into_values().map(|(segment, table, _, _)| Gone { segment, table, replaced_by: None });
-    plan.gone.extend(vanished);
-    plan.reads.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(plan)
-}
-
-/// Strikes out of `manifest` what vanished and what the first `reads_done` reads replaced.
-fn strike_out(manifest: &mut Manifest, plan: &Plan<'_>, reads_done: usize) {
-    let read: HashSet<&TableId> = plan.reads[..reads_done].iter().map(|read| &read.id).collect();
-    for gone in &plan.gone {
-        if gone.replaced_by.as_ref().is_some_and(|id| !read.contains(id)) {
-            continue;
-        }
-        if let Some(segment) = manifest.segments.iter_mut().find(|segment| segment.name == gone.segment) {
-            segment.removed.push(gone.table);
-            segment.removed.sort_unstable();
-        }
-    }
-    manifest.segments.retain(|segment| segment.removed.len() < segment.tables as usize);
-}
-
-fn metadata_hash(metadata: &crate::lake::metadata::TableMetadata) -> u64 {
-    serde_json::to_vec(metadata).map_or(0, |bytes| xxhash_rust::xxh3::xxh3_64(&bytes).max(1))
-}
-
 #[derive(Default)]
 struct Outcome {
     /// How many of the planned reads were done, in their order.
@@ -330,6 +345,8 @@ struct Outcome {
     rows: u64,
     read_bytes: u64,
     new_skipped: u64,
+    /// Contents of the files read as new.
+    new_contents: Vec<ContentHash>,
     repaired: Vec<(String, Vec<Repair>)>,
     partial: Vec<PartialFile>,
     skipped: Vec<SkippedFile>,
@@ -349,15 +366,16 @@ fn read_and_write(
     outcome: &mut Outcome,
 ) -> Result<()> {
     let generation = manifest.generation + 1;
+    let lake_name = manifest.lake.as_str();
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
-        let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims()));
+        let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims(), observer));
         for chunk in chunks(&plan.reads) {
             if observer.interrupted() {
                 break;
             }
             let results: Vec<FileResult> =
-                chunk.par_iter().map(|read| read_table(read, &plan.lake_name, embedder, observer)).collect();
+                chunk.par_iter().map(|read| read_table(read, lake_name, embedder, observer)).collect();
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
@@ -380,6 +398,9 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
         Ok(draft) => {
             outcome.rows += draft.entry.profile.rows;
             outcome.read_bytes += read.file.read_bytes;
+            if read.new {
+                outcome.new_contents.push(draft.entry.content);
+            }
             let report = &draft.entry.report;
             if report.partial() {
                 let lost = report.repairs.iter().filter(|repair| repair.kind.loses_rows()).map(ToString::to_string);
@@ -417,19 +438,21 @@ fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
 fn read_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder, observer: &dyn BuildObserver) -> FileResult {
     let result = draft_table(read, lake_name, embedder);
     observer.file_done(read.file.read_bytes);
-    result.map_err(|error| SkippedFile {
-        path: read.file.relative.clone(),
-        reason: match error {
-            Error::Unreadable { reason, .. } => reason,
-            Error::Io { source, .. } => source.to_string(),
-            other => other.to_string(),
-        },
-        read_bytes: read.file.read_bytes,
-        modified_ns: read.file.modified_ns,
+    result.map_err(|error| {
+        // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
+        let (reason, modified_ns) = match error {
+            Error::Unreadable { reason, .. } => (reason, read.file.modified_ns),
+            Error::Io { source, .. } => (source.to_string(), 0),
+            other => (other.to_string(), read.file.modified_ns),
+        };
+        SkippedFile { path: read.file.relative.clone(), reason, read_bytes: read.file.read_bytes, modified_ns }
     })
 }
 
 fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Result<Box<TableDraft>> {
+    // Before the content is looked at: what changes from here on is noticed by the next update. The hash comes before the
+    // scan, so that a file changed between the two has a hash that it no longer has.
+    let settled_time = settled_time(read.file);
     let content = source::content_hash(&read.file.path)?;
     let mut reader = reader::open(read.file, &ReadOptions::default())?;
     let scan = scan::scan(reader.as_mut())?;
@@ -456,7 +479,7 @@ fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Res
     let stamp = FileStamp {
         path: read.file.relative.clone(),
         read_bytes: read.file.read_bytes,
-        modified_ns: read.file.modified_ns,
+        modified_ns: settled_time,
         content: *content.as_bytes(),
         metadata_hash: read.metadata_hash,
     };
@@ -468,6 +491,7 @@ fn write_segments(
     folder: &Path,
     generation: u64,
     dims: usize,
+    observer: &dyn BuildObserver,
 ) -> Result<Vec<SegmentEntry>> {
     let mut segments = Vec::new();
     let mut open: Option<SegmentBuilder> = None;
@@ -483,24 +507,29 @@ fn write_segments(
             if builder.values() > SEGMENT_VALUES
                 && let Some(full) = open.take()
             {
-                segments.push(full.finish()?);
+                segments.push(full.finish(observer)?);
             }
         }
     }
     if let Some(last) = open {
-        segments.push(last.finish()?);
+        segments.push(last.finish(observer)?);
     }
     Ok(segments)
 }
 
-/// Removes segment folders that the manifest does not name: left by a crash, a failed run or struck out whole. Failing to
-/// is harmless, the next run tries again.
+/// Removes what the manifest does not name: segment folders and unfinished manifests left by a crash or a failed run, and
+/// segments struck out whole or merged. Failing to is harmless, the next run tries again.
 fn remove_orphans(folder: &Path, manifest: &Manifest) {
     let live: HashSet<PathBuf> =
         manifest.segments.iter().map(|segment| Manifest::segment_folder(folder, &segment.name)).collect();
     for entry in fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten() {
         if !live.contains(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(manifest::SCRATCH_PREFIX) {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }

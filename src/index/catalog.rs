@@ -1,5 +1,6 @@
 //! The catalogue of one segment: its tables in the order of their ids, each entry parsed only when asked for.
 
+use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
@@ -39,7 +40,7 @@ pub struct FileStamp {
     pub path: String,
     /// Size of the file.
     pub read_bytes: u64,
-    /// Time of the last change, nanoseconds since 1970; a hint only.
+    /// Time of the last change, nanoseconds since 1970; a hint only, and 0 where it cannot be trusted.
     pub modified_ns: u64,
     /// BLAKE3 of the content.
     pub content: [u8; 32],
@@ -62,7 +63,22 @@ impl CatalogWriter {
     /// # Errors
     /// [`Error::Internal`] when tables do not come in the order of their ids.
     pub fn push(&mut self, entry: &TableEntry, stamp: &FileStamp, first_column: u32) -> Result<u32> {
-        let id = entry.id.as_str();
+        let columns = entry.profile.columns.len() as u32;
+        let bytes = serde_json::to_vec(entry).map_err(|error| Error::Internal(error.to_string()))?;
+        self.push_bytes(entry.id.as_str(), stamp, &bytes, first_column..first_column + columns)
+    }
+
+    /// Adds table `table` of `from` as the next one, as [`push`](Self::push) does; `modified_ns` is what its stamp says from now on.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push), and [`Error::DamagedIndex`].
+    pub fn push_stored(&mut self, from: &Catalog, table: u32, modified_ns: u64, first_column: u32) -> Result<u32> {
+        let stamp = FileStamp { modified_ns, ..from.stamp(table)? };
+        let columns = first_column..first_column + from.columns(table)?.len() as u32;
+        self.push_bytes(from.id(table)?, &stamp, from.entry_bytes(table)?, columns)
+    }
+
+    fn push_bytes(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<u32> {
         if self.last_id.as_deref().is_some_and(|last| last >= id) {
             return Err(Error::Internal(format!("table `{id}` out of order")));
         }
@@ -71,16 +87,16 @@ impl CatalogWriter {
         let path_start = self.names.len();
         self.names.extend_from_slice(stamp.path.as_bytes());
         let entry_start = self.entries.len();
-        serde_json::to_writer(&mut self.entries, entry).map_err(|error| Error::Internal(error.to_string()))?;
+        self.entries.extend_from_slice(entry);
         self.records.push(TableRecord {
             id_start: id_start as u64,
             path_start: path_start as u64,
             entry_start: entry_start as u64,
             id_len: id.len() as u32,
             path_len: stamp.path.len() as u32,
-            entry_len: (self.entries.len() - entry_start) as u32,
-            first_column,
-            columns: entry.profile.columns.len() as u32,
+            entry_len: entry.len() as u32,
+            first_column: columns.start,
+            columns: columns.len() as u32,
             reserved: 0,
             read_bytes: stamp.read_bytes,
             modified_ns: stamp.modified_ns,
@@ -170,7 +186,7 @@ impl Catalog {
     }
 
     /// The columns of table `table`, as numbers in the segment's column store.
-    pub fn columns(&self, table: u32) -> Result<std::ops::Range<u32>> {
+    pub fn columns(&self, table: u32) -> Result<Range<u32>> {
         let record = self.record(table)?;
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
     }
@@ -189,11 +205,14 @@ impl Catalog {
 
     /// The whole entry of table `table`.
     pub fn entry(&self, table: u32) -> Result<TableEntry> {
+        serde_json::from_slice(self.entry_bytes(table)?)
+            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+    }
+
+    fn entry_bytes(&self, table: u32) -> Result<&[u8]> {
         let record = self.record(table)?;
         let start = record.entry_start as usize;
-        let bytes = self.entries.bytes(start..start.saturating_add(record.entry_len as usize))?;
-        serde_json::from_slice(bytes)
-            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+        self.entries.bytes(start..start.saturating_add(record.entry_len as usize))
     }
 
     /// The number of the table called `id`.

@@ -173,6 +173,31 @@ impl ColumnsWriter {
         (self.records.len() - 1) as u32
     }
 
+    /// Adds a column of another store as the next one, for table `table` of this segment; its number in the segment.
+    ///
+    /// # Errors
+    /// [`crate::Error::DamagedIndex`] where the other store is damaged.
+    pub fn push_stored(&mut self, from: &Columns, record: &ColumnRecord, table: u32) -> Result<u32> {
+        let stored = ColumnRecord {
+            values_start: self.hashes.len() as u64,
+            names_start: self.names.len() as u64,
+            samples_start: self.samples.len() as u64,
+            table,
+            ..*record
+        };
+        self.hashes.extend_from_slice(from.hashes(record)?);
+        self.variants.extend_from_slice(from.variants(record)?);
+        self.names.extend_from_slice(from.name(record)?.as_bytes());
+        self.samples.extend_from_slice(from.sample_bytes(record)?);
+        self.records.push(stored);
+        Ok((self.records.len() - 1) as u32)
+    }
+
+    /// Value hashes of all columns added.
+    pub fn values(&self) -> usize {
+        self.hashes.len()
+    }
+
     /// Columns added.
     pub fn len(&self) -> usize {
         self.records.len()
@@ -282,10 +307,14 @@ impl Columns {
         self.variants.slice(start..start.saturating_add(record.values_len as usize))
     }
 
+    fn sample_bytes(&self, record: &ColumnRecord) -> Result<&[u8]> {
+        let start = record.samples_start as usize;
+        self.samples.bytes(start..start.saturating_add(record.samples_len as usize))
+    }
+
     /// The values with the smallest hashes as written: (hash, value), ascending by hash.
     pub fn samples(&self, record: &ColumnRecord) -> Result<Vec<(u64, &str)>> {
-        let start = record.samples_start as usize;
-        let mut rest = self.samples.bytes(start..start.saturating_add(record.samples_len as usize))?;
+        let mut rest = self.sample_bytes(record)?;
         let mut samples = Vec::new();
         while let Some((head, after)) = rest.split_at_checked(10) {
             let (hash, length) = head.split_at(8);

@@ -1,6 +1,7 @@
 //! The manifest: the one file that says which segments are live. It is replaced atomically, so that a reader sees the last
 //! commit or the one before, and a crash leaves the last one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// Format version of the manifest; a manifest of another version is a named error.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Its name in the index folder.
 pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.
 pub const SEGMENTS: &str = "segments";
+
+/// What the names of manifests begin with that are not committed yet.
+pub const SCRATCH_PREFIX: &str = ".manifest-";
 
 /// The live state of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
@@ -48,9 +52,14 @@ pub struct SegmentEntry {
     pub tables: u32,
     /// Columns in it.
     pub columns: u32,
+    /// Value hashes in it, those of struck-out tables included: what merging it costs.
+    pub values: u64,
     /// Numbers of tables that no longer exist or were replaced by a later segment, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<u32>,
+    /// Times of change, by table number, of files that were touched and found to be what they were.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub restamped: BTreeMap<u32, u64>,
     /// Its files with their checksums.
     pub files: Vec<FileEntry>,
 }
@@ -134,16 +143,27 @@ impl Manifest {
 
     /// Replaces the manifest of the index folder `folder` by this one: all of it or nothing.
     ///
+    /// `before_replacing` is called when the new one is on the disk and the old one still stands.
+    ///
     /// # Errors
     /// [`Error::Io`] when the folder cannot be written.
-    pub fn commit(&mut self, folder: &Path) -> Result<()> {
+    pub fn commit(&mut self, folder: &Path, before_replacing: impl FnOnce()) -> Result<()> {
         self.checksum = self.content_checksum()?;
         let path = folder.join(FILE_NAME);
         let failed = |source| Error::io("write", &path, source);
-        let mut file = tempfile::Builder::new().prefix(".manifest-").tempfile_in(folder).map_err(failed)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(SCRATCH_PREFIX);
+        #[cfg(unix)]
+        {
+            // Whoever may read the segments may read the manifest: temporary files are private unless told otherwise.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(folder).map_err(failed)?;
         serde_json::to_writer_pretty(&mut file, self).map_err(|error| Error::Internal(error.to_string()))?;
         file.flush().map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
+        before_replacing();
         file.persist(&path).map_err(|error| failed(error.error))?;
         sync_folder(folder)
     }
@@ -180,7 +200,7 @@ mod tests {
             read_bytes: 0,
             modified_ns: 1,
         });
-        manifest.commit(folder.path()).unwrap();
+        manifest.commit(folder.path(), || ()).unwrap();
         assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
     }
 
@@ -189,12 +209,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::NoIndex { .. })));
         let mut manifest = Manifest::empty("lake".into(), "model".into());
-        manifest.commit(folder.path()).unwrap();
+        manifest.commit(folder.path(), || ()).unwrap();
         let path = folder.path().join(FILE_NAME);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"model\"", "\"other\"")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
-        fs::write(&path, text.replace("\"format_version\": 1", "\"format_version\": 99")).unwrap();
+        fs::write(&path, text.replace("\"format_version\": 2", "\"format_version\": 99")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
         fs::write(&path, "not json").unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));

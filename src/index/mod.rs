@@ -2,7 +2,7 @@
 //!
 //! An index is a folder: a [`manifest`] that names the live segments, and one folder a segment with its catalogue, its
 //! columns, the inverted lists and MinHash LSH of its values, its vectors and its word index. Segments are written once and
-//! memory-mapped; an update adds segments and strikes tables out of old ones. This module knows what is stored and finds
+//! memory-mapped; an update adds segments, strikes tables out of old ones and merges what has become small. This module knows what is stored and finds
 //! candidates; ranking them is `retrieve`'s work.
 
 pub mod build;
@@ -13,13 +13,16 @@ pub mod lexical;
 pub mod lock;
 pub mod lsh;
 pub mod manifest;
+mod merge;
 pub mod open;
 pub mod overlap;
+mod plan;
 pub mod postings;
 pub mod segment;
 mod segment_builder;
 pub mod vectors;
 pub mod verify;
+pub mod watch;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -34,7 +37,7 @@ const CATALOG_FILE: &str = "catalog.seg";
 const COLUMNS_FILE: &str = "columns.seg";
 const JOIN_FILE: &str = "join.seg";
 const VECTORS_FILE: &str = "vectors.seg";
-const LEXICAL_FOLDER: &str = "words";
+const WORDS_FILE: &str = "words.seg";
 const JOIN_KIND: SegmentKind = SegmentKind(*b"JOIN");
 const JOIN_VERSION: u32 = 1;
 const VECTORS_KIND: SegmentKind = SegmentKind(*b"VECT");

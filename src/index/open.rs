@@ -15,7 +15,7 @@ use super::segment::SegmentFile;
 use super::vectors::VectorSet;
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
+    TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -66,6 +66,9 @@ impl Segment {
     }
 }
 
+/// A writer may remove the segments of one manifest after another while they are being opened; so often is not by chance.
+const OPEN_ATTEMPTS: u32 = 20;
+
 /// A snapshot of an index.
 pub struct LakeIndex {
     folder: PathBuf,
@@ -80,7 +83,25 @@ impl LakeIndex {
     /// # Errors
     /// [`Error::NoIndex`], [`Error::IndexVersion`], [`Error::DamagedIndex`] naming the file, [`Error::EmbeddingModel`].
     pub fn open(folder: &Path, embedder_id: &str) -> Result<Self> {
-        let manifest = Manifest::read(folder)?;
+        let mut manifest = Manifest::read(folder)?;
+        for _ in 1..OPEN_ATTEMPTS {
+            let (generation, checksum) = (manifest.generation, manifest.checksum.clone());
+            match Self::open_snapshot(folder, manifest, embedder_id) {
+                Ok(index) => return Ok(index),
+                Err(error) => {
+                    manifest = Manifest::read(folder)?;
+                    // Nothing was committed meanwhile: the error is the index's own.
+                    if (manifest.generation, &manifest.checksum) == (generation, &checksum) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Self::open_snapshot(folder, manifest, embedder_id)
+    }
+
+    /// Opens the segments that `manifest` names; fails when a commit has replaced and removed them meanwhile.
+    pub(super) fn open_snapshot(folder: &Path, manifest: Manifest, embedder_id: &str) -> Result<Self> {
         if manifest.embedder != embedder_id {
             return Err(Error::EmbeddingModel { found: manifest.embedder, expected: embedder_id.to_string() });
         }
@@ -107,7 +128,7 @@ impl LakeIndex {
                     "it holds another number of tables or columns than the manifest says",
                 ));
             }
-            words.push(LexicalSegment { dir: path.join(LEXICAL_FOLDER), dead: entry.removed.clone() });
+            words.push(LexicalSegment { path: path.join(WORDS_FILE), dead: entry.removed.clone() });
             segments.push(segment);
         }
         let lexical = LexicalIndex::open(&words)?;

@@ -21,13 +21,14 @@
 //! the new end with a signal; Lakeward itself only ever replaces segments by renaming, which leaves open maps intact.
 
 use std::fs::File;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use bytemuck::AnyBitPattern;
 use memmap2::Mmap;
+use stable_deref_trait::StableDeref;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
@@ -64,7 +65,7 @@ pub struct SegmentKind(pub [u8; 4]);
 pub type Tag = [u8; 4];
 
 /// What [`SegmentWriter::finish`] wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SegmentStats {
     /// Length of the file in bytes.
     pub bytes: u64,
@@ -103,10 +104,13 @@ impl SegmentFile {
     /// Maps the segment at `path`.
     ///
     /// Errors: [`Error::Io`] when it cannot be read, [`Error::IndexVersion`] when it was written by another format version,
-    /// [`Error::DamagedIndex`] when it is of another kind, cut short, or its header or footer fails its checksum.
+    /// [`Error::DamagedIndex`] when it is missing, of another kind, cut short, or its header or footer fails its checksum.
     /// Cost: reads the header and the footer (1/8192 of the file), no section.
     pub fn open(path: &Path, kind: SegmentKind, version: u32) -> Result<Self> {
-        let file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+        let file = File::open(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::damaged(path, "it is missing"),
+            _ => Error::io("read", path, source),
+        })?;
         let length = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
         if length < (HEADER_BYTES + TAIL_BYTES) as u64 {
             return Err(Error::damaged(path, format!("only {length} bytes long")));
@@ -244,6 +248,13 @@ impl Section {
         Ok(&self.mapped.map[absolute])
     }
 
+    /// As [`bytes`](Self::bytes), keeping the map alive: for readers that own what they read.
+    pub fn owned(&self, range: Range<usize>) -> Result<MappedBytes> {
+        self.bytes(range.clone())?;
+        let range = self.range.start + range.start..self.range.start + range.end;
+        Ok(MappedBytes { mapped: Arc::clone(&self.mapped), range })
+    }
+
     /// Elements `range` of the section read as an array of `T`, checked; errors as [`bytes`](Self::bytes).
     #[inline]
     pub fn slice<T: AnyBitPattern>(&self, range: Range<usize>) -> Result<&[T]> {
@@ -269,6 +280,25 @@ impl Section {
         Error::damaged(&self.mapped.path, format!("section `{}`: {reason}", self.tag.escape_ascii()))
     }
 }
+
+/// Checked bytes of a segment that keep its map alive.
+#[derive(Debug, Clone)]
+pub struct MappedBytes {
+    mapped: Arc<Mapped>,
+    /// Inside the map, as [`Section::owned`] has made sure.
+    range: Range<usize>,
+}
+
+impl Deref for MappedBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.mapped.map[self.range.clone()]
+    }
+}
+
+// SAFETY: the bytes lie in the map, which neither moves nor changes while the `Arc` holds it, wherever this value goes.
+unsafe impl StableDeref for MappedBytes {}
 
 /// The footer of a mapped file, its checksum already found right.
 struct Footer<'a> {

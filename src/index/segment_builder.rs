@@ -1,26 +1,30 @@
 //! Writes one segment: catalogue, columns, inverted lists, vectors and words of some tables, in a folder of its own.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::build::TableDraft;
+use super::build::{BuildObserver, BuildStep, TableDraft};
 use super::catalog::CatalogWriter;
 use super::columns::ColumnsWriter;
 use super::encode::column_dims;
-use super::lexical::{LexicalBuilder, LexicalDocument};
+use super::lexical::{LexicalBuilder, LexicalDocument, LexicalIndex};
 use super::lsh::{LshBuilder, LshParams};
 use super::manifest::{FileEntry, Manifest, SegmentEntry, sync_folder};
+use super::open::Segment;
 use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    LEXICAL_FOLDER, TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, header_hashes,
+    TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE, header_hashes,
 };
 use crate::error::{Error, Result};
 use crate::lake::semantic::LogicalType;
 use crate::sketch::minhash::MinHash;
 
+/// Where the word index spills, in the segment's folder while it is written.
+const SCRATCH_FOLDER: &str = "scratch";
 /// Bytes of memory the word index may use before it spills.
 const LEXICAL_MEMORY_BYTES: usize = 64 << 20;
 /// Bytes of cell text a table contributes to the word index.
@@ -40,7 +44,6 @@ pub struct SegmentBuilder {
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
     topic_vectors: VectorSetBuilder,
-    values: usize,
 }
 
 impl SegmentBuilder {
@@ -54,26 +57,24 @@ impl SegmentBuilder {
             // Left by a run that was killed before its commit.
             fs::remove_dir_all(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
-        let lexical = folder.join(LEXICAL_FOLDER);
-        fs::create_dir_all(&lexical).map_err(|error| Error::io("create", &folder, error))?;
+        fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
         Ok(Self {
             name: name.to_string(),
             catalog: CatalogWriter::default(),
             columns: ColumnsWriter::default(),
             headers: Vec::new(),
             lsh: LshBuilder::new(LshParams::default())?,
-            lexical: LexicalBuilder::create(&lexical, LEXICAL_MEMORY_BYTES)?,
+            lexical: LexicalBuilder::new(&folder.join(SCRATCH_FOLDER), LEXICAL_MEMORY_BYTES),
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
             topic_vectors: VectorSetBuilder::new(dims)?,
-            values: 0,
             folder,
         })
     }
 
     /// Value hashes collected so far.
     pub fn values(&self) -> usize {
-        self.values
+        self.columns.values()
     }
 
     /// Adds the next table; tables come in the order of their ids.
@@ -85,16 +86,51 @@ impl SegmentBuilder {
         let columns = draft.entry.profile.columns.iter().zip(&draft.sketches).zip(&draft.column_vectors);
         for (place, ((profile, sketch), vector)) in columns.enumerate() {
             let column = self.columns.push(table, place as u32, profile, sketch);
-            self.headers.extend(header_hashes(&profile.name).map(|hash| (hash, column)));
-            if sketch.distinct >= LSH_LEAST_VALUES && !sketch.hashes.is_empty() {
-                self.lsh.add(column, sketch.distinct, &MinHash::of(&sketch.hashes));
-            }
+            self.add_keys(column, &profile.name, sketch.distinct, &sketch.hashes);
             self.column_vectors.push(vector)?;
-            self.values += sketch.hashes.len();
         }
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
         self.add_words(table, &draft)
+    }
+
+    /// Adds table `table` of `from`, all but its words ([`push_words`](Self::push_words)); tables come in the order of their
+    /// ids. Its number here.
+    ///
+    /// # Errors
+    /// What the parts report; [`Error::DamagedIndex`] where `from` is damaged.
+    pub fn push_stored(&mut self, from: &Segment, table: u32, modified_ns: u64) -> Result<u32> {
+        let number = self.catalog.push_stored(&from.catalog, table, modified_ns, self.columns.len() as u32)?;
+        for stored in from.catalog.columns(table)? {
+            let record = from.columns.record(stored)?;
+            let column = self.columns.push_stored(&from.columns, record, number)?;
+            self.add_keys(column, from.columns.name(record)?, record.distinct, from.columns.hashes(record)?);
+            self.column_vectors.push_stored(&from.column_vectors, stored)?;
+        }
+        self.content_vectors.push_stored(&from.content_vectors, table)?;
+        self.topic_vectors.push_stored(&from.topic_vectors, table)?;
+        Ok(number)
+    }
+
+    /// Adds the words of segment `segment` of `from`; `table_of` gives the number that a table was pushed under here.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where `from` is damaged, [`Error::Io`] when the disk refuses.
+    pub fn push_words(
+        &mut self,
+        from: &LexicalIndex,
+        segment: usize,
+        table_of: impl Fn(u32) -> Option<u32>,
+    ) -> Result<()> {
+        self.lexical.add_segment(from, segment, table_of)
+    }
+
+    /// The hashes and the signature that column `column` is found by.
+    fn add_keys(&mut self, column: u32, name: &str, distinct: u64, hashes: &[u64]) {
+        self.headers.extend(header_hashes(name).map(|hash| (hash, column)));
+        if distinct >= LSH_LEAST_VALUES && !hashes.is_empty() {
+            self.lsh.add(column, distinct, &MinHash::of(hashes));
+        }
     }
 
     fn add_words(&mut self, table: u32, draft: &TableDraft) -> Result<()> {
@@ -135,27 +171,30 @@ impl SegmentBuilder {
     ///
     /// # Errors
     /// What the parts report.
-    pub fn finish(self) -> Result<SegmentEntry> {
+    pub fn finish(self, observer: &dyn BuildObserver) -> Result<SegmentEntry> {
         let (tables, columns) = (self.catalog.len() as u32, self.columns.len() as u32);
+        let values = self.columns.values() as u64;
         let mut files = Vec::new();
-        let mut note = |name: &str, stats: SegmentStats| {
+        let mut note = |name: &str, stats: SegmentStats, step: BuildStep| {
             let checksum = format!("{:016x}", stats.checksum);
             files.push(FileEntry { name: name.to_string(), bytes: stats.bytes, checksum });
+            observer.reached(step);
         };
-        self.lexical.finish()?;
-        note(CATALOG_FILE, self.catalog.finish(&self.folder.join(CATALOG_FILE))?);
+        note(WORDS_FILE, self.lexical.finish(&self.folder.join(WORDS_FILE))?.file, BuildStep::WordsWritten);
+        note(CATALOG_FILE, self.catalog.finish(&self.folder.join(CATALOG_FILE))?, BuildStep::CatalogWritten);
         let mut vectors = SegmentWriter::create(&self.folder.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
         self.column_vectors.write(&mut vectors, COLUMN_VECTORS, GraphChoice::Auto)?;
         self.content_vectors.write(&mut vectors, CONTENT_VECTORS, GraphChoice::Auto)?;
         self.topic_vectors.write(&mut vectors, TOPIC_VECTORS, GraphChoice::Auto)?;
-        note(VECTORS_FILE, vectors.finish()?);
+        note(VECTORS_FILE, vectors.finish()?, BuildStep::VectorsWritten);
         let mut join = SegmentWriter::create(&self.folder.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
         write_postings(&mut join, VALUE_TAGS, self.columns.pairs())?;
         write_postings(&mut join, HEADER_TAGS, self.headers)?;
         self.lsh.write(&mut join)?;
-        note(JOIN_FILE, join.finish()?);
-        note(COLUMNS_FILE, self.columns.finish(&self.folder.join(COLUMNS_FILE))?);
+        note(JOIN_FILE, join.finish()?, BuildStep::JoinWritten);
+        note(COLUMNS_FILE, self.columns.finish(&self.folder.join(COLUMNS_FILE))?, BuildStep::ColumnsWritten);
         sync_folder(&self.folder)?;
-        Ok(SegmentEntry { name: self.name, tables, columns, removed: Vec::new(), files })
+        let name = self.name;
+        Ok(SegmentEntry { name, tables, columns, values, removed: Vec::new(), restamped: BTreeMap::new(), files })
     }
 }

@@ -106,6 +106,15 @@ impl VectorSetBuilder {
         Ok(())
     }
 
+    /// Adds vector `id` of `from`, which has the same dimensions, as the next one, bit by bit.
+    pub fn push_stored(&mut self, from: &VectorSet, id: u32) -> Result<()> {
+        expect_dims(self.dims, from.dims)?;
+        let (row, scale) = from.row(id)?;
+        self.bytes.extend_from_slice(row);
+        self.scales.push(scale);
+        Ok(())
+    }
+
     /// Vectors added so far.
     pub fn len(&self) -> usize {
         self.scales.len()

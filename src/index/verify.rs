@@ -1,17 +1,15 @@
 //! Checks every byte of an index against its checksums, and the segments against the manifest.
 
-use std::fs;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::lexical::LexicalIndex;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, SegmentEntry};
 use super::segment::{SegmentFile, SegmentKind};
 use super::{
-    CATALOG_FILE, COLUMNS_FILE, JOIN_FILE, JOIN_KIND, JOIN_VERSION, LEXICAL_FOLDER, VECTORS_FILE, VECTORS_KIND,
-    VECTORS_VERSION, catalog, columns,
+    CATALOG_FILE, COLUMNS_FILE, JOIN_FILE, JOIN_KIND, JOIN_VERSION, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
+    WORDS_FILE, catalog, columns, lexical,
 };
 use crate::error::{Error, Result};
 
@@ -33,28 +31,23 @@ pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
     let (mut files, mut read_bytes) = (1, 0);
     let mut damaged = Vec::new();
     for segment in &manifest.segments {
-        let path = Manifest::segment_folder(folder, &segment.name);
-        for file in &segment.files {
-            files += 1;
-            read_bytes += file.bytes;
-            if let Err(error) = verify_file(&path.join(&file.name), &file.name, &file.checksum) {
-                damaged.push(Damage {
-                    file: format!("segments/{}/{}", segment.name, file.name),
-                    reason: reason_of(error),
-                });
-            }
-        }
-        let words = path.join(LEXICAL_FOLDER);
-        for entry in fs::read_dir(&words).into_iter().flatten().flatten() {
-            files += 1;
-            read_bytes += entry.metadata().map_or(0, |metadata| metadata.len());
-        }
-        if let Err(error) = LexicalIndex::verify(&words) {
-            damaged
-                .push(Damage { file: format!("segments/{}/{LEXICAL_FOLDER}", segment.name), reason: reason_of(error) });
-        }
+        files += segment.files.len() as u64;
+        read_bytes += segment.files.iter().map(|file| file.bytes).sum::<u64>();
+        damaged.append(&mut damage_of(folder, segment));
     }
     Ok((files, read_bytes, damaged))
+}
+
+/// Reads all of one segment of the index in `folder`; the damage found.
+pub fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
+    let path = Manifest::segment_folder(folder, &segment.name);
+    let mut damaged = Vec::new();
+    for file in &segment.files {
+        if let Err(error) = verify_file(&path.join(&file.name), &file.name, &file.checksum) {
+            damaged.push(Damage { file: format!("segments/{}/{}", segment.name, file.name), reason: reason_of(error) });
+        }
+    }
+    damaged
 }
 
 fn verify_file(path: &Path, name: &str, checksum: &str) -> Result<()> {
@@ -63,6 +56,7 @@ fn verify_file(path: &Path, name: &str, checksum: &str) -> Result<()> {
         COLUMNS_FILE => (columns::KIND, columns::VERSION),
         JOIN_FILE => (JOIN_KIND, JOIN_VERSION),
         VECTORS_FILE => (VECTORS_KIND, VECTORS_VERSION),
+        WORDS_FILE => (lexical::KIND, lexical::VERSION),
         _ => return Err(Error::damaged(path, "the manifest names a file of no known kind")),
     };
     let file = SegmentFile::open(path, kind, version)?;

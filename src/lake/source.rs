@@ -59,7 +59,7 @@ pub struct LakeFile {
     pub compression: Compression,
     /// Its size on disk, in bytes.
     pub read_bytes: u64,
-    /// When it was last written, in nanoseconds since 1970 UTC; 0 where the file system does not say.
+    /// When its content or its attributes last changed, in nanoseconds since 1970 UTC; 0 where the file system does not say.
     pub modified_ns: u64,
 }
 
@@ -192,10 +192,24 @@ impl Walk<'_> {
             return;
         }
         let relative = relative_name(self.root, &path);
-        let modified_ns = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let modified_ns = modified_ns.and_then(|age| u64::try_from(age.as_nanos()).ok()).unwrap_or(0);
+        let modified_ns = time_of_change(meta);
         self.listing.files.push(LakeFile { path, relative, format, compression, read_bytes: meta.len(), modified_ns });
     }
+}
+
+/// The later of the times at which the content and the attributes were changed: a file that was replaced by an older one
+/// (`cp -p`, `rsync -t`, `mv`) keeps its time of writing, never its time of change.
+fn time_of_change(meta: &fs::Metadata) -> u64 {
+    let written = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let written_ns = written.and_then(|age| u64::try_from(age.as_nanos()).ok()).unwrap_or(0);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let changed_ns = meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec());
+        written_ns.max(u64::try_from(changed_ns).unwrap_or(0))
+    }
+    #[cfg(not(unix))]
+    written_ns
 }
 
 fn real_path(folder: &Path) -> PathBuf {

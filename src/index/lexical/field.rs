@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tantivy::schema::{FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 
 /// How many searchable fields there are.
 pub(super) const FIELD_COUNT: usize = 6;
@@ -108,18 +108,13 @@ impl Boosts {
 /// The tantivy fields of a segment.
 pub(super) struct Fields {
     pub schema: Schema,
-    pub table: Field,
     pub key: Field,
     pub text: [Field; FIELD_COUNT],
 }
 
-/// Name of the fast field that holds a table's ordinal.
-pub(super) const TABLE_FIELD: &str = "table";
-
 impl Fields {
     pub fn new() -> Self {
         let mut schema = Schema::builder();
-        let table = schema.add_u64_field(TABLE_FIELD, NumericOptions::default() | FAST);
         let keys = TextFieldIndexing::default()
             .set_tokenizer(RAW)
             .set_fieldnorms(false)
@@ -132,7 +127,7 @@ impl Fields {
                 .set_index_option(IndexRecordOption::WithFreqs);
             schema.add_text_field(field.name(), TextOptions::default().set_indexing_options(words))
         });
-        Fields { schema: schema.build(), table, key, text }
+        Fields { schema: schema.build(), key, text }
     }
 }
 

@@ -40,7 +40,7 @@ fn find(
 ) -> Result<Vec<bool>> {
     let term = Term::from_field_text(fields.text[field as usize], term);
     let Some(mut postings) = segment.postings(field as usize, &term)? else { return Ok(vec![false; documents.len()]) };
-    super::segment::guarded(&segment.dir, || {
+    super::segment::guarded(&segment.path, || {
         Ok(documents
             .iter()
             .map(|&document| {

@@ -88,7 +88,7 @@ fn thread_time() -> Duration {
 
 fn build(dir: &Path, tables: &[Table]) -> (LexicalStats, Duration) {
     let started = thread_time();
-    let mut builder = LexicalBuilder::create(dir, MEMORY_BYTES).unwrap();
+    let mut builder = LexicalBuilder::new(&dir.join("scratch"), MEMORY_BYTES);
     for (ordinal, table) in tables.iter().enumerate() {
         let document = LexicalDocument {
             table: ordinal as u32,
@@ -101,7 +101,7 @@ fn build(dir: &Path, tables: &[Table]) -> (LexicalStats, Duration) {
         };
         builder.add(&document).unwrap();
     }
-    (builder.finish().unwrap(), thread_time() - started)
+    (builder.finish(&dir.join("words.seg")).unwrap(), thread_time() - started)
 }
 
 fn score(bench: &Path, run: &str) -> String {
@@ -122,7 +122,7 @@ fn measure(name: &str, bench: &Path, with_titles: bool) {
     let (stats, built) = build(dir.path(), &tables);
     let megabytes = stats.text_bytes as f64 / 1e6;
     let started = Instant::now();
-    let index = LexicalIndex::open(&[LexicalSegment { dir: dir.path().to_path_buf(), dead: Vec::new() }]).unwrap();
+    let index = LexicalIndex::open(&[LexicalSegment { path: dir.path().join("words.seg"), dead: Vec::new() }]).unwrap();
     let opened = started.elapsed();
     let options = LexicalOptions { k: 100, ..LexicalOptions::default() };
     let (mut run, mut times, mut plain) = (String::new(), Vec::new(), Vec::new());
@@ -149,7 +149,7 @@ fn measure(name: &str, bench: &Path, with_titles: bool) {
         "== {name}: {} tables, {megabytes:.1} MB text, {:.3} MB index per MB, {:.1} MB/s, open {opened:?}, \
          query p50 {:?} p95 {:?}, explained p50 {:?} p95 {:?}",
         stats.tables,
-        stats.index_bytes as f64 / 1e6 / megabytes,
+        stats.file.bytes as f64 / 1e6 / megabytes,
         megabytes / built.as_secs_f64(),
         percentile(&plain, 0.5),
         percentile(&plain, 0.95),
@@ -207,7 +207,7 @@ fn load(bench: &Path, with_titles: bool) -> Loaded {
     let tables = tables(bench, with_titles);
     let dir = tempfile::tempdir().unwrap().keep();
     build(&dir, &tables);
-    let index = LexicalIndex::open(&[LexicalSegment { dir: dir.clone(), dead: Vec::new() }]).unwrap();
+    let index = LexicalIndex::open(&[LexicalSegment { path: dir.join("words.seg"), dead: Vec::new() }]).unwrap();
     fs::remove_dir_all(dir).unwrap();
     let mut lengths = vec![[0.0; FIELD_COUNT]; tables.len()];
     for (table, lengths) in tables.iter().zip(&mut lengths) {

@@ -1,6 +1,6 @@
 //! Word search: which tables say the words of a request, and where they say them.
 //!
-//! One immutable tantivy index lies in each segment folder; several are searched together and score as if they were one,
+//! One immutable tantivy index lies in each index segment, all its files in one checked file ([`packed`]); several are searched together and score as if they were one,
 //! because document frequencies and average lengths are summed over all of them. Six fields are kept (id, title, headers,
 //! description, tags, values), postings with frequencies but without positions, and no text is stored: a hit names a
 //! table by its ordinal in its segment. tantivy supplies the tokeniser interface, term dictionaries, compressed postings
@@ -16,6 +16,7 @@ mod analysis;
 mod build;
 mod field;
 mod matched;
+mod packed;
 mod query;
 mod score;
 mod search;
@@ -28,5 +29,6 @@ mod tests;
 
 pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
 pub use field::{Boosts, LexicalField};
+pub use packed::{KIND, VERSION};
 pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};
 pub use segment::LexicalSegment;

@@ -3,7 +3,6 @@
 use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use tantivy::{DocId, Term};
 
 use crate::error::Result;
@@ -12,7 +11,7 @@ use super::field::{Boosts, Fields, KeyKind, LexicalField};
 use super::matched::matches_of;
 use super::query::{Query, keys_of};
 use super::score::{Weights, score};
-use super::segment::{Contents, LexicalSegment, OpenSegment};
+use super::segment::{LexicalSegment, OpenSegment};
 
 /// What to search and what to return.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,16 +72,11 @@ struct Ranked {
 
 impl LexicalIndex {
     /// Opens the word indexes of `segments` (none is an empty index). [`crate::Error::DamagedIndex`] where one is
-    /// missing or its files do not have the sizes written down for them.
+    /// damaged in what opening reads.
     pub fn open(segments: &[LexicalSegment]) -> Result<Self> {
         let fields = Fields::new();
         let segments = segments.iter().map(|segment| OpenSegment::open(segment, &fields)).collect::<Result<_>>()?;
         Ok(LexicalIndex { fields, segments })
-    }
-
-    /// Reads every byte of the word index in `dir` and compares checksums.
-    pub fn verify(dir: &Path) -> Result<()> {
-        Contents::verify(dir)
     }
 
     /// The tables that best match the words of `query`, best first, ties by segment and table. A table whose id, file

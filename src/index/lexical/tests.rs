@@ -11,15 +11,20 @@ use crate::error::Error;
 const MEMORY_BYTES: usize = 16 << 20;
 
 fn build_with(dir: &Path, documents: &[LexicalDocument<'_>], memory_bytes: usize) -> LexicalStats {
-    let mut builder = LexicalBuilder::create(dir, memory_bytes).unwrap();
+    std::fs::create_dir_all(dir).unwrap();
+    let mut builder = LexicalBuilder::new(&dir.join("scratch"), memory_bytes);
     for document in documents {
         builder.add(document).unwrap();
     }
-    builder.finish().unwrap()
+    builder.finish(&file(dir)).unwrap()
+}
+
+fn file(dir: &Path) -> std::path::PathBuf {
+    dir.join("words.seg")
 }
 
 fn segment(dir: &Path) -> LexicalSegment {
-    LexicalSegment { dir: dir.to_path_buf(), dead: Vec::new() }
+    LexicalSegment { path: file(dir), dead: Vec::new() }
 }
 
 /// An index of `documents` in one segment; the folder lives as long as the guard.
@@ -101,7 +106,7 @@ fn a_small_memory_budget_still_gives_one_segment_and_the_same_answers() {
     assert_eq!(stats.tables, 40);
     assert_eq!(stats.text_bytes, long.iter().map(|text| text.len() as u64).sum::<u64>());
     let left: Vec<_> = std::fs::read_dir(small.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 2, "{left:?}");
+    assert_eq!(left, ["words.seg"]);
     let small = LexicalIndex::open(&[segment(small.path())]).unwrap();
     let large = LexicalIndex::open(&[segment(large.path())]).unwrap();
     assert_eq!(search(&small, "w11 w4242 w17"), search(&large, "w11 w4242 w17"));
@@ -113,7 +118,7 @@ fn dead_tables_are_never_returned() {
     let documents = [titled(0, "Energy prices"), titled(1, "Energy use")];
     let dir = tempfile::tempdir().unwrap();
     build_with(dir.path(), &documents, MEMORY_BYTES);
-    let index = LexicalIndex::open(&[LexicalSegment { dir: dir.path().into(), dead: vec![0, 77] }]).unwrap();
+    let index = LexicalIndex::open(&[LexicalSegment { path: file(dir.path()), dead: vec![0, 77] }]).unwrap();
     assert_eq!(tables_of(&search(&index, "energy")), [1]);
     assert!(search(&index, "Energy prices").iter().all(|hit| hit.table == 1));
 }
@@ -223,49 +228,71 @@ proptest! {
 }
 
 #[test]
-fn damage_is_reported_and_never_a_panic() {
+fn a_merged_index_answers_as_one_built_at_once() {
+    let texts = many_texts();
+    let documents = documents_of(&texts);
     let dir = tempfile::tempdir().unwrap();
-    build_with(dir.path(), &documents_of(&many_texts()), MEMORY_BYTES);
-    LexicalIndex::verify(dir.path()).unwrap();
-    let is_damaged = |result: crate::Result<LexicalIndex>| matches!(result, Err(Error::DamagedIndex { .. }));
-    assert!(is_damaged(LexicalIndex::open(&[segment(&dir.path().join("missing"))])));
-    let files: Vec<_> =
-        std::fs::read_dir(dir.path().join("tantivy")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert!(files.len() > 4);
-    for file in &files {
-        let good = std::fs::read(file).unwrap();
-        std::fs::write(file, &good[..good.len() / 2]).unwrap();
-        assert!(is_damaged(LexicalIndex::open(&[segment(dir.path())])), "{}", file.display());
-        std::fs::remove_file(file).unwrap();
-        assert!(is_damaged(LexicalIndex::open(&[segment(dir.path())])), "{}", file.display());
-        for at in (0..good.len()).step_by(1 + good.len() / 60) {
-            let mut bad = good.clone();
-            bad[at] ^= 0xA5;
-            std::fs::write(file, bad).unwrap();
-            assert!(matches!(LexicalIndex::verify(dir.path()), Err(Error::DamagedIndex { .. })));
-            match LexicalIndex::open(&[segment(dir.path())]) {
-                Ok(index) => match index.search("energy prices of the city in 2020", &LexicalOptions::default()) {
-                    Ok(_) | Err(Error::DamagedIndex { .. }) => {}
-                    Err(other) => panic!("{other}"),
-                },
-                Err(error) => assert!(matches!(error, Error::DamagedIndex { .. }), "{error}"),
-            }
-        }
-        std::fs::write(file, good).unwrap();
+    let mut segments = Vec::new();
+    // Table 20 of the third part is dead, and table 7 of the first one is left out by the merge.
+    for (at, part) in documents.chunks(9).enumerate() {
+        let folder = dir.path().join(at.to_string());
+        build_with(&folder, part, MEMORY_BYTES);
+        segments.push(LexicalSegment { path: file(&folder), dead: vec![20] });
     }
-    std::fs::write(dir.path().join("lexical.json"), b"{").unwrap();
-    assert!(is_damaged(LexicalIndex::open(&[segment(dir.path())])));
+    let divided = LexicalIndex::open(&segments).unwrap();
+    let renumbered = |table: u32| (table != 7).then_some(100 - table);
+    let mut builder = LexicalBuilder::new(&dir.path().join("scratch"), MEMORY_BYTES);
+    for place in 0..segments.len() {
+        builder.add_segment(&divided, place, renumbered).unwrap();
+    }
+    let stats = builder.finish(&file(dir.path())).unwrap();
+    assert_eq!(stats.tables, 58);
+    let merged = LexicalIndex::open(&[segment(dir.path())]).unwrap();
+    let kept: Vec<_> = documents
+        .into_iter()
+        .filter(|document| ![7, 20].contains(&document.table))
+        .map(|document| LexicalDocument { table: 100 - document.table, ..document })
+        .rev()
+        .collect();
+    let (_dir, expected) = index_of(&kept);
+    let options = LexicalOptions { k: 60, ..LexicalOptions::default() };
+    for query in ["energy prices", "health budget of the city 2020", "A320", "trees", "river school bus rate"] {
+        let scores = |index: &LexicalIndex| {
+            let mut hits: Vec<(u32, f32)> =
+                index.search(query, &options).unwrap().iter().map(|hit| (hit.table, hit.score)).collect();
+            hits.sort_by_key(|hit| hit.0);
+            hits
+        };
+        let (found, expected) = (scores(&merged), scores(&expected));
+        assert!(found.len() > 5 && found.len() == expected.len(), "{query}");
+        assert!(found.iter().zip(&expected).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-5), "{query}");
+    }
 }
 
 #[test]
-fn another_format_version_is_named() {
+fn every_flipped_byte_is_reported_or_harmless() {
     let dir = tempfile::tempdir().unwrap();
-    build_with(dir.path(), &named(), MEMORY_BYTES);
-    let path = dir.path().join("lexical.json");
-    let text = std::fs::read_to_string(&path).unwrap().replace("\"version\": 1", "\"version\": 9");
-    std::fs::write(&path, text).unwrap();
-    let opened = LexicalIndex::open(&[segment(dir.path())]);
-    assert!(matches!(opened, Err(Error::IndexVersion { found: 9, expected: 1, .. })));
+    build_with(dir.path(), &documents_of(&many_texts()), MEMORY_BYTES);
+    let is_damaged = |result: crate::Result<LexicalIndex>| matches!(result, Err(Error::DamagedIndex { .. }));
+    assert!(is_damaged(LexicalIndex::open(&[segment(&dir.path().join("missing"))])));
+    let query = "energy prices of the city in 2020";
+    let expected = search(&LexicalIndex::open(&[segment(dir.path())]).unwrap(), query);
+    let path = file(dir.path());
+    let good = std::fs::read(&path).unwrap();
+    for length in [0, 50, good.len() / 2, good.len() - 1] {
+        std::fs::write(&path, &good[..length]).unwrap();
+        assert!(is_damaged(LexicalIndex::open(&[segment(dir.path())])), "{length}");
+    }
+    for at in (0..good.len()).step_by(1 + good.len() / 600) {
+        let mut bad = good.clone();
+        bad[at] ^= 0xA5;
+        std::fs::write(&path, bad).unwrap();
+        let opened = LexicalIndex::open(&[segment(dir.path())]);
+        match opened.and_then(|index| index.search(query, &LexicalOptions::default())) {
+            Ok(found) => assert_eq!(found, expected, "byte {at}"),
+            Err(error) => assert!(matches!(error, Error::DamagedIndex { .. }), "{error}"),
+        }
+    }
 }
 
 #[test]
@@ -273,7 +300,7 @@ fn reading_writes_nothing_and_leaves_no_threads() {
     let (dir, index) = index_of(&named());
     let list = || {
         let mut names: Vec<_> =
-            std::fs::read_dir(dir.path().join("tantivy")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     };
