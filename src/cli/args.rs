@@ -23,6 +23,9 @@ pub struct Arguments {
     /// No progress and no hints on stderr.
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Say on stderr how long it took and how much memory.
+    #[arg(long, global = true)]
+    pub timing: bool,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -1,9 +1,10 @@
 //! From arguments to an opened lake: where it is, where its index is, and building the index on the way.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::args::Arguments;
-use super::progress;
+use super::{progress, timing};
 use crate::embed::{Embedder, StaticModel};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
@@ -34,7 +35,12 @@ impl Place {
 
     /// Opens the index; builds it first when there is none and the user named the lake.
     pub fn open(&self, arguments: &Arguments) -> Result<LakeIndex> {
-        match LakeIndex::open(&self.index, embedder().id()) {
+        let started = Instant::now();
+        let opened = LakeIndex::open(&self.index, embedder().id());
+        if arguments.timing && opened.is_ok() {
+            timing::step("index opened", started);
+        }
+        match opened {
             Err(Error::NoIndex { .. }) if arguments.lake.is_some() => {
                 let stats = self.build(arguments, &BuildOptions::default())?;
                 if !arguments.quiet {

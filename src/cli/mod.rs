@@ -13,9 +13,11 @@ mod progress;
 mod schema;
 mod search;
 mod sql;
+mod timing;
 mod verify;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
 
@@ -37,7 +39,13 @@ pub fn main() -> ExitCode {
     guard::quiet_hook();
     let arguments = Arguments::parse();
     let json = arguments.json;
-    match run(&arguments) {
+    let started = Instant::now();
+    let outcome = run(&arguments);
+    if arguments.timing {
+        timing::step("done", started);
+        timing::memory();
+    }
+    match outcome {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::NothingFound) => ExitCode::from(1),
         Ok(Status::InPart) => ExitCode::from(4),
