@@ -459,3 +459,39 @@ fn what_metadata_says_is_found() {
     assert_eq!(stats["changed"], 1, "a table whose metadata changed is read again: {stats}");
     assert_eq!(lake.json(&["search", "barometer"])["answers"][0]["table"], "geo/heights");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_watched_lake_stays_fresh_until_ctrl_c() {
+    let lake = Lake::small();
+    assert_eq!(lake.run(&["index"]).code, 0);
+    let mut watching = lake.command(&["index", "--watch"]).stdout(Stdio::null()).spawn().expect("the program");
+    let said = |run: &Run| format!("{}{}", run.stdout, run.stderr);
+    let wait_for = |what: &str, good: &dyn Fn(&Run) -> bool| {
+        let began = std::time::Instant::now();
+        loop {
+            let run = lake.run(&["tables"]);
+            if good(&run) {
+                return;
+            }
+            assert!(began.elapsed().as_secs() < 30, "{what}: {}", said(&run));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    };
+    wait_for("first index", &|run| run.stdout.contains("geo/cities"));
+    // Watching begins after the first update; until then a change may pass unheard, so it is made again and again.
+    wait_for("a new table", &|run| {
+        if !run.stdout.contains("late/comer") {
+            lake.write("late/comer.csv", HEIGHTS.as_bytes());
+        }
+        run.stdout.contains("late/comer")
+    });
+    fs::remove_file(lake.folder().join("people.csv")).expect("a file");
+    wait_for("a table less", &|run| {
+        run.code == 0 && !run.stdout.contains("\n people ") && !run.stdout.contains("people.csv")
+    });
+    let stop = Command::new("kill").arg("-INT").arg(watching.id().to_string()).status().expect("kill");
+    assert!(stop.success());
+    assert_eq!(watching.wait().expect("an end").code(), Some(0));
+    assert_eq!(lake.run(&["verify"]).code, 0);
+}
