@@ -64,6 +64,20 @@ pub struct SegmentEntry {
     pub files: Vec<FileEntry>,
 }
 
+impl SegmentEntry {
+    /// Whether it can be what a build wrote: a checksum does not prove who made a manifest.
+    fn is_possible(&self) -> bool {
+        let plain =
+            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
+        let inside = self.removed.last().is_none_or(|last| *last < self.tables);
+        plain(&self.name)
+            && !self.name.contains("..")
+            && self.files.iter().all(|file| plain(&file.name) && !file.name.contains(".."))
+            && self.removed.is_sorted_by(|a, b| a < b)
+            && inside
+    }
+}
+
 /// One file of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct FileEntry {
@@ -137,6 +151,9 @@ impl Manifest {
             serde_json::from_value(head).map_err(|error| Error::damaged(&path, error.to_string()))?;
         if manifest.checksum != manifest.content_checksum()? {
             return Err(Error::damaged(&path, "its checksum does not fit its content"));
+        }
+        if let Some(segment) = manifest.segments.iter().find(|segment| !segment.is_possible()) {
+            return Err(Error::damaged(&path, format!("segment `{}` makes no sense", segment.name.escape_debug())));
         }
         Ok(manifest)
     }
@@ -216,6 +233,13 @@ mod tests {
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
         fs::write(&path, text.replace("\"format_version\": 2", "\"format_version\": 99")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
+        for name in ["../../elsewhere", "", "..", "a/b"] {
+            let mut hostile = manifest.clone();
+            let segment = r#"{"name": "", "tables": 1, "columns": 1, "values": 1, "files": []}"#;
+            hostile.segments.push(SegmentEntry { name: name.into(), ..serde_json::from_str(segment).unwrap() });
+            hostile.commit(folder.path(), || ()).unwrap();
+            assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })), "{name}");
+        }
         fs::write(&path, "not json").unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
     }
