@@ -1,7 +1,8 @@
 //! Lakeward finds the tables for a task in an undocumented data lake, and the operation to run next.
 //!
 //! A lake is indexed once ([`index::build`]), opened as a snapshot ([`LakeIndex`]), and asked by words
-//! ([`retrieve::search`]), by a key column ([`retrieve::join`]) or by a whole table ([`retrieve::union`]):
+//! ([`retrieve::search`]), by a key column ([`retrieve::join`]) or several ([`retrieve::composite`]), or by a whole table
+//! ([`retrieve::union`]):
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -49,4 +50,5 @@ pub mod cli;
 
 pub use error::{Error, Result};
 pub use index::LakeIndex;
-pub use retrieve::{JoinAnswer, JoinOptions, QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+pub use retrieve::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
+pub use retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};

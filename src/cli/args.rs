@@ -80,9 +80,10 @@ pub struct SearchCommand {
 pub struct JoinCommand {
     /// A table of the lake, or a file anywhere.
     pub table: String,
-    /// The key column; without it the likeliest keys are tried.
-    #[arg(long, short)]
-    pub column: Option<String>,
+    /// The key column, or several that make a key together, parted by commas (`"Smith, J",year` quotes a name with one) or
+    /// each with its own `--column`; without it the likeliest keys are tried.
+    #[arg(long, short, value_name = "COLUMN[,COLUMN]…")]
+    pub column: Vec<String>,
     #[command(flatten)]
     pub answers: Answers,
 }

@@ -14,6 +14,7 @@ use super::search::Listed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::build::BuildStats;
 use crate::lake::catalog::TableEntry;
+use crate::lake::composite_key::CompositeKey;
 use crate::lake::grain::GrainKind;
 use crate::lake::profile::ColumnProfile;
 use crate::lake::reader::Repair;
@@ -280,12 +281,17 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
 
 /// The evidence of a join answer.
 pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
-    let exactness = if answer.exact { "exact" } else { "estimated from a sample" };
-    let mut lines = vec![
-        shown(&answer.reason, 400),
-        format!("on: {} = {}", shown(&answer.query_column, 80), shown(&answer.column, 80)),
+    let exactness = if answer.exact { "exact" } else { "not exact" };
+    let several = answer.on.len() > 1;
+    let mut lines = vec![shown(&answer.reason, 400)];
+    for pair in &answer.on {
+        let alone = if several { format!(" ({:.3} of yours alone)", pair.containment) } else { String::new() };
+        lines.push(format!("on: {} = {}{alone}", shown(&pair.query_column, 80), shown(&pair.column, 80)));
+    }
+    let what = if several { "combinations" } else { "values" };
+    lines.extend([
         format!(
-            "containment: {:.3} of yours ({:.3} as written), {:.3} of theirs; Jaccard {:.3}; {} values shared ({exactness})",
+            "containment: {:.3} of yours ({:.3} as written), {:.3} of theirs; Jaccard {:.3}; {} {what} shared ({exactness})",
             answer.containment,
             answer.containment_as_written,
             answer.containment_of_candidate,
@@ -293,7 +299,7 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
             answer.shared_values
         ),
         format!("key: uniqueness {:.3}, fan-out {:.2} rows per key", answer.uniqueness, answer.fan_out),
-    ];
+    ]);
     for matched in &answer.matches {
         let theirs = matched.candidate.as_deref().unwrap_or("(the same after normalisation)");
         let difference = matched.difference.map(|difference| format!(" ({difference})")).unwrap_or_default();
@@ -301,6 +307,28 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
     }
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
     lines
+}
+
+/// What to search with next, on stderr: the columns that make the likeliest key together.
+pub fn worth_trying(keys: &[CompositeKey]) {
+    if let Some(key) = keys.first() {
+        let columns: Vec<String> = key.columns.iter().map(|name| as_csv_field(name)).collect();
+        narrate(&format!(
+            "no column is a key alone; worth trying: --column {}",
+            shown(&quoted(&columns.join(",")), 400)
+        ));
+    }
+}
+
+/// A name as it stands in a line of CSV.
+fn as_csv_field(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-,.:/+@".contains(c);
+    if argument.chars().all(plain) { argument.to_string() } else { format!("'{}'", argument.replace('\'', "'\\''")) }
 }
 
 /// The evidence of a union answer.
@@ -345,7 +373,7 @@ pub fn table_list(tables: &[TableLine]) {
 }
 
 /// The profile of a table.
-pub fn profile(entry: &TableEntry) {
+pub fn profile(entry: &TableEntry, composite_keys: &[CompositeKey]) {
     let profile = &entry.profile;
     out(&format!("{}  ({})", shown(entry.id.as_str(), 200), shown(&entry.title(), 200)));
     if let Some(description) = entry.metadata.as_ref().and_then(|metadata| metadata.description.as_deref()) {
@@ -360,6 +388,12 @@ pub fn profile(entry: &TableEntry) {
     out(&format!("{} rows, {} columns; {grain}{evidence}", profile.rows, profile.columns.len()));
     if !profile.keys.is_empty() {
         out(&format!("keys: {}", shown(&profile.keys.join(", "), 300)));
+    }
+    if !composite_keys.is_empty() {
+        let keys: Vec<String> = composite_keys.iter().map(|key| key.columns.join(" + ")).collect();
+        let checked = composite_keys.iter().find(|key| !key.complete);
+        let checked = checked.map_or(String::new(), |key| format!(" (on the first {} rows)", key.rows));
+        out(&format!("composite keys: {}{checked}", shown(&keys.join(", "), 300)));
     }
     if let Some(time) = &profile.time {
         out(&format!("time: {} to {} ({})", shown(&time.from, 40), shown(&time.to, 40), shown(&time.column, 60)));

@@ -10,6 +10,7 @@ use super::lake::{Place, embedder};
 use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::lake::catalog::TableEntry;
+use crate::lake::composite_key::{self, CompositeKey};
 use crate::retrieve::QueryTable;
 
 /// What `profile --json` prints.
@@ -20,6 +21,8 @@ pub struct TableReport {
     pub table: TableEntry,
     /// Whether it is a table of the lake; else it was read as a file just now.
     pub in_lake: bool,
+    /// Columns that identify a row only together, most plausible first, found by reading the file just now.
+    pub composite_keys: Vec<CompositeKey>,
 }
 
 /// What `tables --json` prints.
@@ -44,9 +47,17 @@ pub struct TableLine {
 
 /// `lakeward profile TABLE`
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
-    let report = match Place::of(arguments, None).and_then(|place| place.open(arguments)) {
-        Ok(index) => match index.find(&command.table) {
-            Ok(table) => TableReport { table: index.entry(table)?, in_lake: true },
+    let opened = Place::of(arguments, None).and_then(|place| place.open(arguments).map(|index| (place, index)));
+    let report = match opened {
+        Ok((place, index)) => match index.find(&command.table) {
+            Ok(table) => {
+                let table = index.entry(table)?;
+                TableReport {
+                    composite_keys: composite_keys(&place.lake.join(&table.path), &table),
+                    in_lake: true,
+                    table,
+                }
+            }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),
         },
@@ -57,7 +68,7 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     if arguments.json {
         printer::json(&report)?;
     } else {
-        printer::profile(&report.table);
+        printer::profile(&report.table, &report.composite_keys);
     }
     Ok(if report.table.report.partial() { Status::InPart } else { Status::Done })
 }
@@ -67,7 +78,13 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
     if !path.is_file() {
         return Err(otherwise);
     }
-    Ok(TableReport { table: QueryTable::read(path, None, embedder())?.entry, in_lake: false })
+    let table = QueryTable::read(path, None, embedder())?.entry;
+    Ok(TableReport { composite_keys: composite_keys(path, &table), in_lake: false, table })
+}
+
+/// None where the file can no longer be read: the rest of the profile stands as it was indexed.
+fn composite_keys(path: &Path, table: &TableEntry) -> Vec<CompositeKey> {
+    composite_key::find(path, &table.profile).unwrap_or_default()
 }
 
 /// `lakeward tables [CONTAINING]`

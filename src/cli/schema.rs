@@ -4,20 +4,20 @@ use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
 use super::profile::{TableList, TableReport};
-use super::search::Document;
+use super::search::{Document, JoinDocument};
 use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::error::Result;
 use crate::index::build::BuildStats;
-use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
+use crate::retrieve::{SearchAnswer, UnionAnswer};
 
 /// Prints a schema.
 pub fn run(command: &SchemaCommand) -> Result<Status> {
     let schema = match command.of {
         SchemaOf::Index => schema_for!(BuildStats),
         SchemaOf::Search => schema_for!(Document<SearchAnswer>),
-        SchemaOf::Join => schema_for!(Document<JoinAnswer>),
+        SchemaOf::Join => schema_for!(JoinDocument),
         SchemaOf::Union => schema_for!(Document<UnionAnswer>),
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),

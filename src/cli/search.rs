@@ -9,8 +9,11 @@ use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
 use super::lake::{Place, embedder};
 use super::{Status, printer};
 use crate::error::Result;
-use crate::retrieve::{JoinAnswer, JoinOptions, QueryTable, SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use crate::retrieve::{join as join_search, search as text_search, union as union_search};
+use crate::index::LakeIndex;
+use crate::lake::composite_key::{self, CompositeKey};
+use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
+use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+use crate::retrieve::{composite, join as join_search, search as text_search, union as union_search};
 
 /// What `--json` prints for a search.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -25,6 +28,19 @@ pub struct Document<A> {
     pub elapsed_ms: f64,
 }
 
+/// What `--json` prints for a join.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JoinDocument {
+    /// The answers.
+    #[serde(flatten)]
+    pub found: Document<JoinAnswer>,
+    /// Columns that are a key of the query table together and worth a search of their own: where no column was named and
+    /// none is a key alone.
+    pub composite_keys: Vec<CompositeKey>,
+    /// What could not be compared and why.
+    pub notes: Vec<String>,
+}
+
 /// `lakeward search TEXT`
 pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let index = Place::of(arguments, None)?.open(arguments)?;
@@ -34,15 +50,48 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     show(arguments, &command.answers, text, answers, started, printer::search_answer)
 }
 
-/// `lakeward join TABLE [--column C]`
+/// `lakeward join TABLE [--column C[,D…]]`
 pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     let place = Place::of(arguments, None)?;
     let index = place.open(arguments)?;
     let started = Instant::now();
     let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder())?;
-    let column = command.column.as_deref().map(|name| query.column(name)).transpose()?;
-    let answers = join_search::search(&index, &query, &JoinOptions { k: command.answers.k as usize, column })?;
-    show(arguments, &command.answers, command.table.clone(), answers, started, printer::join_answer)
+    let columns = query.columns_named(&command.column)?;
+    let CompositeAnswers { answers, notes, .. } = join_answers(&index, &place, &query, &columns, command.answers.k)?;
+    let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
+        // A hint is worth no failure: whatever is wrong with the file was said when it was read for the search.
+        composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let status = status_of(&answers);
+    let found = Document::new(command.table.clone(), answers, started);
+    if arguments.json {
+        printer::json(&JoinDocument { found, composite_keys, notes })?;
+        return Ok(status);
+    }
+    show_lists(arguments, &command.answers, &found, printer::join_answer);
+    notes.iter().for_each(|note| printer::note(note));
+    if !arguments.quiet {
+        printer::worth_trying(&composite_keys);
+    }
+    Ok(status)
+}
+
+/// The answers on the columns named: on none or one as [`join_search`] has them, on several as [`composite`] has.
+fn join_answers(
+    index: &LakeIndex,
+    place: &Place,
+    query: &QueryTable,
+    columns: &[usize],
+    k: u32,
+) -> Result<CompositeAnswers> {
+    let k = k as usize;
+    if columns.len() > 1 {
+        return composite::search(index, &place.lake, query, &CompositeOptions { k, columns: columns.to_vec() });
+    }
+    let answers = join_search::search(index, query, &JoinOptions { k, column: columns.first().copied() })?;
+    Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
 }
 
 /// `lakeward union TABLE`
@@ -56,6 +105,17 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     show(arguments, &command.answers, command.table.clone(), answers, started, printer::union_answer)
 }
 
+impl<A> Document<A> {
+    fn new(query: String, answers: Vec<A>, started: Instant) -> Self {
+        let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms }
+    }
+}
+
+fn status_of<A>(answers: &[A]) -> Status {
+    if answers.is_empty() { Status::NothingFound } else { Status::Done }
+}
+
 fn show<A: Serialize + Listed>(
     arguments: &Arguments,
     options: &Answers,
@@ -64,17 +124,26 @@ fn show<A: Serialize + Listed>(
     started: Instant,
     explain: impl Fn(&A) -> Vec<String>,
 ) -> Result<Status> {
-    let status = if answers.is_empty() { Status::NothingFound } else { Status::Done };
-    let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+    let status = status_of(&answers);
+    let document = Document::new(query, answers, started);
     if arguments.json {
-        printer::json(&Document { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms })?;
-        return Ok(status);
-    }
-    printer::answers(&answers, options.explain.then_some(&explain));
-    if !arguments.quiet {
-        printer::after_answers(answers.len(), elapsed_ms, A::NEXT);
+        printer::json(&document)?;
+    } else {
+        show_lists(arguments, options, &document, explain);
     }
     Ok(status)
+}
+
+fn show_lists<A: Listed>(
+    arguments: &Arguments,
+    options: &Answers,
+    document: &Document<A>,
+    explain: impl Fn(&A) -> Vec<String>,
+) {
+    printer::answers(&document.answers, options.explain.then_some(&explain));
+    if !arguments.quiet {
+        printer::after_answers(document.answers.len(), document.elapsed_ms, A::NEXT);
+    }
 }
 
 /// An answer that fits one row of a list.

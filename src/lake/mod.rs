@@ -4,6 +4,8 @@
 //! says of it is read beside it ([`metadata`]). A [`catalog::TableEntry`] holds all that is known of a table but its values.
 
 pub mod catalog;
+pub mod cell_hashes;
+pub mod composite_key;
 pub mod grain;
 pub mod metadata;
 pub mod places;

@@ -52,7 +52,21 @@ pub struct ValueMatch {
     pub difference: Option<Difference>,
 }
 
-/// A table that can be joined, with the evidence.
+/// Two columns that a join compares.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ColumnPair {
+    /// The query's column.
+    pub query_column: String,
+    /// The candidate's column.
+    pub column: String,
+    /// Share of the query's values, or combinations, whose value is in the candidate's column, 0..=1.
+    pub containment: f64,
+    /// Likeness of the two names, 0..=1.
+    pub name_likeness: f64,
+}
+
+/// A table that can be joined, on one column or on several together, with the evidence. Where several are, what is said of
+/// values is said of combinations: rows of the query's columns without a missing part, each once.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct JoinAnswer {
     /// The table's id.
@@ -61,10 +75,12 @@ pub struct JoinAnswer {
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
-    /// The query's column.
+    /// The query's column; the names of several are joined by ` + `.
     pub query_column: String,
-    /// The candidate's column.
+    /// The candidate's column, or columns in the same order.
     pub column: String,
+    /// The pairs of columns, one for each of the query's.
+    pub on: Vec<ColumnPair>,
     /// How the values match.
     pub kind: MatchKind,
     /// Share of the query's distinct values found in the candidate, after normalisation.
@@ -286,14 +302,21 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
     };
     let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|added| *added != name).collect();
     let query_values = overlap.map_or(0, |overlap| overlap.query_values);
+    let containment = overlap.map_or(0.0, |overlap| overlap.containment());
     let mut answer = JoinAnswer {
         table: entry.id.to_string(),
         title: entry.title(),
         score: candidate.score.clamp(0.0, 1.0),
         query_column: column.profile.name.clone(),
+        on: vec![ColumnPair {
+            query_column: column.profile.name.clone(),
+            column: name.clone(),
+            containment,
+            name_likeness: candidate.features.names,
+        }],
         column: name,
         kind,
-        containment: overlap.map_or(0.0, |overlap| overlap.containment()),
+        containment,
         containment_as_written: if query_values == 0 { 0.0 } else { written as f64 / query_values as f64 },
         containment_of_candidate: overlap.map_or(0.0, |overlap| overlap.containment_of_candidate()),
         jaccard: overlap.map_or(0.0, |overlap| overlap.jaccard()),
@@ -336,7 +359,8 @@ fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes
     matches
 }
 
-fn reason(answer: &JoinAnswer, query_values: u64) -> String {
+/// The answer in a sentence; `query_values` are the values or combinations it is about.
+pub(super) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
     if answer.kind == MatchKind::Semantic {
         return format!(
@@ -345,11 +369,16 @@ fn reason(answer: &JoinAnswer, query_values: u64) -> String {
         );
     }
     let about = if answer.exact { "" } else { "about " };
+    let several = answer.on.len() > 1;
+    let columns = |of: fn(&ColumnPair) -> &str| {
+        answer.on.iter().map(|pair| format!("`{}`", of(pair))).collect::<Vec<_>>().join(" + ")
+    };
     let mut reason = format!(
-        "{about}{} of {query_values} `{}` values are in `{}`",
+        "{about}{} of {query_values} {} {} are in {}",
         percent(answer.containment),
-        answer.query_column,
-        answer.column
+        columns(|pair| &pair.query_column),
+        if several { "combinations" } else { "values" },
+        columns(|pair| &pair.column)
     );
     if answer.containment_as_written + 0.005 < answer.containment {
         let how: Vec<String> = answer.normalised.iter().map(Difference::to_string).collect();
@@ -359,7 +388,8 @@ fn reason(answer: &JoinAnswer, query_values: u64) -> String {
             percent(answer.containment_as_written)
         ));
     }
-    if answer.uniqueness > 0.995 {
+    // Of one column uniqueness and fan-out are the same fact; matching combinations may be unlike the rest.
+    if answer.uniqueness > 0.995 && (!several || answer.fan_out < 1.05) {
         reason.push_str("; one row per key");
     } else {
         reason.push_str(&format!("; {:.1} rows per key", answer.fan_out));

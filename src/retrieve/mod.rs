@@ -1,7 +1,8 @@
-//! Asks the indexes, fuses what they find, and says why: join, union and text search.
+//! Asks the indexes, fuses what they find, and says why: join (on one column or several), union and text search.
 //!
 //! Every answer carries the evidence it was ranked by. Nothing here prints, runs SQL or needs a language model.
 
+pub mod composite;
 pub mod fuse;
 pub mod join;
 pub mod likeness;
@@ -11,6 +12,7 @@ pub mod query_table;
 pub mod search;
 pub mod union;
 
+pub use composite::{CompositeAnswers, CompositeOptions};
 pub use join::{JoinAnswer, JoinOptions};
 pub use query_table::QueryTable;
 pub use search::{SearchAnswer, SearchOptions};

@@ -94,6 +94,31 @@ impl QueryTable {
         Ok(Self { origin, columns, content, path: path.to_path_buf(), entry })
     }
 
+    /// The places of the columns that `typed` names: each item is the name of a column, else several names parted by
+    /// commas as in a line of CSV, where quotes keep a comma in a name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`] with the nearest names.
+    pub fn columns_named(&self, typed: &[String]) -> Result<Vec<usize>> {
+        let mut places = Vec::with_capacity(typed.len());
+        for item in typed {
+            let unknown = match self.column(item) {
+                Ok(place) => {
+                    places.push(place);
+                    continue;
+                }
+                Err(unknown) => unknown,
+            };
+            let mut lines =
+                csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(item.as_bytes());
+            let Some(Ok(names)) = lines.records().next() else { return Err(unknown) };
+            for name in &names {
+                places.push(self.column(name)?);
+            }
+        }
+        Ok(places)
+    }
+
     /// The place of the column called `name`; upper and lower case count only where they tell columns apart.
     ///
     /// # Errors

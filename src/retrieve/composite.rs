@@ -1,0 +1,537 @@
+//! Join search on several columns: tables that hold the query's *combinations* of values in their rows.
+//!
+//! Each part of a combination being in a column of the table does not make the combination one of its rows, so rows must be
+//! compared; but it bounds how many can match. Tables are taken in the order of the greatest score their bound allows
+//! ([`mapping`], from the index alone), their files are read and counted ([`count`]), and the search ends when the k-th
+//! score found is no less than any bound left: the answers are the exact best k. (Upper bounds before verification: Zhu
+//! et al., "JOSIE", SIGMOD 2019; rows filtered by single values first: Esmailoghli et al., "MATE", PVLDB 15(8), 2022.)
+
+mod count;
+mod mapping;
+mod tuples;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use self::count::{Counts, Pass};
+use self::mapping::Mapping;
+use self::tuples::QueryTuples;
+use super::join::{self, ColumnPair, JoinAnswer, MatchKind, ValueMatch};
+use super::likeness::name_likeness;
+use super::query_table::QueryTable;
+use crate::error::{Error, Result};
+use crate::index::{LakeIndex, TableRef};
+use crate::sketch::normalise::{Difference, Normaliser};
+
+/// Key columns at the most.
+pub const MOST_COLUMNS: usize = 8;
+/// Files read at once; the same number on any machine, so that the same files are read everywhere.
+const WAVE: usize = 8;
+/// Mappings counted in one pass over a file.
+const MAPPINGS_A_PASS: usize = 4;
+/// Files read for one search at the most.
+const MOST_PASSES: usize = 2_000;
+/// Bytes of files read for one search, after which no further file is begun.
+const MOST_READ_BYTES: u64 = 4 << 30;
+/// Tables that share less than this of the query's combinations are no answers: a few years among measurements.
+const LEAST_CONTAINMENT: f64 = 0.01;
+/// Files that could not be compared which are named.
+const NAMED_FILES: usize = 5;
+
+/// What to search for.
+#[derive(Debug, Clone)]
+pub struct CompositeOptions {
+    /// Answers wanted.
+    pub k: usize,
+    /// Places of the query's key columns, two to eight, each once.
+    pub columns: Vec<usize>,
+}
+
+/// What a search on several columns found.
+#[derive(Debug, Clone)]
+pub struct CompositeAnswers {
+    /// Best first, ties by table.
+    pub answers: Vec<JoinAnswer>,
+    /// Passes over files that were made.
+    pub passes: usize,
+    /// What could not be compared and why, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// The best tables to join with `query` on several columns together, of those that share at least 1 % of its combinations.
+///
+/// Reads the candidates' files below `lake`. A file that cannot be read any more is a note and no answer.
+///
+/// # Errors
+/// [`Error::Usage`] for an impossible key, what reading the query's file again reports, [`Error::DamagedIndex`].
+pub fn search(
+    index: &LakeIndex,
+    lake: &Path,
+    query: &QueryTable,
+    options: &CompositeOptions,
+) -> Result<CompositeAnswers> {
+    check_columns(query, &options.columns)?;
+    let tuples = QueryTuples::read(index, query, &options.columns)?;
+    let mut search = Search::new(index, lake, query, &options.columns, &tuples, options.k)?;
+    if !tuples.is_empty() && options.k > 0 {
+        search.run()?;
+    }
+    search.finish()
+}
+
+fn check_columns(query: &QueryTable, columns: &[usize]) -> Result<()> {
+    if !(2..=MOST_COLUMNS).contains(&columns.len()) {
+        let count = columns.len();
+        return Err(Error::Usage(format!("a key of {count} columns; two to {MOST_COLUMNS} can be joined on together")));
+    }
+    for (place, column) in columns.iter().enumerate() {
+        let profile = query.columns.get(*column).ok_or_else(|| Error::Internal(format!("no column {column}")))?;
+        if columns[..place].contains(column) {
+            return Err(Error::Usage(format!("column `{}` is named twice", profile.profile.name)));
+        }
+    }
+    Ok(())
+}
+
+/// A table that may hold combinations of the query.
+struct Pending<'a> {
+    /// No score it can reach is greater.
+    bound: f64,
+    id: &'a str,
+    table: TableRef,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Known to share values with one key column: these columns of its segment.
+    Rough(Vec<u32>),
+    /// Mappings not counted yet, best bound first.
+    Mapped(Vec<(f64, Mapping)>),
+}
+
+/// Greater bounds first, ties by table.
+impl Ord for Pending<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound.total_cmp(&other.bound).then_with(|| other.id.cmp(self.id))
+    }
+}
+
+impl PartialOrd for Pending<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Pending<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Pending<'_> {}
+
+/// The best mapping of a table that was read.
+struct Found {
+    table: TableRef,
+    score: f64,
+    mapping: Mapping,
+    counts: Counts,
+    rows: u64,
+    changed: bool,
+}
+
+struct Search<'a> {
+    index: &'a LakeIndex,
+    lake: &'a Path,
+    query: &'a QueryTable,
+    places: &'a [usize],
+    tuples: &'a QueryTuples,
+    total_weight: f64,
+    k: usize,
+    /// The key column that candidates are found by.
+    first: usize,
+    pending: BinaryHeap<Pending<'a>>,
+    found: BTreeMap<&'a str, Found>,
+    passes: usize,
+    read_bytes: u64,
+    lost: Vec<(String, String)>,
+    unread: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        index: &'a LakeIndex,
+        lake: &'a Path,
+        query: &'a QueryTable,
+        places: &'a [usize],
+        tuples: &'a QueryTuples,
+        k: usize,
+    ) -> Result<Self> {
+        Ok(Self {
+            index,
+            lake,
+            query,
+            places,
+            tuples,
+            total_weight: tuples.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>().max(f64::MIN_POSITIVE),
+            k,
+            first: rarest(index, tuples)?,
+            pending: BinaryHeap::new(),
+            found: BTreeMap::new(),
+            passes: 0,
+            read_bytes: 0,
+            lost: Vec::new(),
+            unread: 0,
+        })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        self.find_tables()?;
+        loop {
+            let wave = self.next_wave()?;
+            if wave.is_empty() {
+                return Ok(());
+            }
+            let passes: Vec<Result<Pass>> = wave
+                .par_iter()
+                .map(|(_, table, mappings, _)| {
+                    let mappings: Vec<Mapping> = mappings.iter().map(|(_, mapping)| mapping.clone()).collect();
+                    let segment = self.index.segment(table.segment)?;
+                    count::count(self.lake, segment, table.table, self.tuples, &mappings)
+                })
+                .collect();
+            for ((id, table, mappings, rest), pass) in wave.into_iter().zip(passes) {
+                match pass {
+                    Ok(pass) => self.take(id, table, mappings, rest, pass),
+                    Err(error @ (Error::Io { .. } | Error::Unreadable { .. })) => {
+                        self.lost.push((id.to_string(), reason_of(&error)));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    /// Every table with a column that shares values with the first key column, with what that says of its score.
+    fn find_tables(&mut self) -> Result<()> {
+        let parts = &self.tuples.columns[self.first];
+        let mut sizes: Vec<u64> = (0..parts.hashes.len()).map(|part| parts.tuples_of(part).len() as u64).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut most: Vec<u64> = vec![0];
+        sizes.iter().for_each(|size| most.push(most.last().unwrap_or(&0) + size));
+        let column = &self.query.columns[self.places[self.first]];
+        let mut tables: BTreeMap<TableRef, (u64, Vec<u32>)> = BTreeMap::new();
+        for (reference, overlap) in join::column_overlaps(self.index, column)? {
+            let segment = self.index.segment(reference.segment)?;
+            let table = segment.columns.record(reference.column)?.table;
+            let table = TableRef { segment: reference.segment, table };
+            if Some(table) == self.query.origin {
+                continue;
+            }
+            // Of sampled columns, the overlap says nothing about the values left out.
+            let shared = if overlap.exact { overlap.shared as usize } else { parts.hashes.len() };
+            let shared = most[shared.min(most.len() - 1)];
+            let known = tables.entry(table).or_default();
+            known.0 = known.0.max(shared);
+            known.1.push(reference.column);
+        }
+        for (table, (shared, columns)) in tables {
+            let segment = self.index.segment(table.segment)?;
+            if !self.is_enough(shared) || segment.catalog.columns(table.table)?.len() < self.places.len() {
+                continue;
+            }
+            let bound = Evidence {
+                containment: shared as f64 / self.tuples.len() as f64,
+                rarity: 1.0,
+                of_candidate: 1.0,
+                uniqueness: 1.0,
+                names: 1.0,
+                accidental: false,
+            };
+            let id = self.index.id(table)?;
+            self.pending.push(Pending { bound: bound.score(), id, table, stage: Stage::Rough(columns) });
+        }
+        Ok(())
+    }
+
+    /// The tables to read next: those whose bound no k answers reach yet, best bound first.
+    fn next_wave(&mut self) -> Result<Vec<Read<'a>>> {
+        let mut wave: Vec<Read<'a>> = Vec::new();
+        let last = self.last_answer();
+        while wave.len() < WAVE {
+            let Some(best) = self.pending.pop() else { break };
+            if last.is_some_and(|(score, id)| best.bound < score || best.bound == score && best.id > id) {
+                self.pending.clear();
+                break;
+            }
+            let Pending { id, table, stage, .. } = best;
+            match stage {
+                Stage::Rough(columns) => {
+                    let mappings = self.mappings(table, &columns)?;
+                    self.push_mapped(id, table, mappings);
+                }
+                Stage::Mapped(mut mappings) => {
+                    let bytes = self.index.segment(table.segment)?.catalog.stamp(table.table)?.read_bytes;
+                    if self.passes >= MOST_PASSES || self.read_bytes > MOST_READ_BYTES {
+                        self.unread += 1 + self.pending.len();
+                        self.pending.clear();
+                        break;
+                    }
+                    self.passes += 1;
+                    self.read_bytes = self.read_bytes.saturating_add(bytes);
+                    let rest = mappings.split_off(mappings.len().min(MAPPINGS_A_PASS));
+                    wave.push((id, table, mappings, rest));
+                }
+            }
+        }
+        Ok(wave)
+    }
+
+    /// Score and table of the k-th best answer so far.
+    fn last_answer(&self) -> Option<(f64, &'a str)> {
+        let mut scores: Vec<(f64, &'a str)> = self.found.iter().map(|(id, found)| (found.score, *id)).collect();
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        scores.get(self.k - 1).copied()
+    }
+
+    fn mappings(&self, table: TableRef, first_columns: &[u32]) -> Result<Vec<(f64, Mapping)>> {
+        let segment = self.index.segment(table.segment)?;
+        let range = segment.catalog.columns(table.table)?;
+        let first = (self.first, first_columns);
+        let found = mapping::mappings(self.query, self.places, self.tuples, &segment.columns, range, first)?;
+        let mut bounded: Vec<(f64, Mapping)> = found
+            .into_iter()
+            .filter(|mapping| self.is_enough(mapping.most_shared))
+            .map(|mapping| (self.bound(&mapping).score(), mapping))
+            .collect();
+        bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)));
+        Ok(bounded)
+    }
+
+    fn is_enough(&self, shared: u64) -> bool {
+        shared > 0 && shared as f64 >= LEAST_CONTAINMENT * self.tuples.len() as f64
+    }
+
+    fn push_mapped(&mut self, id: &'a str, table: TableRef, mappings: Vec<(f64, Mapping)>) {
+        if let Some((bound, _)) = mappings.first() {
+            self.pending.push(Pending { bound: *bound, id, table, stage: Stage::Mapped(mappings) });
+        }
+    }
+
+    /// The best evidence that a mapping could turn out to have.
+    fn bound(&self, mapping: &Mapping) -> Evidence {
+        let of_candidate = match mapping.least_tuples {
+            0 => 1.0,
+            least => (mapping.most_shared as f64 / least as f64).min(1.0),
+        };
+        Evidence {
+            containment: mapping.most_shared as f64 / self.tuples.len() as f64,
+            rarity: (mapping.most_weight / self.total_weight).min(1.0),
+            of_candidate,
+            uniqueness: mapping.most_unique,
+            names: mapping.names,
+            accidental: mapping.accidental,
+        }
+    }
+
+    fn take(
+        &mut self,
+        id: &'a str,
+        table: TableRef,
+        mappings: Vec<(f64, Mapping)>,
+        rest: Vec<(f64, Mapping)>,
+        pass: Pass,
+    ) {
+        for ((_, mapping), counts) in mappings.into_iter().zip(pass.counts) {
+            if !self.is_enough(counts.shared) {
+                continue;
+            }
+            let evidence = Evidence {
+                containment: containment(&counts, self.tuples),
+                rarity: (counts.weight / self.total_weight).min(1.0),
+                of_candidate: of_candidate(&counts),
+                uniqueness: counts.uniqueness,
+                names: mapping.names,
+                accidental: mapping.accidental,
+            };
+            let score = evidence.score();
+            if self.found.get(id).is_none_or(|known| score > known.score) {
+                self.found.insert(id, Found { table, score, mapping, counts, rows: pass.rows, changed: pass.changed });
+            }
+        }
+        let best = self.found.get(id).map_or(0.0, |found| found.score);
+        let rest: Vec<(f64, Mapping)> = rest.into_iter().filter(|(bound, _)| *bound > best).collect();
+        self.push_mapped(id, table, rest);
+    }
+
+    fn finish(self) -> Result<CompositeAnswers> {
+        let mut found: Vec<(&str, Found)> = self.found.into_iter().collect();
+        found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(b.0)));
+        found.truncate(self.k);
+        let mut answers = Vec::with_capacity(found.len());
+        for (_, found) in &found {
+            answers.push(answer(self.index, self.query, self.places, self.tuples, found)?);
+        }
+        let mut notes: Vec<String> = Vec::new();
+        for (table, reason) in self.lost.iter().take(NAMED_FILES) {
+            notes.push(format!("`{table}` was not compared: {reason}; `lakeward index` brings the index up to date"));
+        }
+        if self.lost.len() > NAMED_FILES {
+            notes.push(format!("{} more tables were not compared", self.lost.len() - NAMED_FILES));
+        }
+        if self.unread > 0 {
+            let (read, unread) = (self.passes, self.unread);
+            notes.push(format!(
+                "{read} tables were compared row by row, and {unread} more that share single values were not"
+            ));
+        }
+        Ok(CompositeAnswers { answers, passes: self.passes, notes })
+    }
+}
+
+/// A table to read: its id, its mappings to count now and those for later.
+type Read<'a> = (&'a str, TableRef, Vec<(f64, Mapping)>, Vec<(f64, Mapping)>);
+
+/// The key column whose values the fewest columns of the lake hold: it is the cheapest to find candidates by.
+fn rarest(index: &LakeIndex, tuples: &QueryTuples) -> Result<usize> {
+    let mut costs: Vec<(usize, usize)> = Vec::with_capacity(tuples.columns.len());
+    for (place, parts) in tuples.columns.iter().enumerate() {
+        let mut bytes = 0;
+        for segment in index.segments() {
+            for hash in &parts.hashes {
+                bytes += segment.values.find(*hash)?.map_or(0, |list| list.bytes());
+            }
+        }
+        costs.push((bytes, place));
+    }
+    Ok(costs.into_iter().min().map_or(0, |(_, place)| place))
+}
+
+/// What a table is scored by.
+#[derive(Debug, Clone, Copy)]
+struct Evidence {
+    containment: f64,
+    rarity: f64,
+    of_candidate: f64,
+    uniqueness: f64,
+    names: f64,
+    accidental: bool,
+}
+
+impl Evidence {
+    /// The score of a join on one column without its share for meaning, which combinations do not have; 0..=1. No part
+    /// lowers it, so that the bounds of the parts bound the score.
+    fn score(&self) -> f64 {
+        let values = 0.7 * self.rarity + 0.3 * self.containment;
+        let score = values * (1.0 + 0.15 * self.of_candidate + 0.1 * self.uniqueness)
+            + self.names * (0.12 * values.sqrt() + 0.03);
+        const GREATEST: f64 = 1.4;
+        let score = score / GREATEST;
+        if self.accidental { score * 0.5 } else { score }
+    }
+}
+
+fn containment(counts: &Counts, tuples: &QueryTuples) -> f64 {
+    counts.shared as f64 / tuples.len().max(1) as f64
+}
+
+fn of_candidate(counts: &Counts) -> f64 {
+    (counts.compared.1 as f64 / counts.candidate_tuples.max(1) as f64).min(1.0)
+}
+
+fn reason_of(error: &Error) -> String {
+    match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "its file is gone".to_string(),
+        Error::Io { source, .. } => source.to_string(),
+        Error::Unreadable { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn answer(
+    index: &LakeIndex,
+    query: &QueryTable,
+    places: &[usize],
+    tuples: &QueryTuples,
+    found: &Found,
+) -> Result<JoinAnswer> {
+    let segment = index.segment(found.table.segment)?;
+    let entry = index.entry(found.table)?;
+    let counts = &found.counts;
+    let mut on = Vec::with_capacity(places.len());
+    let (mut cosines, mut weakness) = (0.0, None);
+    for ((place, column), part_tuples) in places.iter().zip(&found.mapping.columns).zip(&found.mapping.part_tuples) {
+        let record = segment.columns.record(*column)?;
+        let (own, name) = (&query.columns[*place], segment.columns.name(record)?);
+        cosines += f64::from(segment.column_vectors.dot(*column, &own.vector)?);
+        weakness = weakness.or(own.profile.weakness).or(record.weakness());
+        on.push(ColumnPair {
+            query_column: own.profile.name.clone(),
+            column: name.to_string(),
+            containment: *part_tuples as f64 / tuples.len() as f64,
+            name_likeness: name_likeness(&own.profile.name, name),
+        });
+    }
+    let mapped = |name: &String| on.iter().any(|pair| pair.column == *name);
+    let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|name| !mapped(name)).collect();
+    let (matches, normalised) = value_matches(counts);
+    let names = |of: fn(&ColumnPair) -> &str| on.iter().map(of).collect::<Vec<_>>().join(" + ");
+    let all = counts.compared.0 + counts.candidate_tuples - counts.compared.1;
+    let mut answer = JoinAnswer {
+        table: entry.id.to_string(),
+        title: entry.title(),
+        score: found.score.clamp(0.0, 1.0),
+        query_column: names(|pair| &pair.query_column),
+        column: names(|pair| &pair.column),
+        on,
+        kind: if counts.as_written * 2 >= counts.shared { MatchKind::AsWritten } else { MatchKind::Normalised },
+        containment: containment(counts, tuples),
+        containment_as_written: counts.as_written as f64 / tuples.len().max(1) as f64,
+        containment_of_candidate: of_candidate(counts),
+        jaccard: counts.compared.1 as f64 / all.max(1) as f64,
+        exact: counts.exact && !found.changed,
+        shared_values: counts.shared,
+        uniqueness: counts.uniqueness,
+        fan_out: counts.fan_out,
+        name_likeness: found.mapping.names,
+        semantic_likeness: cosines / places.len() as f64,
+        rarity: (counts.weight / tuples.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>()).min(1.0),
+        matches,
+        normalised,
+        weakness: weakness.filter(|_| found.mapping.accidental),
+        adds,
+        rows: if found.changed { found.rows } else { entry.profile.rows },
+        reason: String::new(),
+    };
+    answer.reason = join::reason(&answer, tuples.len() as u64);
+    if found.changed {
+        answer.reason.push_str("; the file has changed since it was indexed, these are the figures of now");
+    }
+    Ok(answer)
+}
+
+/// The matching combinations for showing, and what normalisation had to overcome in them.
+fn value_matches(counts: &Counts) -> (Vec<ValueMatch>, Vec<Difference>) {
+    let mut normaliser = Normaliser::default();
+    let mut normalised = Vec::new();
+    let matches = counts
+        .matches
+        .iter()
+        .map(|(ours, theirs)| {
+            let differences: Vec<Difference> =
+                ours.iter().zip(theirs).filter_map(|(a, b)| Difference::between(a, b, &mut normaliser)).collect();
+            normalised.extend(&differences);
+            ValueMatch {
+                query: ours.join(" + "),
+                candidate: Some(theirs.join(" + ")),
+                difference: differences.first().copied(),
+            }
+        })
+        .collect();
+    normalised.sort_unstable();
+    normalised.dedup();
+    (matches, normalised)
+}
