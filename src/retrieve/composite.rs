@@ -6,7 +6,9 @@
 //! score found is no less than any bound left: the answers are the exact best k. (Upper bounds before verification: Zhu
 //! et al., "JOSIE", SIGMOD 2019; rows filtered by single values first: Esmailoghli et al., "MATE", PVLDB 15(8), 2022.)
 
+mod answer;
 mod count;
+mod evidence;
 mod mapping;
 mod tuples;
 
@@ -16,28 +18,28 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use self::count::{Counts, Pass};
+use self::answer::Found;
+use self::count::Pass;
+use self::evidence::{Evidence, MostOf, at_most_of};
 use self::mapping::Mapping;
 use self::tuples::QueryTuples;
-use super::join::{self, ColumnPair, JoinAnswer, MatchKind, ValueMatch};
-use super::likeness::name_likeness;
+use super::join::{self, JoinAnswer};
 use super::query_table::QueryTable;
 use crate::error::{Error, Result};
 use crate::index::{LakeIndex, TableRef};
-use crate::sketch::normalise::{Difference, Normaliser};
 
 /// Key columns at the most.
 pub const MOST_COLUMNS: usize = 8;
 /// Files read at once; the same number on any machine, so that the same files are read everywhere.
 const WAVE: usize = 8;
-/// Mappings counted in one pass over a file.
-const MAPPINGS_A_PASS: usize = 4;
+/// Mappings counted in one pass over a file: as many as have room for their marks, within these limits.
+const MAPPINGS_A_PASS: std::ops::RangeInclusive<usize> = 4..=64;
+/// Marks and hashes held for one pass.
+const MARKS_A_PASS: usize = 1 << 22;
 /// Files read for one search at the most.
 const MOST_PASSES: usize = 2_000;
 /// Bytes of files read for one search, after which no further file is begun.
 const MOST_READ_BYTES: u64 = 4 << 30;
-/// Tables that share less than this of the query's combinations are no answers: a few years among measurements.
-const LEAST_CONTAINMENT: f64 = 0.01;
 /// Files that could not be compared which are named.
 const NAMED_FILES: usize = 5;
 
@@ -61,7 +63,8 @@ pub struct CompositeAnswers {
     pub notes: Vec<String>,
 }
 
-/// The best tables to join with `query` on several columns together, of those that share at least 1 % of its combinations.
+/// The best tables to join with `query` on several columns together, of those that share at least 5 % of its combinations
+/// or 20 % of their own.
 ///
 /// Reads the candidates' files below `lake`. A file that cannot be read any more is a note and no answer.
 ///
@@ -132,16 +135,6 @@ impl PartialEq for Pending<'_> {
 }
 
 impl Eq for Pending<'_> {}
-
-/// The best mapping of a table that was read.
-struct Found {
-    table: TableRef,
-    score: f64,
-    mapping: Mapping,
-    counts: Counts,
-    rows: u64,
-    changed: bool,
-}
 
 struct Search<'a> {
     index: &'a LakeIndex,
@@ -217,42 +210,40 @@ impl<'a> Search<'a> {
 
     /// Every table with a column that shares values with the first key column, with what that says of its score.
     fn find_tables(&mut self) -> Result<()> {
-        let parts = &self.tuples.columns[self.first];
-        let mut sizes: Vec<u64> = (0..parts.hashes.len()).map(|part| parts.tuples_of(part).len() as u64).collect();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut most: Vec<u64> = vec![0];
-        sizes.iter().for_each(|size| most.push(most.last().unwrap_or(&0) + size));
+        let most = MostOf::parts(self.tuples, self.first);
         let column = &self.query.columns[self.places[self.first]];
-        let mut tables: BTreeMap<TableRef, (u64, Vec<u32>)> = BTreeMap::new();
+        let mut tables: BTreeMap<TableRef, (Evidence, Vec<u32>)> = BTreeMap::new();
         for (reference, overlap) in join::column_overlaps(self.index, column)? {
             let segment = self.index.segment(reference.segment)?;
-            let table = segment.columns.record(reference.column)?.table;
-            let table = TableRef { segment: reference.segment, table };
+            let record = segment.columns.record(reference.column)?;
+            let table = TableRef { segment: reference.segment, table: record.table };
             if Some(table) == self.query.origin {
                 continue;
             }
             // Of sampled columns, the overlap says nothing about the values left out.
-            let shared = if overlap.exact { overlap.shared as usize } else { parts.hashes.len() };
-            let shared = most[shared.min(most.len() - 1)];
-            let known = tables.entry(table).or_default();
-            known.0 = known.0.max(shared);
-            known.1.push(reference.column);
-        }
-        for (table, (shared, columns)) in tables {
-            let segment = self.index.segment(table.segment)?;
-            if !self.is_enough(shared) || segment.catalog.columns(table.table)?.len() < self.places.len() {
-                continue;
-            }
-            let bound = Evidence {
+            let shared = if overlap.exact { overlap.shared as usize } else { usize::MAX };
+            let (shared, weight) = most.of(shared);
+            let least = if record.is_exact() && record.present == record.rows { record.distinct } else { 0 };
+            let evidence = Evidence {
                 containment: shared as f64 / self.tuples.len() as f64,
-                rarity: 1.0,
-                of_candidate: 1.0,
+                rarity: (weight / self.total_weight).min(1.0),
+                of_candidate: at_most_of(shared, least),
                 uniqueness: 1.0,
                 names: 1.0,
                 accidental: false,
             };
-            let id = self.index.id(table)?;
-            self.pending.push(Pending { bound: bound.score(), id, table, stage: Stage::Rough(columns) });
+            if evidence.is_enough() {
+                let known = tables.entry(table).or_insert_with(|| (evidence, Vec::new()));
+                known.0 = known.0.greatest(&evidence);
+                known.1.push(reference.column);
+            }
+        }
+        for (table, (evidence, columns)) in tables {
+            let segment = self.index.segment(table.segment)?;
+            if segment.catalog.columns(table.table)?.len() >= self.places.len() {
+                let id = self.index.id(table)?;
+                self.pending.push(Pending { bound: evidence.score(), id, table, stage: Stage::Rough(columns) });
+            }
         }
         Ok(())
     }
@@ -274,7 +265,12 @@ impl<'a> Search<'a> {
                     self.push_mapped(id, table, mappings);
                 }
                 Stage::Mapped(mut mappings) => {
-                    let bytes = self.index.segment(table.segment)?.catalog.stamp(table.table)?.read_bytes;
+                    let segment = self.index.segment(table.segment)?;
+                    let bytes = segment.catalog.stamp(table.table)?.read_bytes;
+                    let first = segment.catalog.columns(table.table)?.start;
+                    let rows = usize::try_from(segment.columns.record(first)?.rows).unwrap_or(usize::MAX);
+                    let at_once = MARKS_A_PASS / rows.max(self.tuples.len()).max(1);
+                    let at_once = at_once.clamp(*MAPPINGS_A_PASS.start(), *MAPPINGS_A_PASS.end());
                     if self.passes >= MOST_PASSES || self.read_bytes > MOST_READ_BYTES {
                         self.unread += 1 + self.pending.len();
                         self.pending.clear();
@@ -282,7 +278,7 @@ impl<'a> Search<'a> {
                     }
                     self.passes += 1;
                     self.read_bytes = self.read_bytes.saturating_add(bytes);
-                    let rest = mappings.split_off(mappings.len().min(MAPPINGS_A_PASS));
+                    let rest = mappings.split_off(mappings.len().min(at_once));
                     wave.push((id, table, mappings, rest));
                 }
             }
@@ -302,17 +298,11 @@ impl<'a> Search<'a> {
         let range = segment.catalog.columns(table.table)?;
         let first = (self.first, first_columns);
         let found = mapping::mappings(self.query, self.places, self.tuples, &segment.columns, range, first)?;
-        let mut bounded: Vec<(f64, Mapping)> = found
-            .into_iter()
-            .filter(|mapping| self.is_enough(mapping.most_shared))
-            .map(|mapping| (self.bound(&mapping).score(), mapping))
-            .collect();
+        let bounded = found.into_iter().map(|mapping| (self.bound(&mapping), mapping));
+        let enough = bounded.filter(|(evidence, _)| evidence.is_enough());
+        let mut bounded: Vec<(f64, Mapping)> = enough.map(|(evidence, mapping)| (evidence.score(), mapping)).collect();
         bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)));
         Ok(bounded)
-    }
-
-    fn is_enough(&self, shared: u64) -> bool {
-        shared > 0 && shared as f64 >= LEAST_CONTAINMENT * self.tuples.len() as f64
     }
 
     fn push_mapped(&mut self, id: &'a str, table: TableRef, mappings: Vec<(f64, Mapping)>) {
@@ -323,14 +313,10 @@ impl<'a> Search<'a> {
 
     /// The best evidence that a mapping could turn out to have.
     fn bound(&self, mapping: &Mapping) -> Evidence {
-        let of_candidate = match mapping.least_tuples {
-            0 => 1.0,
-            least => (mapping.most_shared as f64 / least as f64).min(1.0),
-        };
         Evidence {
             containment: mapping.most_shared as f64 / self.tuples.len() as f64,
             rarity: (mapping.most_weight / self.total_weight).min(1.0),
-            of_candidate,
+            of_candidate: at_most_of(mapping.most_shared, mapping.least_tuples),
             uniqueness: mapping.most_unique,
             names: mapping.names,
             accidental: mapping.accidental,
@@ -346,19 +332,16 @@ impl<'a> Search<'a> {
         pass: Pass,
     ) {
         for ((_, mapping), counts) in mappings.into_iter().zip(pass.counts) {
-            if !self.is_enough(counts.shared) {
-                continue;
-            }
             let evidence = Evidence {
-                containment: containment(&counts, self.tuples),
+                containment: counts.containment(self.tuples),
                 rarity: (counts.weight / self.total_weight).min(1.0),
-                of_candidate: of_candidate(&counts),
+                of_candidate: counts.of_candidate(),
                 uniqueness: counts.uniqueness,
                 names: mapping.names,
                 accidental: mapping.accidental,
             };
             let score = evidence.score();
-            if self.found.get(id).is_none_or(|known| score > known.score) {
+            if evidence.is_enough() && self.found.get(id).is_none_or(|known| score > known.score) {
                 self.found.insert(id, Found { table, score, mapping, counts, rows: pass.rows, changed: pass.changed });
             }
         }
@@ -373,7 +356,7 @@ impl<'a> Search<'a> {
         found.truncate(self.k);
         let mut answers = Vec::with_capacity(found.len());
         for (_, found) in &found {
-            answers.push(answer(self.index, self.query, self.places, self.tuples, found)?);
+            answers.push(answer::answer(self.index, self.query, self.places, self.tuples, found)?);
         }
         let mut notes: Vec<String> = Vec::new();
         for (table, reason) in self.lost.iter().take(NAMED_FILES) {
@@ -410,38 +393,6 @@ fn rarest(index: &LakeIndex, tuples: &QueryTuples) -> Result<usize> {
     Ok(costs.into_iter().min().map_or(0, |(_, place)| place))
 }
 
-/// What a table is scored by.
-#[derive(Debug, Clone, Copy)]
-struct Evidence {
-    containment: f64,
-    rarity: f64,
-    of_candidate: f64,
-    uniqueness: f64,
-    names: f64,
-    accidental: bool,
-}
-
-impl Evidence {
-    /// The score of a join on one column without its share for meaning, which combinations do not have; 0..=1. No part
-    /// lowers it, so that the bounds of the parts bound the score.
-    fn score(&self) -> f64 {
-        let values = 0.7 * self.rarity + 0.3 * self.containment;
-        let score = values * (1.0 + 0.15 * self.of_candidate + 0.1 * self.uniqueness)
-            + self.names * (0.12 * values.sqrt() + 0.03);
-        const GREATEST: f64 = 1.4;
-        let score = score / GREATEST;
-        if self.accidental { score * 0.5 } else { score }
-    }
-}
-
-fn containment(counts: &Counts, tuples: &QueryTuples) -> f64 {
-    counts.shared as f64 / tuples.len().max(1) as f64
-}
-
-fn of_candidate(counts: &Counts) -> f64 {
-    (counts.compared.1 as f64 / counts.candidate_tuples.max(1) as f64).min(1.0)
-}
-
 fn reason_of(error: &Error) -> String {
     match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "its file is gone".to_string(),
@@ -449,89 +400,4 @@ fn reason_of(error: &Error) -> String {
         Error::Unreadable { reason, .. } => reason.clone(),
         other => other.to_string(),
     }
-}
-
-fn answer(
-    index: &LakeIndex,
-    query: &QueryTable,
-    places: &[usize],
-    tuples: &QueryTuples,
-    found: &Found,
-) -> Result<JoinAnswer> {
-    let segment = index.segment(found.table.segment)?;
-    let entry = index.entry(found.table)?;
-    let counts = &found.counts;
-    let mut on = Vec::with_capacity(places.len());
-    let (mut cosines, mut weakness) = (0.0, None);
-    for ((place, column), part_tuples) in places.iter().zip(&found.mapping.columns).zip(&found.mapping.part_tuples) {
-        let record = segment.columns.record(*column)?;
-        let (own, name) = (&query.columns[*place], segment.columns.name(record)?);
-        cosines += f64::from(segment.column_vectors.dot(*column, &own.vector)?);
-        weakness = weakness.or(own.profile.weakness).or(record.weakness());
-        on.push(ColumnPair {
-            query_column: own.profile.name.clone(),
-            column: name.to_string(),
-            containment: *part_tuples as f64 / tuples.len() as f64,
-            name_likeness: name_likeness(&own.profile.name, name),
-        });
-    }
-    let mapped = |name: &String| on.iter().any(|pair| pair.column == *name);
-    let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|name| !mapped(name)).collect();
-    let (matches, normalised) = value_matches(counts);
-    let names = |of: fn(&ColumnPair) -> &str| on.iter().map(of).collect::<Vec<_>>().join(" + ");
-    let all = counts.compared.0 + counts.candidate_tuples - counts.compared.1;
-    let mut answer = JoinAnswer {
-        table: entry.id.to_string(),
-        title: entry.title(),
-        score: found.score.clamp(0.0, 1.0),
-        query_column: names(|pair| &pair.query_column),
-        column: names(|pair| &pair.column),
-        on,
-        kind: if counts.as_written * 2 >= counts.shared { MatchKind::AsWritten } else { MatchKind::Normalised },
-        containment: containment(counts, tuples),
-        containment_as_written: counts.as_written as f64 / tuples.len().max(1) as f64,
-        containment_of_candidate: of_candidate(counts),
-        jaccard: counts.compared.1 as f64 / all.max(1) as f64,
-        exact: counts.exact && !found.changed,
-        shared_values: counts.shared,
-        uniqueness: counts.uniqueness,
-        fan_out: counts.fan_out,
-        name_likeness: found.mapping.names,
-        semantic_likeness: cosines / places.len() as f64,
-        rarity: (counts.weight / tuples.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>()).min(1.0),
-        matches,
-        normalised,
-        weakness: weakness.filter(|_| found.mapping.accidental),
-        adds,
-        rows: if found.changed { found.rows } else { entry.profile.rows },
-        reason: String::new(),
-    };
-    answer.reason = join::reason(&answer, tuples.len() as u64);
-    if found.changed {
-        answer.reason.push_str("; the file has changed since it was indexed, these are the figures of now");
-    }
-    Ok(answer)
-}
-
-/// The matching combinations for showing, and what normalisation had to overcome in them.
-fn value_matches(counts: &Counts) -> (Vec<ValueMatch>, Vec<Difference>) {
-    let mut normaliser = Normaliser::default();
-    let mut normalised = Vec::new();
-    let matches = counts
-        .matches
-        .iter()
-        .map(|(ours, theirs)| {
-            let differences: Vec<Difference> =
-                ours.iter().zip(theirs).filter_map(|(a, b)| Difference::between(a, b, &mut normaliser)).collect();
-            normalised.extend(&differences);
-            ValueMatch {
-                query: ours.join(" + "),
-                candidate: Some(theirs.join(" + ")),
-                difference: differences.first().copied(),
-            }
-        })
-        .collect();
-    normalised.sort_unstable();
-    normalised.dedup();
-    (matches, normalised)
 }

@@ -4,6 +4,8 @@
 //! The index knows those values, so this bound needs no file. (Filtering by single values before rows are compared:
 //! Esmailoghli, Quiané-Ruiz and Abedjan, "MATE", PVLDB 15(8), 2022.)
 
+use std::cmp::Ordering;
+
 use super::tuples::{Parts, QueryTuples};
 use crate::error::Result;
 use crate::index::columns::{ColumnRecord, Columns};
@@ -97,10 +99,8 @@ pub fn mappings(
             if key == first && !first_columns.contains(&column) {
                 continue;
             }
-            let held = held(parts, tuples.len(), store, store.record(column)?)?;
-            let count = held.len();
-            if count > 0 {
-                found.push(Holder { column, tuples: held, count });
+            if let Some(held) = held(parts, tuples.len(), store, store.record(column)?)? {
+                found.push(Holder { column, count: held.len(), tuples: held });
             }
         }
         if found.is_empty() {
@@ -119,24 +119,40 @@ pub fn mappings(
     Ok(mappings)
 }
 
-/// The combinations whose part may be a value of the column.
-fn held(parts: &Parts, tuples: usize, store: &Columns, record: &ColumnRecord) -> Result<TupleSet> {
+/// The combinations whose part may be a value of the column; `None` for none.
+fn held(parts: &Parts, tuples: usize, store: &Columns, record: &ColumnRecord) -> Result<Option<TupleSet>> {
     let hashes = store.hashes(record)?;
-    let mut held = TupleSet::empty(tuples);
-    let mut rest = hashes;
-    for (place, hash) in parts.hashes.iter().enumerate() {
-        let known = *hash <= record.bound;
-        if known {
-            let ahead = rest.partition_point(|value| value < hash);
-            rest = &rest[ahead..];
-            if rest.first() != Some(hash) {
-                continue;
-            }
-        }
-        // Of a column that was sampled, nobody knows the values beyond its bound.
+    let mut held: Option<TupleSet> = None;
+    let mut hold = |place: usize| {
+        let held = held.get_or_insert_with(|| TupleSet::empty(tuples));
         parts.tuples_of(place).iter().for_each(|tuple| held.insert(*tuple));
+    };
+    // Of a column that was sampled, nobody knows the values beyond its bound.
+    let known = parts.hashes.partition_point(|hash| *hash <= record.bound);
+    (known..parts.hashes.len()).for_each(&mut hold);
+    let (mut own, mut theirs) = (0, 0);
+    while own < known && theirs < hashes.len() {
+        match parts.hashes[own].cmp(&hashes[theirs]) {
+            Ordering::Equal => {
+                hold(own);
+                own += 1;
+            }
+            // Far steps in the longer list, since one is often much longer than the other.
+            Ordering::Less => own += gallop(&parts.hashes[own..known], hashes[theirs]),
+            Ordering::Greater => theirs += gallop(&hashes[theirs..], parts.hashes[own]),
+        }
     }
     Ok(held)
+}
+
+/// The first place in ascending `list` whose value is at least `wanted`.
+fn gallop(list: &[u64], wanted: u64) -> usize {
+    let mut step = 1;
+    while step < list.len() && list[step] < wanted {
+        step *= 2;
+    }
+    let (low, high) = (step / 2, (step + 1).min(list.len()));
+    low + list[low..high].partition_point(|hash| *hash < wanted)
 }
 
 /// Depth-first search for injective mappings that leave a combination.

@@ -1,0 +1,100 @@
+//! What a table is scored by, known or at the most.
+
+use super::count::Counts;
+use super::tuples::QueryTuples;
+
+/// Tables that share less than this of the query's combinations, and less than [`LEAST_OF_CANDIDATE`] of their own, are no
+/// answers: a few years among measurements.
+const LEAST_CONTAINMENT: f64 = 0.05;
+/// One year of a panel of many is a small share of the query, but all of the candidate.
+const LEAST_OF_CANDIDATE: f64 = 0.2;
+/// What a table is scored by; each part is in 0..=1.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence {
+    /// Share of the query's combinations that are rows of the table.
+    pub containment: f64,
+    /// Weight of those by their rarity, as a share of the query's.
+    pub rarity: f64,
+    /// Share of the table's combinations that are the query's.
+    pub of_candidate: f64,
+    /// Different combinations a row of the table.
+    pub uniqueness: f64,
+    /// Mean likeness of the columns' names.
+    pub names: f64,
+    /// Whether every pair of columns may join by accident.
+    pub accidental: bool,
+}
+
+impl Evidence {
+    /// Whether this is an answer at all.
+    pub fn is_enough(&self) -> bool {
+        self.containment > 0.0 && (self.containment >= LEAST_CONTAINMENT || self.of_candidate >= LEAST_OF_CANDIDATE)
+    }
+
+    /// The better of both, part by part.
+    pub fn greatest(&self, other: &Self) -> Self {
+        Self {
+            containment: self.containment.max(other.containment),
+            rarity: self.rarity.max(other.rarity),
+            of_candidate: self.of_candidate.max(other.of_candidate),
+            uniqueness: self.uniqueness.max(other.uniqueness),
+            names: self.names.max(other.names),
+            accidental: self.accidental && other.accidental,
+        }
+    }
+
+    /// The score of a join on one column without its share for meaning, which combinations do not have; 0..=1. No part
+    /// lowers it, so that the bounds of the parts bound the score.
+    pub fn score(&self) -> f64 {
+        let values = 0.7 * self.rarity + 0.3 * self.containment;
+        let score = values * (1.0 + 0.15 * self.of_candidate + 0.1 * self.uniqueness)
+            + self.names * (0.12 * values.sqrt() + 0.03);
+        const GREATEST: f64 = 1.4;
+        let score = score / GREATEST;
+        if self.accidental { score * 0.5 } else { score }
+    }
+}
+
+/// The greatest share of a table's own combinations, at least `least` of them, that `shared` can be; 1 where it is unknown.
+pub fn at_most_of(shared: u64, least: u64) -> f64 {
+    if least == 0 { 1.0 } else { (shared as f64 / least as f64).min(1.0) }
+}
+
+/// How many combinations, and of what weight, any number of one key column's values can be part of.
+pub struct MostOf(Vec<(u64, f64)>);
+
+impl MostOf {
+    /// For the values of key column `column`.
+    pub fn parts(tuples: &QueryTuples, column: usize) -> Self {
+        let parts = &tuples.columns[column];
+        let of = |place: usize| parts.tuples_of(place);
+        let mut counts: Vec<u64> = (0..parts.hashes.len()).map(|place| of(place).len() as u64).collect();
+        let weight = |tuple: &u32| f64::from(tuples.weights[*tuple as usize]);
+        let mut weights: Vec<f64> = (0..parts.hashes.len()).map(|place| of(place).iter().map(weight).sum()).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        weights.sort_unstable_by(|a, b| b.total_cmp(a));
+        let mut sums = vec![(0, 0.0)];
+        for (count, weight) in counts.into_iter().zip(weights) {
+            let (counted, weighed) = sums.last().copied().unwrap_or_default();
+            sums.push((counted + count, weighed + weight));
+        }
+        Self(sums)
+    }
+
+    /// Of `values` values, whichever they are.
+    pub fn of(&self, values: usize) -> (u64, f64) {
+        self.0[values.min(self.0.len() - 1)]
+    }
+}
+
+impl Counts {
+    /// |Q ∩ X| / |Q| on combinations, 0..=1.
+    pub fn containment(&self, tuples: &QueryTuples) -> f64 {
+        self.shared as f64 / tuples.len().max(1) as f64
+    }
+
+    /// |Q ∩ X| / |X| on combinations, 0..=1.
+    pub fn of_candidate(&self) -> f64 {
+        (self.compared.1 as f64 / self.candidate_tuples.max(1) as f64).min(1.0)
+    }
+}
