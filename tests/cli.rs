@@ -181,6 +181,88 @@ fn a_damaged_index_is_refused_with_the_way_to_repair_it() {
     assert_eq!(lake.run(&["verify"]).code, 0);
 }
 
+/// A panel: neither the country nor the year is a key, both together are; `scale` tells one panel from another.
+fn panel(header: &str, scale: usize) -> String {
+    let mut text = format!("{header}\n");
+    for (place, country) in ["France", "Spain", "Chad", "Peru", "Kenya"].iter().enumerate() {
+        for year in 2000..2006 {
+            text.push_str(&format!("{country},{year},{}\n", scale * (3 * place + year % 7)));
+        }
+    }
+    text
+}
+
+#[test]
+fn several_columns_are_joined_on_together() {
+    let lake = Lake::new(&[
+        ("gdp.csv", &panel("country,year,gdp", 10)),
+        ("people.csv", &panel("\"land, name\",yr,people", 7)),
+        ("years.csv", "year,event\n2000,a\n2001,b\n2002,c\n2003,d\n2004,e\n"),
+    ]);
+    assert_eq!(lake.run(&["index"]).code, 0);
+    let ways: &[(&str, &[&str])] = &[
+        ("gdp", &["--column", "country,year"]),
+        ("gdp", &["--column", "YEAR, country"]),
+        ("gdp", &["--column", "country", "-c", "year"]),
+        ("people", &["--column", "land, name", "--column", "yr"]),
+        ("people", &["--column", "\"land, name\",yr"]),
+    ];
+    for (table, columns) in ways {
+        let document = lake.json(&[&["join", *table], *columns].concat());
+        let answers = document["answers"].as_array().expect("answers");
+        assert_eq!(answers.len(), 1, "{columns:?}: {document}");
+        let other = if *table == "gdp" { "people" } else { "gdp" };
+        assert_eq!(answers[0]["table"], other, "{columns:?}");
+        assert_eq!((answers[0]["containment"].as_f64(), answers[0]["exact"].as_bool()), (Some(1.0), Some(true)));
+        assert_eq!(answers[0]["on"].as_array().map(Vec::len), Some(2));
+    }
+    let run = lake.run(&["join", "gdp", "--column", "country,year", "--explain"]);
+    for part in [
+        "30 `country` + `year` combinations are in `land, name` + `yr`",
+        "on: year = yr",
+        "combinations shared (exact)",
+    ] {
+        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+    }
+    let many: Vec<&str> = ["--column", "year"].repeat(9);
+    let wrong: &[(&[&str], &str)] = &[
+        (&["--column", "country,yaer"], "no column `yaer`"),
+        (&["--column", "country,country"], "`country` is named twice"),
+        (&["--column", "country,"], "no column ``"),
+        (&many, "a key of 9 columns; two to 8"),
+    ];
+    for (columns, message) in wrong {
+        let run = lake.run(&[&["join", "gdp"], *columns].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{columns:?}");
+        assert!(run.stderr.contains(message), "{columns:?}: {}", run.stderr);
+    }
+    assert!(lake.run(&["join", "gdp", "--column", "country,yaer"]).stderr.contains("did you mean `year`"));
+    fs::remove_file(lake.folder().join("people.csv")).expect("a file");
+    let run = lake.run(&["join", "gdp", "--column", "country,year"]);
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains("`people` was not compared: its file is gone"), "{}", run.stderr);
+}
+
+#[test]
+fn keys_of_several_columns_are_proposed_where_no_column_is_one() {
+    let lake =
+        Lake::new(&[("gdp.csv", &panel("country,year,gdp", 10)), ("land.csv", &panel("\"land, name\",yr,people", 7))]);
+    assert_eq!(lake.run(&["index"]).code, 0);
+    assert!(lake.run(&["profile", "gdp"]).stdout.contains("composite keys: country + year\n"));
+    assert_eq!(lake.json(&["profile", "gdp"])["composite_keys"][0]["columns"], serde_json::json!(["country", "year"]));
+    let run = lake.run(&["join", "gdp"]);
+    assert!(run.stderr.contains("worth trying: --column country,year\n"), "{}", run.stderr);
+    let run = lake.run(&["join", "land"]);
+    assert!(run.stderr.contains("worth trying: --column '\"land, name\",yr'\n"), "{}", run.stderr);
+    assert_eq!(lake.json(&["join", "gdp"])["composite_keys"][0]["complete"], true);
+    assert!(!lake.run(&["join", "gdp", "--quiet"]).stderr.contains("worth trying"));
+    assert!(!lake.run(&["join", "gdp", "--column", "country"]).stderr.contains("worth trying"));
+    // What has a key of its own needs none of several columns.
+    let keyed = Lake::small();
+    assert_eq!(keyed.run(&["index"]).code, 0);
+    assert!(!keyed.run(&["join", "people"]).stderr.contains("worth trying"));
+}
+
 /// Whether `value` fits `schema`: types, required and known properties, items, references and alternatives.
 fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
     if let Some(name) = schema["$ref"].as_str() {
@@ -239,9 +321,10 @@ fn json_keeps_to_its_schema() {
         ("index", &["index"], &["tables", "added", "changed", "removed", "unchanged", "skipped", "repaired"]),
         ("search", &["search", "towns"], &["lakeward", "query", "answers", "elapsed_ms"]),
         ("join", &["join", "people", "--column", "city"], &["query", "answers"]),
-        ("join", &["join", "people"], &["query", "answers"]),
+        ("join", &["join", "people"], &["query", "answers", "composite_keys", "notes"]),
+        ("join", &["join", "people", "--column", "city,name"], &["query", "answers", "composite_keys", "notes"]),
         ("union", &["union", "people"], &["query", "answers"]),
-        ("profile", &["profile", "people"], &["id", "path", "profile", "report", "in_lake"]),
+        ("profile", &["profile", "people"], &["id", "path", "profile", "report", "in_lake", "composite_keys"]),
         ("profile", &["profile", "ragged"], &["id"]),
         ("tables", &["tables"], &["tables"]),
         ("verify", &["verify"], &["files", "read_bytes", "damaged"]),

@@ -11,6 +11,7 @@ use std::time::Instant;
 use lakeward::embed::{Embedder, StaticModel};
 use lakeward::index::LakeIndex;
 use lakeward::index::build::{self, BuildOptions, Silent};
+use lakeward::lake::composite_key;
 use lakeward::retrieve::join::MatchKind;
 use lakeward::retrieve::{CompositeAnswers, CompositeOptions, JoinAnswer, QueryTable, composite};
 use lakeward::sketch::normalise::Difference;
@@ -242,7 +243,7 @@ fn panels_of_the_sample_lake_join() {
     let index = open(place.path());
     for (table, key, right, columns, containment) in PANELS {
         let query = QueryTable::resolve(&index, &lake, table, StaticModel::builtin()).expect(table);
-        let found = join(&index, &lake, &query, key, 3);
+        let found = join(&index, &lake, &query, key, 5);
         let answer: Option<&JoinAnswer> = found.answers.iter().find(|answer| answer.table == *right);
         let answer = answer.unwrap_or_else(|| panic!("{table}: {right} is not among the answers"));
         assert_eq!(answer.on.iter().map(|pair| pair.column.as_str()).collect::<Vec<_>>(), *columns, "{table}");
@@ -298,6 +299,35 @@ fn two_column_joins_on_benchmark_lakes_take() {
             percentile(50),
             percentile(95),
             percentile(100)
+        );
+    }
+}
+
+#[test]
+fn finding_the_keys_of_several_columns_takes() {
+    let mut lakes = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("lake")];
+    lakes.extend(std::env::var_os("LAKEWARD_BENCH").map(|benches| Path::new(&benches).join("lakebench-webtable/lake")));
+    for lake in lakes.iter().filter(|lake| lake.is_dir()) {
+        let place = tempfile::tempdir().expect("a folder");
+        build_index(lake, place.path());
+        let index = open(place.path());
+        let mut times: Vec<f64> = Vec::new();
+        let mut with_keys = 0;
+        for table in index.tables() {
+            let entry = index.entry(table).expect("an entry");
+            let started = Instant::now();
+            let keys = composite_key::find(&lake.join(&entry.path), &entry.profile).expect("keys");
+            times.push(started.elapsed().as_secs_f64() * 1e3);
+            with_keys += usize::from(!keys.is_empty());
+            assert!(keys.iter().all(|key| key.complete && (2..=3).contains(&key.columns.len())), "{keys:?}");
+        }
+        times.sort_by(f64::total_cmp);
+        let (half, most) = (times[times.len() / 2], times[times.len() - 1]);
+        let p95 = times[times.len() * 95 / 100];
+        let count = times.len();
+        println!(
+            "{}: {with_keys} of {count} tables have composite keys; p50 {half:.2} ms, p95 {p95:.1} ms, most {most:.1} ms",
+            lake.display()
         );
     }
 }
