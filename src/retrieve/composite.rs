@@ -22,7 +22,7 @@ use self::answer::Found;
 use self::count::Pass;
 use self::evidence::{Evidence, MostOf, at_most_of};
 use self::mapping::Mapping;
-use self::tuples::QueryTuples;
+use self::tuples::{Key, QueryTuples};
 use super::join::{self, JoinAnswer};
 use super::query_table::QueryTable;
 use crate::error::{Error, Result};
@@ -78,8 +78,9 @@ pub fn search(
 ) -> Result<CompositeAnswers> {
     check_columns(query, &options.columns)?;
     let tuples = QueryTuples::read(index, query, &options.columns)?;
-    let mut search = Search::new(index, lake, query, &options.columns, &tuples, options.k)?;
-    if !tuples.is_empty() && options.k > 0 {
+    let key = Key { query, places: &options.columns, tuples };
+    let mut search = Search::new(index, lake, &key, options.k)?;
+    if !key.tuples.is_empty() && options.k > 0 {
         search.run()?;
     }
     search.finish()
@@ -139,9 +140,7 @@ impl Eq for Pending<'_> {}
 struct Search<'a> {
     index: &'a LakeIndex,
     lake: &'a Path,
-    query: &'a QueryTable,
-    places: &'a [usize],
-    tuples: &'a QueryTuples,
+    key: &'a Key<'a>,
     total_weight: f64,
     k: usize,
     /// The key column that candidates are found by.
@@ -155,23 +154,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(
-        index: &'a LakeIndex,
-        lake: &'a Path,
-        query: &'a QueryTable,
-        places: &'a [usize],
-        tuples: &'a QueryTuples,
-        k: usize,
-    ) -> Result<Self> {
+    fn new(index: &'a LakeIndex, lake: &'a Path, key: &'a Key<'a>, k: usize) -> Result<Self> {
+        let total_weight: f64 = key.tuples.weights.iter().map(|weight| f64::from(*weight)).sum();
         Ok(Self {
             index,
             lake,
-            query,
-            places,
-            tuples,
-            total_weight: tuples.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>().max(f64::MIN_POSITIVE),
+            key,
+            total_weight: total_weight.max(f64::MIN_POSITIVE),
             k,
-            first: rarest(index, tuples)?,
+            first: rarest(index, &key.tuples)?,
             pending: BinaryHeap::new(),
             found: BTreeMap::new(),
             passes: 0,
@@ -193,7 +184,7 @@ impl<'a> Search<'a> {
                 .map(|(_, table, mappings, _)| {
                     let mappings: Vec<Mapping> = mappings.iter().map(|(_, mapping)| mapping.clone()).collect();
                     let segment = self.index.segment(table.segment)?;
-                    count::count(self.lake, segment, table.table, self.tuples, &mappings)
+                    count::count(self.lake, segment, table.table, &self.key.tuples, &mappings)
                 })
                 .collect();
             for ((id, table, mappings, rest), pass) in wave.into_iter().zip(passes) {
@@ -210,14 +201,14 @@ impl<'a> Search<'a> {
 
     /// Every table with a column that shares values with the first key column, with what that says of its score.
     fn find_tables(&mut self) -> Result<()> {
-        let most = MostOf::parts(self.tuples, self.first);
-        let column = &self.query.columns[self.places[self.first]];
+        let most = MostOf::parts(&self.key.tuples, self.first);
+        let column = &self.key.query.columns[self.key.places[self.first]];
         let mut tables: BTreeMap<TableRef, (Evidence, Vec<u32>)> = BTreeMap::new();
         for (reference, overlap) in join::column_overlaps(self.index, column)? {
             let segment = self.index.segment(reference.segment)?;
             let record = segment.columns.record(reference.column)?;
             let table = TableRef { segment: reference.segment, table: record.table };
-            if Some(table) == self.query.origin {
+            if Some(table) == self.key.query.origin {
                 continue;
             }
             // Of sampled columns, the overlap says nothing about the values left out.
@@ -225,7 +216,7 @@ impl<'a> Search<'a> {
             let (shared, weight) = most.of(shared);
             let least = if record.is_exact() && record.present == record.rows { record.distinct } else { 0 };
             let evidence = Evidence {
-                containment: shared as f64 / self.tuples.len() as f64,
+                containment: shared as f64 / self.key.tuples.len() as f64,
                 rarity: (weight / self.total_weight).min(1.0),
                 of_candidate: at_most_of(shared, least),
                 uniqueness: 1.0,
@@ -240,7 +231,7 @@ impl<'a> Search<'a> {
         }
         for (table, (evidence, columns)) in tables {
             let segment = self.index.segment(table.segment)?;
-            if segment.catalog.columns(table.table)?.len() >= self.places.len() {
+            if segment.catalog.columns(table.table)?.len() >= self.key.places.len() {
                 let id = self.index.id(table)?;
                 self.pending.push(Pending { bound: evidence.score(), id, table, stage: Stage::Rough(columns) });
             }
@@ -269,7 +260,7 @@ impl<'a> Search<'a> {
                     let bytes = segment.catalog.stamp(table.table)?.read_bytes;
                     let first = segment.catalog.columns(table.table)?.start;
                     let rows = usize::try_from(segment.columns.record(first)?.rows).unwrap_or(usize::MAX);
-                    let at_once = MARKS_A_PASS / rows.max(self.tuples.len()).max(1);
+                    let at_once = MARKS_A_PASS / rows.max(self.key.tuples.len()).max(1);
                     let at_once = at_once.clamp(*MAPPINGS_A_PASS.start(), *MAPPINGS_A_PASS.end());
                     if self.passes >= MOST_PASSES || self.read_bytes > MOST_READ_BYTES {
                         self.unread += 1 + self.pending.len();
@@ -297,7 +288,7 @@ impl<'a> Search<'a> {
         let segment = self.index.segment(table.segment)?;
         let range = segment.catalog.columns(table.table)?;
         let first = (self.first, first_columns);
-        let found = mapping::mappings(self.query, self.places, self.tuples, &segment.columns, range, first)?;
+        let found = mapping::mappings(self.key, &segment.columns, range, first)?;
         let bounded = found.into_iter().map(|mapping| (self.bound(&mapping), mapping));
         let enough = bounded.filter(|(evidence, _)| evidence.is_enough());
         let mut bounded: Vec<(f64, Mapping)> = enough.map(|(evidence, mapping)| (evidence.score(), mapping)).collect();
@@ -314,7 +305,7 @@ impl<'a> Search<'a> {
     /// The best evidence that a mapping could turn out to have.
     fn bound(&self, mapping: &Mapping) -> Evidence {
         Evidence {
-            containment: mapping.most_shared as f64 / self.tuples.len() as f64,
+            containment: mapping.most_shared as f64 / self.key.tuples.len() as f64,
             rarity: (mapping.most_weight / self.total_weight).min(1.0),
             of_candidate: at_most_of(mapping.most_shared, mapping.least_tuples),
             uniqueness: mapping.most_unique,
@@ -333,7 +324,7 @@ impl<'a> Search<'a> {
     ) {
         for ((_, mapping), counts) in mappings.into_iter().zip(pass.counts) {
             let evidence = Evidence {
-                containment: counts.containment(self.tuples),
+                containment: counts.containment(&self.key.tuples),
                 rarity: (counts.weight / self.total_weight).min(1.0),
                 of_candidate: counts.of_candidate(),
                 uniqueness: counts.uniqueness,
@@ -356,7 +347,7 @@ impl<'a> Search<'a> {
         found.truncate(self.k);
         let mut answers = Vec::with_capacity(found.len());
         for (_, found) in &found {
-            answers.push(answer::answer(self.index, self.query, self.places, self.tuples, found)?);
+            answers.push(answer::answer(self.index, self.key, found)?);
         }
         let mut notes: Vec<String> = Vec::new();
         for (table, reason) in self.lost.iter().take(NAMED_FILES) {

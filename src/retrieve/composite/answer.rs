@@ -2,10 +2,9 @@
 
 use super::count::Counts;
 use super::mapping::Mapping;
-use super::tuples::QueryTuples;
+use super::tuples::Key;
 use crate::error::Result;
 use crate::index::{LakeIndex, TableRef};
-use crate::retrieve::QueryTable;
 use crate::retrieve::join::{self, ColumnPair, JoinAnswer, MatchKind, ValueMatch};
 use crate::retrieve::likeness::name_likeness;
 use crate::sketch::normalise::{Difference, Normaliser};
@@ -26,17 +25,12 @@ pub struct Found {
     pub changed: bool,
 }
 
-/// The answer for `found`; `places` are the query's key columns.
+/// The answer for `found`.
 ///
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged.
-pub fn answer(
-    index: &LakeIndex,
-    query: &QueryTable,
-    places: &[usize],
-    tuples: &QueryTuples,
-    found: &Found,
-) -> Result<JoinAnswer> {
+pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAnswer> {
+    let (places, tuples) = (key.places, &key.tuples);
     let segment = index.segment(found.table.segment)?;
     let entry = index.entry(found.table)?;
     let counts = &found.counts;
@@ -44,7 +38,7 @@ pub fn answer(
     let (mut cosines, mut weakness) = (0.0, None);
     for ((place, column), part_tuples) in places.iter().zip(&found.mapping.columns).zip(&found.mapping.part_tuples) {
         let record = segment.columns.record(*column)?;
-        let (own, name) = (&query.columns[*place], segment.columns.name(record)?);
+        let (own, name) = (&key.query.columns[*place], segment.columns.name(record)?);
         cosines += f64::from(segment.column_vectors.dot(*column, &own.vector)?);
         weakness = weakness.or(own.profile.weakness).or(record.weakness());
         on.push(ColumnPair {

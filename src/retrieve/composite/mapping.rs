@@ -6,10 +6,9 @@
 
 use std::cmp::Ordering;
 
-use super::tuples::{Parts, QueryTuples};
+use super::tuples::{Key, Parts};
 use crate::error::Result;
 use crate::index::columns::{ColumnRecord, Columns};
-use crate::retrieve::QueryTable;
 use crate::retrieve::likeness::name_likeness;
 
 /// Mappings of one table that are looked at: those that start with the columns that share most.
@@ -79,24 +78,23 @@ struct Holder {
     count: u64,
 }
 
-/// The mappings of the key columns at `places` of `query` to the columns `range` of one table under which a combination
-/// may match; the key column at `first` is mapped to one of `first_columns`. Greatest bound first.
+/// The mappings of `key` to the columns `range` of one table under which a combination may match; the key column at `first`
+/// is mapped to one of `first_columns`. Greatest bound first.
 ///
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged.
 pub fn mappings(
-    query: &QueryTable,
-    places: &[usize],
-    tuples: &QueryTuples,
+    key: &Key<'_>,
     store: &Columns,
     range: std::ops::Range<u32>,
     (first, first_columns): (usize, &[u32]),
 ) -> Result<Vec<Mapping>> {
-    let mut holders: Vec<Vec<Holder>> = Vec::with_capacity(places.len());
-    for (key, parts) in tuples.columns.iter().enumerate() {
+    let tuples = &key.tuples;
+    let mut holders: Vec<Vec<Holder>> = Vec::with_capacity(key.places.len());
+    for (part, parts) in tuples.columns.iter().enumerate() {
         let mut found = Vec::new();
         for column in range.clone() {
-            if key == first && !first_columns.contains(&column) {
+            if part == first && !first_columns.contains(&column) {
                 continue;
             }
             if let Some(held) = held(parts, tuples.len(), store, store.record(column)?)? {
@@ -113,7 +111,7 @@ pub fn mappings(
     search.extend(None);
     let mut mappings = Vec::with_capacity(search.found.len());
     for (chosen, shared) in search.found {
-        mappings.push(mapping(query, places, tuples, store, &holders, &chosen, &shared)?);
+        mappings.push(mapping(key, store, &holders, &chosen, &shared)?);
     }
     mappings.sort_by(|a, b| b.most_shared.cmp(&a.most_shared).then_with(|| a.columns.cmp(&b.columns)));
     Ok(mappings)
@@ -194,9 +192,7 @@ impl Search<'_> {
 }
 
 fn mapping(
-    query: &QueryTable,
-    places: &[usize],
-    tuples: &QueryTuples,
+    key: &Key<'_>,
     store: &Columns,
     holders: &[Vec<Holder>],
     chosen: &[usize],
@@ -206,20 +202,20 @@ fn mapping(
         columns: Vec::with_capacity(chosen.len()),
         part_tuples: Vec::with_capacity(chosen.len()),
         most_shared: shared.len(),
-        most_weight: shared.weight(&tuples.weights),
+        most_weight: shared.weight(&key.tuples.weights),
         names: 0.0,
         accidental: true,
         least_tuples: 0,
         most_unique: 1.0,
     };
     let (mut combinations, mut complete, mut rows) = (1.0, true, 0);
-    for ((place, holders), chosen) in places.iter().zip(holders).zip(chosen) {
+    for ((place, holders), chosen) in key.places.iter().zip(holders).zip(chosen) {
         let holder = &holders[*chosen];
         let record = store.record(holder.column)?;
-        let column = &query.columns[*place].profile;
+        let column = &key.query.columns[*place].profile;
         mapping.columns.push(holder.column);
         mapping.part_tuples.push(holder.count);
-        mapping.names += name_likeness(&column.name, store.name(record)?) / places.len() as f64;
+        mapping.names += name_likeness(&column.name, store.name(record)?) / key.places.len() as f64;
         mapping.accidental &= column.weakness.is_some() || record.weakness().is_some();
         mapping.least_tuples = mapping.least_tuples.max(record.distinct);
         combinations *= record.distinct as f64;

@@ -114,6 +114,16 @@ impl Parts {
     }
 }
 
+/// The key columns of a query table, and what they hold together.
+pub struct Key<'a> {
+    /// The table.
+    pub query: &'a QueryTable,
+    /// Places of the columns.
+    pub places: &'a [usize],
+    /// Their combinations.
+    pub tuples: QueryTuples,
+}
+
 /// The distinct combinations of a query table.
 pub struct QueryTuples {
     /// One for each key column.
