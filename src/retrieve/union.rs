@@ -332,7 +332,10 @@ fn answer(
     own_rows: Option<&RowHashes>,
 ) -> Result<UnionAnswer> {
     let entry = index.entry(candidate.table)?;
-    let places: Vec<(usize, usize)> = candidate.pairs.iter().map(|(own, other, _)| (*own, *other)).collect();
+    // Columns with the fewest common values first: they tell most rows apart.
+    let mut pairs: Vec<&Pair> = candidate.pairs.iter().collect();
+    pairs.sort_by(|a, b| a.2.values.total_cmp(&b.2.values));
+    let places: Vec<(usize, usize)> = pairs.into_iter().map(|(own, other, _)| (*own, *other)).collect();
     let columns = &entry.profile.columns;
     let aligned = |(own, other, fit): &Pair| AlignedPair {
         query_column: query.columns[*own].profile.name.clone(),
@@ -342,10 +345,14 @@ fn answer(
         values: fit.values,
         meaning: fit.meaning,
     };
-    let new_rows = own_rows.filter(|_| !places.is_empty()).and_then(|own| {
-        let theirs = RowHashes::read(&lake.join(&entry.path)).ok()?;
-        Some(own.new_rows(&theirs, &places))
-    });
+    let new_rows = match own_rows.filter(|_| !places.is_empty()) {
+        None => None,
+        Some(_) if shares_no_row(index, query, candidate)? => {
+            let rows = entry.profile.rows;
+            Some(NewRows { compared: rows, new: rows, complete: !entry.report.partial() })
+        }
+        Some(own) => own.new_rows(&lake.join(&entry.path), &places).ok(),
+    };
     let unmatched = query.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(own, _)| own == place));
     let extra =
         entry.profile.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(_, other)| other == place));
@@ -365,6 +372,23 @@ fn answer(
     };
     answer.reason = reason(&answer, query.columns.len());
     Ok(answer)
+}
+
+/// Whether an aligned pair of columns has no value in common and no gaps on both sides: then no row is in both tables, and
+/// their files need not be read to know it.
+fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_>) -> Result<bool> {
+    let segment = index.segment(candidate.table.segment)?;
+    let first = segment.catalog.columns(candidate.table.table)?.start;
+    for (own, other, fit) in &candidate.pairs {
+        let record = segment.columns.record(first.saturating_add(*other as u32))?;
+        let sketch = &query.columns[*own].sketch;
+        let all_known = record.is_exact() && sketch.bound == u64::MAX;
+        let full = record.present == record.rows || sketch.present() == sketch.rows;
+        if fit.values == 0.0 && all_known && full {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn reason(answer: &UnionAnswer, columns: usize) -> String {
