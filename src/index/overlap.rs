@@ -1,18 +1,31 @@
 //! Which columns share values with a query column, and how many: exact containment from inverted lists.
 //!
-//! The lists of the query's values are read rarest first. As long as their total length stays under a budget every list is
-//! read and the counts are the exact overlaps. Beyond it the commonest values are left out of the search for candidates,
-//! columns that share only such values are proposed by MinHash LSH, and every candidate's overlap is then counted on the
-//! two sorted value lists, so what is reported is exact either way. (The idea of rare-first probing: Zhu et al., "JOSIE",
-//! SIGMOD 2019.)
+//! The lists of the query's values are read rarest first (the idea of Zhu et al., "JOSIE", SIGMOD 2019). A column that was
+//! not met when r of the lists are read shares at most the others, so once fewer than t·|Q| are left, every column that
+//! holds a share t of the query has been met. That is where reading may stop: the common values, which are most of the work
+//! and tell least, are then counted on the sorted values of those columns only that could still be among the wanted ones,
+//! or their lists are read where that is cheaper. What is reported is exact either way. Where even the rare lists exceed a
+//! budget, MinHash LSH proposes the columns that share only commoner values ([`may_be_missed`] says which can).
 
 use super::columns::{ColumnRecord, Columns};
 use super::postings::{PostingList, Postings};
 use crate::error::Result;
 use crate::sketch::ColumnSketch;
 
-/// Bytes of inverted lists read for one query and one segment before the commonest values are left out.
-const LIST_BUDGET_BYTES: usize = 4 << 20;
+/// Columns that hold this share of the query's values are met, unless that takes more than [`MODERATE_BYTES`].
+const WANTED_CONTAINMENT: f64 = 0.3;
+/// … and those that hold this share, unless that takes more than [`MOST_BYTES`].
+const SURE_CONTAINMENT: f64 = 0.5;
+/// Bytes of inverted lists read for one query and segment: about so many columns counted. Up to this, all lists are read.
+const EASY_BYTES: usize = 128 << 10;
+const MODERATE_BYTES: usize = 1 << 20;
+const MOST_BYTES: usize = 4 << 20;
+/// Reading a list byte takes about 3 ns; looking at a column's values as long as 64 of them, and as 8 more for each value
+/// looked up.
+const LOOK_BYTES: usize = 64;
+const VALUE_LOOK_BYTES: usize = 8;
+/// Columns looked at closely for each one wanted, at the most: with more that may be as good, all share little.
+const LOOKS_PER_WANTED: usize = 25;
 
 /// The values of a query column.
 #[derive(Debug, Clone)]
@@ -68,6 +81,11 @@ impl Overlap {
         ratio(self.shared, self.candidate_values)
     }
 
+    /// How much it promises before anything else is known of the column: what it holds of the query, most of all rare values.
+    pub fn closeness(&self) -> f64 {
+        closeness(self.rarity, self.containment())
+    }
+
     /// |Q ∩ X| / |Q ∪ X|, 0..=1.
     pub fn jaccard(&self) -> f64 {
         ratio(self.shared, self.query_values + self.candidate_values - self.shared)
@@ -78,13 +96,25 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// How often each of a query's values occurs over all segments: what rarity is computed from.
+/// How often each of a query's values occurs over all segments: what rarity is computed from, and where its lists are.
 #[derive(Debug, Clone)]
 pub struct ValueWeights {
     /// ln(1 + N/df) for each of the query's hashes, N columns in all; for a value that no column holds, df is 1.
     pub weights: Vec<f32>,
-    total: f64,
+    /// The same as whole numbers, whose sums are the same in any order.
+    units: Vec<u64>,
+    total_units: u64,
+    /// For each segment, its lists with the place of their value among the query's hashes, rarest first.
+    lists: Vec<Vec<(PostingList, u32)>>,
 }
+
+/// Fractional bits of a weight in units.
+const UNIT_BITS: u32 = 20;
+/// A tally holds a count in its low bits and a sum of units above: one addition a posting.
+const COUNT_BITS: u32 = 20;
+const MOST_COUNTED: usize = (1 << COUNT_BITS) - 1;
+/// So that the greatest count of greatest weights fits.
+const GREATEST_UNITS: f64 = ((1u64 << (u64::BITS - 2 * COUNT_BITS)) - 1) as f64;
 
 impl ValueWeights {
     /// Weights of `query`'s values over `segments`, pairs of an inverted list and a number of columns.
@@ -93,89 +123,255 @@ impl ValueWeights {
     /// [`crate::Error::DamagedIndex`] where an index file is damaged.
     pub fn of(query: &QueryValues, segments: &[(&Postings, usize)]) -> Result<Self> {
         let columns: usize = segments.iter().map(|(_, columns)| columns).sum();
-        let mut weights = Vec::with_capacity(query.hashes.len());
-        for hash in &query.hashes {
-            let mut frequency = 0;
-            for (postings, _) in segments {
+        let hashes = &query.hashes[..query.hashes.len().min(MOST_COUNTED)];
+        let mut frequencies = vec![0usize; hashes.len()];
+        let mut lists: Vec<Vec<(PostingList, u32)>> = Vec::with_capacity(segments.len());
+        for (postings, _) in segments {
+            let mut found = Vec::new();
+            for (place, hash) in hashes.iter().enumerate() {
                 if let Some(list) = postings.find(*hash)? {
-                    // A long list is measured by its bytes: about one a column, and nobody needs it to the digit.
-                    frequency += if list.bytes() > 4096 { list.bytes() } else { postings.count(list)? };
+                    frequencies[place] += list.count();
+                    found.push((list, place as u32));
                 }
             }
-            weights.push((1.0 + columns as f32 / frequency.max(1) as f32).ln());
+            found.sort_unstable_by_key(|(list, place)| (list.bytes(), *place));
+            lists.push(found);
         }
-        let total = weights.iter().map(|weight| f64::from(*weight)).sum();
-        Ok(Self { weights, total })
+        let weight = |frequency: &usize| (1.0 + columns as f64 / (*frequency).max(1) as f64).ln();
+        let unit = |weight: &f32| (f64::from(*weight) * f64::from(1 << UNIT_BITS)).min(GREATEST_UNITS) as u64;
+        let weights: Vec<f32> = frequencies.iter().map(|frequency| weight(frequency) as f32).collect();
+        let units: Vec<u64> = weights.iter().map(unit).collect();
+        Ok(Self { total_units: units.iter().sum(), units, weights, lists })
+    }
+
+    fn rarity(&self, units: u64) -> f64 {
+        (units as f64 / self.total_units.max(1) as f64).min(1.0)
     }
 }
 
-/// Every column of one segment that shares a value with `query`, with exact counts; unordered.
+/// Which columns are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every column met, whatever it shares.
+    All,
+    /// At least the so many of greatest [`Overlap::closeness`].
+    Best(usize),
+}
+
+/// The parts of a segment that are asked.
+#[derive(Clone, Copy)]
+pub struct SegmentParts<'a> {
+    /// From value hashes to columns.
+    pub postings: &'a Postings,
+    /// Its columns.
+    pub columns: &'a Columns,
+    /// Which of its tables are live, by number, where some are not; columns of others are left out.
+    pub live: Option<&'a dyn Fn(u32) -> bool>,
+}
+
+/// Columns of one segment that share values with `query`, with exact counts; unordered. All of them when the lists are short;
+/// else all that hold 30% or, from a megabyte of lists on, 50% of the query's values, as far as they are `wanted`.
 ///
-/// `proposals` are further columns to count, found by other means.
+/// `segment` is the place that the segment had when `weights` were made; `propose` finds columns by other means and is asked
+/// only where the lists are too long. Counts of columns that are sampled are of the values both kept.
 ///
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged.
 pub fn overlaps(
     query: &QueryValues,
     weights: &ValueWeights,
-    postings: &Postings,
-    columns: &Columns,
+    segment: usize,
+    SegmentParts { postings, columns, live }: SegmentParts<'_>,
+    wanted: Wanted,
     propose: impl FnOnce() -> Result<Vec<u32>>,
 ) -> Result<Vec<Overlap>> {
-    let mut lists: Vec<(PostingList, f32)> = Vec::with_capacity(query.hashes.len());
-    for (hash, weight) in query.hashes.iter().zip(&weights.weights) {
-        if let Some(list) = postings.find(*hash)? {
-            lists.push((list, *weight));
-        }
+    let lists = weights.lists.get(segment).map_or(&[][..], Vec::as_slice);
+    let reading = Reading::plan(lists, query.hashes.len(), wanted);
+    let (read, mut rest) = lists.split_at(reading.lists);
+    let mut tallies = tally(postings, columns.len(), read, &weights.units)?;
+    if !reading.sure {
+        let mut proposed = propose()?;
+        proposed.retain(|column| (*column as usize) < columns.len());
+        tallies.extend(proposed.into_iter().map(|column| (column, 0)));
+        // Those met before come first of each pair.
+        tallies.sort_by_key(|(column, _)| *column);
+        tallies.dedup_by_key(|(column, _)| *column);
     }
-    lists.sort_unstable_by_key(|(list, _)| list.bytes());
-    let mut counts: Vec<(u32, f32)> = vec![(0, 0.0); columns.len()];
-    let mut touched: Vec<u32> = Vec::new();
-    let mut read_bytes = 0;
-    let mut complete = true;
-    for (list, weight) in lists {
-        read_bytes += list.bytes();
-        if read_bytes > LIST_BUDGET_BYTES {
-            complete = false;
-            break;
-        }
-        postings.for_each(list, |column| {
-            let Some(count) = counts.get_mut(column as usize) else { return };
-            if count.0 == 0 {
-                touched.push(column);
-            }
-            count.0 += 1;
-            count.1 += weight;
-        })?;
-    }
-    if !complete {
-        for column in propose()? {
-            if counts.get(column as usize).is_some_and(|count| count.0 == 0) {
-                touched.push(column);
+    if let Some(live) = live {
+        let mut kept = Vec::with_capacity(tallies.len());
+        for (column, tally) in tallies {
+            if live(columns.record(column)?.table) {
+                kept.push((column, tally));
             }
         }
+        tallies = kept;
     }
-    let mut overlaps = Vec::with_capacity(touched.len());
-    for column in touched {
+    let closeness_of = |tally: u64| {
+        let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
+        closeness(weights.rarity(units), ratio(shared, query.hashes.len() as u64))
+    };
+    if let Wanted::Best(most) = wanted
+        && !rest.is_empty()
+    {
+        let left = rest.iter().map(|(_, place)| weights.units[*place as usize] << COUNT_BITS | 1).sum();
+        keep_possible(&mut tallies, most, closeness_of(left), closeness_of);
+    }
+    let rest_bytes: usize = rest.iter().map(|(list, _)| list.bytes()).sum();
+    let look_bytes = tallies.len() * (LOOK_BYTES + VALUE_LOOK_BYTES * rest.len());
+    if rest_bytes < look_bytes && reading.bytes + rest_bytes <= MOST_BYTES {
+        add_lists(&mut tallies, postings, columns.len(), rest, &weights.units)?;
+        rest = &[];
+    }
+    if let Wanted::Best(most) = wanted
+        && rest.is_empty()
+    {
+        keep_best(&mut tallies, most, closeness_of);
+    }
+    let mut unread: Vec<(u64, u64)> =
+        rest.iter().map(|(_, place)| (query.hashes[*place as usize], weights.units[*place as usize])).collect();
+    unread.sort_unstable();
+    let mut overlaps = Vec::with_capacity(tallies.len());
+    for (column, tally) in tallies {
         let record = columns.record(column)?;
-        let (shared, weight) = if complete {
-            let (count, weight) = counts[column as usize];
-            (u64::from(count), f64::from(weight))
-        } else {
-            shared_values(query, weights, columns.hashes(record)?)
-        };
+        let tally = if unread.is_empty() { tally } else { tally + shared_values(&unread, columns.hashes(record)?) };
+        let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
         if shared > 0 {
-            overlaps.push(overlap(
-                column,
-                shared,
-                (weight / weights.total.max(f64::MIN_POSITIVE)).min(1.0),
-                query,
-                columns,
-                record,
-            )?);
+            overlaps.push(overlap(column, shared, weights.rarity(units), query, columns, record)?);
         }
     }
     Ok(overlaps)
+}
+
+/// Whether a column whose values have inverted lists of `list_bytes` in all can share 30% of a query's values without being
+/// met when [`MOST_BYTES`] of lists are read: only such columns need to be found by sketches.
+///
+/// Let the first list not read have L bytes. With those read before it, r lists of at most L bytes, it exceeds the budget B,
+/// so (r + 1)·L > B and |Q| > r. A column that was not met shares only lists not read, of at least L bytes each; with
+/// t·|Q| of them it has t·|Q|·L ≥ t·B bytes.
+pub fn may_be_missed(list_bytes: u64) -> bool {
+    list_bytes as f64 >= WANTED_CONTAINMENT * MOST_BYTES as f64
+}
+
+/// How many of the lists, rarest first, are read before anything is looked at.
+struct Reading {
+    lists: usize,
+    bytes: usize,
+    /// Whether every column that holds [`SURE_CONTAINMENT`] of the query is met by them.
+    sure: bool,
+}
+
+impl Reading {
+    fn plan(lists: &[(PostingList, u32)], query_values: usize, wanted: Wanted) -> Self {
+        // Fewer than t·|Q| lists may be left.
+        let needed = |containment: f64| {
+            let left = (containment * query_values as f64).ceil() as usize;
+            (lists.len() + 1).saturating_sub(left.max(1)).min(lists.len())
+        };
+        let enough = if wanted == Wanted::All { lists.len() } else { needed(WANTED_CONTAINMENT) };
+        let sure = needed(SURE_CONTAINMENT);
+        let mut reading = Self { lists: 0, bytes: 0, sure: false };
+        for (list, _) in lists {
+            let bytes = reading.bytes + list.bytes();
+            let most = match reading.lists {
+                read if read < sure => MOST_BYTES,
+                read if read < enough => if wanted == Wanted::All { MOST_BYTES } else { MODERATE_BYTES },
+                _ => EASY_BYTES,
+            };
+            if bytes > most {
+                break;
+            }
+            reading.bytes = bytes;
+            reading.lists += 1;
+        }
+        reading.sure = reading.lists >= sure;
+        reading
+    }
+}
+
+/// What is in `lists`: (column, count and weight as one number), ascending by column.
+fn tally(
+    postings: &Postings,
+    columns: usize,
+    lists: &[(PostingList, u32)],
+    units: &[u64],
+) -> Result<Vec<(u32, u64)>> {
+    let postings_in_all: usize = lists.iter().map(|(list, _)| list.count()).sum();
+    // A few postings are sorted; many are counted in an array over all columns.
+    const SORTED_SHARE: usize = 16;
+    if postings_in_all < columns / SORTED_SHARE {
+        let mut met: Vec<(u32, u64)> = Vec::with_capacity(postings_in_all);
+        for (list, place) in lists {
+            let one = units[*place as usize] << COUNT_BITS | 1;
+            postings.for_each(*list, |column| met.push((column, one)))?;
+        }
+        met.sort_unstable_by_key(|(column, _)| *column);
+        met.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        met.retain(|(column, _)| (*column as usize) < columns);
+        return Ok(met);
+    }
+    let mut tallies: Vec<u64> = vec![0; columns];
+    for (list, place) in lists {
+        let one = units[*place as usize] << COUNT_BITS | 1;
+        postings.for_each(*list, |column| {
+            if let Some(tally) = tallies.get_mut(column as usize) {
+                *tally += one;
+            }
+        })?;
+    }
+    Ok((0u32..).zip(tallies).filter(|(_, tally)| *tally > 0).collect())
+}
+
+/// Adds what is in `lists` to `tallies`, ascending by column, of columns that are there.
+fn add_lists(
+    tallies: &mut [(u32, u64)],
+    postings: &Postings,
+    columns: usize,
+    lists: &[(PostingList, u32)],
+    units: &[u64],
+) -> Result<()> {
+    let more = tally(postings, columns, lists, units)?;
+    let mut more = more.into_iter().peekable();
+    for (column, tally) in tallies {
+        while more.next_if(|(other, _)| other < column).is_some() {}
+        *tally += more.next_if(|(other, _)| other == column).map_or(0, |(_, added)| added);
+    }
+    Ok(())
+}
+
+/// Leaves out the columns that cannot be among the `most` closest, whatever they share of what is `left`, and all but a
+/// multiple of `most`. Ascending by column before and after.
+fn keep_possible(tallies: &mut Vec<(u32, u64)>, most: usize, left: f64, closeness_of: impl Fn(u64) -> f64) {
+    if tallies.len() <= most {
+        return;
+    }
+    let mut scores: Vec<f64> = tallies.iter().map(|(_, tally)| closeness_of(*tally)).collect();
+    let least = *scores.select_nth_unstable_by(most.saturating_sub(1), |a, b| b.total_cmp(a)).1 - left;
+    tallies.retain(|(_, tally)| closeness_of(*tally) >= least);
+    keep_best(tallies, most * LOOKS_PER_WANTED, closeness_of);
+}
+
+/// Leaves the `most` closest, ties by column. Ascending by column before and after.
+fn keep_best(tallies: &mut Vec<(u32, u64)>, most: usize, closeness_of: impl Fn(u64) -> f64) {
+    if tallies.len() <= most {
+        return;
+    }
+    let mut scored: Vec<(f64, u32, u64)> =
+        tallies.iter().map(|(column, tally)| (closeness_of(*tally), *column, *tally)).collect();
+    scored.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.truncate(most);
+    tallies.clear();
+    tallies.extend(scored.into_iter().map(|(_, column, tally)| (column, tally)));
+    tallies.sort_unstable_by_key(|(column, _)| *column);
+}
+
+fn closeness(rarity: f64, containment: f64) -> f64 {
+    rarity + 0.5 * containment
 }
 
 fn overlap(
@@ -207,22 +403,33 @@ fn count_distinct(sorted: &[u64]) -> u64 {
     sorted.chunk_by(|a, b| a == b).count() as u64
 }
 
-/// Values in both of two ascending lists, and their weight. Steps through the shorter list and gallops in the longer one.
-fn shared_values(query: &QueryValues, weights: &ValueWeights, candidate: &[u64]) -> (u64, f64) {
-    let (mut shared, mut weight) = (0, 0.0);
+/// The tally of what ascending `candidate` holds of ascending `values`, pairs of a hash and its units. Steps through the
+/// values and gallops in the candidate.
+fn shared_values(values: &[(u64, u64)], candidate: &[u64]) -> u64 {
+    let mut tally = 0;
     let mut rest = candidate;
-    for (hash, hash_weight) in query.hashes.iter().zip(&weights.weights) {
+    for (hash, units) in values {
         rest = &rest[gallop(rest, *hash)..];
         match rest.first() {
-            Some(next) if next == hash => {
-                shared += 1;
-                weight += f64::from(*hash_weight);
-            }
+            Some(next) if next == hash => tally += units << COUNT_BITS | 1,
             Some(_) => {}
             None => break,
         }
     }
-    (shared, weight)
+    tally
+}
+
+/// How many different hashes two ascending lists have in common; 0 is no hash.
+pub fn shared_hashes(a: &[u64], b: &[u64]) -> usize {
+    let (few, mut rest) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let (mut shared, mut previous) = (0, 0);
+    for hash in few {
+        rest = &rest[gallop(rest, *hash)..];
+        let Some(next) = rest.first() else { break };
+        shared += usize::from(next == hash && *hash != previous);
+        previous = *hash;
+    }
+    shared
 }
 
 /// The first place in ascending `list` whose value is at least `wanted`.

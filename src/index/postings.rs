@@ -11,6 +11,9 @@ use crate::error::Result;
 
 /// Hashes per directory entry, on average.
 const BUCKET_HASHES: usize = 16;
+/// Bits of an offset that say where a list begins: a terabyte of lists. The others count its ids.
+const START_BITS: u32 = 40;
+const MOST_COUNTED: u64 = u64::MAX >> START_BITS;
 
 /// The section tags of one inverted list; a segment may hold several.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +22,8 @@ pub struct PostingTags {
     pub directory: Tag,
     /// `[u64]`, ascending.
     pub hashes: Tag,
-    /// `[u64]`, where each hash's list begins; one more than there are hashes.
+    /// `[u64]`, for each hash where its list begins (low 40 bits) and how many ids it holds (high 24 bits); one more than
+    /// there are hashes.
     pub offsets: Tag,
     /// Varints: the first id, then the gaps.
     pub lists: Tag,
@@ -37,7 +41,7 @@ pub fn write_postings(writer: &mut SegmentWriter, tags: PostingTags, mut pairs: 
     let mut lists: Vec<u8> = Vec::with_capacity(pairs.len() * 2);
     for group in pairs.chunk_by(|a, b| a.0 == b.0) {
         hashes.push(group[0].0);
-        offsets.push(lists.len() as u64);
+        offsets.push((group.len() as u64).min(MOST_COUNTED) << START_BITS | lists.len() as u64);
         let mut previous = 0;
         for (_, id) in group {
             push_varint(&mut lists, id - previous);
@@ -93,12 +97,18 @@ pub struct Postings {
 pub struct PostingList {
     start: usize,
     end: usize,
+    count: u32,
 }
 
 impl PostingList {
     /// Bytes of the coded list: an upper bound on its ids, and the cost of reading it.
     pub fn bytes(&self) -> usize {
-        self.end - self.start
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Ids in it; known without reading the list. Exact up to 16 million.
+    pub fn count(&self) -> usize {
+        self.count as usize
     }
 }
 
@@ -147,7 +157,8 @@ impl Postings {
         let &[start, end] = self.offsets.slice::<u64>(place..place + 2)? else {
             return Err(self.offsets.damaged("a list without bounds"));
         };
-        Ok(Some(PostingList { start: start as usize, end: end as usize }))
+        let begin = |offset: u64| (offset & (u64::MAX >> (u64::BITS - START_BITS))) as usize;
+        Ok(Some(PostingList { start: begin(start), end: begin(end), count: (start >> START_BITS) as u32 }))
     }
 
     /// Calls `each` with the ids of `list`, ascending.
@@ -170,13 +181,5 @@ impl Postings {
             (number, shift) = (0, 0);
         }
         Ok(())
-    }
-
-    /// How many ids `list` holds.
-    ///
-    /// # Errors
-    /// [`crate::Error::DamagedIndex`] where a touched block fails its checksum.
-    pub fn count(&self, list: PostingList) -> Result<usize> {
-        Ok(self.lists.bytes(list.start..list.end)?.iter().filter(|byte| **byte < 0x80).count())
     }
 }

@@ -144,6 +144,14 @@ impl VectorSetBuilder {
     }
 }
 
+/// A query made ready once for many comparisons: 16-bit integers.
+#[derive(Debug)]
+pub struct PreparedQuery {
+    dims: usize,
+    /// None for a zero query or one that is not finite.
+    query: Option<Query>,
+}
+
 /// A set of vectors in an open segment, read in place.
 #[derive(Debug)]
 pub struct VectorSet {
@@ -201,6 +209,49 @@ impl VectorSet {
         Ok(row.iter().zip(query).map(|(byte, part)| f32::from(*byte) * part).sum::<f32>() * scale)
     }
 
+    /// Makes a query of this set's dimensions ready for [`cosines`](Self::cosines) and
+    /// [`search_prepared`](Self::search_prepared), of this set or any other of as many dimensions.
+    pub fn prepare(&self, query: &[f32]) -> Result<PreparedQuery> {
+        expect_dims(self.dims, query.len())?;
+        Ok(PreparedQuery { dims: self.dims, query: Query::new(query, stride(self.dims)) })
+    }
+
+    /// Puts into `out` the cosines of a query with the stored vectors `ids`; 0 for zero vectors, and for all of them when the
+    /// query is one.
+    pub fn cosines(&self, ids: std::ops::Range<u32>, query: &PreparedQuery, out: &mut Vec<f32>) -> Result<()> {
+        expect_dims(self.dims, query.dims)?;
+        out.clear();
+        let (start, end) = (ids.start as usize, ids.end as usize);
+        if start > end || end > self.rows {
+            return Err(Error::Internal(format!("vectors {start}..{end} of {}", self.rows)));
+        }
+        out.resize(end - start, 0.0);
+        let Some(query) = &query.query else { return Ok(()) };
+        let stride = stride(self.dims);
+        let mut products = [0i32; SCAN_ROWS];
+        for (part, out) in out.chunks_mut(SCAN_ROWS).enumerate() {
+            let first = start + part * SCAN_ROWS;
+            let products = &mut products[..out.len()];
+            dot::rows_by_query(
+                self.bytes.slice(first * stride..(first + out.len()) * stride)?,
+                &query.parts,
+                products,
+            );
+            let scales = self.scales.slice::<f32>(first..first + out.len())?;
+            for ((out, product), scale) in out.iter_mut().zip(products).zip(scales) {
+                *out = *product as f32 * scale * query.scale;
+            }
+        }
+        Ok(())
+    }
+
+    /// The cosine of a query with stored vector `id`; 0 when one of them is a zero vector.
+    pub fn cosine_with(&self, id: u32, query: &PreparedQuery) -> Result<f32> {
+        expect_dims(self.dims, query.dims)?;
+        let (row, scale) = self.row(id)?;
+        Ok(query.query.as_ref().map_or(0.0, |query| dot::row_by_query(row, &query.parts) as f32 * scale * query.scale))
+    }
+
     /// Cosine of two stored vectors; 0 when one is a zero vector.
     pub fn cosine(&self, left: u32, right: u32) -> Result<f32> {
         let ((left, left_scale), (right, right_scale)) = (self.row(left)?, self.row(right)?);
@@ -221,8 +272,18 @@ impl VectorSet {
     /// Exact over the stored vectors, unless a graph answers: then a few of the true neighbours may be missing (recall is
     /// tested to be at least 0.95), never fewer than `k` where there are `k`.
     pub fn search(&self, query: &[f32], k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
-        expect_dims(self.dims, query.len())?;
-        let Some(query) = Query::new(query, stride(self.dims)) else { return Ok(Vec::new()) };
+        self.search_prepared(&self.prepare(query)?, k, filter)
+    }
+
+    /// As [`search`](Self::search), with a query from [`prepare`](Self::prepare).
+    pub fn search_prepared(
+        &self,
+        query: &PreparedQuery,
+        k: usize,
+        filter: Option<Filter<'_>>,
+    ) -> Result<Vec<(u32, f32)>> {
+        expect_dims(self.dims, query.dims)?;
+        let Some(query) = &query.query else { return Ok(Vec::new()) };
         let k = k.min(self.rows);
         if k == 0 {
             return Ok(Vec::new());
@@ -230,12 +291,12 @@ impl VectorSet {
         if let Some(graph) = &self.graph
             && !filter.is_some_and(|filter| self.is_selective(filter))
         {
-            let found = graph.search(self.all_rows()?, &query, k, filter)?;
+            let found = graph.search(self.all_rows()?, query, k, filter)?;
             if found.len() == k {
                 return Ok(found);
             }
         }
-        self.scan(&query, k, filter)
+        self.scan(query, k, filter)
     }
 
     /// As [`search`](Self::search), always by the exact scan: the oracle for the graph.

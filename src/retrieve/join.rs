@@ -5,15 +5,17 @@
 //! rare the shared values are, whether the columns are called alike, and whether the candidate is a key; columns that join
 //! by accident (years, counters, yes/no, tiny domains) are pushed down and say so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::likeness::name_likeness;
+use super::likeness::NameParts;
 use super::query_table::{QueryColumn, QueryTable};
 use crate::error::Result;
-use crate::index::overlap::{self, Overlap, ValueWeights};
+use crate::index::overlap::{self, Overlap, SegmentParts, ValueWeights, Wanted};
+use crate::index::vectors::{Filter, PreparedQuery};
 use crate::index::{ColumnRef, LakeIndex, TableRef};
 use crate::lake::semantic::{LogicalType, Weakness};
 use crate::sketch::minhash::MinHash;
@@ -131,6 +133,11 @@ const TRIED_KEYS: usize = 4;
 /// Sketch-based proposals are asked for at this containment.
 const PROPOSAL_CONTAINMENT: f64 = 0.3;
 
+/// What a perfect candidate's parts sum up to.
+const GREATEST_SUM: f64 = 1.43;
+/// No column that shares no value scores more.
+const MOST_WITHOUT_VALUES: f64 = 0.06 / GREATEST_SUM;
+
 /// What a candidate column was scored by.
 #[derive(Debug, Clone, Copy)]
 struct Features {
@@ -153,8 +160,7 @@ impl Features {
         let score = values * (1.0 + 0.15 * of_candidate + 0.1 * self.uniqueness)
             + self.names * (0.12 * values.sqrt() + 0.03)
             + 0.03 * semantic;
-        const GREATEST: f64 = 1.43;
-        let score = score / GREATEST;
+        let score = score / GREATEST_SUM;
         if self.accidental { score * 0.5 } else { score }
     }
 }
@@ -171,19 +177,24 @@ struct Candidate {
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged.
 pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> Result<Vec<JoinAnswer>> {
+    let asked: Vec<AskedColumn<'_>> = query_columns(query, options)
+        .into_iter()
+        .map(|(place, weight)| AskedColumn::new(index, query, place, weight))
+        .collect::<Result<_>>()?;
     let mut best: BTreeMap<TableRef, Candidate> = BTreeMap::new();
-    for (place, weight) in query_columns(query, options) {
-        for mut candidate in candidates(index, query, place)? {
-            candidate.score *= weight;
-            let segment = index.segment(candidate.column.segment)?;
-            let table = segment.columns.record(candidate.column.column)?.table;
-            let table = TableRef { segment: candidate.column.segment, table };
-            if Some(table) == query.origin || !segment.is_live(table.table) {
-                continue;
-            }
-            let better = best.get(&table).is_none_or(|known| candidate.score > known.score);
-            if better {
-                best.insert(table, candidate);
+    let found: Vec<Vec<Candidate>> =
+        asked.par_iter().map(|asked| asked.sharing_values(index)).collect::<Result<_>>()?;
+    let known: HashSet<(usize, ColumnRef)> =
+        found.iter().flatten().map(|candidate| (candidate.query_column, candidate.column)).collect();
+    for candidate in found.into_iter().flatten() {
+        keep_better(index, query, candidate, &mut best)?;
+    }
+    // Vectors are only asked for what values leave open.
+    let greatest = asked.iter().map(|asked| asked.weight * MOST_WITHOUT_VALUES).fold(0.0, f64::max);
+    if best.values().filter(|candidate| candidate.score > greatest).count() < options.k {
+        for asked in &asked {
+            for candidate in asked.meaning_the_same(index, &known)? {
+                keep_better(index, query, candidate, &mut best)?;
             }
         }
     }
@@ -194,6 +205,23 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
     ranked.sort_by(|a, b| b.2.score.total_cmp(&a.2.score).then(a.0.cmp(b.0)));
     ranked.truncate(options.k);
     ranked.into_iter().map(|(_, table, candidate)| answer(index, query, table, &candidate)).collect()
+}
+
+/// Keeps the best candidate of each table but the query itself.
+fn keep_better(
+    index: &LakeIndex,
+    query: &QueryTable,
+    candidate: Candidate,
+    best: &mut BTreeMap<TableRef, Candidate>,
+) -> Result<()> {
+    let segment = index.segment(candidate.column.segment)?;
+    let table = segment.columns.record(candidate.column.column)?.table;
+    let table = TableRef { segment: candidate.column.segment, table };
+    let better = best.get(&table).is_none_or(|known| candidate.score > known.score);
+    if better && Some(table) != query.origin && segment.is_live(table.table) {
+        best.insert(table, candidate);
+    }
+    Ok(())
 }
 
 /// The columns to search with and the weight of each: the one named, or the likeliest keys.
@@ -225,59 +253,118 @@ fn query_columns(query: &QueryTable, options: &JoinOptions) -> Vec<(usize, f64)>
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged.
 pub fn column_overlaps(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
+    overlaps(index, column, Wanted::All)
+}
+
+/// The columns of greatest [`Overlap::closeness`] that a join search looks at closely; unordered, live tables only.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`] where an index file is damaged.
+pub fn closest_columns(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
+    let mut overlaps = overlaps(index, column, Wanted::Best(CLOSE_LOOKS))?;
+    if overlaps.len() > CLOSE_LOOKS {
+        overlaps.select_nth_unstable_by(CLOSE_LOOKS, |a, b| {
+            b.1.closeness().total_cmp(&a.1.closeness()).then(a.0.cmp(&b.0))
+        });
+        overlaps.truncate(CLOSE_LOOKS);
+    }
+    Ok(overlaps)
+}
+
+fn overlaps(index: &LakeIndex, column: &QueryColumn, wanted: Wanted) -> Result<Vec<(ColumnRef, Overlap)>> {
     let lists: Vec<_> = index.segments().iter().map(|segment| (&segment.values, segment.columns.len())).collect();
     let weights = ValueWeights::of(&column.values, &lists)?;
     let mut all = Vec::new();
-    for (place, segment) in index.segments().iter().enumerate() {
+    for (place, (segment, entry)) in index.segments().iter().zip(&index.manifest().segments).enumerate() {
         let propose = || {
             let mut proposed = Vec::new();
             let signature = MinHash::of(&column.sketch.hashes);
             segment.lsh.query(column.sketch.distinct, &signature, PROPOSAL_CONTAINMENT, &mut proposed)?;
             Ok(proposed)
         };
-        for overlap in overlap::overlaps(&column.values, &weights, &segment.values, &segment.columns, propose)? {
-            let record = segment.columns.record(overlap.column)?;
-            if segment.is_live(record.table) {
-                all.push((ColumnRef { segment: place as u32, column: overlap.column }, overlap));
-            }
-        }
+        let is_live = |table| segment.is_live(table);
+        let live: Option<&dyn Fn(u32) -> bool> = if entry.removed.is_empty() { None } else { Some(&is_live) };
+        let parts = SegmentParts { postings: &segment.values, columns: &segment.columns, live };
+        let found = overlap::overlaps(&column.values, &weights, place, parts, wanted, propose)?;
+        let of_segment = |overlap: Overlap| (ColumnRef { segment: place as u32, column: overlap.column }, overlap);
+        all.extend(found.into_iter().map(of_segment));
     }
     Ok(all)
 }
 
-fn candidates(index: &LakeIndex, query: &QueryTable, place: usize) -> Result<Vec<Candidate>> {
-    let column = &query.columns[place];
-    let mut found: BTreeMap<ColumnRef, Option<Overlap>> = BTreeMap::new();
-    let mut overlaps = column_overlaps(index, column)?;
-    let rough = |overlap: &Overlap| overlap.rarity + 0.5 * overlap.containment();
-    if overlaps.len() > CLOSE_LOOKS {
-        overlaps.select_nth_unstable_by(CLOSE_LOOKS, |a, b| rough(&b.1).total_cmp(&rough(&a.1)).then(a.0.cmp(&b.0)));
-        overlaps.truncate(CLOSE_LOOKS);
+/// A column searched with, and what of it is compared with many others.
+struct AskedColumn<'a> {
+    column: &'a QueryColumn,
+    place: usize,
+    weight: f64,
+    name: NameParts,
+    vector: Option<PreparedQuery>,
+}
+
+impl<'a> AskedColumn<'a> {
+    fn new(index: &LakeIndex, query: &'a QueryTable, place: usize, weight: f64) -> Result<Self> {
+        let column = &query.columns[place];
+        let first = index.segments().first();
+        let vector = first.map(|segment| segment.column_vectors.prepare(&column.vector)).transpose()?;
+        Ok(Self { column, place, weight, name: NameParts::of(&column.profile.name), vector })
     }
-    found.extend(overlaps.into_iter().map(|(reference, overlap)| (reference, Some(overlap))));
-    if column.profile.logical == LogicalType::Text && column.profile.weakness.is_none() {
-        for (segment_place, segment) in index.segments().iter().enumerate() {
-            for (id, cosine) in segment.column_vectors.search(&column.vector, NEIGHBOURS, None)? {
-                if cosine >= LEAST_COSINE && segment.is_live(segment.columns.record(id)?.table) {
-                    found.entry(ColumnRef { segment: segment_place as u32, column: id }).or_insert(None);
+
+    /// Candidates by equal values.
+    fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
+        let overlaps = closest_columns(index, self.column)?;
+        self.scored(index, overlaps.into_iter().map(|(column, overlap)| (column, Some(overlap))))
+    }
+
+    /// Candidates by their vectors, but those `known` already with this column.
+    fn meaning_the_same(&self, index: &LakeIndex, known: &HashSet<(usize, ColumnRef)>) -> Result<Vec<Candidate>> {
+        let profile = &self.column.profile;
+        let Some(vector) = &self.vector else { return Ok(Vec::new()) };
+        if profile.logical != LogicalType::Text || profile.weakness.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for (segment_place, (segment, entry)) in index.segments().iter().zip(&index.manifest().segments).enumerate() {
+            let is_live = |id: u32| segment.columns.record(id).is_ok_and(|record| segment.is_live(record.table));
+            let filter: Option<Filter<'_>> = if entry.removed.is_empty() { None } else { Some(&is_live) };
+            for (id, cosine) in segment.column_vectors.search_prepared(vector, NEIGHBOURS, filter)? {
+                let column = ColumnRef { segment: segment_place as u32, column: id };
+                if cosine >= LEAST_COSINE && !known.contains(&(self.place, column)) {
+                    found.push((column, None));
                 }
             }
         }
+        self.scored(index, found)
     }
-    let mut candidates = Vec::with_capacity(found.len());
-    for (reference, overlap) in found {
-        let segment = index.segment(reference.segment)?;
-        let record = segment.columns.record(reference.column)?;
-        let features = Features {
-            overlap,
-            names: name_likeness(&column.profile.name, segment.columns.name(record)?),
-            cosine: f64::from(segment.column_vectors.dot(reference.column, &column.vector)?),
-            uniqueness: record.uniqueness(),
-            accidental: column.profile.weakness.is_some() || record.weakness().is_some(),
-        };
-        candidates.push(Candidate { column: reference, query_column: place, score: features.score(), features });
+
+    fn scored(
+        &self,
+        index: &LakeIndex,
+        found: impl IntoIterator<Item = (ColumnRef, Option<Overlap>)>,
+    ) -> Result<Vec<Candidate>> {
+        // Many columns are called the same.
+        let mut names: HashMap<&str, f64> = HashMap::new();
+        let mut candidates = Vec::new();
+        for (reference, overlap) in found {
+            let segment = index.segment(reference.segment)?;
+            let record = segment.columns.record(reference.column)?;
+            let name = segment.columns.name(record)?;
+            let names = *names.entry(name).or_insert_with(|| self.name.likeness(&NameParts::of(name)));
+            let cosine = match &self.vector {
+                Some(vector) => f64::from(segment.column_vectors.cosine_with(reference.column, vector)?),
+                None => 0.0,
+            };
+            let features = Features {
+                overlap,
+                names,
+                cosine,
+                uniqueness: record.uniqueness(),
+                accidental: self.column.profile.weakness.is_some() || record.weakness().is_some(),
+            };
+            let score = features.score() * self.weight;
+            candidates.push(Candidate { column: reference, query_column: self.place, features, score });
+        }
+        Ok(candidates)
     }
-    Ok(candidates)
 }
 
 fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Candidate) -> Result<JoinAnswer> {

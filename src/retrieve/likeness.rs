@@ -1,28 +1,64 @@
 //! How alike two columns are: by name, by values, by meaning and shape.
 
-use std::collections::HashSet;
-
 use crate::text::name_words;
 
 /// Likeness of two column names in 0..=1: 1 for the same words, else the better of shared words and shared letter triples.
 pub fn name_likeness(a: &str, b: &str) -> f64 {
-    let (words_a, words_b) = (name_words(a), name_words(b));
-    if words_a.is_empty() || words_b.is_empty() {
-        return 0.0;
+    NameParts::of(a).likeness(&NameParts::of(b))
+}
+
+/// What column names are compared by, so that one name is taken apart once.
+#[derive(Debug, Clone)]
+pub struct NameParts {
+    words: Vec<String>,
+    /// Each once, ascending, without the plural's s.
+    singulars: Vec<String>,
+    /// Letter triples, each once, ascending; 21 bits a letter.
+    triples: Vec<u64>,
+}
+
+impl NameParts {
+    /// The parts of `name`.
+    pub fn of(name: &str) -> Self {
+        let words = name_words(name);
+        let mut singulars: Vec<String> = words.iter().map(|word| singular(word).to_string()).collect();
+        singulars.sort_unstable();
+        singulars.dedup();
+        let triples = triples(&words);
+        Self { words, singulars, triples }
     }
-    if words_a == words_b {
-        return 1.0;
+
+    /// See [`name_likeness`].
+    pub fn likeness(&self, other: &Self) -> f64 {
+        if self.words.is_empty() || other.words.is_empty() {
+            return 0.0;
+        }
+        if self.words == other.words {
+            return 1.0;
+        }
+        let shared_words = shared(&self.singulars, &other.singulars) as f64;
+        let by_words = shared_words / (self.singulars.len() + other.singulars.len()) as f64 * 2.0;
+        let shared_triples = shared(&self.triples, &other.triples) as f64;
+        let by_letters = 2.0 * shared_triples / (self.triples.len() + other.triples.len()) as f64;
+        // Different names never count as the same one.
+        by_words.max(by_letters).min(0.95)
     }
-    let set_a: HashSet<&str> = words_a.iter().map(|word| singular(word)).collect();
-    let set_b: HashSet<&str> = words_b.iter().map(|word| singular(word)).collect();
-    let shared = set_a.intersection(&set_b).count() as f64;
-    let by_words = shared / (set_a.len() + set_b.len()) as f64 * 2.0;
-    let triples_a = triples(&words_a);
-    let triples_b = triples(&words_b);
-    let shared = triples_a.intersection(&triples_b).count() as f64;
-    let by_letters = 2.0 * shared / (triples_a.len() + triples_b.len()) as f64;
-    // Different names never count as the same one.
-    by_words.max(by_letters).min(0.95)
+}
+
+/// Elements in both of two ascending lists without repetition.
+fn shared<T: Ord>(a: &[T], b: &[T]) -> usize {
+    let (mut a, mut b, mut shared) = (a.iter().peekable(), b.iter().peekable(), 0);
+    while let (Some(left), Some(right)) = (a.peek(), b.peek()) {
+        let order = left.cmp(right);
+        shared += usize::from(order.is_eq());
+        if order.is_le() {
+            a.next();
+        }
+        if order.is_ge() {
+            b.next();
+        }
+    }
+    shared
 }
 
 fn singular(word: &str) -> &str {
@@ -30,35 +66,57 @@ fn singular(word: &str) -> &str {
 }
 
 /// Letter triples of the words, each word bounded by blanks.
-fn triples(words: &[String]) -> HashSet<[char; 3]> {
-    let mut triples = HashSet::new();
+fn triples(words: &[String]) -> Vec<u64> {
+    const LETTER_BITS: u32 = 21;
+    let mut triples = Vec::new();
     for word in words {
-        let letters: Vec<char> = std::iter::once(' ').chain(word.chars()).chain([' ']).collect();
-        for window in letters.windows(3) {
-            triples.insert([window[0], window[1], window[2]]);
-        }
-        if letters.len() < 3 {
-            triples.insert([' ', letters.get(1).copied().unwrap_or(' '), ' ']);
+        let mut triple = u64::from(' ');
+        // The blank, the first letter: two of three.
+        for (place, letter) in word.chars().chain([' ']).enumerate() {
+            triple = (triple << LETTER_BITS | u64::from(letter)) & ((1 << (3 * LETTER_BITS)) - 1);
+            if place > 0 {
+                triples.push(triple);
+            }
         }
     }
+    triples.sort_unstable();
+    triples.dedup();
     triples
 }
 
 /// Overlap of the central ranges of two number columns in 0..=1: shared length of the spans from the 5th to the 95th
 /// percentile over their joint length, on a scale that is linear near 0 and logarithmic beyond 1.
 pub fn range_likeness(a: &[f32; 5], b: &[f32; 5]) -> f64 {
-    let scaled = |number: f32| f64::from(number.signum()) * f64::from(number.abs()).ln_1p();
-    let (low_a, high_a) = (scaled(a[0]), scaled(a[4]));
-    let (low_b, high_b) = (scaled(b[0]), scaled(b[4]));
-    if [low_a, high_a, low_b, high_b].iter().any(|bound| bound.is_nan()) {
-        return 0.0;
+    ValueRange::of(a).likeness(&ValueRange::of(b))
+}
+
+/// The central range of a number column on the scale of [`range_likeness`].
+#[derive(Debug, Clone, Copy)]
+pub struct ValueRange {
+    low: f64,
+    high: f64,
+}
+
+impl ValueRange {
+    /// From the 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
+    pub fn of(quantiles: &[f32; 5]) -> Self {
+        let scaled = |number: f32| f64::from(number.signum()) * f64::from(number.abs()).ln_1p();
+        Self { low: scaled(quantiles[0]), high: scaled(quantiles[4]) }
     }
-    // A constant column has no length of its own.
-    const LEAST_SPAN: f64 = 0.05;
-    let joint = (high_a.max(high_b) - low_a.min(low_b)).max(LEAST_SPAN);
-    let shared = (high_a.min(high_b) - low_a.max(low_b)).max(0.0);
-    let slack = if low_a.max(low_b) - high_a.min(high_b) <= 0.0 { LEAST_SPAN } else { 0.0 };
-    ((shared + slack) / joint).min(1.0)
+
+    /// See [`range_likeness`]; 0 when one has no numbers.
+    pub fn likeness(&self, other: &Self) -> f64 {
+        if [self.low, self.high, other.low, other.high].iter().any(|bound| bound.is_nan()) {
+            return 0.0;
+        }
+        // A constant column has no length of its own.
+        const LEAST_SPAN: f64 = 0.05;
+        let joint = (self.high.max(other.high) - self.low.min(other.low)).max(LEAST_SPAN);
+        let shared = (self.high.min(other.high) - self.low.max(other.low)).max(0.0);
+        let apart = self.low.max(other.low) - self.high.min(other.high);
+        let slack = if apart <= 0.0 { LEAST_SPAN } else { 0.0 };
+        ((shared + slack) / joint).min(1.0)
+    }
 }
 
 #[cfg(test)]

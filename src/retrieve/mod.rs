@@ -2,6 +2,7 @@
 //!
 //! Every answer carries the evidence it was ranked by. Nothing here prints, runs SQL or needs a language model.
 
+mod alignment;
 pub mod composite;
 pub mod fuse;
 pub mod join;

@@ -5,23 +5,23 @@
 //! range and meaning, and the one-to-one assignment of greatest total is taken. The rank is made of that alignment, the words
 //! and the whole-table vector (after TACTUS, "table-first, then columns").
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
-use super::likeness::{name_likeness, range_likeness};
-use super::matching::best_assignment;
 use super::new_rows::{NewRows, RowHashes};
 use super::query_table::{QueryColumn, QueryTable};
 use crate::error::Result;
-use crate::index::columns::ColumnRecord;
 use crate::index::lexical::{Boosts, LexicalField, LexicalOptions};
 use crate::index::open::Segment;
+use crate::index::postings::Postings;
 use crate::index::{LakeIndex, TableRef, header_hashes};
-use crate::lake::semantic::{LogicalType, SemanticType};
+use crate::lake::semantic::LogicalType;
 use crate::text::name_words;
 
 /// What to search for.
@@ -48,8 +48,6 @@ pub struct AlignedPair {
     pub values: f64,
     /// Cosine of their vectors: meaning, type and shape.
     pub meaning: f64,
-    #[serde(skip)]
-    places: (usize, usize),
 }
 
 /// What a union score is made of; each part in 0..=1.
@@ -102,8 +100,6 @@ pub struct UnionAnswer {
 const CHANNEL_DEPTH: usize = 100;
 /// Tables aligned column by column.
 const ALIGNED_TABLES: usize = 120;
-/// Pairs that fit less are left unaligned.
-const LEAST_FIT: f64 = 0.35;
 /// Columns of the query whose values search for candidates.
 const VALUE_COLUMNS: usize = 6;
 /// Distinct values of a column looked up for candidates.
@@ -112,10 +108,6 @@ const LOOKED_UP_VALUES: usize = 256;
 const COMMON_LIST_BYTES: usize = 1 << 16;
 /// Words of cells searched for.
 const CELL_WORDS: usize = 160;
-/// Share of the missing fit that a like meaning makes good, for kinds of values of which a table seldom has two columns.
-const SAME_MEANING: f64 = 0.25;
-/// Wide tables are aligned on their first columns.
-const MOST_ALIGNED_COLUMNS: usize = 200;
 /// A table with a smaller share of new rows is a copy.
 const COPY_SHARE: f64 = 0.05;
 
@@ -123,7 +115,7 @@ struct Candidate<'a> {
     id: &'a str,
     table: TableRef,
     parts: ScoreParts,
-    alignment: Vec<AlignedPair>,
+    pairs: Vec<Pair>,
 }
 
 /// The best tables to append to `query`, best first, ties by table.
@@ -131,47 +123,79 @@ struct Candidate<'a> {
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged. A lake file that vanished only leaves the rows uncounted.
 pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &UnionOptions) -> Result<Vec<UnionAnswer>> {
-    let words = word_channel(index, query)?;
+    let ((words, content), (headers, values)) = rayon::join(
+        || (word_channel(index, query), content_channel(index, query)),
+        || (header_channel(index, query), value_channel(index, query)),
+    );
+    let words = words?;
     let best_words = words.first().map_or(1.0, |(_, score)| *score).max(f64::MIN_POSITIVE);
     let word_scores: HashMap<TableRef, f64> = words.iter().map(|(table, score)| (*table, score / best_words)).collect();
     let order = |channel: Vec<(TableRef, f64)>| channel.into_iter().map(|(table, _)| table).collect::<Vec<_>>();
     let fused = reciprocal_rank_fusion(&[
         (1.0, order(words)),
-        (1.0, order(content_channel(index, query)?)),
-        (1.0, order(header_channel(index, query)?)),
-        (1.0, order(value_channel(index, query)?)),
+        (1.0, order(content?)),
+        (1.0, order(headers?)),
+        (1.0, order(values?)),
     ]);
-    let mut candidates = Vec::new();
-    let names = QueryNames::of(query);
-    for (table, _) in fused.into_iter().filter(|(table, _)| Some(*table) != query.origin).take(ALIGNED_TABLES) {
+    let mut tables: Vec<TableRef> =
+        fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin).collect();
+    tables.truncate(ALIGNED_TABLES);
+    let candidates = aligned(index, query, &tables, &word_scores, options.k)?;
+    let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
+    candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
+}
+
+/// The best `k` of `tables` by their alignment with `query`, best first, ties by id; without those of which nothing aligns.
+fn aligned<'a>(
+    index: &'a LakeIndex,
+    query: &QueryTable,
+    tables: &[TableRef],
+    words: &HashMap<TableRef, f64>,
+    k: usize,
+) -> Result<Vec<Candidate<'a>>> {
+    let Some(first) = index.segments().first() else { return Ok(Vec::new()) };
+    let mut aligner = Aligner::of(query, first)?;
+    let mut fits = Fits::default();
+    let content_query = first.content_vectors.prepare(&query.content)?;
+    let mut candidates: Vec<Candidate<'a>> = Vec::new();
+    for table in tables {
         let segment = index.segment(table.segment)?;
         if !segment.is_live(table.table) {
             continue;
         }
-        let alignment = align(segment, query, &names, table.table)?;
-        if alignment.is_empty() {
+        aligner.compare(segment, table.table, &mut fits)?;
+        let columns = segment.catalog.columns(table.table)?.len();
+        let content = f64::from(segment.content_vectors.cosine_with(table.table, &content_query)?).max(0.0);
+        let words = words.get(table).copied().unwrap_or(0.0);
+        let parts = |fit, pairs| ScoreParts { alignment: alignment_score(query, fit, pairs, columns), words, content };
+        let (most_fit, most_pairs) = fits.bound();
+        let hopeless = candidates.len() == k
+            && candidates.last().is_some_and(|worst| parts(most_fit, most_pairs).score() < worst.parts.score());
+        if hopeless || k == 0 {
             continue;
         }
-        let columns = segment.catalog.columns(table.table)?.len();
-        let content = f64::from(segment.content_vectors.dot(table.table, &query.content)?).max(0.0);
-        let words = word_scores.get(&table).copied().unwrap_or(0.0);
-        let parts = ScoreParts { alignment: alignment_score(query, &alignment, columns), words, content };
-        candidates.push(Candidate { id: index.id(table)?, table, parts, alignment });
+        let pairs = fits.best_pairs();
+        if pairs.is_empty() {
+            continue;
+        }
+        let parts = parts(pairs.iter().map(|(_, _, fit)| fit.score).sum(), pairs.len());
+        let id = index.id(*table)?;
+        let before = |other: &Candidate<'_>| {
+            other.parts.score().total_cmp(&parts.score()).then(id.cmp(other.id)).is_gt()
+        };
+        candidates.insert(candidates.partition_point(before), Candidate { id, table: *table, parts, pairs });
+        candidates.truncate(k);
     }
-    candidates.sort_by(|a, b| b.parts.score().total_cmp(&a.parts.score()).then(a.id.cmp(b.id)));
-    candidates.truncate(options.k);
-    let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
-    candidates.into_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
+    Ok(candidates)
 }
 
-/// How much of two tables aligns, 0..=1: the fit of the aligned pairs over the columns of the query, of the smaller table
-/// and of both together, averaged. The first asks for all of the query, the second forgives projections, the third tells
-/// a table of the same width from one that merely contains it.
-fn alignment_score(query: &QueryTable, alignment: &[AlignedPair], columns: usize) -> f64 {
-    let fit: f64 = alignment.iter().map(|pair| pair.score).sum();
+/// How much of two tables aligns, 0..=1: the fit of the `pairs` aligned pairs over the columns of the query, of the smaller
+/// table and of both together, averaged. The first asks for all of the query, the second forgives projections, the third
+/// tells a table of the same width from one that merely contains it.
+fn alignment_score(query: &QueryTable, fit: f64, pairs: usize, columns: usize) -> f64 {
     let width = query.columns.len();
     let smaller = width.min(columns).max(1);
-    let joint = (width + columns).saturating_sub(alignment.len()).max(1);
+    let joint = (width + columns).saturating_sub(pairs).max(1);
     (fit / width.max(1) as f64 + fit / smaller as f64 + fit / joint as f64) / 3.0
 }
 
@@ -214,50 +238,84 @@ fn content_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRe
 
 /// Tables with columns called like the query's, rare names counting more.
 fn header_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
-    let mut scores: BTreeMap<TableRef, f64> = BTreeMap::new();
-    let columns: usize = index.segments().iter().map(|segment| segment.columns.len()).sum();
+    let mut scores = TableScores::of(index);
     for column in &query.columns {
         for hash in header_hashes(&column.profile.name) {
-            add_list(index, hash, columns, |segment| &segment.headers, &mut scores)?;
+            scores.add(hash, |segment| &segment.headers)?;
         }
     }
-    Ok(best_of(scores.into_iter().collect()))
+    Ok(scores.best())
 }
 
 /// Tables with columns that share values with the query's, rare values counting more.
 fn value_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
-    let mut scores: BTreeMap<TableRef, f64> = BTreeMap::new();
-    let columns: usize = index.segments().iter().map(|segment| segment.columns.len()).sum();
+    let mut scores = TableScores::of(index);
     let speaking = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
     for column in speaking.take(VALUE_COLUMNS) {
         for hash in column.values.hashes.iter().take(LOOKED_UP_VALUES) {
-            add_list(index, *hash, columns, |segment| &segment.values, &mut scores)?;
+            scores.add(*hash, |segment| &segment.values)?;
         }
     }
-    Ok(best_of(scores.into_iter().collect()))
+    Ok(scores.best())
 }
 
-fn add_list(
-    index: &LakeIndex,
-    hash: u64,
+/// Scores of tables by what their columns are listed under.
+struct TableScores<'a> {
+    index: &'a LakeIndex,
+    /// Columns in the index.
     columns: usize,
-    lists: impl Fn(&Segment) -> &crate::index::postings::Postings,
-    scores: &mut BTreeMap<TableRef, f64>,
-) -> Result<()> {
-    for (place, segment) in index.segments().iter().enumerate() {
-        let postings = lists(segment);
-        let Some(list) = postings.find(hash)?.filter(|list| list.bytes() <= COMMON_LIST_BYTES) else { continue };
-        let weight = (1.0 + columns as f64 / postings.count(list)?.max(1) as f64).ln();
-        let mut holders = Vec::new();
-        postings.for_each(list, |column| holders.push(column))?;
-        for column in holders {
-            let table = segment.columns.record(column)?.table;
-            if segment.is_live(table) {
-                *scores.entry(TableRef { segment: place as u32, table }).or_default() += weight;
+    /// For each segment, the score of each of its tables.
+    scores: Vec<Vec<f64>>,
+}
+
+impl<'a> TableScores<'a> {
+    fn of(index: &'a LakeIndex) -> Self {
+        let columns = index.segments().iter().map(|segment| segment.columns.len()).sum();
+        let scores = index.segments().iter().map(|segment| vec![0.0; segment.catalog.len()]).collect();
+        Self { index, columns, scores }
+    }
+
+    /// Adds to each table, for each of its columns listed under `hash`, the weight of that list: ln(1 + N/df).
+    fn add(&mut self, hash: u64, lists: impl Fn(&Segment) -> &Postings) -> Result<()> {
+        let mut found = Vec::new();
+        let (mut bytes, mut frequency) = (0, 0);
+        for (place, segment) in self.index.segments().iter().enumerate() {
+            if let Some(list) = lists(segment).find(hash)? {
+                (bytes, frequency) = (bytes + list.bytes(), frequency + list.count());
+                found.push((place, list));
             }
         }
+        if bytes > COMMON_LIST_BYTES {
+            return Ok(());
+        }
+        let weight = (1.0 + self.columns as f64 / frequency.max(1) as f64).ln();
+        for (place, list) in found {
+            let segment = &self.index.segments()[place];
+            let scores = &mut self.scores[place];
+            let mut damage = None;
+            lists(segment).for_each(list, |column| match segment.columns.record(column) {
+                Ok(record) => {
+                    if let Some(score) = scores.get_mut(record.table as usize) {
+                        *score += weight;
+                    }
+                }
+                Err(error) => damage = Some(error),
+            })?;
+            if let Some(error) = damage {
+                return Err(error);
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn best(self) -> Vec<(TableRef, f64)> {
+        let mut found = Vec::new();
+        for ((place, segment), scores) in (0u32..).zip(self.index.segments()).zip(self.scores) {
+            let scored = (0u32..).zip(scores).filter(|(table, score)| *score > 0.0 && segment.is_live(*table));
+            found.extend(scored.map(|(table, score)| (TableRef { segment: place, table }, score)));
+        }
+        best_of(found)
+    }
 }
 
 fn best_of(mut found: Vec<(TableRef, f64)>) -> Vec<(TableRef, f64)> {
@@ -266,156 +324,35 @@ fn best_of(mut found: Vec<(TableRef, f64)>) -> Vec<(TableRef, f64)> {
     found
 }
 
-/// Likenesses of the query's column names to other names, each computed once.
-struct QueryNames {
-    names: Vec<String>,
-    known: std::cell::RefCell<HashMap<String, Vec<f64>>>,
-}
-
-impl QueryNames {
-    fn of(query: &QueryTable) -> Self {
-        let names = query.columns.iter().map(|column| column.profile.name.clone()).collect();
-        Self { names, known: std::cell::RefCell::default() }
-    }
-
-    /// Likeness of every query column's name to `name`.
-    fn likeness(&self, name: &str) -> Vec<f64> {
-        if let Some(known) = self.known.borrow().get(name) {
-            return known.clone();
-        }
-        let likeness: Vec<f64> = self.names.iter().map(|own| name_likeness(own, name)).collect();
-        self.known.borrow_mut().insert(name.to_string(), likeness.clone());
-        likeness
-    }
-}
-
-fn align(segment: &Segment, query: &QueryTable, names: &QueryNames, table: u32) -> Result<Vec<AlignedPair>> {
-    let columns: Vec<u32> = segment.catalog.columns(table)?.take(MOST_ALIGNED_COLUMNS).collect();
-    let own = &query.columns[..query.columns.len().min(MOST_ALIGNED_COLUMNS)];
-    let mut fits: Vec<Fit> = Vec::with_capacity(own.len() * columns.len());
-    for column in &columns {
-        let record = segment.columns.record(*column)?;
-        let name = segment.columns.name(record)?;
-        let likeness = names.likeness(name);
-        let hashes = segment.columns.hashes(record)?;
-        for (own_place, own) in own.iter().enumerate() {
-            let meaning = f64::from(segment.column_vectors.dot(*column, &own.vector)?).max(0.0);
-            let values = shared_share(&own.values.hashes, hashes);
-            let score = pair_score(own, record, likeness[own_place], values, meaning);
-            fits.push(Fit { score, name: likeness[own_place], values, meaning });
-        }
-    }
-    let weights: Vec<f64> = (0..own.len() * columns.len())
-        .map(|at| fits[(at % columns.len()) * own.len() + at / columns.len()].score)
-        .map(|score| if score >= LEAST_FIT { score } else { 0.0 })
-        .collect();
-    let assigned = best_assignment(&weights, own.len(), columns.len());
-    let aligned = assigned.into_iter().enumerate().filter_map(|(own_place, other)| Some((own_place, other?)));
-    aligned
-        .map(|(own_place, other)| {
-            let fit = fits[other * own.len() + own_place];
-            let record = segment.columns.record(columns[other])?;
-            Ok(AlignedPair {
-                query_column: own[own_place].profile.name.clone(),
-                column: segment.columns.name(record)?.to_string(),
-                score: fit.score,
-                name: fit.name,
-                values: fit.values,
-                meaning: fit.meaning,
-                places: (own_place, other),
-            })
-        })
-        .collect()
-}
-
-/// How well one column of the query fits one of the candidate.
-#[derive(Clone, Copy)]
-struct Fit {
-    score: f64,
-    name: f64,
-    values: f64,
-    meaning: f64,
-}
-
-/// How well two columns fit under each other, 0..=1.
-fn pair_score(own: &QueryColumn, record: &ColumnRecord, name: f64, values: f64, meaning: f64) -> f64 {
-    let (a, b) = (own.profile.logical, record.logical());
-    if a == LogicalType::Empty || b == LogicalType::Empty {
-        return 0.5 * name;
-    }
-    let numbers = a.is_numeric() && b.is_numeric();
-    let fit = if numbers {
-        let quantiles =
-            own.sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
-        let range = range_likeness(&quantiles, &record.quantiles);
-        let year = own.profile.semantic == Some(SemanticType::Year);
-        let years = year == (record.semantic() == Some(SemanticType::Year));
-        (0.55 * name + 0.25 * range + 0.2 * meaning) * if years { 1.0 } else { 0.5 }
-    } else {
-        0.4 * name + 0.3 * values.sqrt() + 0.3 * meaning
-    };
-    let kinds = |kind: LogicalType| match kind {
-        LogicalType::Integer | LogicalType::Float => 0,
-        LogicalType::Date | LogicalType::Timestamp => 1,
-        LogicalType::Boolean => 2,
-        LogicalType::Text | LogicalType::Empty => 3,
-    };
-    let fit = if told_apart(own.profile.semantic) && own.profile.semantic == record.semantic() {
-        fit + SAME_MEANING * (1.0 - fit)
-    } else {
-        fit
-    };
-    // The same name over other types is a formatting difference more often than another attribute.
-    if kinds(a) == kinds(b) { fit } else { fit * if name == 1.0 { 0.75 } else { 0.5 } }
-}
-
-/// Kinds of values of which a table seldom has two columns: columns of the same kind belong together whatever their names.
-fn told_apart(semantic: Option<SemanticType>) -> bool {
-    matches!(
-        semantic,
-        Some(
-            SemanticType::Year
-                | SemanticType::Time
-                | SemanticType::Country
-                | SemanticType::CountryCode
-                | SemanticType::UsState
-                | SemanticType::Latitude
-                | SemanticType::Longitude
-        )
-    )
-}
-
-/// Values in both over values of the smaller side, shrunk where only a few are shared.
-fn shared_share(a: &[u64], b: &[u64]) -> f64 {
-    let (mut at, mut bt, mut shared) = (0, 0, 0u32);
-    while at < a.len() && bt < b.len() {
-        match a[at].cmp(&b[bt]) {
-            std::cmp::Ordering::Less => at += 1,
-            std::cmp::Ordering::Greater => bt += 1,
-            std::cmp::Ordering::Equal => {
-                shared += 1;
-                at += 1;
-                bt += 1;
-            }
-        }
-    }
-    let smaller = a.len().min(b.len());
-    if smaller == 0 { 0.0 } else { f64::from(shared) / (smaller as f64 + 2.0) }
-}
-
 fn answer(
     index: &LakeIndex,
     lake: &Path,
     query: &QueryTable,
-    candidate: Candidate<'_>,
+    candidate: &Candidate<'_>,
     own_rows: Option<&RowHashes>,
 ) -> Result<UnionAnswer> {
     let entry = index.entry(candidate.table)?;
-    let places: Vec<(usize, usize)> = candidate.alignment.iter().map(|pair| pair.places).collect();
-    let new_rows = own_rows.filter(|_| !places.is_empty()).and_then(|own| {
-        let theirs = RowHashes::read(&lake.join(&entry.path)).ok()?;
-        Some(own.new_rows(&theirs, &places))
-    });
+    // Columns with the fewest common values first: they tell most rows apart.
+    let mut pairs: Vec<&Pair> = candidate.pairs.iter().collect();
+    pairs.sort_by(|a, b| a.2.values.total_cmp(&b.2.values));
+    let places: Vec<(usize, usize)> = pairs.into_iter().map(|(own, other, _)| (*own, *other)).collect();
+    let columns = &entry.profile.columns;
+    let aligned = |(own, other, fit): &Pair| AlignedPair {
+        query_column: query.columns[*own].profile.name.clone(),
+        column: columns.get(*other).map(|column| column.name.clone()).unwrap_or_default(),
+        score: fit.score,
+        name: fit.name,
+        values: fit.values,
+        meaning: fit.meaning,
+    };
+    let new_rows = match own_rows.filter(|_| !places.is_empty()) {
+        None => None,
+        Some(_) if shares_no_row(index, query, candidate)? => {
+            let rows = entry.profile.rows;
+            Some(NewRows { compared: rows, new: rows, complete: !entry.report.partial() })
+        }
+        Some(own) => own.new_rows(&lake.join(&entry.path), &places).ok(),
+    };
     let unmatched = query.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(own, _)| own == place));
     let extra =
         entry.profile.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(_, other)| other == place));
@@ -429,12 +366,29 @@ fn answer(
         near_copy: places.len() * 5 >= query.columns.len() * 4
             && new_rows.is_some_and(|rows| (rows.new as f64) <= COPY_SHARE * rows.compared as f64),
         new_rows,
-        alignment: candidate.alignment,
+        alignment: candidate.pairs.iter().map(aligned).collect(),
         rows: entry.profile.rows,
         reason: String::new(),
     };
     answer.reason = reason(&answer, query.columns.len());
     Ok(answer)
+}
+
+/// Whether an aligned pair of columns has no value in common and no gaps on both sides: then no row is in both tables, and
+/// their files need not be read to know it.
+fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_>) -> Result<bool> {
+    let segment = index.segment(candidate.table.segment)?;
+    let first = segment.catalog.columns(candidate.table.table)?.start;
+    for (own, other, fit) in &candidate.pairs {
+        let record = segment.columns.record(first.saturating_add(*other as u32))?;
+        let sketch = &query.columns[*own].sketch;
+        let all_known = record.is_exact() && sketch.bound == u64::MAX;
+        let full = record.present == record.rows || sketch.present() == sketch.rows;
+        if fit.values == 0.0 && all_known && full {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn reason(answer: &UnionAnswer, columns: usize) -> String {
