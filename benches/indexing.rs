@@ -42,7 +42,8 @@ fn main() {
         }
     }
     let (one_ms, many_ms, build_ms) = (median(&one), median(&many), median(&build));
-    let per_round = |bare: &[f64]| median(&build.iter().zip(bare).map(|(build, bare)| build / bare).collect::<Vec<_>>());
+    let per_round =
+        |bare: &[f64]| median(&build.iter().zip(bare).map(|(build, bare)| build / bare).collect::<Vec<_>>());
     println!("bare read, 1 thread      {one_ms:8.1} ms  {:7.1} MB/s", bytes as f64 / 1e3 / one_ms);
     println!("bare read, {threads} threads     {many_ms:8.1} ms  {:7.1} MB/s", bytes as f64 / 1e3 / many_ms);
     println!("index build, {threads} threads   {build_ms:8.1} ms  {:7.1} MB/s", bytes as f64 / 1e3 / build_ms);

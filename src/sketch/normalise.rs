@@ -103,7 +103,7 @@ impl Normaliser {
 
     /// Normalises one cell.
     pub fn value(&mut self, raw: &str) -> Value {
-        let cell = raw.trim();
+        let cell = trimmed(raw);
         self.normal.clear();
         if is_missing(cell) {
             return Value::NULL;
@@ -130,6 +130,11 @@ impl Normaliser {
     }
 
     fn number_or_date(&mut self, cell: &str) -> Option<Value> {
+        if let Some(number) = number::parse_plain(cell) {
+            self.normal.push_str(number.canonical);
+            let kind = if number.integer { Kind::Integer } else { Kind::Float };
+            return Some(Value { kind, hash: tagged_hash(number.canonical, Tag::Number), number: number.value });
+        }
         if let Some(number) = number::parse_number(cell, &mut self.digits) {
             number::write_canonical(&number, &self.digits, &mut self.normal);
             let kind = match number.unit {
@@ -229,6 +234,15 @@ fn tagged_hash(normal: &str, tag: Tag) -> u64 {
     xxh3_64_with_seed(normal.as_bytes(), tag as u64).max(1)
 }
 
+/// `raw` without white space around it: [`str::trim`], but most cells are seen at once to have none.
+#[inline]
+pub fn trimmed(raw: &str) -> &str {
+    match raw.as_bytes() {
+        [byte] | [byte, .., b'!'..=b'~'] if matches!(byte, b'!'..=b'~') => raw,
+        _ => raw.trim(),
+    }
+}
+
 /// Hash of a trimmed cell as written; two cells are equal as written exactly when these are.
 pub fn raw_hash(cell: &str) -> u64 {
     xxh3_64(cell.as_bytes())
@@ -259,6 +273,9 @@ pub fn is_missing(cell: &str) -> bool {
 pub fn without_footnotes(cell: &str) -> &str {
     let mut rest = cell;
     loop {
+        if matches!(rest.as_bytes(), [.., b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'.' | b')' | b'%']) {
+            return rest;
+        }
         let before = rest.trim_end();
         let stripped = before
             .strip_suffix(['*', '†', '‡', '§', '¶', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹', '⁰'])

@@ -44,7 +44,14 @@ impl Delimited {
     /// # Errors
     /// Those of [`Text::open`]; [`Error::Unreadable`] for JSON, for text without rows, and for too many columns.
     pub(super) fn open(path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
-        let mut text = Text::open(path)?;
+        Delimited::read(Text::open(path)?, path, options, least_columns)
+    }
+
+    /// Reads an opened text, whose file is `path`.
+    ///
+    /// # Errors
+    /// As [`Delimited::open`], without the text's own.
+    pub(super) fn read(mut text: Text, path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
         let sniffed = sniff_text(path, &mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
         let mut report = ReadReport::default();
         let lines = take_preamble(&mut text, &sniffed, &mut report);
