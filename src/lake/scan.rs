@@ -47,6 +47,7 @@ pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
             builders = (0..names.len())
                 .map(|place| ColumnSketchBuilder::new(limits, date_order(batch.column(place))))
                 .collect();
+            builders.iter_mut().for_each(|builder| builder.expect(batch.num_rows()));
         }
         push_batch(&mut builders, &batch)?;
         bound_memory(&mut builders);

@@ -252,6 +252,12 @@ impl ColumnSketchBuilder {
         }
     }
 
+    /// Makes room for the distinct cells of about `rows` more rows.
+    pub fn expect(&mut self, rows: usize) {
+        const MOST: usize = 128;
+        self.entries.reserve(rows.min(MOST));
+    }
+
     /// Distinct cells held at the moment.
     pub fn held_values(&self) -> usize {
         self.entries.len()

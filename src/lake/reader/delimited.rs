@@ -69,7 +69,9 @@ impl Delimited {
         }
         records.expect_cells(columns.len());
         records.note(&mut report);
-        let batch = TextBatch::new(&columns, options.batch_limits());
+        let mut batch = TextBatch::new(&columns, options.batch_limits());
+        let ahead = records.window();
+        batch.expect(memchr::memchr_iter(b'\n', ahead).count(), ahead.len());
         let (short, long, cut) = Default::default();
         let max_rows = options.max_rows.unwrap_or(u64::MAX);
         let scratch = Vec::new();
@@ -145,7 +147,7 @@ impl TableReader for Delimited {
                 self.push_row();
             }
         }
-        self.batch.finish()
+        self.batch.finish(!self.done)
     }
 
     fn report(&self) -> &ReadReport {
