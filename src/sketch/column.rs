@@ -72,7 +72,7 @@ impl Hasher for PassThrough {
 }
 
 /// What a column's cells were, in bounded space.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ColumnSketch {
     /// Cells seen, missing ones included.
     pub rows: u64,

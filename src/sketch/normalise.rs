@@ -157,7 +157,7 @@ impl Normaliser {
     fn fold(&mut self, text: &str) {
         self.folded.clear();
         if text.is_ascii() {
-            fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut self.folded);
+            fold_ascii(text.as_bytes(), &mut self.folded);
         } else {
             // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
             let letters =
@@ -219,6 +219,34 @@ fn fold_chars(chars: impl Iterator<Item = char>, out: &mut String) {
             None => out.push(' '),
         }
         previous = kept.unwrap_or(' ');
+    }
+}
+
+/// [`fold_chars`] for ASCII, which most text is: the same rules byte by byte.
+fn fold_ascii(text: &[u8], out: &mut String) {
+    out.reserve(text.len());
+    let mut previous = b' ';
+    for (at, &byte) in text.iter().enumerate() {
+        let kept = match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'+' | b'#' | b'%' | b'<' | b'>' | b'=' | b'$' => byte,
+            b'A'..=b'Z' => byte.to_ascii_lowercase(),
+            b'\'' | b'`' => continue,
+            b'&' => {
+                out.push_str(if previous == b' ' { "and" } else { " and" });
+                b' '
+            }
+            b'-' => {
+                let next = text.get(at + 1);
+                let sign = previous == b' ' && next.is_some_and(u8::is_ascii_digit);
+                let grade = next.is_none() && previous.is_ascii_alphanumeric();
+                if sign || grade { b'-' } else { b' ' }
+            }
+            _ => b' ',
+        };
+        if kept != b' ' || previous != b' ' || byte == b'&' {
+            out.push(char::from(kept));
+        }
+        previous = kept;
     }
 }
 
@@ -384,6 +412,22 @@ mod tests {
 
     fn hash(cell: &str) -> u64 {
         Normaliser::default().value(cell).hash
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn ascii_is_folded_like_any_text(text in "[ -~\\t]{0,24}|[-&' aA1]{0,10}") {
+            let (mut short, mut long) = (String::new(), String::new());
+            fold_ascii(text.as_bytes(), &mut short);
+            fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut long);
+            proptest::prop_assert_eq!(short, long);
+        }
+
+        #[test]
+        fn cells_are_trimmed_like_any_text(cell in "[ \\t\u{a0}a-cé]{0,6}") {
+            proptest::prop_assert_eq!(trimmed(&cell), cell.trim());
+            proptest::prop_assert_eq!(without_footnotes(cell.trim()), without_footnotes(&format!("{} ", cell.trim())));
+        }
     }
 
     #[test]
