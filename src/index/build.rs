@@ -21,7 +21,8 @@ use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::plan::{Plan, Read, plan, settled_time};
 use super::segment_builder::SegmentBuilder;
-use super::{encode, merge, verify};
+use super::table_draft::TableDraft;
+use super::{merge, verify};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::lake::catalog::{TableEntry, own_citation};
@@ -30,7 +31,6 @@ use crate::lake::profile;
 use crate::lake::reader::{self, ReadOptions, Repair};
 use crate::lake::scan;
 use crate::lake::source::{self, ContentHash};
-use crate::sketch::ColumnSketch;
 
 /// Files handed to the reading threads at once.
 const CHUNK_FILES: usize = 128;
@@ -162,22 +162,6 @@ pub struct BuildOptions {
     pub rebuild: bool,
     /// Check every byte of the existing index first and read again what damaged segments held.
     pub repair: bool,
-}
-
-/// A table read, sketched and embedded, ready for the writer.
-pub struct TableDraft {
-    /// Everything but values.
-    pub entry: TableEntry,
-    /// The file it came from.
-    pub stamp: FileStamp,
-    /// One sketch a column.
-    pub sketches: Vec<ColumnSketch>,
-    /// One vector a column.
-    pub column_vectors: Vec<Vec<f32>>,
-    /// Vector of headers and values.
-    pub content: Vec<f32>,
-    /// Vector of all that is said about the table.
-    pub topic: Vec<f32>,
 }
 
 /// Brings the index in `folder` up to the state of the lake in `lake`.
@@ -396,12 +380,12 @@ fn read_and_write(
 fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
     match result {
         Ok(draft) => {
-            outcome.rows += draft.entry.profile.rows;
+            outcome.rows += draft.rows;
             outcome.read_bytes += read.file.read_bytes;
             if read.new {
-                outcome.new_contents.push(draft.entry.content);
+                outcome.new_contents.push(draft.hash);
             }
-            let report = &draft.entry.report;
+            let report = &draft.report;
             if report.partial() {
                 let lost = report.repairs.iter().filter(|repair| repair.kind.loses_rows()).map(ToString::to_string);
                 let reason = lost.collect::<Vec<_>>().join("; ");
@@ -450,12 +434,12 @@ fn read_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder, observe
 }
 
 fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Result<Box<TableDraft>> {
-    // Before the content is looked at: what changes from here on is noticed by the next update. The hash comes before the
-    // scan, so that a file changed between the two has a hash that it no longer has.
+    // Before the content is looked at: what changes from here on is noticed by the next update. What is scanned is hashed in
+    // the same reading, or before it, so that a file changed meanwhile never has the hash of what was not scanned.
     let settled_time = settled_time(read.file);
-    let content = source::content_hash(&read.file.path)?;
-    let mut reader = reader::open(read.file, &ReadOptions::default())?;
+    let (mut reader, content) = reader::open_hashed(read.file, &ReadOptions::default())?;
     let scan = scan::scan(reader.as_mut())?;
+    let content = content.finish(reader)?;
     let profile = profile::profile(&scan);
     let published = read.metadata.and_then(|metadata| metadata.identifier.clone());
     let entry = TableEntry {
@@ -468,14 +452,6 @@ fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Res
         profile,
         content,
     };
-    let column_vectors = entry
-        .profile
-        .columns
-        .iter()
-        .zip(&scan.sketches)
-        .map(|(column, sketch)| encode::column_vector(embedder, column, sketch))
-        .collect();
-    let (content_vector, topic) = encode::table_vectors(embedder, &entry, &scan.sketches);
     let stamp = FileStamp {
         path: read.file.relative.clone(),
         read_bytes: read.file.read_bytes,
@@ -483,7 +459,7 @@ fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Res
         content: *content.as_bytes(),
         metadata_hash: read.metadata_hash,
     };
-    Ok(Box::new(TableDraft { entry, stamp, sketches: scan.sketches, column_vectors, content: content_vector, topic }))
+    Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
 }
 
 fn write_segments(
@@ -503,7 +479,7 @@ fn write_segments(
                     open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), dims)?)
                 }
             };
-            builder.push(*draft)?;
+            builder.push(&draft)?;
             if builder.values() > SEGMENT_VALUES
                 && let Some(full) = open.take()
             {

@@ -48,6 +48,14 @@ pub struct FileStamp {
     pub metadata_hash: u64,
 }
 
+/// `entry` as the catalogue keeps it.
+///
+/// # Errors
+/// [`Error::Internal`] when it cannot be written as JSON, which no entry gives cause for.
+pub fn written(entry: &TableEntry) -> Result<Vec<u8>> {
+    serde_json::to_vec(entry).map_err(|error| Error::Internal(error.to_string()))
+}
+
 /// Writes the catalogue of one segment, table by table in the order of their ids.
 #[derive(Default)]
 pub struct CatalogWriter {
@@ -58,27 +66,12 @@ pub struct CatalogWriter {
 }
 
 impl CatalogWriter {
-    /// Adds the next table, whose columns are numbered from `first_column`; its number in the segment.
+    /// Adds the next table, whose columns have these numbers in the segment; its own number. `entry` is its [`TableEntry`] as
+    /// [`written`].
     ///
     /// # Errors
     /// [`Error::Internal`] when tables do not come in the order of their ids.
-    pub fn push(&mut self, entry: &TableEntry, stamp: &FileStamp, first_column: u32) -> Result<u32> {
-        let columns = entry.profile.columns.len() as u32;
-        let bytes = serde_json::to_vec(entry).map_err(|error| Error::Internal(error.to_string()))?;
-        self.push_bytes(entry.id.as_str(), stamp, &bytes, first_column..first_column + columns)
-    }
-
-    /// Adds table `table` of `from` as the next one, as [`push`](Self::push) does; `modified_ns` is what its stamp says from now on.
-    ///
-    /// # Errors
-    /// Those of [`push`](Self::push), and [`Error::DamagedIndex`].
-    pub fn push_stored(&mut self, from: &Catalog, table: u32, modified_ns: u64, first_column: u32) -> Result<u32> {
-        let stamp = FileStamp { modified_ns, ..from.stamp(table)? };
-        let columns = first_column..first_column + from.columns(table)?.len() as u32;
-        self.push_bytes(from.id(table)?, &stamp, from.entry_bytes(table)?, columns)
-    }
-
-    fn push_bytes(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<u32> {
+    pub fn push(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<u32> {
         if self.last_id.as_deref().is_some_and(|last| last >= id) {
             return Err(Error::Internal(format!("table `{id}` out of order")));
         }
@@ -105,6 +98,16 @@ impl CatalogWriter {
         });
         self.last_id = Some(id.to_string());
         Ok((self.records.len() - 1) as u32)
+    }
+
+    /// Adds table `table` of `from` as the next one, as it is; `modified_ns` is what its stamp says from now on.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push), and [`Error::DamagedIndex`].
+    pub fn push_stored(&mut self, from: &Catalog, table: u32, modified_ns: u64, first_column: u32) -> Result<u32> {
+        let stamp = FileStamp { modified_ns, ..from.stamp(table)? };
+        let columns = first_column..first_column + from.columns(table)?.len() as u32;
+        self.push(from.id(table)?, &stamp, from.entry_bytes(table)?, columns)
     }
 
     /// Tables added.

@@ -193,6 +193,23 @@ impl ColumnsWriter {
         Ok((self.records.len() - 1) as u32)
     }
 
+    /// Adds the columns of `part`, all of them of table `table`; the number of the first one.
+    pub fn append(&mut self, part: &ColumnsWriter, table: u32) -> u32 {
+        let first = self.records.len() as u32;
+        self.records.extend(part.records.iter().map(|record| ColumnRecord {
+            values_start: record.values_start + self.hashes.len() as u64,
+            names_start: record.names_start + self.names.len() as u64,
+            samples_start: record.samples_start + self.samples.len() as u64,
+            table,
+            ..*record
+        }));
+        self.names.extend_from_slice(&part.names);
+        self.hashes.extend_from_slice(&part.hashes);
+        self.variants.extend_from_slice(&part.variants);
+        self.samples.extend_from_slice(&part.samples);
+        first
+    }
+
     /// Value hashes of all columns added.
     pub fn values(&self) -> usize {
         self.hashes.len()

@@ -3,34 +3,30 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
 
-use super::build::{BuildObserver, BuildStep, TableDraft};
+use super::build::{BuildObserver, BuildStep};
 use super::catalog::CatalogWriter;
 use super::columns::ColumnsWriter;
 use super::encode::column_dims;
-use super::lexical::{LexicalBuilder, LexicalDocument, LexicalIndex};
-use super::lsh::{LshBuilder, LshParams};
+use super::keys::ColumnKeys;
+use super::lexical::{LexicalBuilder, LexicalIndex};
 use super::manifest::{FileEntry, Manifest, SegmentEntry, sync_folder};
 use super::open::Segment;
 use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
+use super::table_draft::TableDraft;
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE, header_hashes,
+    TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result};
-use crate::lake::semantic::LogicalType;
-use crate::sketch::minhash::MinHash;
 
 /// Where the word index spills, in the segment's folder while it is written.
 const SCRATCH_FOLDER: &str = "scratch";
 /// Bytes of memory the word index may use before it spills.
 const LEXICAL_MEMORY_BYTES: usize = 64 << 20;
-/// Bytes of cell text a table contributes to the word index.
-const VALUES_TEXT_BYTES: usize = 512 << 10;
-/// Columns with fewer distinct values are found by their lists alone.
-const LSH_LEAST_VALUES: u64 = 10;
 
 /// Collects the tables of one segment.
 pub struct SegmentBuilder {
@@ -38,8 +34,7 @@ pub struct SegmentBuilder {
     folder: PathBuf,
     catalog: CatalogWriter,
     columns: ColumnsWriter,
-    headers: Vec<(u64, u32)>,
-    lsh: LshBuilder,
+    keys: ColumnKeys,
     lexical: LexicalBuilder,
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
@@ -62,8 +57,7 @@ impl SegmentBuilder {
             name: name.to_string(),
             catalog: CatalogWriter::default(),
             columns: ColumnsWriter::default(),
-            headers: Vec::new(),
-            lsh: LshBuilder::new(LshParams::default())?,
+            keys: ColumnKeys::new()?,
             lexical: LexicalBuilder::new(&folder.join(SCRATCH_FOLDER), LEXICAL_MEMORY_BYTES),
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
@@ -81,17 +75,16 @@ impl SegmentBuilder {
     ///
     /// # Errors
     /// What the parts report.
-    pub fn push(&mut self, draft: TableDraft) -> Result<()> {
-        let table = self.catalog.push(&draft.entry, &draft.stamp, self.columns.len() as u32)?;
-        let columns = draft.entry.profile.columns.iter().zip(&draft.sketches).zip(&draft.column_vectors);
-        for (place, ((profile, sketch), vector)) in columns.enumerate() {
-            let column = self.columns.push(table, place as u32, profile, sketch);
-            self.add_keys(column, &profile.name, sketch.distinct, &sketch.hashes);
-            self.column_vectors.push(vector)?;
-        }
+    pub fn push(&mut self, draft: &TableDraft) -> Result<()> {
+        let first = self.columns.len() as u32;
+        let columns = first..first + draft.columns.len() as u32;
+        let table = self.catalog.push(draft.id.as_str(), &draft.stamp, &draft.entry, columns)?;
+        self.columns.append(&draft.columns, table);
+        self.keys.append(&draft.keys, first);
+        self.column_vectors.append(&draft.column_vectors)?;
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
-        self.add_words(table, &draft)
+        self.lexical.add(&draft.words.document(table, draft.id.as_str()))
     }
 
     /// Adds table `table` of `from`, all but its words ([`push_words`](Self::push_words)); tables come in the order of their
@@ -104,7 +97,7 @@ impl SegmentBuilder {
         for stored in from.catalog.columns(table)? {
             let record = from.columns.record(stored)?;
             let column = self.columns.push_stored(&from.columns, record, number)?;
-            self.add_keys(column, from.columns.name(record)?, record.distinct, from.columns.hashes(record)?);
+            self.keys.add(column, from.columns.name(record)?, record.distinct, from.columns.hashes(record)?);
             self.column_vectors.push_stored(&from.column_vectors, stored)?;
         }
         self.content_vectors.push_stored(&from.content_vectors, table)?;
@@ -125,48 +118,6 @@ impl SegmentBuilder {
         self.lexical.add_segment(from, segment, table_of)
     }
 
-    /// The hashes and the signature that column `column` is found by.
-    fn add_keys(&mut self, column: u32, name: &str, distinct: u64, hashes: &[u64]) {
-        self.headers.extend(header_hashes(name).map(|hash| (hash, column)));
-        if distinct >= LSH_LEAST_VALUES && !hashes.is_empty() {
-            self.lsh.add(column, distinct, &MinHash::of(hashes));
-        }
-    }
-
-    fn add_words(&mut self, table: u32, draft: &TableDraft) -> Result<()> {
-        let entry = &draft.entry;
-        let headers: Vec<&str> = entry.profile.columns.iter().map(|column| column.name.as_str()).collect();
-        let mut values = String::new();
-        for (column, sketch) in entry.profile.columns.iter().zip(&draft.sketches) {
-            // Measurements are noise as words; whole numbers (years, ids) are asked for.
-            if column.logical != LogicalType::Float && values.len() < VALUES_TEXT_BYTES {
-                values.push_str(&sketch.text);
-            }
-        }
-        let metadata = entry.metadata.as_ref();
-        let mut description = metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default();
-        for line in &entry.report.preamble {
-            description.push('\n');
-            description.push_str(line);
-        }
-        for column in metadata.into_iter().flat_map(|metadata| metadata.columns.values()) {
-            for text in [&column.title, &column.description].into_iter().flatten() {
-                description.push('\n');
-                description.push_str(text);
-            }
-        }
-        let tags = metadata.map(|metadata| metadata.tags.join("\n")).unwrap_or_default();
-        self.lexical.add(&LexicalDocument {
-            table,
-            id: entry.id.as_str(),
-            title: metadata.and_then(|metadata| metadata.title.as_deref()).unwrap_or_default(),
-            headers: &headers.join("\n"),
-            description: &description,
-            tags: &tags,
-            values: &values,
-        })
-    }
-
     /// Writes everything; the segment as the manifest names it.
     ///
     /// # Errors
@@ -174,27 +125,49 @@ impl SegmentBuilder {
     pub fn finish(self, observer: &dyn BuildObserver) -> Result<SegmentEntry> {
         let (tables, columns) = (self.catalog.len() as u32, self.columns.len() as u32);
         let values = self.columns.values() as u64;
-        let mut files = Vec::new();
-        let mut note = |name: &str, stats: SegmentStats, step: BuildStep| {
-            let checksum = format!("{:016x}", stats.checksum);
-            files.push(FileEntry { name: name.to_string(), bytes: stats.bytes, checksum });
-            observer.reached(step);
-        };
-        note(WORDS_FILE, self.lexical.finish(&self.folder.join(WORDS_FILE))?.file, BuildStep::WordsWritten);
-        note(CATALOG_FILE, self.catalog.finish(&self.folder.join(CATALOG_FILE))?, BuildStep::CatalogWritten);
-        let mut vectors = SegmentWriter::create(&self.folder.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
-        self.column_vectors.write(&mut vectors, COLUMN_VECTORS, GraphChoice::Auto)?;
-        self.content_vectors.write(&mut vectors, CONTENT_VECTORS, GraphChoice::Auto)?;
-        self.topic_vectors.write(&mut vectors, TOPIC_VECTORS, GraphChoice::Auto)?;
-        note(VECTORS_FILE, vectors.finish()?, BuildStep::VectorsWritten);
-        let mut join = SegmentWriter::create(&self.folder.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
-        write_postings(&mut join, VALUE_TAGS, self.columns.pairs())?;
-        write_postings(&mut join, HEADER_TAGS, self.headers)?;
-        self.lsh.write(&mut join)?;
-        note(JOIN_FILE, join.finish()?, BuildStep::JoinWritten);
-        note(COLUMNS_FILE, self.columns.finish(&self.folder.join(COLUMNS_FILE))?, BuildStep::ColumnsWritten);
+        let folder = &self.folder;
+        let pairs = self.columns.pairs();
+        // The files are independent of each other: sorting one fills the time that another waits for the disk.
+        let written = thread::scope(|scope| {
+            let words = scope.spawn(|| {
+                let words = self.lexical.finish(&folder.join(WORDS_FILE))?;
+                Ok(note(WORDS_FILE, words.file, BuildStep::WordsWritten, observer))
+            });
+            let vectors = scope.spawn(|| {
+                let mut file = SegmentWriter::create(&folder.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
+                self.column_vectors.write(&mut file, COLUMN_VECTORS, GraphChoice::Auto)?;
+                self.content_vectors.write(&mut file, CONTENT_VECTORS, GraphChoice::Auto)?;
+                self.topic_vectors.write(&mut file, TOPIC_VECTORS, GraphChoice::Auto)?;
+                Ok(note(VECTORS_FILE, file.finish()?, BuildStep::VectorsWritten, observer))
+            });
+            let catalog = scope.spawn(|| {
+                let catalog = self.catalog.finish(&folder.join(CATALOG_FILE))?;
+                Ok(note(CATALOG_FILE, catalog, BuildStep::CatalogWritten, observer))
+            });
+            let columns = scope.spawn(|| {
+                let columns = self.columns.finish(&folder.join(COLUMNS_FILE))?;
+                Ok(note(COLUMNS_FILE, columns, BuildStep::ColumnsWritten, observer))
+            });
+            let join = scope.spawn(|| {
+                let mut file = SegmentWriter::create(&folder.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
+                write_postings(&mut file, VALUE_TAGS, pairs)?;
+                write_postings(&mut file, HEADER_TAGS, self.keys.headers)?;
+                self.keys.domains.write(&mut file)?;
+                Ok(note(JOIN_FILE, file.finish()?, BuildStep::JoinWritten, observer))
+            });
+            let joined = |thread: ScopedJoinHandle<'_, Result<FileEntry>>| {
+                thread.join().map_err(|_| Error::Internal("a writer of the index panicked".into()))?
+            };
+            [words, catalog, vectors, join, columns].map(joined)
+        });
+        let files = written.into_iter().collect::<Result<Vec<FileEntry>>>()?;
         sync_folder(&self.folder)?;
         let name = self.name;
         Ok(SegmentEntry { name, tables, columns, values, removed: Vec::new(), restamped: BTreeMap::new(), files })
     }
+}
+
+fn note(name: &str, stats: SegmentStats, step: BuildStep, observer: &dyn BuildObserver) -> FileEntry {
+    observer.reached(step);
+    FileEntry { name: name.to_string(), bytes: stats.bytes, checksum: format!("{:016x}", stats.checksum) }
 }

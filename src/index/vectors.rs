@@ -106,6 +106,14 @@ impl VectorSetBuilder {
         Ok(())
     }
 
+    /// Adds the vectors of `part`, which has the same number of dimensions.
+    pub fn append(&mut self, part: &VectorSetBuilder) -> Result<()> {
+        expect_dims(self.dims, part.dims)?;
+        self.bytes.extend_from_slice(&part.bytes);
+        self.scales.extend_from_slice(&part.scales);
+        Ok(())
+    }
+
     /// Adds vector `id` of `from`, which has the same dimensions, as the next one, bit by bit.
     pub fn push_stored(&mut self, from: &VectorSet, id: u32) -> Result<()> {
         expect_dims(self.dims, from.dims)?;

@@ -365,6 +365,11 @@ fn short_id(relative: &str) -> &str {
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
+    /// What `hasher` has taken.
+    pub(super) fn of(hasher: &blake3::Hasher) -> ContentHash {
+        ContentHash(*hasher.finalize().as_bytes())
+    }
+
     /// The 32 bytes of the hash.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

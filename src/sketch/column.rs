@@ -7,13 +7,12 @@
 //! sampled columns is estimated on the range that both kept, and is exact when neither dropped any.
 //! Kinds, missing cells, extremes and moments are counted over all cells whatever is dropped.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::RawEntryMut;
 
-use super::normalise::{Kind, Normaliser, raw_hash};
+use super::normalise::{Kind, Normaliser, raw_hash, trimmed};
 use super::pattern::write_pattern;
 use super::temporal::DateOrder;
 
@@ -73,7 +72,7 @@ impl Hasher for PassThrough {
 }
 
 /// What a column's cells were, in bounded space.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ColumnSketch {
     /// Cells seen, missing ones included.
     pub rows: u64,
@@ -188,8 +187,9 @@ pub struct ColumnSketchBuilder {
     rows: u64,
     kinds: [u64; Kind::COUNT],
     text: String,
-    samples: BTreeMap<u64, String>,
-    patterns: BTreeMap<String, u32>,
+    /// Ascending by hash.
+    samples: Vec<(u64, String)>,
+    patterns: Vec<(String, u32)>,
     patterned: u32,
     pattern: String,
     /// Of the numbers, then of the days of dates: a stray year among dates is no day.
@@ -238,8 +238,8 @@ impl ColumnSketchBuilder {
             rows: 0,
             kinds: [0; Kind::COUNT],
             text: String::new(),
-            samples: BTreeMap::new(),
-            patterns: BTreeMap::new(),
+            samples: Vec::new(),
+            patterns: Vec::new(),
             patterned: 0,
             pattern: String::new(),
             moments: Default::default(),
@@ -250,6 +250,12 @@ impl ColumnSketchBuilder {
             longest: 0,
             length_sum: 0,
         }
+    }
+
+    /// Makes room for the distinct cells of about `rows` more rows.
+    pub fn expect(&mut self, rows: usize) {
+        const MOST: usize = 128;
+        self.entries.reserve(rows.min(MOST));
     }
 
     /// Distinct cells held at the moment.
@@ -265,7 +271,7 @@ impl ColumnSketchBuilder {
 
     /// Adds the next cell.
     pub fn push(&mut self, raw: &str) {
-        let cell = raw.trim();
+        let cell = trimmed(raw);
         if cell.is_empty() {
             return self.push_missing(1);
         }
@@ -335,10 +341,10 @@ impl ColumnSketchBuilder {
         }
         self.patterned += 1;
         write_pattern(cell, &mut self.pattern);
-        if let Some(count) = self.patterns.get_mut(&self.pattern) {
+        if let Some((_, count)) = self.patterns.iter_mut().find(|(known, _)| *known == self.pattern) {
             *count += 1;
         } else if self.patterns.len() < MOST_PATTERNS {
-            self.patterns.insert(self.pattern.clone(), 1);
+            self.patterns.push((self.pattern.clone(), 1));
         }
     }
 
@@ -377,9 +383,9 @@ impl ColumnSketchBuilder {
             na_cells: self.na_cells,
             longest: self.longest,
             mean_length: if cells == 0 { 0.0 } else { self.length_sum as f64 / cells as f64 },
-            patterns: shares(&self.patterns, self.patterned),
+            patterns: shares(self.patterns, self.patterned),
             top,
-            samples: self.samples.into_iter().collect(),
+            samples: self.samples,
             text: self.text,
             variants: present.iter().map(|(_, variant, _)| *variant).collect(),
             hashes: present.into_iter().map(|(hash, _, _)| hash).collect(),
@@ -424,6 +430,11 @@ fn keep_text(text: &mut String, cell: &str, limit: usize) -> u32 {
         return NO_TEXT;
     }
     let offset = text.len() as u32;
+    if memchr::memchr2(b'\n', b'\r', shown.as_bytes()).is_none() {
+        text.push_str(shown);
+        text.push('\n');
+        return offset;
+    }
     for (place, line) in shown.split(['\n', '\r']).filter(|line| !line.is_empty()).enumerate() {
         if place > 0 {
             text.push(' ');
@@ -434,31 +445,25 @@ fn keep_text(text: &mut String, cell: &str, limit: usize) -> u32 {
     offset
 }
 
-fn keep_sample(samples: &mut BTreeMap<u64, String>, hash: u64, cell: &str, limit: usize) {
-    if samples.len() >= limit {
-        match samples.last_key_value() {
-            Some((greatest, _)) if hash < *greatest => {}
-            _ => return,
-        }
-    }
-    if samples.contains_key(&hash) {
+fn keep_sample(samples: &mut Vec<(u64, String)>, hash: u64, cell: &str, limit: usize) {
+    let full = samples.len() >= limit;
+    if full && samples.last().is_none_or(|(greatest, _)| hash >= *greatest) {
         return;
     }
-    samples.insert(hash, shortened(cell).to_string());
-    if samples.len() > limit {
-        samples.pop_last();
+    let Err(place) = samples.binary_search_by_key(&hash, |(kept, _)| *kept) else { return };
+    if full {
+        samples.pop();
     }
+    samples.insert(place, (hash, shortened(cell).to_string()));
 }
 
 fn shortened(cell: &str) -> &str {
     &cell[..cell.floor_char_boundary(LONGEST_SHOWN)]
 }
 
-fn shares(patterns: &BTreeMap<String, u32>, total: u32) -> Vec<(String, f64)> {
-    let mut shares: Vec<(String, f64)> = patterns
-        .iter()
-        .map(|(pattern, count)| (pattern.clone(), f64::from(*count) / f64::from(total.max(1))))
-        .collect();
+fn shares(patterns: Vec<(String, u32)>, total: u32) -> Vec<(String, f64)> {
+    let share = |count: u32| f64::from(count) / f64::from(total.max(1));
+    let mut shares: Vec<(String, f64)> = patterns.into_iter().map(|(pattern, count)| (pattern, share(count))).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     shares.truncate(5);
     shares

@@ -103,7 +103,7 @@ impl Normaliser {
 
     /// Normalises one cell.
     pub fn value(&mut self, raw: &str) -> Value {
-        let cell = raw.trim();
+        let cell = trimmed(raw);
         self.normal.clear();
         if is_missing(cell) {
             return Value::NULL;
@@ -130,6 +130,11 @@ impl Normaliser {
     }
 
     fn number_or_date(&mut self, cell: &str) -> Option<Value> {
+        if let Some(number) = number::parse_plain(cell) {
+            self.normal.push_str(number.canonical);
+            let kind = if number.integer { Kind::Integer } else { Kind::Float };
+            return Some(Value { kind, hash: tagged_hash(number.canonical, Tag::Number), number: number.value });
+        }
         if let Some(number) = number::parse_number(cell, &mut self.digits) {
             number::write_canonical(&number, &self.digits, &mut self.normal);
             let kind = match number.unit {
@@ -152,7 +157,7 @@ impl Normaliser {
     fn fold(&mut self, text: &str) {
         self.folded.clear();
         if text.is_ascii() {
-            fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut self.folded);
+            fold_ascii(text.as_bytes(), &mut self.folded);
         } else {
             // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
             let letters =
@@ -217,6 +222,34 @@ fn fold_chars(chars: impl Iterator<Item = char>, out: &mut String) {
     }
 }
 
+/// [`fold_chars`] for ASCII, which most text is: the same rules byte by byte.
+fn fold_ascii(text: &[u8], out: &mut String) {
+    out.reserve(text.len());
+    let mut previous = b' ';
+    for (at, &byte) in text.iter().enumerate() {
+        let kept = match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'+' | b'#' | b'%' | b'<' | b'>' | b'=' | b'$' => byte,
+            b'A'..=b'Z' => byte.to_ascii_lowercase(),
+            b'\'' | b'`' => continue,
+            b'&' => {
+                out.push_str(if previous == b' ' { "and" } else { " and" });
+                b' '
+            }
+            b'-' => {
+                let next = text.get(at + 1);
+                let sign = previous == b' ' && next.is_some_and(u8::is_ascii_digit);
+                let grade = next.is_none() && previous.is_ascii_alphanumeric();
+                if sign || grade { b'-' } else { b' ' }
+            }
+            _ => b' ',
+        };
+        if kept != b' ' || previous != b' ' || byte == b'&' {
+            out.push(char::from(kept));
+        }
+        previous = kept;
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Tag {
     Number = 1,
@@ -227,6 +260,15 @@ enum Tag {
 fn tagged_hash(normal: &str, tag: Tag) -> u64 {
     // 0 is the hash of a missing value.
     xxh3_64_with_seed(normal.as_bytes(), tag as u64).max(1)
+}
+
+/// `raw` without white space around it: [`str::trim`], but most cells are seen at once to have none.
+#[inline]
+pub fn trimmed(raw: &str) -> &str {
+    match raw.as_bytes() {
+        [byte] | [byte, .., b'!'..=b'~'] if matches!(byte, b'!'..=b'~') => raw,
+        _ => raw.trim(),
+    }
 }
 
 /// Hash of a trimmed cell as written; two cells are equal as written exactly when these are.
@@ -259,6 +301,9 @@ pub fn is_missing(cell: &str) -> bool {
 pub fn without_footnotes(cell: &str) -> &str {
     let mut rest = cell;
     loop {
+        if matches!(rest.as_bytes(), [.., b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'.' | b')' | b'%']) {
+            return rest;
+        }
         let before = rest.trim_end();
         let stripped = before
             .strip_suffix(['*', '†', '‡', '§', '¶', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹', '⁰'])
@@ -367,6 +412,22 @@ mod tests {
 
     fn hash(cell: &str) -> u64 {
         Normaliser::default().value(cell).hash
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn ascii_is_folded_like_any_text(text in "[ -~\\t]{0,24}|[-&' aA1]{0,10}") {
+            let (mut short, mut long) = (String::new(), String::new());
+            fold_ascii(text.as_bytes(), &mut short);
+            fold_chars(text.chars().map(|c| c.to_ascii_lowercase()), &mut long);
+            proptest::prop_assert_eq!(short, long);
+        }
+
+        #[test]
+        fn cells_are_trimmed_like_any_text(cell in "[ \\t\u{a0}a-cé]{0,6}") {
+            proptest::prop_assert_eq!(trimmed(&cell), cell.trim());
+            proptest::prop_assert_eq!(without_footnotes(cell.trim()), without_footnotes(&format!("{} ", cell.trim())));
+        }
     }
 
     #[test]

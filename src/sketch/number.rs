@@ -32,6 +32,58 @@ const EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// Longer strings of digits are identifiers or noise.
 const LONGEST_NUMBER: usize = 48;
 
+/// Decimal digits of which a `f64` keeps every one: two numbers of so many digits are never the same `f64`.
+const SURE_DIGITS: usize = 15;
+
+/// A number written in plain digits, and its canonical text, which is a part of the cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlainNumber<'a> {
+    /// Its value.
+    pub value: f64,
+    /// Whether it has no fractional part as written.
+    pub integer: bool,
+    /// What [`write_canonical`] would write.
+    pub canonical: &'a str,
+}
+
+/// Reads the most frequent way of writing numbers, `123`, `-4.50`, at a fraction of the cost of [`parse_number`]; `None` for
+/// everything else, numbers among it.
+///
+/// Up to 15 digits stand exactly in the mantissa of an `f64`, and so does the power of ten that divides them, so that one
+/// division rounds correctly (Clinger, PLDI 1990); the shortest text of the result are these digits without final zeros.
+pub fn parse_plain(cell: &str) -> Option<PlainNumber<'_>> {
+    const POWERS: [f64; SURE_DIGITS + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    // By bytes: `str::strip_prefix` calls `memcmp`, which is a tenth of the cost of a long table.
+    let bytes = cell.as_bytes();
+    let unsigned = if bytes.first() == Some(&b'-') { &bytes[1..] } else { bytes };
+    if unsigned.len() > SURE_DIGITS + 1 || !unsigned.first()?.is_ascii_digit() {
+        return None;
+    }
+    let (mut mantissa, mut digits, mut point) = (0u64, 0, None);
+    for (at, byte) in unsigned.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => {
+                mantissa = mantissa * 10 + u64::from(byte - b'0');
+                digits += 1;
+            }
+            b'.' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    let whole = point.unwrap_or(unsigned.len());
+    let decimals = point.map_or(0, |point| unsigned.len() - point - 1);
+    // Zero has one form whatever its sign, `007` is no number, and `5.` is left to the long way.
+    if digits > SURE_DIGITS || mantissa == 0 || (whole > 1 && unsigned[0] == b'0') || (point.is_some() && decimals == 0)
+    {
+        return None;
+    }
+    let value = mantissa as f64 / POWERS[decimals];
+    let value = if unsigned.len() < cell.len() { -value } else { value };
+    let canonical = if point.is_some() { cell.trim_end_matches('0').trim_end_matches('.') } else { cell };
+    Some(PlainNumber { value, integer: point.is_none(), canonical })
+}
+
 /// Reads a trimmed cell as a number, or says it is none.
 ///
 /// `digits` receives the plain decimal text (sign, digits, `.`), which [`write_canonical`] turns into the normal form.
@@ -231,6 +283,17 @@ mod tests {
             ("12345678901234567890", "12345678901234567890"),
         ] {
             assert_eq!(canonical(cell).as_deref(), Some(expected), "{cell}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn plain_digits_mean_what_the_long_way_says(cell in "-?(0|[1-9][0-9]{0,9})?[0-9]{0,3}(\\.[0-9]{0,8})?[%e]?") {
+            let Some(plain) = parse_plain(&cell) else { return Ok(()) };
+            let mut digits = String::new();
+            let number = parse_number(&cell, &mut digits).expect("a number");
+            proptest::prop_assert_eq!((plain.value, plain.integer), (number.value, number.integer));
+            proptest::prop_assert_eq!(Some(plain.canonical), canonical(&cell).as_deref());
         }
     }
 

@@ -4,6 +4,7 @@
 /// `Aa`, other characters as they are; at most 24 characters.
 pub fn write_pattern(cell: &str, out: &mut String) {
     const LONGEST_PATTERN: usize = 24;
+    const LONGEST_RUN: u32 = 8;
     out.clear();
     let mut chars = cell.chars().peekable();
     while let Some(c) = chars.next() {
@@ -27,20 +28,28 @@ pub fn write_pattern(cell: &str, out: &mut String) {
                 chars.next();
             }
             out.push_str("Aa");
-        } else if class == 'a' || run == 1 || run > 8 {
+        } else if class == 'a' || run == 1 || run > LONGEST_RUN {
             out.push(class);
         } else {
-            use std::fmt::Write;
-            // Writing to a String cannot fail.
-            let _ = write!(out, "{class}{{{run}}}");
+            out.push(class);
+            out.push('{');
+            out.extend(char::from_digit(run, 10));
+            out.push('}');
         }
     }
 }
 
+#[inline]
 fn class_of(c: char) -> Option<char> {
-    if c.is_ascii_digit() {
-        Some('9')
-    } else if c.is_uppercase() {
+    if c.is_ascii() {
+        return match c {
+            '0'..='9' => Some('9'),
+            'A'..='Z' => Some('A'),
+            'a'..='z' => Some('a'),
+            _ => None,
+        };
+    }
+    if c.is_uppercase() {
         Some('A')
     } else if c.is_alphabetic() {
         Some('a')

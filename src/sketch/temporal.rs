@@ -80,7 +80,12 @@ impl DateOrder {
 
 /// The first two numbers of `d/m/yyyy` or `m/d/yyyy` (also with `-`), both 1–31.
 fn slashed_head(cell: &str) -> Option<(u32, u32)> {
-    let date = cell.trim().split([' ', 'T']).next()?;
+    let cell = cell.trim();
+    // Asked of every cell at the head of a column, and nearly all are something else.
+    if !matches!(cell.as_bytes(), [_, b'/' | b'-', ..] | [_, _, b'/' | b'-', ..]) {
+        return None;
+    }
+    let date = cell.split([' ', 'T']).next()?;
     let mut parts = date.split(['/', '-']);
     let (first, second, year) = (parts.next()?, parts.next()?, parts.next()?);
     if first.len() > 2 || second.len() > 2 || !matches!(year.len(), 2 | 4) || parts.next().is_some() {

@@ -47,6 +47,16 @@ impl TextBatch {
         TextBatch { schema: Arc::new(Schema::new(fields)), columns, limits, rows: 0, bytes: 0, cut_cells: 0 }
     }
 
+    /// Makes room for about `rows` rows of `bytes` bytes in all, so that small tables are gathered without growing.
+    pub(super) fn expect(&mut self, rows: usize, bytes: usize) {
+        let rows = rows.min(self.limits.rows);
+        let cells = bytes.min(self.limits.bytes) / self.columns.len().max(1);
+        for column in &mut self.columns {
+            column.offsets.reserve(rows);
+            column.values.reserve(cells);
+        }
+    }
+
     /// Whether the batch should be handed out before another row.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
@@ -83,14 +93,14 @@ impl TextBatch {
         cut_text(cell, self.limits.cell_bytes)
     }
 
-    /// The gathered rows; `None` when there are none.
-    pub(super) fn finish(&mut self) -> Result<Option<RecordBatch>> {
+    /// The gathered rows; `None` when there are none. With `more` to come, room is made for as many again.
+    pub(super) fn finish(&mut self, more: bool) -> Result<Option<RecordBatch>> {
         if self.rows == 0 {
             return Ok(None);
         }
         let rows = self.rows;
         (self.rows, self.bytes) = (0, 0);
-        let arrays: Result<Vec<ArrayRef>> = self.columns.iter_mut().map(|column| column.finish(rows)).collect();
+        let arrays: Result<Vec<ArrayRef>> = self.columns.iter_mut().map(|column| column.finish(rows, more)).collect();
         RecordBatch::try_new(Arc::clone(&self.schema), arrays?)
             .map(Some)
             .map_err(|error| Error::Internal(error.to_string()))
@@ -98,11 +108,12 @@ impl TextBatch {
 }
 
 impl TextColumn {
-    fn finish(&mut self, rows: usize) -> Result<ArrayRef> {
-        let mut offsets = Vec::with_capacity(self.offsets.len());
+    fn finish(&mut self, rows: usize, more: bool) -> Result<ArrayRef> {
+        let room = |length: usize| if more { length } else { 0 };
+        let mut offsets = Vec::with_capacity(room(self.offsets.len()).max(1));
         offsets.push(0);
         let offsets = std::mem::replace(&mut self.offsets, offsets);
-        let values = Vec::with_capacity(self.values.len());
+        let values = Vec::with_capacity(room(self.values.len()));
         let values = std::mem::replace(&mut self.values, values);
         let nulls = (!self.missing.is_empty()).then(|| {
             let mut valid = vec![true; rows];

@@ -9,8 +9,8 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
@@ -18,6 +18,7 @@ use encoding_rs::{
     WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
+use super::hash::StreamHash;
 use super::report::{ReadReport, RepairKind};
 use crate::error::{Error, Result};
 
@@ -54,7 +55,15 @@ impl Text {
     /// # Errors
     /// The operating system's; [`Error::Unreadable`] for an empty file, for binary data, and for markup.
     pub(super) fn open(path: &Path) -> Result<Text> {
-        let opened = open_bytes(path)?;
+        Text::of(path, open_bytes(path)?)
+    }
+
+    /// As [`Text::open`]; what is read from disk is also hashed.
+    pub(super) fn open_hashed(path: &Path, hash: Arc<Mutex<StreamHash>>) -> Result<Text> {
+        Text::of(path, open_bytes_hashed(path, Some(hash))?)
+    }
+
+    fn of(path: &Path, opened: OpenedBytes) -> Result<Text> {
         let mut text = Text {
             input: opened.input,
             read_bytes: opened.read_bytes,
@@ -273,6 +282,10 @@ pub(super) struct OpenedBytes {
 
 /// Opens a regular file; gzip and zstd streams, known by their first bytes, are unpacked.
 pub(super) fn open_bytes(path: &Path) -> Result<OpenedBytes> {
+    open_bytes_hashed(path, None)
+}
+
+fn open_bytes_hashed(path: &Path, hash: Option<Arc<Mutex<StreamHash>>>) -> Result<OpenedBytes> {
     let failed = |source| Error::io("read", path, source);
     let meta = std::fs::metadata(path).map_err(failed)?;
     if !meta.is_file() {
@@ -284,7 +297,7 @@ pub(super) fn open_bytes(path: &Path) -> Result<OpenedBytes> {
     (&mut file).take(4).read_to_end(&mut magic).map_err(failed)?;
     let read_bytes = Arc::new(AtomicU64::new(0));
     let whole = Cursor::new(magic.clone()).chain(file);
-    let counted = Counted { input: whole, count: Arc::clone(&read_bytes) };
+    let counted = Counted { input: whole, count: Arc::clone(&read_bytes), hash };
     let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
     let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
     let first_chunk_bytes = if is_gzip || is_zstd || meta.len() > WHOLE_FILE_BYTES {
@@ -306,12 +319,19 @@ pub(super) fn open_bytes(path: &Path) -> Result<OpenedBytes> {
 struct Counted<R> {
     input: R,
     count: Arc<AtomicU64>,
+    hash: Option<Arc<Mutex<StreamHash>>>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.count.fetch_add(count as u64, Ordering::Relaxed);
+        if let Some(hash) = &self.hash
+            && let Ok(mut hash) = hash.lock()
+        {
+            // A decoder never asks for nothing, so nothing is the end.
+            hash.take(&buffer[..count]);
+        }
         Ok(count)
     }
 }

@@ -44,7 +44,14 @@ impl Delimited {
     /// # Errors
     /// Those of [`Text::open`]; [`Error::Unreadable`] for JSON, for text without rows, and for too many columns.
     pub(super) fn open(path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
-        let mut text = Text::open(path)?;
+        Delimited::read(Text::open(path)?, path, options, least_columns)
+    }
+
+    /// Reads an opened text, whose file is `path`.
+    ///
+    /// # Errors
+    /// As [`Delimited::open`], without the text's own.
+    pub(super) fn read(mut text: Text, path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
         let sniffed = sniff_text(path, &mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
         let mut report = ReadReport::default();
         let lines = take_preamble(&mut text, &sniffed, &mut report);
@@ -62,7 +69,9 @@ impl Delimited {
         }
         records.expect_cells(columns.len());
         records.note(&mut report);
-        let batch = TextBatch::new(&columns, options.batch_limits());
+        let mut batch = TextBatch::new(&columns, options.batch_limits());
+        let ahead = records.window();
+        batch.expect(memchr::memchr_iter(b'\n', ahead).count(), ahead.len());
         let (short, long, cut) = Default::default();
         let max_rows = options.max_rows.unwrap_or(u64::MAX);
         let scratch = Vec::new();
@@ -138,7 +147,7 @@ impl TableReader for Delimited {
                 self.push_row();
             }
         }
-        self.batch.finish()
+        self.batch.finish(!self.done)
     }
 
     fn report(&self) -> &ReadReport {

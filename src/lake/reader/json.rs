@@ -171,7 +171,7 @@ impl TableReader for JsonRows {
                 Some((line, row)) => self.push_row(line, &row),
             }
         }
-        self.batch.finish()
+        self.batch.finish(!self.done)
     }
 
     fn report(&self) -> &ReadReport {

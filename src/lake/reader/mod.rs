@@ -13,6 +13,7 @@ mod batch;
 mod decode;
 mod delimited;
 mod giant;
+mod hash;
 mod header;
 mod ipc;
 mod json;
@@ -26,11 +27,15 @@ mod split;
 mod typed;
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use self::batch::BatchLimits;
+use self::decode::Text;
+pub use self::hash::PendingHash;
+use self::hash::StreamHash;
 pub use self::report::{Dialect, ReadReport, Repair, RepairKind};
 use crate::error::{Error, Result};
 use crate::lake::source::{Compression, Format, LakeFile, classify};
@@ -113,6 +118,22 @@ impl ReadOptions {
 /// [`Error::Io`] where the system refuses, [`Error::Unreadable`] where the file holds no table.
 pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     open_as(&file.path, file.format, file.compression, options)
+}
+
+/// Opens a table of a lake and hashes its file on the way; see [`PendingHash::finish`].
+///
+/// # Errors
+/// As [`open`].
+pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn TableReader>, PendingHash)> {
+    let path = &file.path;
+    if file.format != Format::Csv {
+        // These are not read from start to end, or twice.
+        return Ok((open(file, options)?, PendingHash::new(path.clone(), None)));
+    }
+    let stream = Arc::new(Mutex::new(StreamHash::default()));
+    let text = Text::open_hashed(path, Arc::clone(&stream))?;
+    let reader = delimited::Delimited::read(text, path, options, least_columns(path))?;
+    Ok((Box::new(reader), PendingHash::new(path.clone(), Some(stream))))
 }
 
 /// Opens a table file anywhere; a name that says nothing is tried as delimited text.

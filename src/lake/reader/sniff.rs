@@ -431,8 +431,11 @@ fn repeats_below(first: &[&str], body: &[Row]) -> bool {
     const LEAST_SHARE: f64 = 0.2;
     let alike = |row: &Row| row.cells.iter().zip(first).filter(|(cell, first)| strip_quotes(cell) == **first).count();
     let is_copy = |row: &Row| if first.len() >= 3 { alike(row) * 2 >= first.len() } else { alike(row) == first.len() };
+    if body.first().is_some_and(is_copy) {
+        return false;
+    }
     let copies = body.iter().filter(|row| is_copy(row)).count();
-    if body.first().is_some_and(is_copy) || (copies > 0 && copies * 2 < body.len()) {
+    if copies > 0 && copies * 2 < body.len() {
         return false;
     }
     let texts: Vec<usize> = (0..first.len()).filter(|&at| !first[at].is_empty()).collect();
