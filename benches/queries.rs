@@ -107,7 +107,8 @@ fn measure(name: &str, lake: &Path, questions: &[Question]) {
 /// Milliseconds that each part of a question took.
 fn ask(index: &LakeIndex, lake: &Path, question: &Question, embedder: &StaticModel) -> Vec<(&'static str, f64)> {
     let mut times = Vec::new();
-    let table = time("read the query's table", &mut times, || QueryTable::read(&question.table, None, embedder).unwrap());
+    let table =
+        time("read the query's table", &mut times, || QueryTable::read(&question.table, None, embedder).unwrap());
     if question.join {
         let column = question.column.as_ref().map(|name| table.column(name).unwrap());
         time("join", &mut times, || join::search(index, &table, &JoinOptions { k: ANSWERS, column }).unwrap());

@@ -225,6 +225,13 @@ impl ColumnsWriter {
         self.records.is_empty()
     }
 
+    /// The record of a column added and its value hashes, as [`Columns::hashes`] gives them.
+    pub(super) fn column(&self, column: u32) -> (&ColumnRecord, &[u64]) {
+        let record = &self.records[column as usize];
+        let start = record.values_start as usize;
+        (record, &self.hashes[start..start + record.values_len as usize])
+    }
+
     /// Every (value hash, column) pair: what the inverted list is made of.
     pub fn pairs(&self) -> Vec<(u64, u32)> {
         let mut pairs = Vec::with_capacity(self.hashes.len());
@@ -246,7 +253,7 @@ impl ColumnsWriter {
     ///
     /// # Errors
     /// What the segment writer reports.
-    pub fn finish(self, path: &std::path::Path) -> Result<SegmentStats> {
+    pub fn finish(&self, path: &std::path::Path) -> Result<SegmentStats> {
         let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
         writer.section_of(*b"RECS", &self.records)?;
         writer.section(*b"NAME", &self.names)?;

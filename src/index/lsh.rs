@@ -107,12 +107,6 @@ impl LshBuilder {
         self.keys.extend((0..self.params.trees).map(|tree| key(signature, tree, self.params.depth)));
     }
 
-    /// Adds the domains of `part`, which has the same shape, with ids counted from `first`.
-    pub fn append(&mut self, part: &LshBuilder, first: u32) {
-        self.domains.extend(part.domains.iter().map(|domain| Domain { id: first + domain.id, ..*domain }));
-        self.keys.extend_from_slice(&part.keys);
-    }
-
     /// Writes two sections, `LSHH` and `LSHT`. The result depends only on the domains added, not on their order.
     pub fn write(&self, segment: &mut SegmentWriter) -> Result<()> {
         let mut order: Vec<usize> = (0..self.domains.len()).collect();

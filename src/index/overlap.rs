@@ -274,7 +274,13 @@ impl Reading {
             let bytes = reading.bytes + list.bytes();
             let most = match reading.lists {
                 read if read < sure => MOST_BYTES,
-                read if read < enough => if wanted == Wanted::All { MOST_BYTES } else { MODERATE_BYTES },
+                read if read < enough => {
+                    if wanted == Wanted::All {
+                        MOST_BYTES
+                    } else {
+                        MODERATE_BYTES
+                    }
+                }
                 _ => EASY_BYTES,
             };
             if bytes > most {
@@ -289,12 +295,7 @@ impl Reading {
 }
 
 /// What is in `lists`: (column, count and weight as one number), ascending by column.
-fn tally(
-    postings: &Postings,
-    columns: usize,
-    lists: &[(PostingList, u32)],
-    units: &[u64],
-) -> Result<Vec<(u32, u64)>> {
+fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], units: &[u64]) -> Result<Vec<(u32, u64)>> {
     let postings_in_all: usize = lists.iter().map(|(list, _)| list.count()).sum();
     // A few postings are sorted; many are counted in an array over all columns.
     const SORTED_SHARE: usize = 16;

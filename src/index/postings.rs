@@ -29,23 +29,30 @@ pub struct PostingTags {
     pub lists: Tag,
 }
 
-/// Sorts `pairs` of (hash, id) and writes them as an inverted list; repeated pairs count once.
+/// Sorts `pairs` of (hash, id) and writes them as an inverted list; repeated pairs count once. For each id, from 0 to the
+/// greatest, the bytes of all lists that it is in.
 ///
 /// # Errors
 /// What the segment writer reports.
-pub fn write_postings(writer: &mut SegmentWriter, tags: PostingTags, mut pairs: Vec<(u64, u32)>) -> Result<()> {
+pub fn write_postings(writer: &mut SegmentWriter, tags: PostingTags, mut pairs: Vec<(u64, u32)>) -> Result<Vec<u64>> {
     pairs.par_sort_unstable();
     pairs.dedup();
     let mut hashes: Vec<u64> = Vec::new();
     let mut offsets: Vec<u64> = Vec::new();
     let mut lists: Vec<u8> = Vec::with_capacity(pairs.len() * 2);
+    let mut bytes_by_id = vec![0u64; pairs.iter().map(|(_, id)| *id as usize + 1).max().unwrap_or(0)];
     for group in pairs.chunk_by(|a, b| a.0 == b.0) {
         hashes.push(group[0].0);
         offsets.push((group.len() as u64).min(MOST_COUNTED) << START_BITS | lists.len() as u64);
+        let start = lists.len();
         let mut previous = 0;
         for (_, id) in group {
             push_varint(&mut lists, id - previous);
             previous = *id;
+        }
+        let bytes = (lists.len() - start) as u64;
+        for (_, id) in group {
+            bytes_by_id[*id as usize] += bytes;
         }
     }
     drop(pairs);
@@ -63,7 +70,8 @@ pub fn write_postings(writer: &mut SegmentWriter, tags: PostingTags, mut pairs: 
     writer.section_of(tags.directory, &directory)?;
     writer.section_of(tags.hashes, &hashes)?;
     writer.section_of(tags.offsets, &offsets)?;
-    writer.section(tags.lists, &lists)
+    writer.section(tags.lists, &lists)?;
+    Ok(bytes_by_id)
 }
 
 fn directory_bits(hashes: usize) -> u32 {

@@ -9,7 +9,7 @@ use super::build::{BuildObserver, BuildStep};
 use super::catalog::CatalogWriter;
 use super::columns::ColumnsWriter;
 use super::encode::column_dims;
-use super::keys::ColumnKeys;
+use super::keys::{HeaderKeys, domains};
 use super::lexical::{LexicalBuilder, LexicalIndex};
 use super::manifest::{FileEntry, Manifest, SegmentEntry, sync_folder};
 use super::open::Segment;
@@ -34,7 +34,7 @@ pub struct SegmentBuilder {
     folder: PathBuf,
     catalog: CatalogWriter,
     columns: ColumnsWriter,
-    keys: ColumnKeys,
+    headers: HeaderKeys,
     lexical: LexicalBuilder,
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
@@ -57,7 +57,7 @@ impl SegmentBuilder {
             name: name.to_string(),
             catalog: CatalogWriter::default(),
             columns: ColumnsWriter::default(),
-            keys: ColumnKeys::new()?,
+            headers: HeaderKeys::default(),
             lexical: LexicalBuilder::new(&folder.join(SCRATCH_FOLDER), LEXICAL_MEMORY_BYTES),
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
@@ -80,7 +80,7 @@ impl SegmentBuilder {
         let columns = first..first + draft.columns.len() as u32;
         let table = self.catalog.push(draft.id.as_str(), &draft.stamp, &draft.entry, columns)?;
         self.columns.append(&draft.columns, table);
-        self.keys.append(&draft.keys, first);
+        self.headers.append(&draft.headers, first);
         self.column_vectors.append(&draft.column_vectors)?;
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
@@ -97,7 +97,7 @@ impl SegmentBuilder {
         for stored in from.catalog.columns(table)? {
             let record = from.columns.record(stored)?;
             let column = self.columns.push_stored(&from.columns, record, number)?;
-            self.keys.add(column, from.columns.name(record)?, record.distinct, from.columns.hashes(record)?);
+            self.headers.add(column, from.columns.name(record)?);
             self.column_vectors.push_stored(&from.column_vectors, stored)?;
         }
         self.content_vectors.push_stored(&from.content_vectors, table)?;
@@ -150,9 +150,9 @@ impl SegmentBuilder {
             });
             let join = scope.spawn(|| {
                 let mut file = SegmentWriter::create(&folder.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
-                write_postings(&mut file, VALUE_TAGS, pairs)?;
-                write_postings(&mut file, HEADER_TAGS, self.keys.headers)?;
-                self.keys.domains.write(&mut file)?;
+                let list_bytes = write_postings(&mut file, VALUE_TAGS, pairs)?;
+                write_postings(&mut file, HEADER_TAGS, self.headers.pairs)?;
+                domains(&self.columns, &list_bytes)?.write(&mut file)?;
                 Ok(note(JOIN_FILE, file.finish()?, BuildStep::JoinWritten, observer))
             });
             let joined = |thread: ScopedJoinHandle<'_, Result<FileEntry>>| {

@@ -6,7 +6,7 @@
 use super::catalog::{self, FileStamp};
 use super::columns::ColumnsWriter;
 use super::encode;
-use super::keys::ColumnKeys;
+use super::keys::HeaderKeys;
 use super::lexical::LexicalDocument;
 use super::vectors::VectorSetBuilder;
 use crate::embed::Embedder;
@@ -36,8 +36,8 @@ pub struct TableDraft {
     pub(super) entry: Vec<u8>,
     /// Its columns, by place.
     pub(super) columns: ColumnsWriter,
-    /// What they are found by.
-    pub(super) keys: ColumnKeys,
+    /// What they are called.
+    pub(super) headers: HeaderKeys,
     /// One vector a column.
     pub(super) column_vectors: VectorSetBuilder,
     /// Vector of headers and values.
@@ -69,11 +69,11 @@ impl TableDraft {
         embedder: &dyn Embedder,
     ) -> Result<TableDraft> {
         let mut columns = ColumnsWriter::default();
-        let mut keys = ColumnKeys::new()?;
+        let mut headers = HeaderKeys::default();
         let mut column_vectors = VectorSetBuilder::new(encode::column_dims(embedder.dims()))?;
         for (place, (profile, sketch)) in entry.profile.columns.iter().zip(sketches).enumerate() {
             let place = columns.push(0, place as u32, profile, sketch);
-            keys.add(place, &profile.name, sketch.distinct, &sketch.hashes);
+            headers.add(place, &profile.name);
             column_vectors.push(&encode::column_vector(embedder, profile, sketch))?;
         }
         let (content, topic) = encode::table_vectors(embedder, &entry, sketches);
@@ -86,7 +86,7 @@ impl TableDraft {
             rows: entry.profile.rows,
             report: entry.report,
             columns,
-            keys,
+            headers,
             column_vectors,
             content,
             topic,

@@ -31,7 +31,7 @@ pub type Filter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 /// the scan takes 0.21 ms and the graph 0.19 ms; at 50,000 1 ms and 0.26 ms; at 100,000 2 ms and 0.36 ms. The graph is
 /// faster from 10,000 rows on, but nobody notices a scan before it takes some 20 ms, and the scan is exact, needs no
 /// building (0.5 ms of one core a row with a graph of 10,000 rows, more beyond) and no room for edges.
-const GRAPH_FROM_ROWS: usize = 1_000_000;
+const GRAPH_FROM_ROWS: usize = 200_000;
 
 /// Rows are padded with zeros to a multiple of this, so that the loops have no remainder.
 const ROW_ALIGNMENT: usize = 32;
@@ -240,11 +240,7 @@ impl VectorSet {
         for (part, out) in out.chunks_mut(SCAN_ROWS).enumerate() {
             let first = start + part * SCAN_ROWS;
             let products = &mut products[..out.len()];
-            dot::rows_by_query(
-                self.bytes.slice(first * stride..(first + out.len()) * stride)?,
-                &query.parts,
-                products,
-            );
+            dot::rows_by_query(self.bytes.slice(first * stride..(first + out.len()) * stride)?, &query.parts, products);
             let scales = self.scales.slice::<f32>(first..first + out.len())?;
             for ((out, product), scale) in out.iter_mut().zip(products).zip(scales) {
                 *out = *product as f32 * scale * query.scale;

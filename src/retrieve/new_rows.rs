@@ -106,12 +106,7 @@ impl RowHashes {
 }
 
 /// Keeps the rows whose cell in `array` is one of ascending `own`, and adds it to their hashes.
-fn keep_known(
-    array: &dyn Array,
-    normaliser: &mut Normaliser,
-    own: &[u64],
-    rows: &mut Vec<(usize, u64)>,
-) -> Result<()> {
+fn keep_known(array: &dyn Array, normaliser: &mut Normaliser, own: &[u64], rows: &mut Vec<(usize, u64)>) -> Result<()> {
     let keep = |hash: &mut u64, cell: u64| {
         *hash = joined(*hash, cell);
         own.binary_search(&cell).is_ok()

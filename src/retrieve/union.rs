@@ -180,9 +180,8 @@ fn aligned<'a>(
         }
         let parts = parts(pairs.iter().map(|(_, _, fit)| fit.score).sum(), pairs.len());
         let id = index.id(*table)?;
-        let before = |other: &Candidate<'_>| {
-            other.parts.score().total_cmp(&parts.score()).then(id.cmp(other.id)).is_gt()
-        };
+        let before =
+            |other: &Candidate<'_>| other.parts.score().total_cmp(&parts.score()).then(id.cmp(other.id)).is_gt();
         candidates.insert(candidates.partition_point(before), Candidate { id, table: *table, parts, pairs });
         candidates.truncate(k);
     }

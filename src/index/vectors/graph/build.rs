@@ -12,8 +12,9 @@ use super::super::{Rows, dot};
 use super::{EDGES, MOST_LEVELS, Scored, Seen, walk};
 use crate::error::Result;
 
-/// Candidates examined when a row is inserted. 128 take 1.7 times as long and find 0.004 more of the true neighbours.
-const BUILD_BREADTH: usize = 64;
+/// Candidates examined when a row is inserted. 64 take three quarters of the time; among the vectors of 156,000 real columns
+/// the graph then finds 0.957 of the true ten neighbours, with 128 it finds 0.981.
+const BUILD_BREADTH: usize = 128;
 /// Level 0 is where searches end; it has twice the edges.
 const LEVEL_0_EDGES: usize = 2 * EDGES;
 /// Rows that choose at the same time, at the most: few beside the rows before them, so that comparing them with each
