@@ -846,4 +846,12 @@ fn names_that_are_not_utf8_are_escaped() {
     let files = lakeward::lake::source::list_files(lake.path()).unwrap().files;
     assert_eq!(files[0].relative, "caf%E9%0A.csv");
     assert!(lakeward::lake::reader::open(&files[0], &ReadOptions::default()).is_ok());
+    let found = lakeward::lake::source::file_path(lake.path(), &files[0].relative).unwrap();
+    assert_eq!(found, files[0].path);
+    let literal = lake.path().join("100%25.csv");
+    fs::write(&literal, "a\n").unwrap();
+    assert_eq!(lakeward::lake::source::file_path(lake.path(), "100%25.csv").unwrap(), literal);
+    for outside in ["../a.csv", "/etc/passwd", "a/../../b.csv"] {
+        assert!(lakeward::lake::source::file_path(lake.path(), outside).is_err(), "{outside}");
+    }
 }

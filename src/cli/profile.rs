@@ -11,6 +11,7 @@ use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::{self, CompositeKey};
+use crate::lake::source;
 use crate::retrieve::QueryTable;
 
 /// What `profile --json` prints.
@@ -53,7 +54,7 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
             Ok(table) => {
                 let table = index.entry(table)?;
                 TableReport {
-                    composite_keys: composite_keys(&place.lake.join(&table.path), &table),
+                    composite_keys: composite_keys(&source::file_path(&place.lake, &table.path)?, &table),
                     in_lake: true,
                     table,
                 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use schemars::JsonSchema;
@@ -198,8 +198,8 @@ impl Walk<'_> {
 }
 
 /// The later of the times at which the content and the attributes were changed: a file that was replaced by an older one
-/// (`cp -p`, `rsync -t`, `mv`) keeps its time of writing, never its time of change.
-fn time_of_change(meta: &fs::Metadata) -> u64 {
+/// (`cp -p`, `rsync -t`, `mv`) keeps its time of writing, never its time of change. Nanoseconds since 1970, 0 when unknown.
+pub fn time_of_change(meta: &fs::Metadata) -> u64 {
     let written = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let written_ns = written.and_then(|age| u64::try_from(age.as_nanos()).ok()).unwrap_or(0);
     #[cfg(unix)]
@@ -244,6 +244,49 @@ fn escape_name(name: &[u8]) -> String {
         chunk.invalid().iter().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
     }
     out
+}
+
+/// Where the file lies whose path below `root` is written `relative`, as [`LakeFile::relative`] is.
+///
+/// # Errors
+/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives.
+pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
+    let plain = root.join(relative);
+    let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
+    if !inside {
+        return Err(Error::unreadable(&plain, "its path leads out of the lake"));
+    }
+    // A name may hold `%41` itself; only where no such file lies is it an escape.
+    if !relative.contains('%') || plain.exists() {
+        return Ok(plain);
+    }
+    Ok(root.join(unescaped(relative)))
+}
+
+/// The bytes behind `%XX`; what is no escape stays.
+fn unescaped(relative: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(relative.len());
+    let mut rest = relative.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        PathBuf::from(std::ffi::OsString::from_vec(bytes))
+    }
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// What a file holds by its name alone; `None` for names that promise no table.

@@ -22,7 +22,7 @@ use super::notes::Notes;
 use super::table::LakeTable;
 use crate::error::{Error, Result};
 use crate::lake::catalog::TableEntry;
-use crate::lake::source::{Compression, Format, classify};
+use crate::lake::source::{self, Compression, Format, classify};
 
 /// Name of the catalogue that stands for the lake.
 pub const CATALOG: &str = "lakeward";
@@ -74,7 +74,7 @@ impl Tables {
 
     /// The file of the table at `place`, and whether DataFusion reads it as Parquet.
     pub fn file(&self, place: usize) -> Result<(PathBuf, bool)> {
-        let path = self.lake.join(self.names.entry(place)?.path);
+        let path = source::file_path(&self.lake, &self.names.entry(place)?.path)?;
         let is_parquet = matches!(classify(&path), Some((Format::Parquet, Compression::None)));
         Ok((path, is_parquet))
     }
@@ -89,7 +89,7 @@ impl Tables {
             return Ok(table);
         }
         let entry = self.names.entry(place)?;
-        let path = self.lake.join(&entry.path);
+        let path = source::file_path(&self.lake, &entry.path)?;
         let table: Arc<dyn TableProvider> = match classify(&path) {
             Some((Format::Parquet, Compression::None)) => match self.parquet(&entry, &path).await? {
                 Some(table) => Arc::new(table),

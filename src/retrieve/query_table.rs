@@ -48,7 +48,7 @@ impl QueryTable {
         match index.find(name) {
             Ok(table) => {
                 let entry = index.entry(table)?;
-                let mut own = Self::read(&lake.join(&entry.path), Some(table), embedder)?;
+                let mut own = Self::read(&source::file_path(lake, &entry.path)?, Some(table), embedder)?;
                 own.entry.id = entry.id;
                 Ok(own)
             }

@@ -22,6 +22,7 @@ use crate::index::open::Segment;
 use crate::index::postings::Postings;
 use crate::index::{LakeIndex, TableRef, header_hashes};
 use crate::lake::semantic::LogicalType;
+use crate::lake::source::file_path;
 use crate::text::name_words;
 
 /// What to search for.
@@ -350,7 +351,7 @@ fn answer(
             let rows = entry.profile.rows;
             Some(NewRows { compared: rows, new: rows, complete: !entry.report.partial() })
         }
-        Some(own) => own.new_rows(&lake.join(&entry.path), &places).ok(),
+        Some(own) => file_path(lake, &entry.path).and_then(|path| own.new_rows(&path, &places)).ok(),
     };
     let unmatched = query.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(own, _)| own == place));
     let extra =

@@ -57,7 +57,7 @@ pub struct Pass {
 /// What reading the file reports; [`Error::Unreadable`] where it no longer has the mapped columns.
 pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, mappings: &[Mapping]) -> Result<Pass> {
     let stamp = segment.catalog.stamp(table)?;
-    let path = lake.join(&stamp.path);
+    let path = source::file_path(lake, &stamp.path)?;
     let changed = has_changed(&path, &stamp)?;
     let mut reader = reader::open_path(&path, &ReadOptions::default())?;
     let mut wanted: Vec<u32> = mappings.iter().flat_map(|mapping| mapping.columns.iter().copied()).collect();
@@ -102,9 +102,7 @@ fn has_changed(path: &Path, stamp: &crate::index::catalog::FileStamp) -> Result<
     if meta.len() != stamp.read_bytes {
         return Ok(true);
     }
-    let modified = meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified_ns = modified.and_then(|age| u64::try_from(age.as_nanos()).ok()).unwrap_or(0);
-    if modified_ns == stamp.modified_ns && modified_ns > 0 {
+    if source::time_of_change(&meta) == stamp.modified_ns && stamp.modified_ns > 0 {
         return Ok(false);
     }
     Ok(source::content_hash(path)?.as_bytes() != &stamp.content)
