@@ -10,6 +10,7 @@ use super::lake::{Place, embedder};
 use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::lake::catalog::TableEntry;
+use crate::lake::reader::Sample;
 use crate::retrieve::QueryTable;
 
 /// What `profile --json` prints.
@@ -18,6 +19,8 @@ pub struct TableReport {
     /// Everything known of the table but its values.
     #[serde(flatten)]
     pub table: TableEntry,
+    /// Whether only its first rows were read: the profile is of those.
+    pub sampled: bool,
     /// Whether it is a table of the lake; else it was read as a file just now.
     pub in_lake: bool,
 }
@@ -36,17 +39,20 @@ pub struct TableLine {
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Rows.
+    /// Rows; those read, where it is `sampled`.
     pub rows: u64,
+    /// The part that was read, where that is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sample>,
     /// Columns.
     pub columns: u64,
 }
 
 /// `lakeward profile TABLE`
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
-    let report = match Place::of(arguments, None).and_then(|place| place.open(arguments)) {
+    let found = match Place::of(arguments, None).and_then(|place| place.open(arguments)) {
         Ok(index) => match index.find(&command.table) {
-            Ok(table) => TableReport { table: index.entry(table)?, in_lake: true },
+            Ok(table) => report(index.entry(table)?, true),
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),
         },
@@ -55,11 +61,11 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         Err(error) => return Err(error),
     };
     if arguments.json {
-        printer::json(&report)?;
+        printer::json(&found)?;
     } else {
-        printer::profile(&report.table);
+        printer::profile(&found.table);
     }
-    Ok(if report.table.report.partial() { Status::InPart } else { Status::Done })
+    Ok(if found.table.report.lost_rows() { Status::InPart } else { Status::Done })
 }
 
 fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
@@ -67,7 +73,11 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
     if !path.is_file() {
         return Err(otherwise);
     }
-    Ok(TableReport { table: QueryTable::read(path, None, embedder())?.entry, in_lake: false })
+    Ok(report(QueryTable::read(path, None, embedder())?.entry, false))
+}
+
+fn report(table: TableEntry, in_lake: bool) -> TableReport {
+    TableReport { sampled: table.report.sample.is_some(), table, in_lake }
 }
 
 /// `lakeward tables [CONTAINING]`
@@ -84,6 +94,7 @@ pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> 
             table: entry.id.to_string(),
             title: entry.title(),
             rows: entry.profile.rows,
+            sampled: entry.report.sample,
             columns: entry.profile.columns.len() as u64,
         });
     }
