@@ -11,6 +11,7 @@ use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::{self, CompositeKey};
+use crate::lake::reader::Sample;
 use crate::lake::source;
 use crate::retrieve::QueryTable;
 
@@ -20,6 +21,8 @@ pub struct TableReport {
     /// Everything known of the table but its values.
     #[serde(flatten)]
     pub table: TableEntry,
+    /// Whether only its first rows were read: the profile is of those.
+    pub sampled: bool,
     /// Whether it is a table of the lake; else it was read as a file just now.
     pub in_lake: bool,
     /// Columns that identify a row only together, most plausible first, found by reading the file just now.
@@ -40,8 +43,11 @@ pub struct TableLine {
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Rows.
+    /// Rows; those read, where it is `sampled`.
     pub rows: u64,
+    /// The part that was read, where that is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sample>,
     /// Columns.
     pub columns: u64,
 }
@@ -49,15 +55,11 @@ pub struct TableLine {
 /// `lakeward profile TABLE`
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     let opened = Place::of(arguments, None).and_then(|place| place.open(arguments).map(|index| (place, index)));
-    let report = match opened {
+    let found = match opened {
         Ok((place, index)) => match index.find(&command.table) {
             Ok(table) => {
                 let table = index.entry(table)?;
-                TableReport {
-                    composite_keys: composite_keys(&source::file_path(&place.lake, &table.path)?, &table),
-                    in_lake: true,
-                    table,
-                }
+                report(&source::file_path(&place.lake, &table.path)?, table, true)
             }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),
@@ -67,11 +69,11 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         Err(error) => return Err(error),
     };
     if arguments.json {
-        printer::json(&report)?;
+        printer::json(&found)?;
     } else {
-        printer::profile(&report.table, &report.composite_keys);
+        printer::profile(&found.table, &found.composite_keys);
     }
-    Ok(if report.table.report.partial() { Status::InPart } else { Status::Done })
+    Ok(if found.table.report.lost_rows() { Status::InPart } else { Status::Done })
 }
 
 fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
@@ -79,13 +81,13 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
     if !path.is_file() {
         return Err(otherwise);
     }
-    let table = QueryTable::read(path, None, embedder())?.entry;
-    Ok(TableReport { composite_keys: composite_keys(path, &table), in_lake: false, table })
+    Ok(report(path, QueryTable::read(path, None, embedder())?.entry, false))
 }
 
-/// None where the file can no longer be read: the rest of the profile stands as it was indexed.
-fn composite_keys(path: &Path, table: &TableEntry) -> Vec<CompositeKey> {
-    composite_key::find(path, &table.profile).unwrap_or_default()
+/// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.
+fn report(path: &Path, table: TableEntry, in_lake: bool) -> TableReport {
+    let composite_keys = composite_key::find(path, &table.profile).unwrap_or_default();
+    TableReport { sampled: table.report.sample.is_some(), table, in_lake, composite_keys }
 }
 
 /// `lakeward tables [CONTAINING]`
@@ -102,6 +104,7 @@ pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> 
             table: entry.id.to_string(),
             title: entry.title(),
             rows: entry.profile.rows,
+            sampled: entry.report.sample,
             columns: entry.profile.columns.len() as u64,
         });
     }

@@ -39,6 +39,11 @@ pub struct QueryColumn {
     pub vector: Vec<f32>,
 }
 
+/// Of which part of a table an answer speaks, where that is not all of it; in words for its reason.
+pub(super) fn sample_words(whose: &str, entry: &TableEntry) -> Option<String> {
+    entry.report.sample.map(|sample| format!("from a sample{whose}: {sample}"))
+}
+
 impl QueryTable {
     /// The table `name`: an id of the lake, else a file.
     ///
@@ -48,7 +53,10 @@ impl QueryTable {
         match index.find(name) {
             Ok(table) => {
                 let entry = index.entry(table)?;
-                let mut own = Self::read(&source::file_path(lake, &entry.path)?, Some(table), embedder)?;
+                // As much of it as the index knows.
+                let rows = entry.report.sample.map(|sample| sample.rows);
+                let path = source::file_path(lake, &entry.path)?;
+                let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
                 own.entry.id = entry.id;
                 Ok(own)
             }
@@ -65,7 +73,16 @@ impl QueryTable {
     /// # Errors
     /// [`Error::Io`] and [`Error::Unreadable`].
     pub fn read(path: &Path, origin: Option<TableRef>, embedder: &dyn Embedder) -> Result<Self> {
-        let mut reader = reader::open_path(path, &ReadOptions::default())?;
+        Self::read_rows(path, None, origin, embedder)
+    }
+
+    fn read_rows(
+        path: &Path,
+        max_rows: Option<u64>,
+        origin: Option<TableRef>,
+        embedder: &dyn Embedder,
+    ) -> Result<Self> {
+        let mut reader = reader::open_path(path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
         let scan = scan::scan(reader.as_mut())?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let entry = TableEntry {
