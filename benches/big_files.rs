@@ -37,13 +37,14 @@ fn main() {
     let megabytes = words.first().and_then(|word| word.parse().ok()).unwrap_or(MEGABYTES).max(1);
     let parent = words.get(1).map_or_else(std::env::temp_dir, Into::into);
     let folder = tempfile::tempdir_in(parent).unwrap();
-    let kinds: [(&str, fn(&Path, u64), u64); 2] =
-        [("csv", write_csv, megabytes), ("parquet", write_parquet, megabytes / 2)];
-    for (kind, write, megabytes) in kinds {
+    for (kind, megabytes) in [("csv", megabytes), ("parquet", megabytes / 2)] {
         let lake = folder.path().join(kind);
         fs::create_dir(&lake).unwrap();
         let path = lake.join(format!("orders.{kind}"));
-        write(&path, megabytes * 1_000_000);
+        match kind {
+            "csv" => write_csv(&path, megabytes * 1_000_000),
+            _ => write_parquet(&path, megabytes * 1_000_000),
+        }
         println!("{kind}: {:.0} MB", fs::metadata(&path).unwrap().len() as f64 / 1e6);
         for threads in [1, std::thread::available_parallelism().unwrap().get()] {
             let program = std::env::current_exe().unwrap();
