@@ -7,6 +7,8 @@
 //! or their lists are read where that is cheaper. What is reported is exact either way. Where even the rare lists exceed a
 //! budget, MinHash LSH proposes the columns that share only commoner values ([`may_be_missed`] says which can).
 
+use std::cell::RefCell;
+
 use super::columns::{ColumnRecord, Columns};
 use super::postings::{PostingList, Postings};
 use crate::error::Result;
@@ -168,7 +170,7 @@ pub struct SegmentParts<'a> {
     /// Its columns.
     pub columns: &'a Columns,
     /// Which of its tables are live, by number, where some are not; columns of others are left out.
-    pub live: Option<&'a dyn Fn(u32) -> bool>,
+    pub live: Option<&'a (dyn Fn(u32) -> bool + Sync)>,
 }
 
 /// Columns of one segment that share values with `query`, with exact counts; unordered. All of them when the lists are short;
@@ -316,38 +318,46 @@ impl Reading {
     }
 }
 
+/// Tallies of all columns of a segment, between two uses all 0, and a bit for each column met: an array of a million columns
+/// takes longer to make than most queries to count.
+#[derive(Default)]
+struct Scratch {
+    tallies: Vec<u64>,
+    met: Vec<u64>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
 /// What is in `lists`: (column, count and weight as one number), ascending by column.
 fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], units: &[u64]) -> Result<Vec<(u32, u64)>> {
-    let postings_in_all: usize = lists.iter().map(|(list, _)| list.count()).sum();
-    // A few postings are sorted; many are counted in an array over all columns.
-    const SORTED_SHARE: usize = 16;
-    if postings_in_all < columns / SORTED_SHARE {
-        let mut met: Vec<(u32, u64)> = Vec::with_capacity(postings_in_all);
-        for (list, place) in lists {
-            let one = units[*place as usize] << COUNT_BITS | 1;
-            postings.for_each(*list, |column| met.push((column, one)))?;
+    SCRATCH.with_borrow_mut(|Scratch { tallies, met }| {
+        if tallies.len() < columns {
+            tallies.resize(columns, 0);
+            met.resize(columns.div_ceil(64), 0);
         }
-        met.sort_unstable_by_key(|(column, _)| *column);
-        met.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
+        let read = lists.iter().try_for_each(|(list, place)| {
+            let one = units[*place as usize] << COUNT_BITS | 1;
+            postings.for_each(*list, |column| {
+                if let Some(tally) = tallies[..columns].get_mut(column as usize) {
+                    *tally += one;
+                    met[column as usize / 64] |= 1 << (column % 64);
+                }
+            })
         });
-        met.retain(|(column, _)| (*column as usize) < columns);
-        return Ok(met);
-    }
-    let mut tallies: Vec<u64> = vec![0; columns];
-    for (list, place) in lists {
-        let one = units[*place as usize] << COUNT_BITS | 1;
-        postings.for_each(*list, |column| {
-            if let Some(tally) = tallies.get_mut(column as usize) {
-                *tally += one;
+        // Emptied also where reading failed.
+        let mut found = Vec::new();
+        for (word, bits) in met.iter_mut().enumerate() {
+            let mut left = std::mem::take(bits);
+            while left != 0 {
+                let column = word * 64 + left.trailing_zeros() as usize;
+                found.push((column as u32, std::mem::take(&mut tallies[column])));
+                left &= left - 1;
             }
-        })?;
-    }
-    Ok((0u32..).zip(tallies).filter(|(_, tally)| *tally > 0).collect())
+        }
+        read.map(|()| found)
+    })
 }
 
 /// Adds what is in `lists` to `tallies`, ascending by column, of columns that are there.
