@@ -12,7 +12,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -137,6 +137,7 @@ fn answer(lake: WebLake, folder: &Path) {
             memory(&MEMORY)
         );
     }
+    println!("  of it: {}", memory_by_file());
     recall(&index, &queries, &lake.truth(&ids, CONTAINMENT));
 }
 
@@ -194,6 +195,23 @@ fn memory(fields: &[&str]) -> String {
         format!("{field} {:.0} MB", kilobytes.unwrap_or(f64::NAN) / 1024.0)
     };
     fields.iter().map(of).collect::<Vec<String>>().join(", ")
+}
+
+/// Resident MB of the index's files, by name.
+fn memory_by_file() -> String {
+    let mut resident: BTreeMap<String, f64> = BTreeMap::new();
+    let mut file = None;
+    for line in fs::read_to_string("/proc/self/smaps").unwrap_or_default().lines() {
+        if let Some(kilobytes) = line.strip_prefix("Rss:").and_then(|rest| rest.trim().strip_suffix(" kB")) {
+            if let Some(name) = &file {
+                *resident.entry(String::clone(name)).or_default() += kilobytes.parse::<f64>().unwrap_or(0.0) / 1024.0;
+            }
+        } else if line.split_whitespace().next().is_some_and(|first| first.contains('-')) {
+            file = line.split_once('/').map(|(_, path)| path.rsplit('/').next().unwrap_or(path).to_string());
+        }
+    }
+    resident.retain(|name, _| name.ends_with(".seg"));
+    resident.iter().map(|(name, size)| format!("{name} {size:.0} MB")).collect::<Vec<String>>().join(", ")
 }
 
 /// Size of a file or of all files in a folder.

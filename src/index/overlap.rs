@@ -7,6 +7,8 @@
 //! or their lists are read where that is cheaper. What is reported is exact either way. Where even the rare lists exceed a
 //! budget, MinHash LSH proposes the columns that share only commoner values ([`may_be_missed`] says which can).
 
+use std::cell::RefCell;
+
 use super::columns::{ColumnRecord, Columns};
 use super::postings::{PostingList, Postings};
 use crate::error::Result;
@@ -20,6 +22,8 @@ const SURE_CONTAINMENT: f64 = 0.5;
 const EASY_BYTES: usize = 128 << 10;
 const MODERATE_BYTES: usize = 1 << 20;
 const MOST_BYTES: usize = 4 << 20;
+/// The three together: read in any case, for [`WANTED_CONTAINMENT`], for [`SURE_CONTAINMENT`].
+const BUDGETS: [usize; 3] = [EASY_BYTES, MODERATE_BYTES, MOST_BYTES];
 /// Reading a list byte takes about 3 ns; looking at a column's values as long as 64 of them, and as 8 more for each value
 /// looked up.
 const LOOK_BYTES: usize = 64;
@@ -166,7 +170,7 @@ pub struct SegmentParts<'a> {
     /// Its columns.
     pub columns: &'a Columns,
     /// Which of its tables are live, by number, where some are not; columns of others are left out.
-    pub live: Option<&'a dyn Fn(u32) -> bool>,
+    pub live: Option<&'a (dyn Fn(u32) -> bool + Sync)>,
 }
 
 /// Columns of one segment that share values with `query`, with exact counts; unordered. All of them when the lists are short;
@@ -181,22 +185,28 @@ pub fn overlaps(
     query: &QueryValues,
     weights: &ValueWeights,
     segment: usize,
-    SegmentParts { postings, columns, live }: SegmentParts<'_>,
+    parts: SegmentParts<'_>,
     wanted: Wanted,
     propose: impl FnOnce() -> Result<Vec<u32>>,
 ) -> Result<Vec<Overlap>> {
+    overlaps_within(query, weights, segment, parts, wanted, BUDGETS, propose)
+}
+
+/// As [`overlaps`], with other budgets than [`BUDGETS`].
+fn overlaps_within(
+    query: &QueryValues,
+    weights: &ValueWeights,
+    segment: usize,
+    SegmentParts { postings, columns, live }: SegmentParts<'_>,
+    wanted: Wanted,
+    budgets: [usize; 3],
+    propose: impl FnOnce() -> Result<Vec<u32>>,
+) -> Result<Vec<Overlap>> {
     let lists = weights.lists.get(segment).map_or(&[][..], Vec::as_slice);
-    let reading = Reading::plan(lists, query.hashes.len(), wanted);
+    let sizes: Vec<usize> = lists.iter().map(|(list, _)| list.bytes()).collect();
+    let reading = Reading::plan(&sizes, query.hashes.len(), wanted, budgets);
     let (read, mut rest) = lists.split_at(reading.lists);
     let mut tallies = tally(postings, columns.len(), read, &weights.units)?;
-    if !reading.sure {
-        let mut proposed = propose()?;
-        proposed.retain(|column| (*column as usize) < columns.len());
-        tallies.extend(proposed.into_iter().map(|column| (column, 0)));
-        // Those met before come first of each pair.
-        tallies.sort_by_key(|(column, _)| *column);
-        tallies.dedup_by_key(|(column, _)| *column);
-    }
     if let Some(live) = live {
         let mut kept = Vec::with_capacity(tallies.len());
         for (column, tally) in tallies {
@@ -218,7 +228,7 @@ pub fn overlaps(
     }
     let rest_bytes: usize = rest.iter().map(|(list, _)| list.bytes()).sum();
     let look_bytes = tallies.len() * (LOOK_BYTES + VALUE_LOOK_BYTES * rest.len());
-    if rest_bytes < look_bytes && reading.bytes + rest_bytes <= MOST_BYTES {
+    if rest_bytes < look_bytes && reading.bytes + rest_bytes <= budgets[2] {
         add_lists(&mut tallies, postings, columns.len(), rest, &weights.units)?;
         rest = &[];
     }
@@ -231,12 +241,29 @@ pub fn overlaps(
         rest.iter().map(|(_, place)| (query.hashes[*place as usize], weights.units[*place as usize])).collect();
     unread.sort_unstable();
     let mut overlaps = Vec::with_capacity(tallies.len());
-    for (column, tally) in tallies {
-        let record = columns.record(column)?;
-        let tally = if unread.is_empty() { tally } else { tally + shared_values(&unread, columns.hashes(record)?) };
+    let mut push = |column, record, tally: u64| {
         let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
         if shared > 0 {
             overlaps.push(overlap(column, shared, weights.rarity(units), query, columns, record)?);
+        }
+        Ok(())
+    };
+    for (column, tally) in &tallies {
+        let record = columns.record(*column)?;
+        let rest = if unread.is_empty() { 0 } else { shared_values(&unread, columns.hashes(record)?) };
+        push(*column, record, tally + rest)?;
+    }
+    if !reading.sure {
+        let values: Vec<(u64, u64)> = query.hashes.iter().copied().zip(weights.units.iter().copied()).collect();
+        for column in propose()? {
+            let known = tallies.binary_search_by_key(&column, |(known, _)| *known).is_ok();
+            if known || column as usize >= columns.len() {
+                continue;
+            }
+            let record = columns.record(column)?;
+            if live.is_none_or(|live| live(record.table)) {
+                push(column, record, shared_values(&values, columns.hashes(record)?))?;
+            }
         }
     }
     Ok(overlaps)
@@ -249,7 +276,11 @@ pub fn overlaps(
 /// so (r + 1)·L > B and |Q| > r. A column that was not met shares only lists not read, of at least L bytes each; with
 /// t·|Q| of them it has t·|Q|·L ≥ t·B bytes.
 pub fn may_be_missed(list_bytes: u64) -> bool {
-    list_bytes as f64 >= WANTED_CONTAINMENT * MOST_BYTES as f64
+    is_missable(list_bytes, MOST_BYTES)
+}
+
+fn is_missable(list_bytes: u64, budget: usize) -> bool {
+    list_bytes as f64 >= WANTED_CONTAINMENT * budget as f64
 }
 
 /// How many of the lists, rarest first, are read before anything is looked at.
@@ -261,32 +292,25 @@ struct Reading {
 }
 
 impl Reading {
-    fn plan(lists: &[(PostingList, u32)], query_values: usize, wanted: Wanted) -> Self {
+    /// For lists of `sizes` bytes, ascending, of a query with `query_values` values.
+    fn plan(sizes: &[usize], query_values: usize, wanted: Wanted, [easy, moderate, most]: [usize; 3]) -> Self {
         // Fewer than t·|Q| lists may be left.
         let needed = |containment: f64| {
             let left = (containment * query_values as f64).ceil() as usize;
-            (lists.len() + 1).saturating_sub(left.max(1)).min(lists.len())
+            (sizes.len() + 1).saturating_sub(left.max(1)).min(sizes.len())
         };
-        let enough = if wanted == Wanted::All { lists.len() } else { needed(WANTED_CONTAINMENT) };
-        let sure = needed(SURE_CONTAINMENT);
+        let (sure, enough) = (needed(SURE_CONTAINMENT), needed(WANTED_CONTAINMENT));
         let mut reading = Self { lists: 0, bytes: 0, sure: false };
-        for (list, _) in lists {
-            let bytes = reading.bytes + list.bytes();
-            let most = match reading.lists {
-                read if read < sure => MOST_BYTES,
-                read if read < enough => {
-                    if wanted == Wanted::All {
-                        MOST_BYTES
-                    } else {
-                        MODERATE_BYTES
-                    }
-                }
-                _ => EASY_BYTES,
+        for size in sizes {
+            let budget = match reading.lists {
+                read if read < sure || wanted == Wanted::All => most,
+                read if read < enough => moderate,
+                _ => easy,
             };
-            if bytes > most {
+            if reading.bytes + size > budget {
                 break;
             }
-            reading.bytes = bytes;
+            reading.bytes += size;
             reading.lists += 1;
         }
         reading.sure = reading.lists >= sure;
@@ -294,38 +318,46 @@ impl Reading {
     }
 }
 
+/// Tallies of all columns of a segment, between two uses all 0, and a bit for each column met: an array of a million columns
+/// takes longer to make than most queries to count.
+#[derive(Default)]
+struct Scratch {
+    tallies: Vec<u64>,
+    met: Vec<u64>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
 /// What is in `lists`: (column, count and weight as one number), ascending by column.
 fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], units: &[u64]) -> Result<Vec<(u32, u64)>> {
-    let postings_in_all: usize = lists.iter().map(|(list, _)| list.count()).sum();
-    // A few postings are sorted; many are counted in an array over all columns.
-    const SORTED_SHARE: usize = 16;
-    if postings_in_all < columns / SORTED_SHARE {
-        let mut met: Vec<(u32, u64)> = Vec::with_capacity(postings_in_all);
-        for (list, place) in lists {
-            let one = units[*place as usize] << COUNT_BITS | 1;
-            postings.for_each(*list, |column| met.push((column, one)))?;
+    SCRATCH.with_borrow_mut(|Scratch { tallies, met }| {
+        if tallies.len() < columns {
+            tallies.resize(columns, 0);
+            met.resize(columns.div_ceil(64), 0);
         }
-        met.sort_unstable_by_key(|(column, _)| *column);
-        met.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
+        let read = lists.iter().try_for_each(|(list, place)| {
+            let one = units[*place as usize] << COUNT_BITS | 1;
+            postings.for_each(*list, |column| {
+                if let Some(tally) = tallies[..columns].get_mut(column as usize) {
+                    *tally += one;
+                    met[column as usize / 64] |= 1 << (column % 64);
+                }
+            })
         });
-        met.retain(|(column, _)| (*column as usize) < columns);
-        return Ok(met);
-    }
-    let mut tallies: Vec<u64> = vec![0; columns];
-    for (list, place) in lists {
-        let one = units[*place as usize] << COUNT_BITS | 1;
-        postings.for_each(*list, |column| {
-            if let Some(tally) = tallies.get_mut(column as usize) {
-                *tally += one;
+        // Emptied also where reading failed.
+        let mut found = Vec::new();
+        for (word, bits) in met.iter_mut().enumerate() {
+            let mut left = std::mem::take(bits);
+            while left != 0 {
+                let column = word * 64 + left.trailing_zeros() as usize;
+                found.push((column as u32, std::mem::take(&mut tallies[column])));
+                left &= left - 1;
             }
-        })?;
-    }
-    Ok((0u32..).zip(tallies).filter(|(_, tally)| *tally > 0).collect())
+        }
+        read.map(|()| found)
+    })
 }
 
 /// Adds what is in `lists` to `tallies`, ascending by column, of columns that are there.
@@ -463,15 +495,4 @@ pub fn shared_as_written(query: &QueryValues, columns: &Columns, record: &Column
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn galloping_finds_the_first_not_smaller() {
-        let list: Vec<u64> = (0..100).map(|i| i * 3).collect();
-        for wanted in 0..320 {
-            assert_eq!(gallop(&list, wanted), list.partition_point(|hash| *hash < wanted), "{wanted}");
-        }
-        assert_eq!(gallop(&[], 1), 0);
-    }
-}
+mod tests;

@@ -200,8 +200,14 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
             }
         }
     }
-    let mut ranked: Vec<(&str, TableRef, Candidate)> = Vec::with_capacity(best.len());
-    for (table, candidate) in best {
+    // Names are only read where they may decide.
+    let mut scores: Vec<f64> = best.values().map(|candidate| candidate.score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let least = options.k.checked_sub(1).and_then(|last| scores.get(last)).copied();
+    let mut ranked: Vec<(&str, TableRef, Candidate)> = Vec::with_capacity(options.k);
+    for (table, candidate) in
+        best.into_iter().filter(|(_, candidate)| least.is_none_or(|least| candidate.score >= least))
+    {
         ranked.push((index.id(table)?, table, candidate));
     }
     ranked.sort_by(|a, b| b.2.score.total_cmp(&a.2.score).then(a.0.cmp(b.0)));
@@ -276,22 +282,29 @@ pub fn closest_columns(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(C
 fn overlaps(index: &LakeIndex, column: &QueryColumn, wanted: Wanted) -> Result<Vec<(ColumnRef, Overlap)>> {
     let lists: Vec<_> = index.segments().iter().map(|segment| (&segment.values, segment.columns.len())).collect();
     let weights = ValueWeights::of(&column.values, &lists)?;
-    let mut all = Vec::new();
-    for (place, (segment, entry)) in index.segments().iter().zip(&index.manifest().segments).enumerate() {
-        let propose = || {
-            let mut proposed = Vec::new();
-            let signature = MinHash::of(&column.sketch.hashes);
-            segment.lsh.query(column.sketch.distinct, &signature, PROPOSAL_CONTAINMENT, &mut proposed)?;
-            Ok(proposed)
-        };
-        let is_live = |table| segment.is_live(table);
-        let live: Option<&dyn Fn(u32) -> bool> = if entry.removed.is_empty() { None } else { Some(&is_live) };
-        let parts = SegmentParts { postings: &segment.values, columns: &segment.columns, live };
-        let found = overlap::overlaps(&column.values, &weights, place, parts, wanted, propose)?;
-        let of_segment = |overlap: Overlap| (ColumnRef { segment: place as u32, column: overlap.column }, overlap);
-        all.extend(found.into_iter().map(of_segment));
-    }
-    Ok(all)
+    let entries = &index.manifest().segments;
+    let found: Vec<Vec<(ColumnRef, Overlap)>> = index
+        .segments()
+        .par_iter()
+        .zip(entries)
+        .enumerate()
+        .map(|(place, (segment, entry))| {
+            let propose = || {
+                let mut proposed = Vec::new();
+                let signature = MinHash::of(&column.sketch.hashes);
+                segment.lsh.query(column.sketch.distinct, &signature, PROPOSAL_CONTAINMENT, &mut proposed)?;
+                Ok(proposed)
+            };
+            let is_live = |table| segment.is_live(table);
+            let live: Option<&(dyn Fn(u32) -> bool + Sync)> =
+                if entry.removed.is_empty() { None } else { Some(&is_live) };
+            let parts = SegmentParts { postings: &segment.values, columns: &segment.columns, live };
+            let found = overlap::overlaps(&column.values, &weights, place, parts, wanted, propose)?;
+            let of_segment = |overlap: Overlap| (ColumnRef { segment: place as u32, column: overlap.column }, overlap);
+            Ok(found.into_iter().map(of_segment).collect())
+        })
+        .collect::<Result<_>>()?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// A column searched with, and what of it is compared with many others.

@@ -148,7 +148,7 @@ impl Growing<'_> {
             {
                 let breadth = if level > top { 1 } else { BUILD_BREADTH };
                 let neighbours = |other: u32| Ok(self.neighbours(level, other));
-                let found = walk(seen, start, breadth, |other| self.scored(id, other), neighbours, None)?;
+                let found = walk(seen, start, breadth, |other| Ok(self.scored(id, other)), neighbours, None)?;
                 near.extend(found.into_sorted().into_iter().map(|(id, score)| Scored { score, id }));
                 from = near.first().copied().or(from);
             }
