@@ -578,3 +578,67 @@ fn a_watched_lake_stays_fresh_until_ctrl_c() {
     assert_eq!(watching.wait().expect("an end").code(), Some(0));
     assert_eq!(lake.run(&["verify"]).code, 0);
 }
+
+#[test]
+fn a_sampled_lake_says_so_in_every_answer() {
+    let orders = |rows: std::ops::Range<u32>| {
+        let lines = rows.map(|row| format!("O{row:04},{},Customer {}\n", row % 7, row % 90));
+        format!("order_id,quantity,customer\n{}", lines.collect::<String>())
+    };
+    let lake =
+        Lake::new(&[("orders.csv", &orders(0..600)), ("older_orders.csv", &orders(300..900)), ("people.csv", PEOPLE)]);
+    let built = lake.json(&["index", "--sample-rows", "200"]);
+    assert_eq!((&built["sampled"], &built["rows"], &built["partial"]), (&2.into(), &404.into(), &Value::Array(vec![])));
+    assert_eq!(lake.json(&["index", "--sample-rows", "200"])["unchanged"], 3, "read once");
+
+    let profile = lake.json(&["profile", "orders"]);
+    let sample = &profile["report"]["sample"];
+    assert_eq!((&profile["sampled"], &sample["rows"], &sample["estimated"]), (&true.into(), &200.into(), &true.into()));
+    assert!((540..660).contains(&sample["total_rows"].as_u64().unwrap()), "{sample}");
+    let shown = lake.run(&["profile", "orders"]);
+    assert!(
+        shown.code == 0 && shown.stdout.contains("the first 200 rows of about "),
+        "{}{}",
+        shown.stdout,
+        shown.stderr
+    );
+    assert_eq!(lake.json(&["profile", "people"])["sampled"], false);
+
+    let tables = lake.json(&["tables"]);
+    let sampled: Vec<bool> =
+        tables["tables"].as_array().unwrap().iter().map(|table| table["sampled"].is_object()).collect();
+    assert_eq!(sampled, [true, true, false]);
+    let outside = lake.place.path().join("outside.csv");
+    fs::write(&outside, orders(100..350)).unwrap();
+    let outside = outside.to_str().unwrap();
+    for arguments in [
+        vec!["search", "order customer"],
+        vec!["join", "orders", "--column", "customer"],
+        vec!["join", outside, "--column", "order_id"],
+        vec!["join", outside, "--column", "order_id,customer"],
+        vec!["union", "orders"],
+    ] {
+        let document = lake.json(&arguments);
+        let answers = document["answers"].as_array().unwrap();
+        assert!(!answers.is_empty(), "{arguments:?}");
+        let of_orders = |answer: &&Value| answer["table"].as_str().unwrap().contains("orders");
+        for answer in answers.iter().filter(of_orders) {
+            assert_eq!(answer["sampled"], true, "{arguments:?}: {answer}");
+            assert!(answer["reason"].as_str().unwrap().contains("from a sample: the first 200 rows"), "{answer}");
+            assert_ne!(answer.get("exact"), Some(&Value::Bool(true)), "{arguments:?}");
+        }
+        let shown = lake.run(&arguments).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains("sample"), "{arguments:?}: {shown}");
+    }
+
+    // Other samples, then all rows: what was cut is read again, what was read whole is not.
+    let other = lake.json(&["index", "--sample-rows", "500"]);
+    assert_eq!((&other["changed"], &other["unchanged"], &other["sampled"]), (&2.into(), &1.into(), &2.into()));
+    let whole = lake.json(&["index"]);
+    assert_eq!((&whole["changed"], &whole["unchanged"], &whole["sampled"]), (&2.into(), &1.into(), &0.into()));
+    assert_eq!(lake.json(&["profile", "orders"])["profile"]["rows"], 600);
+    assert_eq!(lake.json(&["join", outside, "--column", "order_id"])["answers"][0]["exact"], true);
+    assert_eq!(lake.json(&["index"])["unchanged"], 3);
+    let back = lake.json(&["index", "--sample-rows", "50"]);
+    assert_eq!((&back["changed"], &back["unchanged"]), (&2.into(), &1.into()));
+}

@@ -56,6 +56,9 @@ pub enum Command {
 pub struct IndexCommand {
     /// Folder of the lake (or `--lake`).
     pub lake: Option<PathBuf>,
+    /// Read only the first N rows of every table; answers then say that they speak of a sample.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sample_rows: Option<u32>,
     /// Forget the existing index and build it anew.
     #[arg(long)]
     pub rebuild: bool,

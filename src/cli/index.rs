@@ -10,7 +10,8 @@ use crate::index::watch::watch;
 /// Builds or updates the index and says what was read, mended and skipped; goes on doing so with `--watch`.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let place = Place::of(arguments, command.lake.as_deref())?;
-    let options = BuildOptions { rebuild: command.rebuild, repair: command.repair };
+    let sample_rows = command.sample_rows.map(u64::from);
+    let options = BuildOptions { rebuild: command.rebuild, repair: command.repair, sample_rows };
     let stats = place.build(arguments, &options)?;
     report(arguments, &stats)?;
     if !command.watch || stats.unread > 0 {
@@ -21,7 +22,7 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     }
     let mut latest = status(&stats);
     watch(&place.lake, &place.index, interrupt::asked, || {
-        match place.build(arguments, &BuildOptions::default()) {
+        match place.build(arguments, &BuildOptions { sample_rows, ..BuildOptions::default() }) {
             Ok(stats) => {
                 if stats.did_something() {
                     report(arguments, &stats)?;

@@ -17,7 +17,7 @@ use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::CompositeKey;
 use crate::lake::grain::GrainKind;
 use crate::lake::profile::ColumnProfile;
-use crate::lake::reader::Repair;
+use crate::lake::reader::{Repair, RepairKind};
 use crate::operate::ResultColumn;
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
 use crate::text::shown;
@@ -160,6 +160,9 @@ pub fn build_summary(stats: &BuildStats) {
         stats.unchanged,
         bytes(stats.read_bytes)
     ));
+    if stats.sampled > 0 {
+        narrate(&format!("{} tables were sampled: only their first rows are in the index", stats.sampled));
+    }
     if stats.repaired_segments > 0 {
         narrate(&format!("{} damaged parts of the index were replaced", stats.repaired_segments));
     }
@@ -363,7 +366,7 @@ pub fn table_list(tables: &[TableLine]) {
     for line in tables {
         table.add_row([
             shown(&line.table, 80),
-            line.rows.to_string(),
+            line.sampled.map_or_else(|| line.rows.to_string(), |sample| sample.to_string()),
             line.columns.to_string(),
             shown(&line.title, 200),
         ]);
@@ -385,7 +388,11 @@ pub fn profile(entry: &TableEntry, composite_keys: &[CompositeKey]) {
     };
     let evidence = profile.grain.evidence.join("; ");
     let evidence = if evidence.is_empty() { String::new() } else { format!(" ({})", shown(&evidence, 300)) };
-    out(&format!("{} rows, {} columns; {grain}{evidence}", profile.rows, profile.columns.len()));
+    let rows = entry.report.sample.map_or_else(|| format!("{} rows", profile.rows), |sample| sample.to_string());
+    out(&format!("{rows}, {} columns; {grain}{evidence}", profile.columns.len()));
+    if entry.report.sample.is_some() {
+        out("sampled: everything below is of those rows");
+    }
     if !profile.keys.is_empty() {
         out(&format!("keys: {}", shown(&profile.keys.join(", "), 300)));
     }
@@ -411,7 +418,7 @@ pub fn profile(entry: &TableEntry, composite_keys: &[CompositeKey]) {
         };
         out(&format!("read as: {}, delimiter {delimiter}{above}", dialect.encoding));
     }
-    for repair in &entry.report.repairs {
+    for repair in entry.report.repairs.iter().filter(|repair| repair.kind != RepairKind::RowLimit) {
         out(&format!("mended: {}", shown(&repair.to_string(), 300)));
     }
     out("");

@@ -11,6 +11,7 @@ use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::{self, CompositeKey};
+use crate::lake::reader::Sample;
 use crate::retrieve::QueryTable;
 
 /// What `profile --json` prints.
@@ -19,6 +20,8 @@ pub struct TableReport {
     /// Everything known of the table but its values.
     #[serde(flatten)]
     pub table: TableEntry,
+    /// Whether only its first rows were read: the profile is of those.
+    pub sampled: bool,
     /// Whether it is a table of the lake; else it was read as a file just now.
     pub in_lake: bool,
     /// Columns that identify a row only together, most plausible first, found by reading the file just now.
@@ -39,8 +42,11 @@ pub struct TableLine {
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Rows.
+    /// Rows; those read, where it is `sampled`.
     pub rows: u64,
+    /// The part that was read, where that is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sample>,
     /// Columns.
     pub columns: u64,
 }
@@ -48,15 +54,12 @@ pub struct TableLine {
 /// `lakeward profile TABLE`
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     let opened = Place::of(arguments, None).and_then(|place| place.open(arguments).map(|index| (place, index)));
-    let report = match opened {
+    let found = match opened {
         Ok((place, index)) => match index.find(&command.table) {
             Ok(table) => {
                 let table = index.entry(table)?;
-                TableReport {
-                    composite_keys: composite_keys(&place.lake.join(&table.path), &table),
-                    in_lake: true,
-                    table,
-                }
+                let path = place.lake.join(&table.path);
+                report(table, &path, true)
             }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),
@@ -66,11 +69,11 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         Err(error) => return Err(error),
     };
     if arguments.json {
-        printer::json(&report)?;
+        printer::json(&found)?;
     } else {
-        printer::profile(&report.table, &report.composite_keys);
+        printer::profile(&found.table, &found.composite_keys);
     }
-    Ok(if report.table.report.partial() { Status::InPart } else { Status::Done })
+    Ok(if found.table.report.lost_rows() { Status::InPart } else { Status::Done })
 }
 
 fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
@@ -78,8 +81,16 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
     if !path.is_file() {
         return Err(otherwise);
     }
-    let table = QueryTable::read(path, None, embedder())?.entry;
-    Ok(TableReport { composite_keys: composite_keys(path, &table), in_lake: false, table })
+    Ok(report(QueryTable::read(path, None, embedder())?.entry, path, false))
+}
+
+fn report(table: TableEntry, path: &Path, in_lake: bool) -> TableReport {
+    TableReport {
+        sampled: table.report.sample.is_some(),
+        composite_keys: composite_keys(path, &table),
+        in_lake,
+        table,
+    }
 }
 
 /// None where the file can no longer be read: the rest of the profile stands as it was indexed.
@@ -101,6 +112,7 @@ pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> 
             table: entry.id.to_string(),
             title: entry.title(),
             rows: entry.profile.rows,
+            sampled: entry.report.sample,
             columns: entry.profile.columns.len() as u64,
         });
     }

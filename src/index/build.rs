@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::lake::catalog::{TableEntry, own_citation};
 use crate::lake::metadata::MetadataIndex;
 use crate::lake::profile;
-use crate::lake::reader::{self, ReadOptions, Repair};
+use crate::lake::reader::{self, ReadOptions, Repair, RepairKind};
 use crate::lake::scan;
 use crate::lake::source::{self, ContentHash};
 
@@ -118,6 +118,8 @@ pub struct BuildStats {
     pub unchanged: u64,
     /// New or changed files not read because the run was interrupted; the next run reads them.
     pub unread: u64,
+    /// Tables of which this run read only the first rows, as it was asked to.
+    pub sampled: u64,
     /// Rows read in this run.
     pub rows: u64,
     /// Bytes read in this run.
@@ -162,6 +164,16 @@ pub struct BuildOptions {
     pub rebuild: bool,
     /// Check every byte of the existing index first and read again what damaged segments held.
     pub repair: bool,
+    /// Read only so many rows of every table, from the first on; all without it. What an older run read to another extent is
+    /// read again.
+    pub sample_rows: Option<u64>,
+}
+
+impl BuildOptions {
+    /// The rows wanted: at least one, and a number that a stamp can hold.
+    fn wanted_rows(&self) -> Option<u64> {
+        self.sample_rows.map(|rows| rows.clamp(1, u64::from(u32::MAX)))
+    }
 }
 
 /// Brings the index in `folder` up to the state of the lake in `lake`.
@@ -194,7 +206,8 @@ pub fn build(
     let listing = source::list_files(lake)?;
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
     problems.extend(listing.problems);
-    let plan = plan(folder, &manifest, &listing.files, &metadata)?;
+    let sample_rows = options.wanted_rows();
+    let plan = plan(folder, &manifest, &listing.files, &metadata, sample_rows)?;
     let bytes = plan.reads.iter().map(|read| read.file.read_bytes).sum();
     observer.started(plan.reads.len() as u64, bytes);
     let mut outcome = Outcome::default();
@@ -211,9 +224,14 @@ pub fn build(
     manifest.partial.append(&mut outcome.partial);
     manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
     plan.apply(&mut manifest, outcome.reads_done);
+    let other_extent = manifest.sample_rows != sample_rows && outcome.reads_done == plan.reads.len();
+    if other_extent {
+        manifest.sample_rows = sample_rows;
+    }
     let changed = manifest.generation == 0
         || plan.changes_manifest()
         || repaired_segments > 0
+        || other_extent
         || known_skips != manifest.skipped.len()
         || !plan.reads.is_empty();
     if changed {
@@ -233,6 +251,7 @@ pub fn build(
         renamed,
         unread: (plan.reads.len() - outcome.reads_done) as u64,
         unchanged: plan.unchanged,
+        sampled: outcome.sampled,
         rows: outcome.rows,
         read_bytes: outcome.read_bytes,
         segments: manifest.segments.len() as u64,
@@ -326,6 +345,7 @@ fn next_free_generation(folder: &Path) -> u64 {
 struct Outcome {
     /// How many of the planned reads were done, in their order.
     reads_done: usize,
+    sampled: u64,
     rows: u64,
     read_bytes: u64,
     new_skipped: u64,
@@ -351,6 +371,7 @@ fn read_and_write(
 ) -> Result<()> {
     let generation = manifest.generation + 1;
     let lake_name = manifest.lake.as_str();
+    let options = ReadOptions { max_rows: plan.sample_rows, ..ReadOptions::default() };
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
         let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims(), observer));
@@ -359,7 +380,7 @@ fn read_and_write(
                 break;
             }
             let results: Vec<FileResult> =
-                chunk.par_iter().map(|read| read_table(read, lake_name, embedder, observer)).collect();
+                chunk.par_iter().map(|read| read_table(read, &options, lake_name, embedder, observer)).collect();
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
@@ -386,13 +407,17 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
                 outcome.new_contents.push(draft.hash);
             }
             let report = &draft.report;
-            if report.partial() {
-                let lost = report.repairs.iter().filter(|repair| repair.kind.loses_rows()).map(ToString::to_string);
+            outcome.sampled += u64::from(report.sample.is_some());
+            let wanted = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
+            if report.lost_rows() {
+                let lost = report.repairs.iter().filter(wanted).filter(|repair| repair.kind.loses_rows());
+                let lost = lost.map(ToString::to_string);
                 let reason = lost.collect::<Vec<_>>().join("; ");
                 outcome.partial.push(PartialFile { path: read.file.relative.clone(), reason });
             }
-            if !report.repairs.is_empty() {
-                outcome.repaired.push((read.file.relative.clone(), report.repairs.clone()));
+            let repairs: Vec<Repair> = report.repairs.iter().filter(wanted).cloned().collect();
+            if !repairs.is_empty() {
+                outcome.repaired.push((read.file.relative.clone(), repairs));
             }
         }
         Err(skipped) => {
@@ -419,8 +444,14 @@ fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
     chunks
 }
 
-fn read_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder, observer: &dyn BuildObserver) -> FileResult {
-    let result = draft_table(read, lake_name, embedder);
+fn read_table(
+    read: &Read<'_>,
+    options: &ReadOptions,
+    lake_name: &str,
+    embedder: &dyn Embedder,
+    observer: &dyn BuildObserver,
+) -> FileResult {
+    let result = draft_table(read, options, lake_name, embedder);
     observer.file_done(read.file.read_bytes);
     result.map_err(|error| {
         // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
@@ -433,15 +464,21 @@ fn read_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder, observe
     })
 }
 
-fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Result<Box<TableDraft>> {
+fn draft_table(
+    read: &Read<'_>,
+    options: &ReadOptions,
+    lake_name: &str,
+    embedder: &dyn Embedder,
+) -> Result<Box<TableDraft>> {
     // Before the content is looked at: what changes from here on is noticed by the next update. What is scanned is hashed in
     // the same reading, or before it, so that a file changed meanwhile never has the hash of what was not scanned.
     let settled_time = settled_time(read.file);
-    let (mut reader, content) = reader::open_hashed(read.file, &ReadOptions::default())?;
+    let (mut reader, content) = reader::open_hashed(read.file, options)?;
     let scan = scan::scan(reader.as_mut())?;
     let content = content.finish(reader)?;
     let profile = profile::profile(&scan);
     let published = read.metadata.and_then(|metadata| metadata.identifier.clone());
+    let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
     let entry = TableEntry {
         id: read.id.clone(),
         path: read.file.relative.clone(),
@@ -458,6 +495,7 @@ fn draft_table(read: &Read<'_>, lake_name: &str, embedder: &dyn Embedder) -> Res
         modified_ns: settled_time,
         content: *content.as_bytes(),
         metadata_hash: read.metadata_hash,
+        sample_rows,
     };
     Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
 }

@@ -26,7 +26,7 @@ struct TableRecord {
     entry_len: u32,
     first_column: u32,
     columns: u32,
-    reserved: u32,
+    sample_rows: u32,
     read_bytes: u64,
     modified_ns: u64,
     metadata_hash: u64,
@@ -46,6 +46,8 @@ pub struct FileStamp {
     pub content: [u8; 32],
     /// Hash of the publisher's metadata for it.
     pub metadata_hash: u64,
+    /// The rows read, where they are a sample of the table; 0 where they are all.
+    pub sample_rows: u32,
 }
 
 /// `entry` as the catalogue keeps it.
@@ -90,7 +92,7 @@ impl CatalogWriter {
             entry_len: entry.len() as u32,
             first_column: columns.start,
             columns: columns.len() as u32,
-            reserved: 0,
+            sample_rows: stamp.sample_rows,
             read_bytes: stamp.read_bytes,
             modified_ns: stamp.modified_ns,
             metadata_hash: stamp.metadata_hash,
@@ -203,6 +205,7 @@ impl Catalog {
             modified_ns: record.modified_ns,
             content: record.content,
             metadata_hash: record.metadata_hash,
+            sample_rows: record.sample_rows,
         })
     }
 

@@ -51,7 +51,8 @@ pub struct ColumnRecord {
     logical: u8,
     semantic: u8,
     weakness: u8,
-    reserved: [u8; 5],
+    sampled: u8,
+    reserved: [u8; 4],
 }
 
 const NONE: u8 = u8::MAX;
@@ -117,9 +118,14 @@ impl ColumnRecord {
         if self.multiplicity > 0.0 { 1.0 / f64::from(self.multiplicity) } else { 0.0 }
     }
 
-    /// Whether all its values are kept.
+    /// Whether all its values are kept, of the rows that were read ([`is_sampled`](Self::is_sampled)).
     pub fn is_exact(&self) -> bool {
         self.bound == u64::MAX
+    }
+
+    /// Whether only the first rows of its table were read.
+    pub fn is_sampled(&self) -> bool {
+        self.sampled != 0
     }
 }
 
@@ -134,8 +140,15 @@ pub struct ColumnsWriter {
 }
 
 impl ColumnsWriter {
-    /// Adds the next column; its number in the segment.
-    pub fn push(&mut self, table: u32, place: u32, profile: &ColumnProfile, sketch: &ColumnSketch) -> u32 {
+    /// Adds the next column, all of it or, if `sampled`, the first rows; its number in the segment.
+    pub fn push(
+        &mut self,
+        table: u32,
+        place: u32,
+        profile: &ColumnProfile,
+        sketch: &ColumnSketch,
+        sampled: bool,
+    ) -> u32 {
         let samples_start = self.samples.len();
         for (hash, value) in &sketch.samples {
             self.samples.extend_from_slice(&hash.to_le_bytes());
@@ -165,7 +178,8 @@ impl ColumnsWriter {
             logical: code_of(&LOGICAL, Some(profile.logical)),
             semantic: code_of(&SEMANTIC, profile.semantic),
             weakness: code_of(&WEAKNESS, profile.weakness),
-            reserved: [0; 5],
+            sampled: u8::from(sampled),
+            reserved: [0; 4],
         });
         self.names.extend_from_slice(profile.name.as_bytes());
         self.hashes.extend_from_slice(&sketch.hashes);

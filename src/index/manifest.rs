@@ -32,6 +32,9 @@ pub struct Manifest {
     pub lake: String,
     /// The embedding model that made the vectors.
     pub embedder: String,
+    /// Of every table, so many rows at the most were read; all without it. The setting of the last run that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_rows: Option<u64>,
     /// Live segments, oldest first.
     pub segments: Vec<SegmentEntry>,
     /// Files of the lake that hold no readable table, with the reason.
@@ -119,6 +122,7 @@ impl Manifest {
             generation: 0,
             lake,
             embedder,
+            sample_rows: None,
             segments: Vec::new(),
             skipped: Vec::new(),
             partial: Vec::new(),

@@ -36,6 +36,8 @@ pub(super) struct Read<'a> {
 pub(super) struct Plan<'a> {
     /// Files to be read, by id.
     pub reads: Vec<Read<'a>>,
+    /// Rows to read of each at the most.
+    pub sample_rows: Option<u64>,
     /// Files known to hold no readable table and unchanged since.
     pub skipped_before: Vec<SkippedFile>,
     pub unchanged: u64,
@@ -67,6 +69,8 @@ struct Known {
     table: u32,
     id: String,
     stamp: FileStamp,
+    /// Whether as much of it was read as is wanted now.
+    extent_fits: bool,
 }
 
 impl Known {
@@ -75,7 +79,8 @@ impl Known {
     }
 }
 
-/// Compares the files of the lake with the index in `folder`.
+/// Compares the files of the lake with the index in `folder`. Of each table the first `sample_rows` rows are wanted, all of
+/// them without: what was read to another extent is read again.
 ///
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where a catalogue is damaged.
@@ -84,10 +89,11 @@ pub(super) fn plan<'a>(
     manifest: &Manifest,
     files: &'a [LakeFile],
     metadata: &'a MetadataIndex,
+    sample_rows: Option<u64>,
 ) -> Result<Plan<'a>> {
-    let mut known = known_tables(folder, manifest)?;
+    let mut known = known_tables(folder, manifest, sample_rows)?;
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
-    let mut plan = Plan::default();
+    let mut plan = Plan { sample_rows, ..Plan::default() };
     let mut touched: Vec<(Read<'a>, Known)> = Vec::new();
     for (file, id) in files.iter().zip(source::assign_ids(files)) {
         if let Some(skip) = skipped.get(file.relative.as_str())
@@ -105,8 +111,10 @@ pub(super) fn plan<'a>(
             continue;
         };
         let stamp = &table.stamp;
-        let alike =
-            stamp.read_bytes == file.read_bytes && stamp.metadata_hash == metadata_hash && table.id == read.id.as_str();
+        let alike = stamp.read_bytes == file.read_bytes
+            && stamp.metadata_hash == metadata_hash
+            && table.id == read.id.as_str()
+            && table.extent_fits;
         if alike && stamp.modified_ns != 0 && stamp.modified_ns == file.modified_ns {
             plan.unchanged += 1;
         } else if alike {
@@ -123,7 +131,7 @@ pub(super) fn plan<'a>(
     Ok(plan)
 }
 
-fn known_tables(folder: &Path, manifest: &Manifest) -> Result<HashMap<String, Known>> {
+fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) -> Result<HashMap<String, Known>> {
     let mut known = HashMap::new();
     for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
@@ -134,7 +142,14 @@ fn known_tables(folder: &Path, manifest: &Manifest) -> Result<HashMap<String, Kn
                 stamp.modified_ns = *modified_ns;
             }
             let id = catalog.id(table)?.to_string();
-            known.insert(stamp.path.clone(), Known { segment: segment.name.clone(), table, id, stamp });
+            let extent_fits = match (stamp.sample_rows, sample_rows) {
+                (0, None) => true,
+                // Whole tables count as they are, unless samples are wanted from now on.
+                (0, Some(_)) if manifest.sample_rows == sample_rows => true,
+                (0, Some(wanted)) => catalog.entry(table)?.profile.rows <= wanted,
+                (read, wanted) => wanted == Some(u64::from(read)),
+            };
+            known.insert(stamp.path.clone(), Known { segment: segment.name.clone(), table, id, stamp, extent_fits });
         }
     }
     Ok(known)

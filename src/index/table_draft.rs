@@ -68,11 +68,12 @@ impl TableDraft {
         sketches: &[ColumnSketch],
         embedder: &dyn Embedder,
     ) -> Result<TableDraft> {
+        let sampled = entry.report.sample.is_some();
         let mut columns = ColumnsWriter::default();
         let mut headers = HeaderKeys::default();
         let mut column_vectors = VectorSetBuilder::new(encode::column_dims(embedder.dims()))?;
         for (place, (profile, sketch)) in entry.profile.columns.iter().zip(sketches).enumerate() {
-            let place = columns.push(0, place as u32, profile, sketch);
+            let place = columns.push(0, place as u32, profile, sketch, sampled);
             headers.add(place, &profile.name);
             column_vectors.push(&encode::column_vector(embedder, profile, sketch))?;
         }

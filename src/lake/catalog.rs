@@ -17,7 +17,7 @@ pub struct TableEntry {
     pub path: String,
     /// Size of the file.
     pub read_bytes: u64,
-    /// Hash of the file's content.
+    /// Hash of the file's content; of the size and both ends of a file of more than 64 MiB of which a sample was read.
     pub content: ContentHash,
     /// The publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     pub citation: String,

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -17,6 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::lake::reader;
+
+/// Bytes read at once, and bytes of each end of a file told by its ends.
+const END_BYTES: usize = 1 << 20;
+/// Larger files are told by their ends where only a sample of them is read.
+const TOLD_BY_ENDS: u64 = 64 << 20;
 
 /// How a table's cells are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -404,16 +409,41 @@ impl TryFrom<String> for ContentHash {
 
 /// Hash of the file's bytes, read in 1 MB pieces.
 pub fn content_hash(path: &Path) -> Result<ContentHash> {
-    const PIECE_BYTES: usize = 1 << 20;
+    let mut file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+    hash_rest(&mut file, &mut blake3::Hasher::new(), path)
+}
+
+/// Hash of what `hasher` has taken and the rest of `file`, which lies at `path`.
+pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Path) -> Result<ContentHash> {
+    let failed = |source| Error::io("read", path, source);
+    let size = file.metadata().map_err(failed)?.len();
+    let mut piece = vec![0; END_BYTES.min(usize::try_from(size).unwrap_or(END_BYTES)).max(1)];
+    loop {
+        match file.read(&mut piece).map_err(failed)? {
+            0 => return Ok(ContentHash::of(hasher)),
+            count => hasher.update(&piece[..count]),
+        };
+    }
+}
+
+/// Whether a file of which a sample is read is too large to be read to its end for the hash.
+pub fn is_told_by_ends(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.len() > TOLD_BY_ENDS)
+}
+
+/// What tells a large file of which a sample is read: the hash of its size and its first and last megabyte.
+pub fn ends_hash(path: &Path) -> Result<ContentHash> {
     let failed = |source| Error::io("read", path, source);
     let mut file = File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     let mut hasher = blake3::Hasher::new();
-    let mut piece = vec![0; PIECE_BYTES.min(usize::try_from(size).unwrap_or(PIECE_BYTES)).max(1)];
-    loop {
-        match file.read(&mut piece).map_err(failed)? {
-            0 => return Ok(ContentHash(*hasher.finalize().as_bytes())),
-            count => hasher.update(&piece[..count]),
-        };
-    }
+    hasher.update(&size.to_le_bytes());
+    let mut end = Vec::new();
+    (&mut file).take(END_BYTES as u64).read_to_end(&mut end).map_err(failed)?;
+    hasher.update(&end);
+    end.clear();
+    file.seek(SeekFrom::Start(size.saturating_sub(END_BYTES as u64))).map_err(failed)?;
+    file.take(END_BYTES as u64).read_to_end(&mut end).map_err(failed)?;
+    hasher.update(&end);
+    Ok(ContentHash::of(&hasher))
 }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::likeness::NameParts;
-use super::query_table::{QueryColumn, QueryTable};
+use super::query_table::{QueryColumn, QueryTable, sample_words};
 use crate::error::Result;
 use crate::index::overlap::{self, Overlap, SegmentParts, ValueWeights, Wanted};
 use crate::index::vectors::{Filter, PreparedQuery};
@@ -93,8 +93,10 @@ pub struct JoinAnswer {
     pub containment_of_candidate: f64,
     /// Shared values over all values of both.
     pub jaccard: f64,
-    /// Whether the three above are exact; else they are estimates from a sample of the values.
+    /// Whether the three above are exact; else they are estimates from a sample of the values or of the rows.
     pub exact: bool,
+    /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
+    pub sampled: bool,
     /// Distinct values in common (among those compared).
     pub shared_values: u64,
     /// Distinct values per cell of the candidate's column, 0..=1; 1 for a key.
@@ -390,6 +392,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
     let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|added| *added != name).collect();
     let query_values = overlap.map_or(0, |overlap| overlap.query_values);
     let containment = overlap.map_or(0.0, |overlap| overlap.containment());
+    let sampled = query.entry.report.sample.is_some() || record.is_sampled();
     let mut answer = JoinAnswer {
         table: entry.id.to_string(),
         title: entry.title(),
@@ -407,7 +410,8 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
         containment_as_written: if query_values == 0 { 0.0 } else { written as f64 / query_values as f64 },
         containment_of_candidate: overlap.map_or(0.0, |overlap| overlap.containment_of_candidate()),
         jaccard: overlap.map_or(0.0, |overlap| overlap.jaccard()),
-        exact: overlap.is_none_or(|overlap| overlap.exact),
+        exact: overlap.is_none_or(|overlap| overlap.exact) && !sampled,
+        sampled,
         shared_values: shared,
         uniqueness: record.uniqueness(),
         fan_out: f64::from(record.multiplicity),
@@ -422,6 +426,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
         reason: String::new(),
     };
     answer.reason = reason(&answer, query_values);
+    answer.reason.push_str(&sample_words(Some(query), &entry));
     Ok(answer)
 }
 

@@ -39,6 +39,13 @@ pub struct QueryColumn {
     pub vector: Vec<f32>,
 }
 
+/// What an answer's reason adds where not all rows of the table it speaks of were read, or not all of the query's.
+pub(super) fn sample_words(query: Option<&QueryTable>, entry: &TableEntry) -> String {
+    let own = query.and_then(|query| query.entry.report.sample).map(|sample| format!("; from a sample of yours: {sample}"));
+    let theirs = entry.report.sample.map(|sample| format!("; from a sample: {sample}"));
+    theirs.into_iter().chain(own).collect()
+}
+
 impl QueryTable {
     /// The table `name`: an id of the lake, else a file.
     ///
@@ -48,7 +55,9 @@ impl QueryTable {
         match index.find(name) {
             Ok(table) => {
                 let entry = index.entry(table)?;
-                let mut own = Self::read(&lake.join(&entry.path), Some(table), embedder)?;
+                // As much of it as the index knows.
+                let rows = entry.report.sample.map(|sample| sample.rows);
+                let mut own = Self::read_rows(&lake.join(&entry.path), rows, Some(table), embedder)?;
                 own.entry.id = entry.id;
                 Ok(own)
             }
@@ -65,7 +74,16 @@ impl QueryTable {
     /// # Errors
     /// [`Error::Io`] and [`Error::Unreadable`].
     pub fn read(path: &Path, origin: Option<TableRef>, embedder: &dyn Embedder) -> Result<Self> {
-        let mut reader = reader::open_path(path, &ReadOptions::default())?;
+        Self::read_rows(path, None, origin, embedder)
+    }
+
+    fn read_rows(
+        path: &Path,
+        max_rows: Option<u64>,
+        origin: Option<TableRef>,
+        embedder: &dyn Embedder,
+    ) -> Result<Self> {
+        let mut reader = reader::open_path(path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
         let scan = scan::scan(reader.as_mut())?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let entry = TableEntry {

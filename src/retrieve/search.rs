@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::fuse::reciprocal_rank_fusion;
+use super::query_table::sample_words;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::lexical::{FieldMatch, LexicalOptions};
@@ -50,8 +51,10 @@ pub struct SearchAnswer {
     pub cosine: f64,
     /// Which field matched which words of the request.
     pub matched: Vec<FieldMatch>,
-    /// Rows.
+    /// Rows; those read, where it is `sampled`.
     pub rows: u64,
+    /// Whether only the table's first rows were read: words of the other rows are not found.
+    pub sampled: bool,
     /// Column names.
     pub columns: Vec<String>,
     /// The answer in a sentence.
@@ -109,10 +112,12 @@ pub fn search(
             cosine: f64::from(cosine),
             matched: hit.map(|hit| hit.matched.clone()).unwrap_or_default(),
             rows: entry.profile.rows,
+            sampled: entry.report.sample.is_some(),
             columns: entry.profile.columns.iter().map(|column| column.name.clone()).collect(),
             reason: String::new(),
         };
         answer.reason = reason(&answer, exact.contains(&table));
+        answer.reason.push_str(&sample_words(None, &entry));
         answers.push(answer);
     }
     Ok(answers)

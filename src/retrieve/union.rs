@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
 use super::new_rows::{NewRows, RowHashes};
-use super::query_table::{QueryColumn, QueryTable};
+use super::query_table::{QueryColumn, QueryTable, sample_words};
 use crate::error::Result;
 use crate::index::lexical::{Boosts, LexicalField, LexicalOptions};
 use crate::index::open::Segment;
@@ -90,8 +90,10 @@ pub struct UnionAnswer {
     pub new_rows: Option<NewRows>,
     /// Whether the candidate adds next to nothing: a copy of the query.
     pub near_copy: bool,
-    /// Rows of the candidate.
+    /// Rows of the candidate; those read, where it is `sampled`.
     pub rows: u64,
+    /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
+    pub sampled: bool,
     /// The answer in a sentence.
     pub reason: String,
 }
@@ -367,9 +369,11 @@ fn answer(
         new_rows,
         alignment: candidate.pairs.iter().map(aligned).collect(),
         rows: entry.profile.rows,
+        sampled: query.entry.report.sample.is_some() || entry.report.sample.is_some(),
         reason: String::new(),
     };
     answer.reason = reason(&answer, query.columns.len());
+    answer.reason.push_str(&sample_words(Some(query), &entry));
     Ok(answer)
 }
 

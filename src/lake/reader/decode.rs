@@ -32,6 +32,7 @@ const GUESS_BYTES: usize = 1 << 14;
 pub(super) struct Text {
     input: Box<dyn Read + Send>,
     read_bytes: Arc<AtomicU64>,
+    file_bytes: u64,
     buffer: Vec<u8>,
     start: usize,
     charset: Charset,
@@ -67,6 +68,7 @@ impl Text {
         let mut text = Text {
             input: opened.input,
             read_bytes: opened.read_bytes,
+            file_bytes: opened.file_bytes,
             buffer: Vec::new(),
             start: 0,
             charset: Charset::Utf8 { ascii_only: true },
@@ -249,6 +251,17 @@ impl Text {
         }
     }
 
+    /// About how many bytes of the file the text before the current place takes.
+    pub(super) fn passed_bytes(&self) -> u64 {
+        let ahead = if self.packed { 0 } else { self.window().len() as u64 };
+        self.read_bytes().saturating_sub(ahead)
+    }
+
+    /// Size of the file.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
     /// Bytes read from disk so far.
     pub(super) fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
@@ -277,6 +290,7 @@ pub(super) struct OpenedBytes {
     pub(super) input: Box<dyn Read + Send>,
     pub(super) read_bytes: Arc<AtomicU64>,
     pub(super) packed: bool,
+    file_bytes: u64,
     first_chunk_bytes: usize,
 }
 
@@ -296,10 +310,16 @@ fn open_bytes_hashed(path: &Path, hash: Option<Arc<Mutex<StreamHash>>>) -> Resul
     let mut magic = Vec::with_capacity(4);
     (&mut file).take(4).read_to_end(&mut magic).map_err(failed)?;
     let read_bytes = Arc::new(AtomicU64::new(0));
-    let whole = Cursor::new(magic.clone()).chain(file);
-    let counted = Counted { input: whole, count: Arc::clone(&read_bytes), hash };
+    if let Some(hash) = &hash
+        && meta.len() > WHOLE_FILE_BYTES
+        && let Ok(mut hash) = hash.lock()
+    {
+        hash.follow(&file);
+    }
     let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
     let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
+    let whole = Cursor::new(magic).chain(file);
+    let counted = Counted { input: whole, count: Arc::clone(&read_bytes), hash };
     let first_chunk_bytes = if is_gzip || is_zstd || meta.len() > WHOLE_FILE_BYTES {
         CHUNK_BYTES / 4
     } else {
@@ -313,7 +333,7 @@ fn open_bytes_hashed(path: &Path, hash: Option<Arc<Mutex<StreamHash>>>) -> Resul
     } else {
         Box::new(counted)
     };
-    Ok(OpenedBytes { input, read_bytes, packed: is_gzip || is_zstd, first_chunk_bytes })
+    Ok(OpenedBytes { input, read_bytes, packed: is_gzip || is_zstd, file_bytes: meta.len(), first_chunk_bytes })
 }
 
 struct Counted<R> {

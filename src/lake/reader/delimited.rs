@@ -139,7 +139,8 @@ impl TableReader for Delimited {
             if matches!(step, Step::End) {
                 self.finish();
             } else if self.report.rows == self.max_rows {
-                self.report.add(RepairKind::RowLimit, 1, Some(self.records.line()));
+                let (passed, all) = self.records.progress();
+                self.report.end_sample_after(self.records.line(), self.report.rows, passed, all);
                 self.finish();
             } else if let Step::Giant(record) = step {
                 self.push_giant(&record);

@@ -1,5 +1,6 @@
 //! The content hash of a file while it is read, so that most files pass through memory once.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -12,9 +13,17 @@ use crate::lake::source::{self, ContentHash};
 pub(super) struct StreamHash {
     hasher: blake3::Hasher,
     whole: bool,
+    /// The file, at the place up to which it was taken, where it is not read at once.
+    file: Option<File>,
 }
 
 impl StreamHash {
+    /// Remembers `file` for the case that its end is never read.
+    pub(super) fn follow(&mut self, file: &File) {
+        // A second handle has the same place in the file as the first.
+        self.file = file.try_clone().ok();
+    }
+
     /// Takes the next bytes of the file; none mean that it is over.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         self.whole |= bytes.is_empty();
@@ -25,24 +34,43 @@ impl StreamHash {
 /// The hash of a file that is being read.
 pub struct PendingHash {
     path: PathBuf,
-    stream: Option<Arc<Mutex<StreamHash>>>,
+    state: State,
+}
+
+enum State {
+    /// Known before reading.
+    Known(ContentHash),
+    Streamed(Arc<Mutex<StreamHash>>),
 }
 
 impl PendingHash {
-    pub(super) fn new(path: PathBuf, stream: Option<Arc<Mutex<StreamHash>>>) -> PendingHash {
-        PendingHash { path, stream }
+    pub(super) fn known(path: PathBuf, hash: ContentHash) -> PendingHash {
+        PendingHash { path, state: State::Known(hash) }
     }
 
-    /// The hash, once `reader` has read all it wants. What it left unread, or read in another order, is read again.
+    pub(super) fn streamed(path: PathBuf, stream: Arc<Mutex<StreamHash>>) -> PendingHash {
+        PendingHash { path, state: State::Streamed(stream) }
+    }
+
+    /// The hash, once `reader` has read all it wants. What it left unread of the file is read now; where it was to read a
+    /// sample only, a large file is told by [`source::ends_hash`].
     ///
     /// # Errors
     /// [`crate::Error::Io`] where the rest of the file cannot be read.
     pub fn finish(self, reader: Box<dyn TableReader>) -> Result<ContentHash> {
+        let is_sample = reader.report().sample.is_some();
         drop(reader);
-        let stream = self.stream.as_ref().and_then(|stream| stream.lock().ok());
-        match stream {
-            Some(stream) if stream.whole => Ok(ContentHash::of(&stream.hasher)),
-            _ => source::content_hash(&self.path),
+        let stream = match self.state {
+            State::Known(hash) => return Ok(hash),
+            State::Streamed(stream) => stream,
+        };
+        let Ok(mut stream) = stream.lock() else { return source::content_hash(&self.path) };
+        let StreamHash { hasher, whole, file } = &mut *stream;
+        match file {
+            _ if *whole => Ok(ContentHash::of(hasher)),
+            _ if is_sample && source::is_told_by_ends(&self.path) => source::ends_hash(&self.path),
+            Some(file) => source::hash_rest(file, hasher, &self.path),
+            None => source::content_hash(&self.path),
         }
     }
 }

@@ -165,7 +165,10 @@ impl TableReader for JsonRows {
             match self.next_row() {
                 None => self.finish(),
                 Some((line, _)) if self.report.rows == self.max_rows => {
-                    self.report.add(RepairKind::RowLimit, 1, Some(line));
+                    let (passed, all) = (self.rows.text.passed_bytes(), self.rows.text.file_bytes());
+                    // The rows read for their keys, and this one, lie before the place as well.
+                    let rows = self.report.rows + self.sampled.len() as u64 + 1;
+                    self.report.end_sample_after(line, rows, passed, all);
                     self.finish();
                 }
                 Some((line, row)) => self.push_row(line, &row),

@@ -36,9 +36,9 @@ use self::batch::BatchLimits;
 use self::decode::Text;
 pub use self::hash::PendingHash;
 use self::hash::StreamHash;
-pub use self::report::{Dialect, ReadReport, Repair, RepairKind};
+pub use self::report::{Dialect, ReadReport, Repair, RepairKind, Sample};
 use crate::error::{Error, Result};
-use crate::lake::source::{Compression, Format, LakeFile, classify};
+use crate::lake::source::{self, Compression, Format, LakeFile, classify};
 
 /// A column as the table names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub trait TableReader: Send {
 /// How much to read, and what is known of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Stop after this many rows; the report then says [`RepairKind::RowLimit`].
+    /// Stop after this many rows; the report then says [`RepairKind::RowLimit`] and what [`Sample`] was read.
     pub max_rows: Option<u64>,
     /// A table with more columns is unreadable. 16,384 by default, as in spreadsheets.
     pub max_columns: usize,
@@ -127,13 +127,15 @@ pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReade
 pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn TableReader>, PendingHash)> {
     let path = &file.path;
     if file.format != Format::Csv {
-        // These are not read from start to end, or twice.
-        return Ok((open(file, options)?, PendingHash::new(path.clone(), None)));
+        // These are not read from start to end, or are read twice.
+        let told_by_ends = options.max_rows.is_some() && source::is_told_by_ends(path);
+        let hash = if told_by_ends { source::ends_hash(path)? } else { source::content_hash(path)? };
+        return Ok((open(file, options)?, PendingHash::known(path.clone(), hash)));
     }
     let stream = Arc::new(Mutex::new(StreamHash::default()));
     let text = Text::open_hashed(path, Arc::clone(&stream))?;
     let reader = delimited::Delimited::read(text, path, options, least_columns(path))?;
-    Ok((Box::new(reader), PendingHash::new(path.clone(), Some(stream))))
+    Ok((Box::new(reader), PendingHash::streamed(path.clone(), stream)))
 }
 
 /// Opens a table file anywhere; a name that says nothing is tried as delimited text.

@@ -28,6 +28,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
         .map_err(unreadable(path))?;
     let fields = builder.schema().fields().clone();
     let rows = batch_rows(builder.metadata(), options);
+    let total_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
     let reader = guarded(|| builder.with_batch_size(rows).build())
         .and_then(|built| built.map_err(|error| error.to_string()))
         .map_err(unreadable(path))?;
@@ -35,7 +36,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
     // Pages are read here and there; the whole file is the honest figure.
     let read_bytes = Arc::new(AtomicU64::new(size));
     let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
-    Ok(Box::new(rows))
+    Ok(Box::new(rows.with_total_rows(total_rows)))
 }
 
 /// Rows that together unpack to about a batch's bytes.

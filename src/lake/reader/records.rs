@@ -154,6 +154,11 @@ impl Records {
         Step::Giant(Box::new(record))
     }
 
+    /// About how many bytes of the file lie before the current record, and how many it has.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        (self.text.passed_bytes(), self.text.file_bytes())
+    }
+
     /// Why there is no record.
     pub(super) fn emptiness(&self) -> String {
         let damage = self.text.damage().map(|why| format!("damaged compressed stream: {why}"));

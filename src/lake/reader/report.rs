@@ -136,6 +136,26 @@ fn counted(count: u64, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
+/// The part of a table that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct Sample {
+    /// How many rows from the first on.
+    pub rows: u64,
+    /// Rows of the whole file, where the file says so or its size tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_rows: Option<u64>,
+    /// Whether that is an estimate, from the bytes that the sample takes.
+    pub estimated: bool,
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the first {} rows", self.rows)?;
+        let about = if self.estimated { "about " } else { "" };
+        self.total_rows.map_or(Ok(()), |total| write!(f, " of {about}{total}"))
+    }
+}
+
 /// What reading one file took; final once the reader has returned its last batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ReadReport {
@@ -148,6 +168,9 @@ pub struct ReadReport {
     /// The lines above the table as written, at most 20 of at most 500 characters: often its title and source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preamble: Vec<String>,
+    /// The part that was read, where a row limit ended reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
     /// What was mended or left out, one entry a kind, in order of [`RepairKind`].
     pub repairs: Vec<Repair>,
 }
@@ -156,6 +179,27 @@ impl ReadReport {
     /// Whether rows of the file are missing from what was read.
     pub fn partial(&self) -> bool {
         self.repairs.iter().any(|repair| repair.kind.loses_rows())
+    }
+
+    /// Whether rows are missing that were wanted: a row limit is no loss.
+    pub fn lost_rows(&self) -> bool {
+        self.repairs.iter().any(|repair| repair.kind.loses_rows() && repair.kind != RepairKind::RowLimit)
+    }
+
+    /// Notes that a row limit ended reading at `line`, in a file of `total_rows` rows.
+    pub(super) fn end_sample(&mut self, line: u64, total_rows: Option<u64>) {
+        self.add(RepairKind::RowLimit, 1, Some(line));
+        self.sample = Some(Sample { rows: self.rows, total_rows, estimated: false });
+    }
+
+    /// As [`ReadReport::end_sample`], in a file of `file_bytes` bytes of which `rows` rows take `bytes`.
+    pub(super) fn end_sample_after(&mut self, line: u64, rows: u64, bytes: u64, file_bytes: u64) {
+        let total = (rows as f64 * file_bytes as f64 / bytes.max(1) as f64).round() as u64;
+        // There is a row beyond those.
+        self.end_sample(line, Some(total.max(rows + 1)).filter(|_| bytes > 0));
+        if let Some(sample) = &mut self.sample {
+            sample.estimated = sample.total_rows.is_some();
+        }
     }
 
     /// The repair of this kind, if one was made.

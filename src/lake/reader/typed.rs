@@ -34,6 +34,7 @@ pub(super) struct TypedRows {
     options: ReadOptions,
     read_bytes: Arc<AtomicU64>,
     current: Option<RecordBatch>,
+    total_rows: Option<u64>,
     cut_cells: u64,
     done: bool,
 }
@@ -72,9 +73,15 @@ impl TypedRows {
             options: options.clone(),
             read_bytes,
             current: None,
+            total_rows: None,
             cut_cells: 0,
             done: false,
         })
+    }
+
+    /// Tells how many rows the file says it has.
+    pub(super) fn with_total_rows(self, rows: u64) -> TypedRows {
+        TypedRows { total_rows: Some(rows), ..self }
     }
 
     /// The next rows as the file has them, at most a batch.
@@ -136,7 +143,7 @@ impl TableReader for TypedRows {
         let taken = usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows());
         self.report.rows += taken as u64;
         if taken < batch.num_rows() {
-            self.report.add(RepairKind::RowLimit, 1, Some(self.report.rows + 1));
+            self.report.end_sample(self.report.rows + 1, self.total_rows);
             self.finish(None);
             return Ok((taken > 0).then(|| batch.slice(0, taken)));
         }

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::index::{LakeIndex, TableRef};
 use crate::retrieve::join::{self, ColumnPair, JoinAnswer, MatchKind, ValueMatch};
 use crate::retrieve::likeness::name_likeness;
+use crate::retrieve::query_table::sample_words;
 use crate::sketch::normalise::{Difference, Normaliser};
 
 /// The best mapping of a table that was read.
@@ -53,6 +54,7 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
     let (matches, normalised) = value_matches(counts);
     let names = |of: fn(&ColumnPair) -> &str| on.iter().map(of).collect::<Vec<_>>().join(" + ");
     let all = counts.compared.0 + counts.candidate_tuples - counts.compared.1;
+    let sampled = key.query.entry.report.sample.is_some() || entry.report.sample.is_some();
     let mut answer = JoinAnswer {
         table: entry.id.to_string(),
         title: entry.title(),
@@ -65,7 +67,8 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
         containment_as_written: counts.as_written as f64 / tuples.len().max(1) as f64,
         containment_of_candidate: counts.of_candidate(),
         jaccard: counts.compared.1 as f64 / all.max(1) as f64,
-        exact: counts.exact && !found.changed,
+        exact: counts.exact && !found.changed && !sampled,
+        sampled,
         shared_values: counts.shared,
         uniqueness: counts.uniqueness,
         fan_out: counts.fan_out,
@@ -80,6 +83,7 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
         reason: String::new(),
     };
     answer.reason = join::reason(&answer, tuples.len() as u64);
+    answer.reason.push_str(&sample_words(Some(key.query), &entry));
     if found.changed {
         answer.reason.push_str("; the file has changed since it was indexed, these are the figures of now");
     }

@@ -146,7 +146,8 @@ impl QueryTuples {
     /// What reading the query's file again reports, and [`Error::DamagedIndex`].
     pub fn read(index: &LakeIndex, query: &QueryTable, places: &[usize]) -> Result<Self> {
         let mut builder = Builder::default();
-        let mut reader = reader::open_path(&query.path, &ReadOptions::default())?;
+        let max_rows = query.entry.report.sample.map(|sample| sample.rows);
+        let mut reader = reader::open_path(&query.path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
         if places.iter().any(|place| *place >= reader.columns().len()) {
             return Err(Error::unreadable(&query.path, "it changed while it was read"));
         }
