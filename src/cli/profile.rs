@@ -85,12 +85,7 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
 }
 
 fn report(table: TableEntry, path: &Path, in_lake: bool) -> TableReport {
-    TableReport {
-        sampled: table.report.sample.is_some(),
-        composite_keys: composite_keys(path, &table),
-        in_lake,
-        table,
-    }
+    TableReport { sampled: table.report.sample.is_some(), composite_keys: composite_keys(path, &table), in_lake, table }
 }
 
 /// None where the file can no longer be read: the rest of the profile stands as it was indexed.

@@ -41,7 +41,8 @@ pub struct QueryColumn {
 
 /// What an answer's reason adds where not all rows of the table it speaks of were read, or not all of the query's.
 pub(super) fn sample_words(query: Option<&QueryTable>, entry: &TableEntry) -> String {
-    let own = query.and_then(|query| query.entry.report.sample).map(|sample| format!("; from a sample of yours: {sample}"));
+    let own =
+        query.and_then(|query| query.entry.report.sample).map(|sample| format!("; from a sample of yours: {sample}"));
     let theirs = entry.report.sample.map(|sample| format!("; from a sample: {sample}"));
     theirs.into_iter().chain(own).collect()
 }
