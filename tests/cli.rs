@@ -615,6 +615,7 @@ fn a_sampled_lake_says_so_in_every_answer() {
         vec!["search", "order customer"],
         vec!["join", "orders", "--column", "customer"],
         vec!["join", outside, "--column", "order_id"],
+        vec!["join", outside, "--column", "order_id,customer"],
         vec!["union", "orders"],
     ] {
         let document = lake.json(&arguments);

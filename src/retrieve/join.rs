@@ -439,10 +439,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
         reason: String::new(),
     };
     answer.reason = reason(&answer, query_values);
-    for words in [sample_words("", &entry), sample_words(" of yours", &query.entry)].into_iter().flatten() {
-        answer.reason.push_str("; ");
-        answer.reason.push_str(&words);
-    }
+    answer.reason.push_str(&sample_words(Some(query), &entry));
     Ok(answer)
 }
 

@@ -39,9 +39,12 @@ pub struct QueryColumn {
     pub vector: Vec<f32>,
 }
 
-/// Of which part of a table an answer speaks, where that is not all of it; in words for its reason.
-pub(super) fn sample_words(whose: &str, entry: &TableEntry) -> Option<String> {
-    entry.report.sample.map(|sample| format!("from a sample{whose}: {sample}"))
+/// What an answer's reason adds where not all rows of the table it speaks of were read, or not all of the query's.
+pub(super) fn sample_words(query: Option<&QueryTable>, entry: &TableEntry) -> String {
+    let own =
+        query.and_then(|query| query.entry.report.sample).map(|sample| format!("; from a sample of yours: {sample}"));
+    let theirs = entry.report.sample.map(|sample| format!("; from a sample: {sample}"));
+    theirs.into_iter().chain(own).collect()
 }
 
 impl QueryTable {

@@ -117,10 +117,7 @@ pub fn search(
             reason: String::new(),
         };
         answer.reason = reason(&answer, exact.contains(&table));
-        if let Some(words) = sample_words("", &entry) {
-            answer.reason.push_str("; ");
-            answer.reason.push_str(&words);
-        }
+        answer.reason.push_str(&sample_words(None, &entry));
         answers.push(answer);
     }
     Ok(answers)

@@ -374,10 +374,7 @@ fn answer(
         reason: String::new(),
     };
     answer.reason = reason(&answer, query.columns.len());
-    for words in [sample_words("", &entry), sample_words(" of yours", &query.entry)].into_iter().flatten() {
-        answer.reason.push_str("; ");
-        answer.reason.push_str(&words);
-    }
+    answer.reason.push_str(&sample_words(Some(query), &entry));
     Ok(answer)
 }
 

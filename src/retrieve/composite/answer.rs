@@ -83,10 +83,7 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
         reason: String::new(),
     };
     answer.reason = join::reason(&answer, tuples.len() as u64);
-    for words in [sample_words("", &entry), sample_words(" of yours", &key.query.entry)].into_iter().flatten() {
-        answer.reason.push_str("; ");
-        answer.reason.push_str(&words);
-    }
+    answer.reason.push_str(&sample_words(Some(key.query), &entry));
     if found.changed {
         answer.reason.push_str("; the file has changed since it was indexed, these are the figures of now");
     }

@@ -59,12 +59,8 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
     let stamp = segment.catalog.stamp(table)?;
     let path = source::file_path(lake, &stamp.path)?;
     let changed = has_changed(&path, &stamp)?;
-    let mut sampled = false;
-    for column in mappings.iter().flat_map(|mapping| &mapping.columns) {
-        sampled |= segment.columns.record(*column)?.is_sampled();
-    }
-    // As much of it as the index knows: the bounds hold for that alone.
-    let max_rows = if sampled { segment.catalog.entry(table)?.report.sample.map(|sample| sample.rows) } else { None };
+    // As many rows as the index knows: the bounds that chose this table are of those.
+    let max_rows = (stamp.sample_rows > 0).then_some(u64::from(stamp.sample_rows));
     let mut reader = reader::open_path(&path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
     let mut wanted: Vec<u32> = mappings.iter().flat_map(|mapping| mapping.columns.iter().copied()).collect();
     wanted.sort_unstable();
