@@ -190,7 +190,7 @@ fn draw(random: &mut Random, count: u32, size: u32) -> Vec<u32> {
 fn column_name(domain: Domain, place: usize, random: &mut Random) -> String {
     match domain {
         Domain::Text(number) => {
-            let mut name = word(u64::from(number) << 8 | random.next() % 3);
+            let mut name = word((u64::from(number) << 8) | (random.next() % 3));
             name.push_str(["", " name", " code"][random.next() as usize % 3]);
             format!("{name} {place}")
         }
