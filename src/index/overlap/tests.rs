@@ -67,7 +67,7 @@ fn columns(folder: &std::path::Path) -> (Columns, Postings, Vec<QueryValues>) {
         std::fs::write(&path, text).unwrap();
         let mut reader = reader::open_path(&path, &ReadOptions::default()).unwrap();
         let scan = scan::scan(reader.as_mut()).unwrap();
-        writer.push(table as u32, 0, &profile::profile(&scan).columns[0], &scan.sketches[0]);
+        writer.push(table as u32, 0, &profile::profile(&scan).columns[0], &scan.sketches[0], false);
         queries.push(QueryValues::of(&scan.sketches[0]));
     }
     let pairs = writer.pairs();
