@@ -105,7 +105,14 @@ fn answer(lake: WebLake, folder: &Path) {
     let embedder = StaticModel::builtin();
     let began = Instant::now();
     let index = LakeIndex::open(&folder.join("index"), embedder.id()).unwrap();
-    println!("open: {:.1?} with {} segments; {}", began.elapsed(), index.segments().len(), memory(&MEMORY));
+    let opened = began.elapsed();
+    let in_lsh: usize = index.segments().iter().map(|segment| segment.lsh.len()).sum();
+    let graphs = index.segments().iter().filter(|segment| segment.column_vectors.has_graph()).count();
+    println!(
+        "open: {opened:.1?}; {} segments, {graphs} with a graph, {in_lsh} columns in LSH; {}",
+        index.segments().len(),
+        memory(&MEMORY)
+    );
     let ids = lake.queries(QUERIES);
     let queries: Vec<(QueryTable, usize)> = ids
         .iter()

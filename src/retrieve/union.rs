@@ -351,7 +351,11 @@ fn answer(
         None => None,
         Some(_) if shares_no_row(index, query, candidate)? => {
             let rows = entry.profile.rows;
-            Some(NewRows { compared: rows, new: rows, complete: !entry.report.partial() })
+            Some(NewRows {
+                compared: rows,
+                new: rows,
+                complete: !entry.report.partial() && !query.entry.report.partial(),
+            })
         }
         Some(own) => file_path(lake, &entry.path).and_then(|path| own.new_rows(&path, &places)).ok(),
     };
@@ -386,7 +390,8 @@ fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_
     for (own, other, fit) in &candidate.pairs {
         let record = segment.columns.record(first.saturating_add(*other as u32))?;
         let sketch = &query.columns[*own].sketch;
-        let all_known = record.is_exact() && sketch.bound == u64::MAX;
+        let all_read = !record.is_sampled() && query.entry.report.sample.is_none();
+        let all_known = all_read && record.is_exact() && sketch.bound == u64::MAX;
         let full = record.present == record.rows || sketch.present() == sketch.rows;
         if fit.values == 0.0 && all_known && full {
             return Ok(true);
