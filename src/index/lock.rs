@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 
@@ -25,7 +26,7 @@ impl WriteLock {
         let failed = |source| Error::io("create", &path, source);
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        match file.try_lock() {
+        match try_for_a_moment(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
@@ -41,6 +42,19 @@ impl WriteLock {
             .map_err(failed)?;
         Ok(Self { _file: file })
     }
+}
+
+/// Takes the lock, or finds it held for a fifth of a second. A process that starts another one hands it its open files until
+/// the other program is loaded, a released lock among them.
+fn try_for_a_moment(file: &File) -> Result<(), TryLockError> {
+    const TRIES: u32 = 10;
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            outcome => return outcome,
+        }
+    }
+    file.try_lock()
 }
 
 #[cfg(test)]
