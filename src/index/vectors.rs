@@ -30,7 +30,7 @@ pub type Filter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 /// Sets from this number of rows get a graph under [`GraphChoice::Auto`]. Measured on vectors of real columns, 288 dimensions,
 /// on 2 cores (`benches/vectors.rs`): at 10,000 rows the scan takes 0.2 ms and the graph 0.06 ms, at 47,000 1 ms and 0.12 ms,
 /// at 156,000 3 ms and 0.3 ms. The graph is faster from the first thousands of rows on; but it finds 2% of the neighbours
-/// less, takes some 0.07 ms a row to build, as long as all else a column costs, and searches ask for neighbours only where
+/// less, takes some 0.1 ms a row to build, as long as all else a column costs, and searches ask for neighbours only where
 /// values leave something open. So small sets are scanned, up to where a scan takes 4 ms.
 const GRAPH_FROM_ROWS: usize = 200_000;
 
@@ -135,7 +135,7 @@ impl VectorSetBuilder {
     }
 
     /// Writes the sections `prefix`+`H`, `R`, `S` and, with a graph, `G`. Deterministic.
-    /// Cost: with a graph 0.15 ms of one core a row, on all cores (see [`graph`]); without, that of writing.
+    /// Cost: with a graph 0.2 ms of one core a row, on all cores (see [`graph`]); without, that of writing.
     pub fn write(&self, segment: &mut SegmentWriter, prefix: TagPrefix, choice: GraphChoice) -> Result<()> {
         segment.section_of(tag(prefix, b'H'), &[Head { dims: self.dims as u64, rows: self.scales.len() as u64 }])?;
         segment.section_of(tag(prefix, b'R'), &self.bytes)?;

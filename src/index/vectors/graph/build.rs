@@ -38,7 +38,7 @@ pub(super) struct Growing<'a> {
 /// The neighbours of one row, level by level.
 type Choice = Vec<Vec<u32>>;
 
-/// Builds it. Cost: 0.1 to 0.2 ms of one core a row of 288 dimensions, on all cores; 130 bytes a row.
+/// Builds it. Cost: 0.1 ms (10,000 rows of 288 dimensions) to 0.2 ms (156,000) of one core a row, on all cores; 130 bytes a row.
 pub(super) fn build(rows: Rows<'_>) -> Result<Growing<'_>> {
     let count = rows.scales.len();
     let mut graph = Growing {
