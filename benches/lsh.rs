@@ -1,7 +1,8 @@
 //! Building and querying the containment index at 100,000 domains. `cargo bench --bench lsh`
 //!
 //! `LSH_PEER_DIR=DIR cargo bench --bench lsh` instead writes signatures, queries and true answers into DIR for
-//! `scripts/peers/lsh_ensemble.py`, and prints this index's own recall, candidates and times on them.
+//! `scripts/peers/lsh_ensemble.py`, and prints this index's own recall, candidates and times on them. The domains are made up,
+//! or with LSH_LAKE=LAKE columns of that lake with at least ten values, spread evenly over it.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
@@ -10,11 +11,16 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use divan::Bencher;
+use lakeward::embed::{Embedder, StaticModel};
+use lakeward::index::LakeIndex;
+use lakeward::index::build::{self, BuildOptions, Silent};
 use lakeward::index::lsh::{LshBuilder, LshIndex, LshParams};
 use lakeward::index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward::sketch::minhash::MinHash;
 use rayon::prelude::*;
 
+// What the index's own tests also ask of it is not needed here.
+#[allow(dead_code)]
 #[path = "support/domains.rs"]
 mod domains;
 
@@ -87,29 +93,70 @@ mod peer {
     /// threshold `truth-<percent>.u64` (pairs of a query's and an answer's domain number).
     pub fn compare(folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
-        let lake = domains::lake(42, PEER_DOMAINS);
+        let lake: Vec<Vec<u64>> = match std::env::var_os("LSH_LAKE") {
+            Some(lake) => columns_of(Path::new(&lake)),
+            None => domains::lake(42, PEER_DOMAINS).iter().map(sorted).collect(),
+        };
         let began = Instant::now();
-        let signed = sign(&lake);
+        let signed: Vec<(u64, MinHash)> =
+            lake.par_iter().map(|hashes| (hashes.len() as u64, MinHash::of(hashes))).collect();
         let signing = began.elapsed();
         let began = Instant::now();
         let index = build(&signed, &folder.join("lsh.seg"));
-        println!("lakeward: {PEER_DOMAINS} domains signed in {signing:.2?}, indexed in {:.2?}", began.elapsed());
-        let queries: Vec<usize> = (0..PEER_DOMAINS).step_by(PEER_DOMAINS / QUERIES).collect();
+        println!("lakeward: {} domains signed in {signing:.2?}, indexed in {:.2?}", lake.len(), began.elapsed());
+        let queries: Vec<usize> = (0..lake.len()).step_by(step(lake.len())).collect();
         let signatures: Vec<u32> = signed.iter().flat_map(|(_, signature)| signature.as_slice()).copied().collect();
         write(folder, "signatures.u32", bytemuck::cast_slice(&signatures));
         write(folder, "sizes.u64", bytemuck::cast_slice(&signed.iter().map(|(size, _)| *size).collect::<Vec<u64>>()));
         write(folder, "queries.u64", bytemuck::cast_slice(&queries.iter().map(|id| *id as u64).collect::<Vec<u64>>()));
         for threshold in THRESHOLDS {
             let truth: Vec<[u64; 2]> = queries
-                .iter()
-                .flat_map(|query| {
-                    let right = lake.iter().enumerate().filter(|(_, d)| lake[*query].containment_in(d) >= threshold);
+                .par_iter()
+                .flat_map_iter(|query| {
+                    let right = lake.iter().enumerate().filter(|(_, d)| containment(&lake[*query], d) >= threshold);
                     right.map(|(id, _)| [*query as u64, id as u64]).collect::<Vec<_>>()
                 })
                 .collect();
             write(folder, &format!("truth-{:.0}.u64", threshold * 100.0), bytemuck::cast_slice(&truth));
             report(&index, &signed, &queries, &truth, threshold);
         }
+    }
+
+    /// Every so many domains one is a query.
+    fn step(domains: usize) -> usize {
+        (domains / QUERIES).max(1)
+    }
+
+    fn sorted(domain: &domains::Domain) -> Vec<u64> {
+        let mut hashes = domain.hashes();
+        hashes.sort_unstable();
+        hashes
+    }
+
+    /// Value hashes of columns of a lake, each ascending.
+    fn columns_of(lake: &Path) -> Vec<Vec<u64>> {
+        let (folder, embedder) = (tempfile::tempdir().unwrap(), StaticModel::builtin());
+        build::build(lake, folder.path(), embedder, &BuildOptions::default(), &Silent).unwrap();
+        let index = LakeIndex::open(folder.path(), embedder.id()).unwrap();
+        let mut columns: Vec<Vec<u64>> = Vec::new();
+        for segment in index.segments() {
+            for column in 0..segment.columns.len() as u32 {
+                let record = segment.columns.record(column).unwrap();
+                let mut hashes = segment.columns.hashes(record).unwrap().to_vec();
+                hashes.dedup();
+                if hashes.len() >= 10 {
+                    columns.push(hashes);
+                }
+            }
+        }
+        let every = (columns.len() / PEER_DOMAINS).max(1);
+        columns.into_iter().step_by(every).take(PEER_DOMAINS).collect()
+    }
+
+    /// Share of the values of `query` that `domain` holds; both ascending.
+    fn containment(query: &[u64], domain: &[u64]) -> f64 {
+        let shared = query.iter().filter(|hash| domain.binary_search(hash).is_ok()).count();
+        shared as f64 / query.len() as f64
     }
 
     fn write(folder: &Path, name: &str, bytes: &[u8]) {
@@ -128,7 +175,7 @@ mod peer {
         let answers: Vec<Vec<u32>> = queries.iter().map(ask).collect();
         let elapsed = began.elapsed() / queries.len() as u32;
         let given: usize = answers.iter().map(Vec::len).sum();
-        let step = PEER_DOMAINS / QUERIES;
+        let step = step(signed.len());
         let is_found = |query: u64, id: u64| answers[query as usize / step].binary_search(&(id as u32)).is_ok();
         // Right answers and found ones: up to 10 times the query's size, up to 100 times, beyond.
         let mut tally = [(0, 0); 3];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: LSH_PEER_DIR=DIR cargo bench --bench lsh && python3 scripts/peers/lsh_ensemble.py DIR   (needs: pip install datasketch)
+"""Usage: [LSH_LAKE=LAKE] LSH_PEER_DIR=DIR cargo bench --bench lsh && python3 scripts/peers/lsh_ensemble.py DIR   (needs: pip install datasketch)
 
 Asks datasketch's MinHashLSHEnsemble (256 permutations, 32 partitions) the same questions over the same signatures as Lakeward's
 bench did, and prints recall, precision, candidates and time a query.
@@ -46,7 +46,7 @@ def compare(threshold, sizes, signed, queries, truth) -> None:
         ratio_class[1] += number in answers[query]
     found = sum(hits for _, hits in tally)
     given = sum(len(answer) for answer in answers.values())
-    recalls = ", ".join(f"{hits / total:.3f}" for total, hits in tally)
+    recalls = ", ".join(f"{hits / total:.3f}" if total else "none" for total, hits in tally)
     print(
         f"datasketch: threshold {threshold}: indexed in {built:.1f} s, recall [{recalls}] at size ratios up to 10, 100, beyond; "
         f"precision {found / given:.3f}, {given / len(queries):.1f} candidates, {elapsed * 1e3:.2f} ms a query",
