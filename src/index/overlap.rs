@@ -465,8 +465,8 @@ pub fn shared_hashes(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// The first place in ascending `list` whose value is at least `wanted`.
-fn gallop(list: &[u64], wanted: u64) -> usize {
+/// The first place in ascending `list` whose value is at least `wanted`; cheap where that is near the beginning.
+pub fn gallop(list: &[u64], wanted: u64) -> usize {
     let mut step = 1;
     while step < list.len() && list[step] < wanted {
         step *= 2;

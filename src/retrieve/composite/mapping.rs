@@ -9,6 +9,7 @@ use std::cmp::Ordering;
 use super::tuples::{Key, Parts};
 use crate::error::Result;
 use crate::index::columns::{ColumnRecord, Columns};
+use crate::index::overlap::gallop;
 use crate::retrieve::likeness::name_likeness;
 
 /// Mappings of one table that are looked at: those that start with the columns that share most.
@@ -141,16 +142,6 @@ fn held(parts: &Parts, tuples: usize, store: &Columns, record: &ColumnRecord) ->
         }
     }
     Ok(held)
-}
-
-/// The first place in ascending `list` whose value is at least `wanted`.
-fn gallop(list: &[u64], wanted: u64) -> usize {
-    let mut step = 1;
-    while step < list.len() && list[step] < wanted {
-        step *= 2;
-    }
-    let (low, high) = (step / 2, (step + 1).min(list.len()));
-    low + list[low..high].partition_point(|hash| *hash < wanted)
 }
 
 /// Depth-first search for injective mappings that leave a combination.
