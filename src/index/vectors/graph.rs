@@ -1,6 +1,6 @@
 //! A navigable graph over the rows (HNSW: Malkov and Yashunin, TPAMI 2020), for sets too large to scan.
 //!
-//! It is built ([`build`]) and searched here, over the quantised rows, and kept as plain arrays in the segment. The crate
+//! It is built ([`build()`]) and searched here, over the quantised rows, and kept as plain arrays in the segment. The crate
 //! `hnsw_rs` was measured beside it and not kept: 0.52 ms of one core a row at 10,000 rows of 256 dimensions where this takes
 //! 0.08 ms, at the same recall. Its dump has no checksum, its loader panics and prints on damage, stores the vectors a second
 //! time, and yields a value that borrows the loader.
