@@ -38,6 +38,8 @@ pub mod sketch;
 
 pub mod lake;
 
+pub mod request;
+
 pub mod embed;
 
 pub mod index;
@@ -45,6 +47,8 @@ pub mod index;
 pub mod retrieve;
 
 pub mod operate;
+
+pub mod agent;
 
 pub mod cli;
 

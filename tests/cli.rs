@@ -544,6 +544,33 @@ fn what_metadata_says_is_found() {
 }
 
 #[test]
+fn requests_are_read_line_by_line() {
+    let lake = Lake::new(&[]);
+    let file = lake.folder().join("requests.jsonl");
+    let lines = [
+        r#"{"id": "r1", "text": "how many towns are there per country?"}"#,
+        "",
+        r#"{"id": "d1", "turns": [{"text": "add the rows of last year below"}, {"text": "only those of Riga"}]}"#,
+    ];
+    fs::write(&file, lines.join("\n")).expect("a file");
+    let path = file.to_str().expect("a path");
+    let run = lake.run(&["signals", path]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let printed: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(printed.len(), 2);
+    assert_eq!((&printed[0]["id"], &printed[0]["operation"]["label"]), (&Value::from("r1"), &Value::from("Aggregate")));
+    assert_eq!(printed[0]["intention"]["label"], "Summarization");
+    assert_eq!(printed[1]["turns"].as_array().expect("turns").len(), 2);
+    for (line, reason) in [("{", "line 1"), (r#"{"id": "x"}"#, "neither"), (r#"{"text": "y"}"#, "id")] {
+        fs::write(&file, line).expect("a file");
+        let run = lake.run(&["signals", path]);
+        assert!(run.code == 2 && run.stderr.contains(reason), "{line}: {}", run.stderr);
+    }
+    let run = lake.run(&["train", "signals", "--labels", path, "--out", "/nowhere"]);
+    assert_eq!(run.code, 2, "{}", run.stderr);
+}
+
+#[test]
 #[cfg(unix)]
 fn a_watched_lake_stays_fresh_until_ctrl_c() {
     let lake = Lake::small();

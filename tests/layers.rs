@@ -5,16 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 12] = [
     &["error"],
     &["guard"],
     &["text"],
     &["sketch"],
     &["lake"],
+    &["request"],
     &["embed"],
     &["index"],
     &["retrieve"],
     &["operate"],
+    &["agent"],
     &["cli"],
 ];
 

@@ -46,6 +46,10 @@ pub enum Command {
     Tables(TablesCommand),
     /// Run one read-only SQL query; tables by id in quotes ("transport/us_airports") or as folder.table.
     Sql(SqlCommand),
+    /// Say what requests ask for: the operation and the intention, one JSON line a request.
+    Signals(SignalsCommand),
+    /// Train a model of the program anew.
+    Train(TrainCommand),
     /// Check every byte of the index.
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
@@ -139,6 +143,34 @@ pub enum RowFormat {
     Csv,
     Json,
     Ndjson,
+}
+
+#[derive(Debug, Args)]
+pub struct SignalsCommand {
+    /// JSON lines with `id` and `text`, or with `id` and `turns` of `text`.
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct TrainCommand {
+    #[command(subcommand)]
+    pub what: Trained,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Trained {
+    /// The reader of requests, from labelled ones; prints how it does on requests left out.
+    Signals(TrainPaths),
+}
+
+#[derive(Debug, Args)]
+pub struct TrainPaths {
+    /// Labelled requests.
+    #[arg(long, value_name = "FILE", default_value = "labels/requests.jsonl")]
+    pub labels: PathBuf,
+    /// Where the model goes; the program holds what it was compiled with.
+    #[arg(long, value_name = "FILE", default_value = "src/agent/signals/model.bin")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

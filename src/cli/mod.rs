@@ -12,6 +12,7 @@ mod profile;
 mod progress;
 mod schema;
 mod search;
+mod signals;
 mod sql;
 mod timing;
 mod verify;
@@ -69,6 +70,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Profile(command) => profile::run(arguments, command),
         Command::Tables(command) => profile::tables(arguments, command),
         Command::Sql(command) => sql::run(arguments, command),
+        Command::Signals(command) => signals::run(command),
+        Command::Train(command) => signals::train(arguments.json, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),
     }

@@ -119,6 +119,12 @@ pub fn json(document: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
+/// A document on one line of stdout.
+pub fn json_line(document: &impl Serialize) -> Result<()> {
+    out(&serde_json::to_string(document).map_err(|error| Error::Internal(error.to_string()))?);
+    Ok(())
+}
+
 /// An error with its sources and its hint on stderr.
 pub fn error(error: &Error, as_json: bool) {
     let mut text = error.to_string();

@@ -1,0 +1,90 @@
+//! `lakeward signals FILE` and `lakeward train signals`
+
+use std::fs;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::args::{SignalsCommand, TrainCommand, Trained};
+use super::{Status, printer};
+use crate::agent::signals::training::{self, HeldOut, TrainingReport};
+use crate::agent::signals::{Signals, extract};
+use crate::error::{Error, Result};
+
+/// A line of the file: a request, or a dialogue of several.
+#[derive(Debug, Deserialize)]
+struct Line {
+    id: String,
+    text: Option<String>,
+    turns: Option<Vec<Turn>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Turn {
+    text: String,
+}
+
+/// What is printed for a line: the signals of the request, or of each turn.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SignalsLine {
+    /// As in the file.
+    pub id: String,
+    /// Those of a request.
+    #[serde(flatten)]
+    pub signals: Option<Signals>,
+    /// Those of a dialogue's turns, each read by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Vec<Signals>>,
+}
+
+/// Prints the signals of every request of a file, one JSON line each.
+pub fn run(command: &SignalsCommand) -> Result<Status> {
+    let text = read(&command.file)?;
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let wrong = |reason: String| Error::Usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
+        let line: Line = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+        let (signals, turns) = match (line.text, line.turns) {
+            (Some(text), None) => (Some(extract(&text)), None),
+            (None, Some(turns)) => (None, Some(turns.iter().map(|turn| extract(&turn.text)).collect())),
+            _ => return Err(wrong("it has neither or both of `text` and `turns`".into())),
+        };
+        printer::json_line(&SignalsLine { id: line.id, signals, turns })?;
+    }
+    Ok(Status::Done)
+}
+
+/// Trains the signal model and says how it does on requests that it was not trained on.
+pub fn train(json: bool, command: &TrainCommand) -> Result<Status> {
+    let Trained::Signals(paths) = &command.what;
+    let requests = training::parse(&read(&paths.labels)?)?;
+    let (model, report) = training::train(&requests)?;
+    fs::write(&paths.out, model.to_bytes()).map_err(|error| Error::io("write", &paths.out, error))?;
+    if json {
+        printer::json(&report)?;
+        return Ok(Status::Done);
+    }
+    let TrainingReport { requests, features, operation, intention } = &report;
+    printer::line(&format!("{requests} requests, {features} features, ten folds"));
+    for (what, held_out) in [("operation", operation), ("intention", intention)] {
+        print(what, held_out);
+    }
+    Ok(Status::Done)
+}
+
+fn print(what: &str, held_out: &HeldOut) {
+    printer::line(&format!(
+        "\n{what}: macro-F1 {:.3}, calibration error {:.3}\n",
+        held_out.macro_f1, held_out.calibration_error
+    ));
+    printer::line(&format!("| true \\ told | {} |", held_out.labels.join(" | ")));
+    printer::line(&format!("|---|{}", "---|".repeat(held_out.labels.len())));
+    for (label, row) in held_out.labels.iter().zip(&held_out.confusion) {
+        let counts: Vec<String> = row.iter().map(u32::to_string).collect();
+        printer::line(&format!("| {label} | {} |", counts.join(" | ")));
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
+}

@@ -1,0 +1,83 @@
+//! What an analyst asks, as far as it is understood: the plain types that travel from the reading of a request to its answer.
+//!
+//! Definitions after AIDEN (Taha, 2026): the operation is the single one that gives what is asked for now, the intention is
+//! what it is for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One of a closed set of names.
+pub trait Label: Copy + PartialEq + 'static {
+    /// All of them, in a fixed order.
+    const ALL: &'static [Self];
+
+    /// Its place in [`Label::ALL`].
+    fn place(self) -> usize {
+        Self::ALL.iter().position(|label| *label == self).unwrap_or_default()
+    }
+
+    /// Its name, as in JSON.
+    fn name(self) -> &'static str;
+}
+
+/// What to do with tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum OperationKind {
+    /// Select rows or columns of one table by stated conditions; look up, browse.
+    Filter,
+    /// Enrich the working table through shared keys: adds columns.
+    Join,
+    /// Append rows of compatible tables.
+    Union,
+    /// Counts, sums, averages, groups, distributions.
+    Aggregate,
+    /// Ask: the request is too vague to choose one of the others.
+    Clarify,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Intention {
+    /// Inspect, browse, look up, understand; no downstream task.
+    Exploration,
+    /// Rows or features for machine learning.
+    Prediction,
+    /// Combine, enrich, append or connect data of several tables.
+    Integration,
+    /// Aggregate insight: counts, totals, averages, breakdowns.
+    Summarization,
+}
+
+impl Label for OperationKind {
+    const ALL: &'static [Self] = &[
+        OperationKind::Filter,
+        OperationKind::Join,
+        OperationKind::Union,
+        OperationKind::Aggregate,
+        OperationKind::Clarify,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            OperationKind::Filter => "Filter",
+            OperationKind::Join => "Join",
+            OperationKind::Union => "Union",
+            OperationKind::Aggregate => "Aggregate",
+            OperationKind::Clarify => "Clarify",
+        }
+    }
+}
+
+impl Label for Intention {
+    const ALL: &'static [Self] =
+        &[Intention::Exploration, Intention::Prediction, Intention::Integration, Intention::Summarization];
+
+    fn name(self) -> &'static str {
+        match self {
+            Intention::Exploration => "Exploration",
+            Intention::Prediction => "Prediction",
+            Intention::Integration => "Integration",
+            Intention::Summarization => "Summarization",
+        }
+    }
+}
