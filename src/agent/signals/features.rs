@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::cues::{self, CUES};
+use super::cues::{self, GROUPS};
 
 /// Places of features; a power of two.
 pub const FEATURES: u32 = 1 << 18;
 /// The first places are those of cues: two a group, then the length of the text.
-const CUE_PLACES: u32 = 2 * CUES.len() as u32 + 3;
+const CUE_PLACES: u32 = 2 * GROUPS as u32 + 3;
 /// Weight of a cue beside blocks of length 1, chosen by cross-validation on `labels/`.
 const CUE_WEIGHT: f32 = 0.3;
 /// Characters of a request that are read.
