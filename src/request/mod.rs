@@ -3,8 +3,17 @@
 //! Definitions after AIDEN (Taha, 2026): the operation is the single one that gives what is asked for now, the intention is
 //! what it is for.
 
+mod constraints;
+mod operation;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use constraints::{Constraints, Override, TimeRange};
+pub use operation::{
+    Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
+    UnionPart,
+};
 
 /// One of a closed set of names.
 pub trait Label: Copy + PartialEq + 'static {
