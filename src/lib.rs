@@ -46,7 +46,11 @@ pub mod index;
 
 pub mod retrieve;
 
+pub mod recommend;
+
 pub mod operate;
+
+pub mod session;
 
 pub mod agent;
 

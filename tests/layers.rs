@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 14] = [
     &["error"],
     &["guard"],
     &["text"],
@@ -15,7 +15,9 @@ const LAYERS: [&[&str]; 12] = [
     &["embed"],
     &["index"],
     &["retrieve"],
+    &["recommend"],
     &["operate"],
+    &["session"],
     &["agent"],
     &["cli"],
 ];

@@ -5,6 +5,7 @@
 
 mod constraints;
 mod operation;
+mod signals;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ pub use operation::{
     Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
     UnionPart,
 };
+pub use signals::{Ranked, Signals};
 
 /// One of a closed set of names.
 pub trait Label: Copy + PartialEq + 'static {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::likeness::NameParts;
 use super::query_table::{QueryColumn, QueryTable, sample_words};
@@ -31,7 +31,7 @@ pub struct JoinOptions {
 }
 
 /// How the values of two columns were found to match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
     /// Most shared values are equal as written.
@@ -43,7 +43,7 @@ pub enum MatchKind {
 }
 
 /// A pair of equal values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueMatch {
     /// As the query writes it.
     pub query: String,
@@ -55,7 +55,7 @@ pub struct ValueMatch {
 }
 
 /// Two columns that a join compares.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnPair {
     /// The query's column.
     pub query_column: String,
@@ -69,7 +69,7 @@ pub struct ColumnPair {
 
 /// A table that can be joined, on one column or on several together, with the evidence. Where several are, what is said of
 /// values is said of combinations: rows of the query's columns without a missing part, each once.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JoinAnswer {
     /// The table's id.
     pub table: String,

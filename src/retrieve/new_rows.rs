@@ -10,7 +10,7 @@ use std::path::Path;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::lake::reader::{self, ReadOptions};
@@ -21,7 +21,7 @@ use crate::sketch::normalise::Normaliser;
 const MOST_ROWS: u64 = 20_000;
 
 /// Rows that a union would add.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewRows {
     /// Rows of the candidate that were compared.
     pub compared: u64,

@@ -1,7 +1,7 @@
 //! Text search: words (BM25) and meaning (vectors) fused by reciprocal rank; an exact name or title comes first.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::fuse::reciprocal_rank_fusion;
 use super::query_table::sample_words;
@@ -30,7 +30,7 @@ impl SearchOptions {
 }
 
 /// A table that answers a text, with the evidence.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchAnswer {
     /// The table's id.
     pub table: String,

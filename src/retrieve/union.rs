@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
@@ -35,7 +35,7 @@ pub struct UnionOptions {
 }
 
 /// A pair of aligned columns with the evidence; every likeness in 0..=1.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AlignedPair {
     /// The query's column.
     pub query_column: String,
@@ -52,7 +52,7 @@ pub struct AlignedPair {
 }
 
 /// What a union score is made of; each part in 0..=1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreParts {
     /// Sum of the aligned pairs' scores over the columns that could align.
     pub alignment: f64,
@@ -70,7 +70,7 @@ impl ScoreParts {
 }
 
 /// A table that can be appended, with the evidence.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnionAnswer {
     /// The table's id.
     pub table: String,

@@ -4,7 +4,7 @@
 //! each of the two; then the places (u32, ascending), their inverse document frequencies (f32), and their weights, one signed byte
 //! a label (operations, then intentions) as a share of the greatest weight.
 
-use crate::request::{Intention, Label, OperationKind};
+use crate::request::{Constraints, Intention, Label, OperationKind};
 
 use super::features::Counts;
 use super::{Ranked, Signals};
@@ -112,6 +112,8 @@ impl SignalModel {
         Signals {
             operation: ranked(&softmax(operations, self.temperatures[0])),
             intention: ranked(&softmax(intentions, self.temperatures[1])),
+            constraints: Constraints::default(),
+            overrides: Vec::new(),
         }
     }
 }

@@ -11,31 +11,8 @@ pub mod training;
 
 use std::sync::OnceLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::request::{Intention, OperationKind};
+pub use crate::request::{Ranked, Signals};
 use classifier::SignalModel;
-
-/// A label with how probable it is and what the others are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ranked<L> {
-    /// The most probable label.
-    pub label: L,
-    /// Its probability, 0..=1, calibrated on held-out labelled requests.
-    pub confidence: f64,
-    /// All labels with their probabilities, most probable first.
-    pub all: Vec<(L, f64)>,
-}
-
-/// What a request asks for and what for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Signals {
-    /// What to do.
-    pub operation: Ranked<OperationKind>,
-    /// What for.
-    pub intention: Ranked<Intention>,
-}
 
 /// The signals of `text`, by the model in the binary. Any text is accepted; only its first 20,000 characters are read.
 pub fn extract(text: &str) -> Signals {

@@ -1,0 +1,166 @@
+//! The answer to a turn, as plain types: what `ask --json` prints and what a session keeps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::task_spec::TaskSpec;
+use crate::request::{Operation, OperationKind, Signals};
+use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
+
+/// The answer to one turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recommendation {
+    /// What was understood.
+    pub signals: Signals,
+    /// What a table should be like for that intention.
+    pub spec: TaskSpec,
+    /// Tables, greatest utility first.
+    pub tables: Vec<RankedTable>,
+    /// Operations, likeliest first; one of each kind.
+    pub operations: Vec<RankedOperation>,
+    /// What the analyst should know besides: what was left out, what could not be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A table with its utility.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedTable {
+    /// Its id.
+    pub table: String,
+    /// Its title.
+    pub title: String,
+    /// Its rows; those read where it was sampled.
+    pub rows: u64,
+    /// Its columns.
+    pub columns: usize,
+    /// The operation it serves best.
+    pub operation: OperationKind,
+    /// Why it stands where it stands.
+    pub utility: Utility,
+    /// How well it meets the task specification.
+    pub fit: IntentionFit,
+    /// What the searches found.
+    pub evidence: Evidence,
+    /// Whether the analyst accepted it earlier.
+    #[serde(default)]
+    pub accepted: bool,
+    /// The answer in one line.
+    pub reason: String,
+}
+
+/// AIDEN's Eq. 4 (Taha, 2026): U(T, O) = α·Rel + β·Int + γ·Opt, each part and the sum in 0..=1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Utility {
+    /// Rel(T, q): how well the table answers request and query table.
+    pub relevance: f64,
+    /// Int(T, U): how well it meets the task specification.
+    pub intention: f64,
+    /// Opt(O, o, s): how appropriate the operation is with this table.
+    pub operation: f64,
+    /// The weighted sum.
+    pub total: f64,
+}
+
+/// AIDEN's Eq. 3 (Taha, 2026) with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntentionFit {
+    /// Whether a row is what the intention needs a row to be.
+    pub granularity: Match,
+    /// Whether there are as many informative columns as it needs.
+    pub richness: Match,
+    /// Whether it goes with the working table, where it must.
+    pub compatibility: Match,
+    /// The explicit constraints, by name; they enter the graded score only.
+    #[serde(default)]
+    pub constraints: Vec<(String, Match)>,
+    /// The paper's form: the share of the three that are met: 0, ⅓, ⅔ or 1.
+    pub paper: f64,
+    /// The mean grade of the three and of the explicit constraints, 0..=1.
+    pub graded: f64,
+}
+
+/// A check with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Match {
+    /// Whether it is met.
+    pub met: bool,
+    /// How well, 0..=1.
+    pub grade: f64,
+    /// What was seen, in a clause.
+    pub evidence: String,
+}
+
+/// What the searches found out about a table; each only where it was asked and found it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// By words and meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchAnswer>,
+    /// By shared key values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<JoinAnswer>,
+    /// By alignable columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub union: Option<UnionAnswer>,
+}
+
+/// An operation with its score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedOperation {
+    /// What to do.
+    pub kind: OperationKind,
+    /// Greater is better; those of one answer sum to 1.
+    pub score: f64,
+    /// The probability that the request asks for it.
+    pub asked: f64,
+    /// What has to hold for it.
+    pub preconditions: Vec<Precondition>,
+    /// The table it would use besides the working table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The operation, where it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runnable: Option<Operation>,
+    /// The SQL that running it would execute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+    /// The question to answer first, for [`OperationKind::Clarify`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// Something that has to hold for an operation to make sense.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Precondition {
+    /// Whether it holds.
+    pub met: bool,
+    /// What was looked for and found, in a clause.
+    pub what: String,
+}
+
+/// A question whose answers split the candidates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// The answers to choose from, numbered from 1 for the analyst.
+    pub choices: Vec<Choice>,
+    /// How much an answer tells, in bits, weighing candidates by utility.
+    pub information: f64,
+}
+
+/// An answer to a question and what follows from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// As shown.
+    pub label: String,
+    /// The operation it stands for, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationKind>,
+    /// The tables it keeps; empty keeps all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<String>,
+}
