@@ -3,6 +3,7 @@
 //! Every answer carries the evidence it was ranked by. Nothing here prints, runs SQL or needs a language model.
 
 mod alignment;
+pub mod candidates;
 pub mod composite;
 pub mod fuse;
 pub mod join;
@@ -13,6 +14,7 @@ pub mod query_table;
 pub mod search;
 pub mod union;
 
+pub use candidates::{Candidate, CandidateRequest, HeldValue, RelevanceWeights};
 pub use composite::{CompositeAnswers, CompositeOptions};
 pub use join::{JoinAnswer, JoinOptions};
 pub use query_table::QueryTable;

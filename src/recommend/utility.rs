@@ -1,0 +1,88 @@
+//! AIDEN's Eq. 4 (Taha, 2026) over pairs of table and operation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fit::{alignment, is_group, is_measure, key_overlap};
+use super::{IntentionFit, Utility};
+use crate::request::{OperationKind, Ranked};
+use crate::retrieve::Candidate;
+
+/// Which form of Eq. 3 enters the utility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FitForm {
+    /// The mean of the grades, explicit constraints included.
+    #[default]
+    Graded,
+    /// The paper's: the share of three checks that are met.
+    Paper,
+}
+
+/// α, β and γ of Eq. 4; they are used as shares of their sum.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UtilityWeights {
+    /// α, of relevance.
+    pub alpha: f64,
+    /// β, of the intention's specification.
+    pub beta: f64,
+    /// γ, of the operation.
+    pub gamma: f64,
+    /// Which form of Eq. 3.
+    pub fit: FitForm,
+}
+
+impl Default for UtilityWeights {
+    /// Round weights, chosen by cross-validation on the pooled join and union queries of LakeBench with their requests;
+    /// `tests/quality.rs` measures them.
+    fn default() -> Self {
+        Self { alpha: 0.7, beta: 0.1, gamma: 0.2, fit: FitForm::Graded }
+    }
+}
+
+/// U(T, O) of every operation that works on a table, greatest first.
+pub fn utilities(
+    candidate: &Candidate,
+    fit: &IntentionFit,
+    asked: &Ranked<OperationKind>,
+    has_working: bool,
+    weights: &UtilityWeights,
+) -> Vec<(OperationKind, Utility)> {
+    let intention = match weights.fit {
+        FitForm::Graded => fit.graded,
+        FitForm::Paper => fit.paper,
+    };
+    let sum = (weights.alpha + weights.beta + weights.gamma).max(f64::MIN_POSITIVE);
+    let kinds = [OperationKind::Join, OperationKind::Union, OperationKind::Filter, OperationKind::Aggregate];
+    let mut utilities: Vec<(OperationKind, Utility)> = kinds
+        .into_iter()
+        .map(|kind| {
+            let operation = asked.probability(kind) * feasibility(kind, candidate, has_working);
+            let total =
+                (weights.alpha * candidate.relevance + weights.beta * intention + weights.gamma * operation) / sum;
+            (kind, Utility { relevance: candidate.relevance, intention, operation, total })
+        })
+        .collect();
+    utilities.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
+    utilities
+}
+
+/// How well an operation can be done with a table, 0..=1, whoever asks for it.
+pub fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool) -> f64 {
+    let columns = &candidate.entry.profile.columns;
+    match kind {
+        OperationKind::Join if has_working => {
+            candidate.join.as_ref().map_or(0.0, |join| join.score).max(0.5 * key_overlap(candidate).0)
+        }
+        OperationKind::Union if has_working => alignment(candidate).0,
+        // With nothing to combine it with, a table is a first part.
+        OperationKind::Join | OperationKind::Union => 0.5,
+        OperationKind::Filter => 0.5,
+        OperationKind::Aggregate => {
+            let (groups, measures) = (columns.iter().any(is_group), columns.iter().any(is_measure));
+            0.25 + 0.125 * f64::from(u8::from(groups)) + 0.125 * f64::from(u8::from(measures))
+        }
+        OperationKind::Clarify => 0.0,
+    }
+}

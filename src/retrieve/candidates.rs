@@ -1,0 +1,165 @@
+//! The tables worth a closer look for a request in words with or without a query table: the three searches asked at once,
+//! their answers put together table by table, and one relevance over all of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::join::{self, JoinAnswer, JoinOptions};
+use super::query_table::QueryTable;
+use super::search::{self, SearchAnswer, SearchOptions};
+use super::union::{self, UnionAnswer, UnionOptions};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::index::{LakeIndex, TableRef};
+use crate::lake::catalog::TableEntry;
+use crate::sketch::normalise::Normaliser;
+
+/// What to look for.
+#[derive(Clone, Copy)]
+pub struct CandidateRequest<'a> {
+    /// Words to search by; empty for none.
+    pub text: &'a str,
+    /// The table at hand.
+    pub query: Option<&'a QueryTable>,
+    /// Place of its key column, where one is meant.
+    pub column: Option<usize>,
+    /// Values, such as places, that are looked up in the candidates' columns.
+    pub values: &'a [String],
+    /// Answers asked of each search.
+    pub depth: usize,
+}
+
+/// A value that a column holds, after normalisation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldValue {
+    /// The value asked for.
+    pub value: String,
+    /// A column that holds it.
+    pub column: String,
+}
+
+/// How much each search says about relevance; only those that were asked count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RelevanceWeights {
+    /// Words and meaning.
+    pub search: f64,
+    /// Shared key values.
+    pub join: f64,
+    /// Alignable columns.
+    pub union: f64,
+}
+
+impl Default for RelevanceWeights {
+    /// Round weights, chosen on the pooled join and union queries of LakeBench with their requests: columns that align speak
+    /// for joins, too, shared keys for little else.
+    fn default() -> Self {
+        Self { search: 0.2, join: 0.3, union: 1.0 }
+    }
+}
+
+/// A table that a search proposed, with what each of them found.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// What the catalogue says of it.
+    pub entry: TableEntry,
+    /// Rel(T, q): the weighted mean of the searches' scores, 0..=1; greater is better.
+    pub relevance: f64,
+    /// By words and meaning.
+    pub search: Option<SearchAnswer>,
+    /// By shared key values.
+    pub join: Option<JoinAnswer>,
+    /// By alignable columns.
+    pub union: Option<UnionAnswer>,
+    /// Which of the values asked for its columns hold.
+    pub holds: Vec<HeldValue>,
+}
+
+#[derive(Default)]
+struct Found {
+    search: Option<SearchAnswer>,
+    join: Option<JoinAnswer>,
+    union: Option<UnionAnswer>,
+}
+
+/// The candidates for `request`, most relevant first, ties by id. The query table itself is none.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`] where an index file is damaged.
+pub fn candidates(
+    index: &LakeIndex,
+    lake: &Path,
+    embedder: &dyn Embedder,
+    request: &CandidateRequest<'_>,
+    weights: RelevanceWeights,
+) -> Result<Vec<Candidate>> {
+    let CandidateRequest { text, query, column, values, depth } = *request;
+    let by_text = || match text.trim() {
+        "" => Ok(Vec::new()),
+        text => search::search(index, embedder, text, &SearchOptions::new(depth)),
+    };
+    let by_key = || query.map_or(Ok(Vec::new()), |query| join::search(index, query, &JoinOptions { k: depth, column }));
+    let by_columns = || {
+        let options = UnionOptions { k: depth, count_rows: false };
+        query.map_or(Ok(Vec::new()), |query| union::search(index, lake, query, &options))
+    };
+    let (searched, (joined, aligned)) = rayon::join(by_text, || rayon::join(by_key, by_columns));
+    let (searched, joined, aligned) = (searched?, joined?, aligned?);
+
+    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    // A fused score means nothing by itself: as a share of the best one.
+    let best = searched.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
+    let asked =
+        [(weights.search, !searched.is_empty()), (weights.join, query.is_some()), (weights.union, query.is_some())];
+    let total: f64 = asked.iter().filter(|(_, asked)| *asked).map(|(weight, _)| weight).sum();
+    for answer in searched {
+        let table = answer.table.clone();
+        found.entry(table).or_default().search = Some(answer);
+    }
+    for answer in joined {
+        let table = answer.table.clone();
+        found.entry(table).or_default().join = Some(answer);
+    }
+    for answer in aligned {
+        let table = answer.table.clone();
+        found.entry(table).or_default().union = Some(answer);
+    }
+    let mut normaliser = Normaliser::default();
+    let wanted: Vec<(&str, u64)> = values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
+    let own = query.map(|query| query.entry.id.as_str().to_string());
+    let mut candidates = Vec::with_capacity(found.len());
+    for (table, Found { search, join, union }) in found {
+        if own.as_ref() == Some(&table) && query.is_some_and(|query| query.origin.is_some()) {
+            continue;
+        }
+        let sum = weights.search * search.as_ref().map_or(0.0, |answer| answer.score / best)
+            + weights.join * join.as_ref().map_or(0.0, |answer| answer.score)
+            + weights.union * union.as_ref().map_or(0.0, |answer| answer.score);
+        let at = index.find(&table)?;
+        let holds = held_values(index, at, &wanted)?;
+        let entry = index.entry(at)?;
+        let relevance = if total > 0.0 { (sum / total).clamp(0.0, 1.0) } else { 0.0 };
+        candidates.push(Candidate { entry, relevance, search, join, union, holds });
+    }
+    candidates.sort_by(|a, b| b.relevance.total_cmp(&a.relevance).then_with(|| a.entry.id.cmp(&b.entry.id)));
+    Ok(candidates)
+}
+
+/// Which of the values `wanted`, with their hashes, the columns of a table hold; of each the first column.
+fn held_values(index: &LakeIndex, table: TableRef, wanted: &[(&str, u64)]) -> Result<Vec<HeldValue>> {
+    let segment = index.segment(table.segment)?;
+    let mut held = Vec::new();
+    if wanted.is_empty() {
+        return Ok(held);
+    }
+    for column in segment.catalog.columns(table.table)? {
+        let record = segment.columns.record(column)?;
+        let hashes = segment.columns.hashes(record)?;
+        for (value, hash) in wanted {
+            let known = held.iter().any(|held: &HeldValue| held.value == *value);
+            if !known && hashes.binary_search(hash).is_ok() {
+                held.push(HeldValue { value: (*value).to_string(), column: segment.columns.name(record)?.to_string() });
+            }
+        }
+    }
+    Ok(held)
+}
