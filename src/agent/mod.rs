@@ -1,3 +1,49 @@
-//! What makes Lakeward an agent: it reads what a request asks for. So far the signals of a single request ([`signals`]).
+//! The agent: reads what a request asks for ([`signals`]), finds and weighs tables, and recommends what to do next
+//! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
+pub mod config;
 pub mod signals;
+mod tables;
+mod turn;
+
+use std::path::{Path, PathBuf};
+
+use crate::embed::Embedder;
+use crate::index::LakeIndex;
+use config::Config;
+
+/// What a turn is asked with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The request in words; may be empty where a table is given.
+    pub text: String,
+    /// The table at hand: an id of the lake or a file. It becomes the session's working table.
+    pub table: Option<String>,
+    /// Its key column, where one is meant.
+    pub column: Option<String>,
+    /// Tables to recommend.
+    pub k: usize,
+}
+
+/// An agent over one snapshot of a lake.
+pub struct Agent<'a> {
+    lake: &'a Path,
+    index: &'a LakeIndex,
+    embedder: &'a dyn Embedder,
+    config: Config,
+    /// Where results of steps are kept.
+    sessions: PathBuf,
+}
+
+impl<'a> Agent<'a> {
+    /// An agent over `index`, whose files are below `lake`; `sessions` is the folder that results of steps are in.
+    pub fn new(
+        lake: &'a Path,
+        index: &'a LakeIndex,
+        embedder: &'a dyn Embedder,
+        config: Config,
+        sessions: PathBuf,
+    ) -> Self {
+        Self { lake, index, embedder, config, sessions }
+    }
+}

@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::join::{self, JoinAnswer, JoinOptions};
 use super::query_table::QueryTable;
 use super::search::{self, SearchAnswer, SearchOptions};
@@ -39,7 +42,8 @@ pub struct HeldValue {
 }
 
 /// How much each search says about relevance; only those that were asked count.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct RelevanceWeights {
     /// Words and meaning.
     pub search: f64,

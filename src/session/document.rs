@@ -99,3 +99,30 @@ pub struct StepInput {
     /// Hash of its content when it was read.
     pub content: String,
 }
+
+impl Session {
+    /// The table that the next operation starts from: the latest result, else the table in use, else the one accepted last.
+    pub fn working(&self) -> Option<Input> {
+        let step = self.steps.iter().rev().find(|step| !step.undone).map(|step| Input::Step(step.number));
+        let accepted = || self.accepted.last().map(|choice| Input::Table(choice.table.clone()));
+        step.or_else(|| self.table.clone()).or_else(accepted)
+    }
+
+    /// Whether the analyst does not want to see a table again.
+    pub fn is_rejected(&self, table: &str) -> bool {
+        self.rejected.iter().any(|choice| choice.table == table)
+    }
+
+    /// Adds a turn.
+    pub fn push_turn(&mut self, text: &str, recommendation: &Recommendation) {
+        self.constraints = recommendation.signals.constraints.clone();
+        self.turns.push(Turn {
+            number: self.turns.len() + 1,
+            at: String::new(),
+            text: text.to_string(),
+            signals: recommendation.signals.clone(),
+            tables: recommendation.tables.iter().map(|table| table.table.clone()).collect(),
+            recommendation: Some(recommendation.clone()),
+        });
+    }
+}

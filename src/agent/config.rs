@@ -1,0 +1,118 @@
+//! What can be set: `lakeward.toml` in the folder of the lake, or a file that `LAKEWARD_CONFIG` names.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, nearest_names};
+use crate::recommend::utility::UtilityWeights;
+use crate::retrieve::RelevanceWeights;
+
+/// Name of the file in the folder of the lake.
+pub const FILE_NAME: &str = "lakeward.toml";
+/// Longest file that is read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// All settings; what a file leaves out has its default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// α, β, γ of the utility.
+    pub utility: UtilityWeights,
+    /// How much each search says about relevance.
+    pub relevance: RelevanceWeights,
+    /// How conversations are read.
+    pub conversation: ConversationConfig,
+}
+
+/// How conversations are read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConversationConfig {
+    /// Turns before the present one that its signals are read with.
+    pub window: usize,
+}
+
+impl Default for ConversationConfig {
+    fn default() -> Self {
+        Self { window: 5 }
+    }
+}
+
+impl Config {
+    /// The settings of the file `path`; the defaults where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Usage`] with file, line and the nearest valid name for anything that is no setting.
+    pub fn load(path: &Path) -> Result<Self> {
+        let size = match std::fs::metadata(path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(Error::io("read", path, error)),
+        };
+        if size > MOST_BYTES {
+            return Err(Error::Usage(format!("`{}` has {size} bytes; that is no configuration", path.display())));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+        let config: Self = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
+        config.checked(path)
+    }
+
+    fn checked(self, path: &Path) -> Result<Self> {
+        let weights = [
+            ("utility.alpha", self.utility.alpha),
+            ("utility.beta", self.utility.beta),
+            ("utility.gamma", self.utility.gamma),
+            ("relevance.search", self.relevance.search),
+            ("relevance.join", self.relevance.join),
+            ("relevance.union", self.relevance.union),
+        ];
+        if let Some((name, value)) = weights.iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {
+            return Err(Error::Usage(format!("`{}`: {name} is {value}; it must be 0 or more", path.display())));
+        }
+        if weights[..3].iter().all(|(_, value)| *value == 0.0) || weights[3..].iter().all(|(_, value)| *value == 0.0) {
+            return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
+        }
+        Ok(self)
+    }
+}
+
+/// What the parser found wrong, with the line and, for an unknown name, the nearest valid one.
+fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+    let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
+    let message = error.message();
+    // Serde says: unknown field `x`, expected one of `a`, `b`.
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let nearest = names.split_first().and_then(|(unknown, known)| {
+        let nearest = nearest_names(unknown, known.iter().copied(), 1);
+        message.starts_with("unknown field").then_some(nearest)?.into_iter().next()
+    });
+    let nearest = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    Error::Usage(format!("`{}` line {line}: {message}{nearest}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> Result<Config> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        std::fs::write(&path, text).unwrap();
+        Config::load(&path)
+    }
+
+    #[test]
+    fn settings_replace_defaults_and_mistakes_are_named() {
+        assert_eq!(Config::load(Path::new("/nowhere/lakeward.toml")).unwrap(), Config::default());
+        let config = load("[utility]\nalpha = 0.5\nfit = \"paper\"\n[conversation]\nwindow = 3\n").unwrap();
+        assert_eq!((config.utility.alpha, config.conversation.window), (0.5, 3));
+        assert_eq!(config.utility.beta, Config::default().utility.beta);
+        let error = load("[utility]\nalpah = 0.5\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("did you mean `alpha`"), "{error}");
+        assert!(load("[utility]\nalpha = -1\n").unwrap_err().to_string().contains("utility.alpha is -1"));
+        assert!(load("[utility]\nalpha = 0\nbeta = 0\ngamma = 0\n").is_err());
+        assert!(load("utility = [[[").is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! The tables that a conversation works with: from their names to their contents.
+
+use std::path::Path;
+
+use super::Agent;
+use crate::error::{Error, Result};
+use crate::lake::source::file_path;
+use crate::request::Input;
+use crate::retrieve::QueryTable;
+use crate::session::Session;
+
+/// Tables that nobody asked to open are opened only up to this size.
+const MOST_BYTES_UNASKED: u64 = 32 << 20;
+
+impl Agent<'_> {
+    /// The input that `name` means: a table of the lake, else a file.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids.
+    pub fn input(&self, name: &str) -> Result<Input> {
+        match self.index.find(name) {
+            Ok(_) => Ok(Input::Table(name.to_string())),
+            Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => {
+                let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
+                Ok(Input::File(path.to_string_lossy().into_owned()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads and sketches a table that the conversation works with.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a step that the session does not have; whatever reading a table reports.
+    pub fn open_input(&self, session: &Session, input: &Input) -> Result<QueryTable> {
+        match input {
+            Input::Table(id) => QueryTable::resolve(self.index, self.lake, id, self.embedder),
+            Input::File(path) => QueryTable::read(Path::new(path), None, self.embedder),
+            Input::Step(number) => QueryTable::read(&self.step_path(session, *number)?, None, self.embedder),
+        }
+    }
+
+    /// Reads a candidate that nobody asked to open, where that is quick.
+    pub(super) fn open_candidate(&self, id: &str) -> Result<Option<QueryTable>> {
+        let entry = self.index.entry(self.index.find(id)?)?;
+        let small = file_path(self.lake, &entry.path)?.metadata().is_ok_and(|file| file.len() <= MOST_BYTES_UNASKED);
+        // A file that vanished or broke since it was indexed proposes nothing.
+        Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })
+    }
+
+    /// The file that holds the result of a step.
+    pub(super) fn step_path(&self, session: &Session, number: usize) -> Result<std::path::PathBuf> {
+        let step = number.checked_sub(1).and_then(|place| session.steps.get(place));
+        let step = step.ok_or_else(|| Error::Usage(format!("session `{}` has no step {number}", session.id)))?;
+        Ok(self.sessions.join(&step.file))
+    }
+}
+
+/// What an input is called for people.
+pub fn input_name(input: &Input) -> String {
+    match input {
+        Input::Table(id) => id.clone(),
+        Input::File(path) => {
+            Path::new(path).file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned())
+        }
+        Input::Step(number) => format!("result of step {number}"),
+    }
+}

@@ -1,0 +1,315 @@
+//! One turn: from a request and its session to ranked tables and ranked operations.
+
+use std::collections::BTreeSet;
+
+use super::signals;
+use super::{Agent, Request};
+use crate::error::{Error, Result};
+use crate::recommend::operations::{self, Base, Situation};
+use crate::recommend::task_spec::TaskSpec;
+use crate::recommend::utility::utilities;
+use crate::recommend::{Choice, Evidence, IntentionFit, RankedTable, Recommendation, Utility, fit, question};
+use crate::request::{Constraints, Input, OperationKind, Ranked, Signals};
+use crate::retrieve::candidates::candidates;
+use crate::retrieve::{Candidate, CandidateRequest, QueryTable};
+use crate::session::Session;
+use crate::text::name_words;
+
+/// Answers asked of each search.
+const DEPTH: usize = 60;
+/// What an accepted table is worth more, out of 1.
+const ACCEPTED: f64 = 0.05;
+/// A join or a union without a working table is looked for from this probability on.
+const WORTH_PAIRING: f64 = 0.25;
+/// Tables that a partner is looked for among, before all others.
+const PAIRED: usize = 20;
+
+/// A candidate with its scores.
+struct Scored {
+    candidate: Candidate,
+    fit: IntentionFit,
+    /// U(T, O) of each operation, greatest first.
+    utilities: Vec<(OperationKind, Utility)>,
+    accepted: bool,
+}
+
+impl Scored {
+    fn utility(&self, kind: OperationKind) -> f64 {
+        self.utilities.iter().find(|(other, _)| *other == kind).map_or(0.0, |(_, utility)| utility.total)
+    }
+
+    fn best(&self) -> (OperationKind, Utility) {
+        self.utilities[0]
+    }
+
+    fn id(&self) -> &str {
+        self.candidate.entry.id.as_str()
+    }
+}
+
+impl Agent<'_> {
+    /// Answers a request and adds the turn to the session, which is not written.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a request without words and table; [`Error::UnknownTable`], [`Error::UnknownColumn`]; whatever
+    /// reading the working table and the index reports.
+    pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Recommendation> {
+        if let Some(name) = &request.table {
+            session.table = Some(self.input(name)?);
+        }
+        let working = session.working();
+        if request.text.trim().is_empty() && working.is_none() {
+            return Err(Error::Usage("ask something, or name a table".into()));
+        }
+        let query = working.as_ref().map(|input| self.open_input(session, input)).transpose()?;
+        let column = match (&request.column, &query) {
+            (Some(name), Some(query)) => Some(query.column(name)?),
+            (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
+            (None, _) => None,
+        };
+        let answered = answered(session, &request.text);
+        let signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
+        let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
+        let recommendation =
+            self.recommend(session, &Turn { request, text, signals, working, query, column, answered })?;
+        session.push_turn(&request.text, &recommendation);
+        Ok(recommendation)
+    }
+
+    /// The signals of a request in its session.
+    fn read(&self, session: &Session, text: &str, answered: Option<&Choice>, _query: Option<&QueryTable>) -> Signals {
+        if let (Some(choice), Some(latest)) = (answered, session.turns.last()) {
+            let before = &latest.signals;
+            let operation = match choice.operation {
+                Some(kind) => before.operation.certain(kind),
+                None => without_clarify(&before.operation),
+            };
+            return Signals { operation, overrides: Vec::new(), ..before.clone() };
+        }
+        Signals { constraints: session.constraints.clone(), ..signals::extract(text) }
+    }
+
+    fn recommend(&self, session: &Session, turn: &Turn<'_>) -> Result<Recommendation> {
+        let Turn { signals, query, working, .. } = turn;
+        let has_working = query.is_some();
+        let spec =
+            TaskSpec::of(signals.intention.label).adjusted(&signals.operation, &signals.constraints, has_working);
+        let mut scored = self.scored(session, turn, &spec, query.as_ref(), &turn.text)?;
+        let pair = if has_working { None } else { self.pair(session, turn, &spec, &scored)? };
+        let mut notes = Vec::new();
+        let own_holds = |query: &QueryTable, place: usize, hash: u64| {
+            query.columns.get(place).is_some_and(|column| column.values.hashes.binary_search(&hash).is_ok())
+        };
+        let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
+        let holds = |place: usize, hash: u64| base_query.is_some_and(|query| own_holds(query, place, hash));
+        let base = match (working, base_query, scored.first()) {
+            (Some(input), Some(query), _) => Some(Base { input: input.clone(), entry: &query.entry, holds: &holds }),
+            (None, Some(query), _) => {
+                let input = Input::Table(query.entry.id.as_str().to_string());
+                Some(Base { input, entry: &query.entry, holds: &holds })
+            }
+            (_, None, Some(best)) => {
+                Some(Base { input: Input::Table(best.id().to_string()), entry: &best.candidate.entry, holds: &holds })
+            }
+            _ => None,
+        };
+        let partners = pair.as_ref().map_or(scored.as_slice(), |(_, partners)| partners.as_slice());
+        let partner = best_for(OperationKind::Join, partners);
+        let supplement = best_for(OperationKind::Union, partners);
+        let weighed: Vec<(&Candidate, f64)> =
+            scored.iter().map(|scored| (&scored.candidate, scored.best().1.total)).collect();
+        let question = question::best(&weighed, &signals.operation);
+        let operations =
+            operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplement, question });
+        if scored.is_empty() {
+            notes.push("no table of the lake was found for this".into());
+        }
+        scored.truncate(turn.request.k.max(1));
+        let tables = scored.into_iter().map(ranked_table).collect();
+        Ok(Recommendation { signals: signals.clone(), spec, tables, operations, notes })
+    }
+
+    /// The candidates with their scores, greatest utility first, ties by id; without the rejected ones.
+    fn scored(
+        &self,
+        session: &Session,
+        turn: &Turn<'_>,
+        spec: &TaskSpec,
+        query: Option<&QueryTable>,
+        text: &str,
+    ) -> Result<Vec<Scored>> {
+        let constraints = &turn.signals.constraints;
+        let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
+        let request =
+            CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH.max(turn.request.k) };
+        let found = candidates(self.index, self.lake, self.embedder, &request, self.config.relevance)?;
+        let kept: Option<BTreeSet<&String>> = turn
+            .answered
+            .as_ref()
+            .map(|choice| choice.tables.iter().collect::<BTreeSet<_>>())
+            .filter(|tables| !tables.is_empty());
+        let mut scored: Vec<Scored> = found
+            .into_iter()
+            .filter(|candidate| {
+                let id = candidate.entry.id.as_str();
+                let asked_for = !session.is_rejected(id) || names_table(&turn.request.text, id);
+                asked_for && kept.as_ref().is_none_or(|kept| kept.contains(&id.to_string()))
+            })
+            .map(|candidate| {
+                let fit = fit::fit(spec, constraints, &candidate);
+                let accepted = session.accepted.iter().any(|choice| choice.table == candidate.entry.id.as_str());
+                let asked = &turn.signals.operation;
+                let mut utilities = utilities(&candidate, &fit, asked, query.is_some(), &self.config.utility);
+                if accepted {
+                    for (_, utility) in &mut utilities {
+                        utility.total = (utility.total + ACCEPTED).min(1.0);
+                    }
+                }
+                Scored { candidate, fit, utilities, accepted }
+            })
+            .collect();
+        scored.sort_by(|a, b| b.best().1.total.total_cmp(&a.best().1.total).then_with(|| a.id().cmp(b.id())));
+        Ok(scored)
+    }
+
+    /// Without a working table: the best table as a first part, and what goes with it, those found by words first.
+    fn pair(
+        &self,
+        session: &Session,
+        turn: &Turn<'_>,
+        spec: &TaskSpec,
+        scored: &[Scored],
+    ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
+        let Some(best) = scored.first() else { return Ok(None) };
+        let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
+        let asked = &turn.signals.operation;
+        let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
+        if combines < WORTH_PAIRING {
+            return Ok(Some((base, Vec::new())));
+        }
+        let mut partners = self.scored(session, turn, spec, Some(&base), &turn.text)?;
+        let found: BTreeSet<&str> = scored.iter().take(PAIRED).map(Scored::id).collect();
+        partners.sort_by_key(|partner| !found.contains(partner.id()));
+        Ok(Some((base, partners)))
+    }
+}
+
+/// What a turn is answered from.
+struct Turn<'a> {
+    request: &'a Request,
+    /// The words to search by.
+    text: String,
+    signals: Signals,
+    working: Option<Input>,
+    query: Option<QueryTable>,
+    column: Option<usize>,
+    /// The choice that the request makes among those of the question before.
+    answered: Option<Choice>,
+}
+
+/// The choice that `text` makes, where the latest turn asked a question first of all.
+fn answered(session: &Session, text: &str) -> Option<Choice> {
+    let latest = session.turns.last()?.recommendation.as_ref()?;
+    let question = latest.operations.iter().find_map(|operation| operation.question.as_ref())?;
+    question::understood(question, text).cloned()
+}
+
+/// Probabilities of the operations once the question is answered.
+fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<OperationKind> {
+    let sum: f64 = asked.all.iter().filter(|(kind, _)| *kind != OperationKind::Clarify).map(|(_, p)| p).sum();
+    let mut all: Vec<(OperationKind, f64)> = asked
+        .all
+        .iter()
+        .map(|(kind, p)| (*kind, if *kind == OperationKind::Clarify || sum <= 0.0 { 0.0 } else { p / sum }))
+        .collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ranked { label: all[0].0, confidence: all[0].1, all }
+}
+
+/// What is searched for: the request's words; in a conversation the topic and the constraints in force with them.
+fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constraints: &Constraints) -> String {
+    let Some(latest) = session.turns.last() else { return text.to_string() };
+    let mut parts: Vec<&str> = Vec::new();
+    if answered.is_some() {
+        parts.push(&latest.text);
+    }
+    parts.extend(constraints.topic.as_deref());
+    parts.extend(constraints.geography.as_deref());
+    parts.extend(constraints.required_columns.iter().map(String::as_str));
+    if answered.is_none() {
+        parts.push(text);
+    }
+    parts.join(" ")
+}
+
+/// Whether the words of a text name a table outright: they contain its id or all words of its last part.
+fn names_table(text: &str, id: &str) -> bool {
+    let lower = text.to_lowercase();
+    let last = id.rsplit('/').next().unwrap_or(id);
+    lower.contains(&id.to_lowercase()) || lower.contains(&last.to_lowercase()) || {
+        let said = name_words(text);
+        let words = name_words(last);
+        words.len() > 1 && words.iter().all(|word| said.contains(word))
+    }
+}
+
+/// The candidate with which an operation is most useful, if one makes it possible at all; accepted ones first.
+fn best_for(kind: OperationKind, scored: &[Scored]) -> Option<&Candidate> {
+    let possible = |scored: &&Scored| match kind {
+        OperationKind::Join => scored.candidate.join.is_some(),
+        _ => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
+    };
+    let key = |scored: &Scored| (scored.accepted, scored.utility(kind));
+    let mut best: Option<&Scored> = None;
+    for scored in scored.iter().filter(possible) {
+        let better = best.is_none_or(|best| {
+            let (a, b) = (key(scored), key(best));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).is_gt()
+        });
+        if better {
+            best = Some(scored);
+        }
+    }
+    best.map(|scored| &scored.candidate)
+}
+
+fn ranked_table(scored: Scored) -> RankedTable {
+    let (operation, utility) = scored.best();
+    let reason = reason(&scored, operation);
+    let Scored { candidate, fit, accepted, .. } = scored;
+    let Candidate { entry, search, join, union, .. } = candidate;
+    RankedTable {
+        table: entry.id.as_str().to_string(),
+        title: entry.title(),
+        rows: entry.profile.rows,
+        columns: entry.profile.columns.len(),
+        operation,
+        utility,
+        fit,
+        evidence: Evidence { search, join, union },
+        accepted,
+        reason,
+    }
+}
+
+/// The strongest evidence for the operation that a table serves best, and what speaks against it.
+fn reason(scored: &Scored, operation: OperationKind) -> String {
+    let candidate = &scored.candidate;
+    let join = candidate.join.as_ref().map(|answer| answer.reason.clone());
+    let union = candidate.union.as_ref().map(|answer| answer.reason.clone());
+    let search = candidate.search.as_ref().map(|answer| answer.reason.clone());
+    let mut parts: Vec<String> = Vec::new();
+    let main = match operation {
+        OperationKind::Join => join.or(union).or(search),
+        OperationKind::Union => union.or(join).or(search),
+        _ => search.or(union).or(join),
+    };
+    parts.extend(main);
+    let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
+    parts.extend(scored.fit.constraints.iter().filter(|(_, check)| check.met).map(|(_, check)| check.evidence.clone()));
+    parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
+    if scored.accepted {
+        parts.insert(0, "accepted".into());
+    }
+    parts.join("; ")
+}
