@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::text::name_words;
 
 /// Answers asked of each search.
-const DEPTH: usize = 60;
+const DEPTH: usize = 100;
 /// What an accepted table is worth more, out of 1.
 const ACCEPTED: f64 = 0.05;
 /// A join or a union without a working table is looked for from this probability on.
@@ -141,7 +141,7 @@ impl Agent<'_> {
         let constraints = &turn.signals.constraints;
         let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
         let request =
-            CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH.max(turn.request.k) };
+            CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH };
         let found = candidates(self.index, self.lake, self.embedder, &request, self.config.relevance)?;
         let kept: Option<BTreeSet<&String>> = turn
             .answered

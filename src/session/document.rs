@@ -101,6 +101,24 @@ pub struct StepInput {
 }
 
 impl Session {
+    /// A session that has not begun.
+    pub fn new(id: impl Into<String>, lake: impl Into<String>) -> Self {
+        Self {
+            version: VERSION,
+            id: id.into(),
+            revision: 0,
+            created: String::new(),
+            updated: String::new(),
+            lake: lake.into(),
+            table: None,
+            constraints: Constraints::default(),
+            accepted: Vec::new(),
+            rejected: Vec::new(),
+            turns: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
     /// The table that the next operation starts from: the latest result, else the table in use, else the one accepted last.
     pub fn working(&self) -> Option<Input> {
         let step = self.steps.iter().rev().find(|step| !step.undone).map(|step| Input::Step(step.number));
