@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Lake,
     /// A bug in Lakeward. Exit code 3.
     Internal,
+    /// The user asked to stop. Exit code 130.
+    Interrupted,
 }
 
 /// Everything that can go wrong.
@@ -113,6 +115,9 @@ pub enum Error {
         /// DataFusion's message.
         reason: String,
     },
+    /// The user asked to stop; what was under way left nothing behind.
+    #[error("interrupted")]
+    Interrupted,
     /// A state that should be impossible.
     #[error("internal error: {0}")]
     Internal(String),
@@ -143,6 +148,7 @@ impl Error {
             | Error::Usage(_)
             | Error::Sql { .. } => ErrorKind::User,
             Error::Internal(_) => ErrorKind::Internal,
+            Error::Interrupted => ErrorKind::Interrupted,
             _ => ErrorKind::Lake,
         }
     }

@@ -56,6 +56,7 @@ pub fn main() -> ExitCode {
             ExitCode::from(match error.kind() {
                 ErrorKind::User => 2,
                 ErrorKind::Lake | ErrorKind::Internal => 3,
+                ErrorKind::Interrupted => 130,
             })
         }
     }

@@ -140,6 +140,7 @@ pub fn error(error: &Error, as_json: bool) {
             ErrorKind::User => "user",
             ErrorKind::Lake => "lake",
             ErrorKind::Internal => "internal",
+            ErrorKind::Interrupted => "interrupted",
         };
         if let Ok(text) = serde_json::to_string(&ErrorDocument { error: text, kind, hint }) {
             narrate(&text);

@@ -19,9 +19,10 @@ use datafusion::logical_expr::TableType;
 
 use super::names::Names;
 use super::notes::Notes;
+use super::session_tables::{SESSION_SCHEMA, SessionTables};
 use super::table::LakeTable;
 use crate::error::{Error, Result};
-use crate::lake::catalog::TableEntry;
+use crate::lake::profile::{ColumnProfile, TableProfile};
 use crate::lake::source::{self, Compression, Format, classify};
 
 /// Name of the catalogue that stands for the lake.
@@ -29,14 +30,25 @@ pub const CATALOG: &str = "lakeward";
 /// Name of the schema that holds the tables at the lake's root, and all tables by their whole id.
 pub const ROOT_SCHEMA: &str = "lake";
 
-/// The tables of a lake, with those that are open.
+/// Which table a name means.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Number of a table of the lake in [`Names`].
+    Lake(usize),
+    /// Name of a table of the session.
+    Session(String),
+}
+
+/// The tables of a lake, with those that are open, and those of a session beside them.
 pub struct Tables {
     lake: PathBuf,
     names: Names,
+    /// Results of steps, and files outside the lake.
+    pub session: SessionTables,
     notes: Arc<Notes>,
     /// Reads Parquet footers; holds no tables.
     opener: SessionContext,
-    open: Mutex<HashMap<usize, Arc<dyn TableProvider>>>,
+    open: Mutex<HashMap<Place, Arc<dyn TableProvider>>>,
 }
 
 impl fmt::Debug for Tables {
@@ -48,63 +60,122 @@ impl fmt::Debug for Tables {
 impl Tables {
     /// The tables `names` of the lake at `lake`; `opener` reads Parquet footers.
     pub fn new(lake: &Path, names: Names, notes: Arc<Notes>, opener: SessionContext) -> Self {
-        Self { lake: lake.to_path_buf(), names, notes, opener, open: Mutex::default() }
+        let session = SessionTables::default();
+        Self { lake: lake.to_path_buf(), names, session, notes, opener, open: Mutex::default() }
     }
 
     /// The place of the table that a query calls `reference`.
     ///
     /// # Errors
     /// Those of [`Names::resolve`].
-    pub fn resolve(&self, reference: &TableReference) -> Result<usize> {
+    pub fn resolve(&self, reference: &TableReference) -> Result<Place> {
         let parts = [reference.catalog(), reference.schema(), Some(reference.table())];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         self.resolve_parts(&parts)
     }
 
-    fn resolve_parts(&self, parts: &[&str]) -> Result<usize> {
+    fn resolve_parts(&self, parts: &[&str]) -> Result<Place> {
         let parts = parts.strip_prefix(&[CATALOG]).filter(|rest| rest.len() > 1).unwrap_or(parts);
-        match parts.strip_prefix(&[ROOT_SCHEMA]) {
-            // The lake may have a folder of the root schema's name.
-            Some([name]) => {
+        let place = match parts {
+            [SESSION_SCHEMA, name] => match self.session.find(name) {
+                Some(name) => return Ok(Place::Session(name)),
+                // The lake may have a folder of that schema's name, as of the root's.
+                None => self.names.resolve(&parts.join("/")).or_else(|unknown| match unknown {
+                    Error::UnknownTable { .. } => self.session.get(name).and(Err(unknown)),
+                    other => Err(other),
+                }),
+            },
+            [ROOT_SCHEMA, name] => {
                 self.names.resolve(name).or_else(|unknown| self.names.resolve(&parts.join("/")).map_err(|_| unknown))
             }
             _ => self.names.resolve(&parts.join("/")),
+        };
+        place.map(Place::Lake)
+    }
+
+    /// The place of the lake's table called `id`.
+    ///
+    /// # Errors
+    /// Those of [`Names::resolve`].
+    pub fn find(&self, id: &str) -> Result<Place> {
+        self.names.resolve(id).map(Place::Lake)
+    }
+
+    /// The id of the table at `place`, or its name in a query.
+    pub fn id(&self, place: &Place) -> Result<String> {
+        match place {
+            Place::Lake(number) => Ok(self.names.entry(*number)?.id.to_string()),
+            Place::Session(name) => Ok(format!("{SESSION_SCHEMA}.{name}")),
+        }
+    }
+
+    /// What is known of the columns of the table at `place`; of a table that declares its types it may be known from its
+    /// first rows only.
+    pub fn columns(&self, place: &Place) -> Result<Vec<ColumnProfile>> {
+        match place {
+            Place::Lake(number) => Ok(self.names.entry(*number)?.profile.columns),
+            Place::Session(name) => Ok(self.session_profile(name)?.columns.clone()),
         }
     }
 
     /// The file of the table at `place`, and whether DataFusion reads it as Parquet.
-    pub fn file(&self, place: usize) -> Result<(PathBuf, bool)> {
-        let path = source::file_path(&self.lake, &self.names.entry(place)?.path)?;
+    pub fn file(&self, place: &Place) -> Result<(PathBuf, bool)> {
+        let path = match place {
+            Place::Lake(number) => source::file_path(&self.lake, &self.names.entry(*number)?.path)?,
+            Place::Session(name) => self.session.get(name)?.path,
+        };
         let is_parquet = matches!(classify(&path), Some((Format::Parquet, Compression::None)));
         Ok((path, is_parquet))
+    }
+
+    /// Forgets what is open of the table at `place`.
+    pub fn close(&self, place: &Place) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(place);
     }
 
     /// Opens a table, or gives the one that is open.
     ///
     /// # Errors
     /// Those of the catalogue and of reading a file's head.
-    pub async fn table(&self, place: usize) -> Result<Arc<dyn TableProvider>> {
-        let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
+    pub async fn table(&self, place: &Place) -> Result<Arc<dyn TableProvider>> {
+        if let Place::Session(name) = place {
+            // Closes it if its file has changed.
+            self.session_profile(name)?;
+        }
+        let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned();
         if let Some(table) = known {
             return Ok(table);
         }
-        let entry = self.names.entry(place)?;
-        let path = source::file_path(&self.lake, &entry.path)?;
-        let table: Arc<dyn TableProvider> = match classify(&path) {
-            Some((Format::Parquet, Compression::None)) => match self.parquet(&entry, &path).await? {
-                Some(table) => Arc::new(table),
-                None => Arc::new(LakeTable::open(&entry, path, true, Arc::clone(&self.notes))?),
-            },
-            Some((Format::ArrowIpc, _)) => Arc::new(LakeTable::open(&entry, path, true, Arc::clone(&self.notes))?),
-            _ => Arc::new(LakeTable::open(&entry, path, false, Arc::clone(&self.notes))?),
-        };
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::clone(&table));
+        let table = self.opened(place).await.map_err(|error| self.session.with_step_named(error))?;
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone(), Arc::clone(&table));
         Ok(table)
+    }
+
+    fn session_profile(&self, name: &str) -> Result<Arc<TableProfile>> {
+        let (profile, is_new) = self.session.profile(name)?;
+        if is_new {
+            self.close(&Place::Session(name.to_string()));
+        }
+        Ok(profile)
+    }
+
+    async fn opened(&self, place: &Place) -> Result<Arc<dyn TableProvider>> {
+        let (path, _) = self.file(place)?;
+        let columns = self.columns(place)?;
+        let declared = match classify(&path) {
+            Some((Format::Parquet, Compression::None)) => match self.parquet(&columns, &path).await? {
+                Some(table) => return Ok(Arc::new(table)),
+                None => true,
+            },
+            Some((Format::ArrowIpc, _)) => true,
+            _ => false,
+        };
+        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, declared, Arc::clone(&self.notes))?))
     }
 
     /// A Parquet file through DataFusion's own reader; `None` where its columns had to be renamed, because empty or repeated
     /// names cannot be told apart there.
-    async fn parquet(&self, entry: &TableEntry, path: &Path) -> Result<Option<ListingTable>> {
+    async fn parquet(&self, columns: &[ColumnProfile], path: &Path) -> Result<Option<ListingTable>> {
         let path = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
         let failed = |error: DataFusionError| Error::unreadable(&path, error.strip_backtrace());
         let url = ListingTableUrl::parse(file_url(&path)).map_err(failed)?;
@@ -112,11 +183,8 @@ impl Tables {
         let config = ListingTableConfig::new(url).with_listing_options(options);
         let config = config.infer_schema(&self.opener.state()).await.map_err(failed)?;
         let table = ListingTable::try_new(config).map_err(failed)?;
-        let same = table.schema().fields().iter().map(|field| field.name()).eq(entry
-            .profile
-            .columns
-            .iter()
-            .map(|column| &column.name));
+        let same =
+            table.schema().fields().iter().map(|field| field.name()).eq(columns.iter().map(|column| &column.name));
         Ok(same.then_some(table))
     }
 }
@@ -154,7 +222,10 @@ impl CatalogProvider for LakeCatalog {
             // The folders are listed under the lake's own catalogue.
             return Vec::new();
         }
-        let folders: BTreeSet<&str> = self.tables.names.ids().map(folder_of).collect();
+        let mut folders: BTreeSet<&str> = self.tables.names.ids().map(folder_of).collect();
+        if !self.tables.session.names().is_empty() {
+            folders.insert(SESSION_SCHEMA);
+        }
         folders.into_iter().map(str::to_string).collect()
     }
 
@@ -176,7 +247,7 @@ struct LakeSchema {
 }
 
 impl LakeSchema {
-    fn resolve(&self, name: &str) -> Result<usize> {
+    fn resolve(&self, name: &str) -> Result<Place> {
         let parts: Vec<&str> = self.parts.iter().map(String::as_str).chain([name]).collect();
         self.tables.resolve_parts(&parts)
     }
@@ -188,7 +259,8 @@ impl SchemaProvider for LakeSchema {
     fn table_names(&self) -> Vec<String> {
         let folder = self.parts.join("/");
         let ids = self.tables.names.ids().filter(|id| folder_of(id) == folder);
-        ids.map(|id| id.rsplit('/').next().unwrap_or(id).to_string()).collect()
+        let session = if folder == SESSION_SCHEMA { self.tables.session.names() } else { Vec::new() };
+        ids.map(|id| id.rsplit('/').next().unwrap_or(id).to_string()).chain(session).collect()
     }
 
     fn table<'a, 'b, 'async_trait>(&'a self, name: &'b str) -> Boxed<'async_trait, Option<Arc<dyn TableProvider>>>
@@ -199,7 +271,7 @@ impl SchemaProvider for LakeSchema {
     {
         Box::pin(async move {
             let Ok(place) = self.resolve(name) else { return Ok(None) };
-            self.tables.table(place).await.map(Some).map_err(|error| {
+            self.tables.table(&place).await.map(Some).map_err(|error| {
                 let text = error.to_string();
                 self.tables.notes.fault(error);
                 DataFusionError::Execution(text)

@@ -60,11 +60,7 @@ impl CellType {
                 CellType::Integer
             }
             LogicalType::Boolean => CellType::Boolean,
-            _ => {
-                let is_code = |value: &str| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
-                let na_is_code = !column.top.is_empty() && column.top.iter().all(|(value, _)| is_code(value));
-                CellType::Text { na_is_code }
-            }
+            _ => CellType::Text { na_is_code: na_is_code(column) },
         }
     }
 
@@ -80,6 +76,17 @@ impl CellType {
             CellType::Declared(declared) => declared.clone(),
         }
     }
+}
+
+/// Whether `NA` is a value of a text column: its other values are two-letter codes as well.
+pub(super) fn na_is_code(column: &ColumnProfile) -> bool {
+    let pair = |value: &str| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
+    !column.top.is_empty() && column.top.iter().all(|(value, _)| pair(value))
+}
+
+/// Whether a trimmed cell is the code that else stands for a missing value.
+pub(super) fn is_code(cell: &str) -> bool {
+    cell == "NA"
 }
 
 /// Identifiers of twenty digits are whole numbers too, but no `Int64`; they stay text, digit by digit.
@@ -166,7 +173,7 @@ fn values<T>(
 fn text(array: &ArrayRef, cells: &StringArray, na_is_code: bool) -> ArrayRef {
     let missing = |cell: &str| {
         let cell = cell.trim();
-        is_missing(cell) && !(na_is_code && cell == "NA")
+        is_missing(cell) && !(na_is_code && is_code(cell))
     };
     if !cells.iter().flatten().any(missing) {
         return Arc::clone(array);
@@ -189,7 +196,8 @@ fn boolean(cell: &str) -> Option<bool> {
     if among(YES) { Some(true) } else { among(NO).then_some(false) }
 }
 
-fn days(moment: &Moment) -> Option<i32> {
+/// Days since 1970-01-01; a month is its first day.
+pub(super) fn days(moment: &Moment) -> Option<i32> {
     let date = NaiveDate::from_ymd_opt(moment.year.into(), moment.month.into(), moment.day.max(1).into())?;
     Some(date.num_days_from_ce() - UNIX_EPOCH_FROM_CE)
 }

@@ -1,6 +1,7 @@
 //! One DataFusion session over one snapshot of a lake: queries in, rows out.
 
-use std::path::Path;
+use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::error::ArrowError;
@@ -12,14 +13,16 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
 
-use super::catalog::{CATALOG, LakeCatalog, ROOT_SCHEMA, Tables};
-use super::columns;
+use super::catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
 use super::names::Names;
 use super::notes::{Note, Notes};
 use super::rows::Rows;
-use super::statement;
+use super::session_tables::SESSION_SCHEMA;
+use super::stop::Stop;
+use super::{columns, functions, order, quote, statement};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
+use crate::lake::reader::{self, ReadOptions};
 
 /// Consumers of memory named in an error.
 const NAMED_CONSUMERS: std::num::NonZeroUsize = std::num::NonZeroUsize::MIN;
@@ -50,6 +53,18 @@ pub struct LakeContext {
     tables: Arc<Tables>,
     notes: Arc<Notes>,
     limits: Limits,
+    stop: Option<Stop>,
+}
+
+/// How a query is to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strategy {
+    /// On all cores; rows come in any order.
+    Parallel,
+    /// On one core and with the same order of rows each time: that of the table, for a join that of its first table.
+    InOrder,
+    /// On all cores, with joins that sort what they join, so that it can go to temporary files.
+    Spilling,
 }
 
 impl LakeContext {
@@ -73,12 +88,61 @@ impl LakeContext {
             .with_create_default_catalog_and_schema(false)
             .with_default_catalog_and_schema(CATALOG, ROOT_SCHEMA);
         config.options_mut().execution.parquet.pushdown_filters = true;
+        // What a sort keeps aside for merging must fit as well.
+        let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
+        *aside = (*aside).min(limits.memory_bytes / 16);
         let opener = SessionContext::new_with_config_rt(config.clone(), Arc::clone(&environment));
         let session = SessionContext::new_with_config_rt(config, environment);
+        functions::register_all(&session);
         let notes = Arc::new(Notes::default());
         let tables = Arc::new(Tables::new(lake, Names::new(index)?, Arc::clone(&notes), opener));
         session.register_catalog(CATALOG, Arc::new(LakeCatalog::new(Arc::clone(&tables), None)));
-        Ok(Self { runtime, session, tables, notes, limits })
+        Ok(Self { runtime, session, tables, notes, limits, stop: None })
+    }
+
+    /// The same context, whose queries end with [`Error::Interrupted`] soon after `asked` says yes.
+    pub fn stopping_when(self, asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { stop: Some(Stop::when(asked)), ..self }
+    }
+
+    /// The result of the session's step `step` lies in the Parquet file at `path`; from now on it is the table
+    /// `session.step_N`.
+    pub fn set_step(&self, step: usize, path: &Path) {
+        let name = self.tables.session.set_step(step, path);
+        self.tables.close(&Place::Session(name));
+    }
+
+    /// The session has no step `step` any more.
+    pub fn remove_step(&self, step: usize) {
+        let name = self.tables.session.remove_step(step);
+        self.tables.close(&Place::Session(name));
+    }
+
+    /// Makes the file at `path` a table that queries can name, with types as those of the lake. Returns its name in SQL,
+    /// such as `session."orders"`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no such file.
+    pub fn add_file(&self, path: &Path) -> Result<String> {
+        let name = self.tables.session.add_file(path)?;
+        Ok(format!("{SESSION_SCHEMA}.{}", quote::identifier(&name)))
+    }
+
+    pub(super) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// The outcome of `future`, unless the user stops it before.
+    pub(super) fn wait<T>(&self, future: impl Future<Output = T>) -> Result<T> {
+        match &self.stop {
+            Some(stop) => self.runtime.block_on(stop.or(future)),
+            None => Ok(self.runtime.block_on(future)),
+        }
+    }
+
+    /// Whether the latest query failed because it needed more memory than it may use.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.notes.is_exhausted()
     }
 
     /// Starts the query `sql` and gives its rows batch by batch, at most `limit` of them.
@@ -89,30 +153,61 @@ impl LakeContext {
     /// [`Error::Usage`] for anything but one query, [`Error::UnknownTable`] with the nearest ids, [`Error::Sql`] with
     /// DataFusion's message, and what reading a table's head can meet.
     pub fn query(&self, sql: &str, limit: Option<usize>) -> Result<Rows<'_>> {
+        self.query_by(sql, limit, Strategy::Parallel)
+    }
+
+    /// [`LakeContext::query`] in a certain way.
+    pub(super) fn query_by(&self, sql: &str, limit: Option<usize>, strategy: Strategy) -> Result<Rows<'_>> {
         self.notes.clear();
         let statement = statement::parse(sql)?;
         let places = self.check_names(&statement)?;
-        for &place in &places {
+        for place in &places {
             let (path, is_parquet) = self.tables.file(place)?;
             if is_parquet {
                 self.notes.parquet(path);
             }
         }
-        self.runtime.block_on(async {
-            let plan = self.plan(statement, &places).await?;
+        self.wait(async {
+            let session = self.session_for(strategy);
+            let mut plan = self.plan(statement, &places).await?;
             statement::read_only().verify_plan(&plan).map_err(|error| {
                 Error::Usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
             })?;
+            if strategy == Strategy::InOrder {
+                plan = order::by_first_table(plan).map_err(|error| self.error(&error))?;
+            }
             let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
             let limited = !explains && !matches!(plan, LogicalPlan::DescribeTable(_));
-            let mut frame = self.session.execute_logical_plan(plan).await.map_err(|error| self.error(&error))?;
+            let mut frame = session.execute_logical_plan(plan).await.map_err(|error| self.error(&error))?;
             if let Some(limit) = limit.filter(|_| limited) {
                 // One row more tells whether there are more.
                 frame = frame.limit(0, Some(limit.saturating_add(1))).map_err(|error| self.error(&error))?;
             }
             let stream = frame.execute_stream().await.map_err(|error| self.error(&error))?;
             Ok(Rows::new(self, stream, limit.filter(|_| !explains), explains))
-        })
+        })?
+    }
+
+    /// The session with the settings of a strategy; what it knows of tables and functions is shared.
+    fn session_for(&self, strategy: Strategy) -> SessionContext {
+        if strategy == Strategy::Parallel {
+            return self.session.clone();
+        }
+        let mut state = self.session.state();
+        let options = state.config_mut().options_mut();
+        match strategy {
+            Strategy::Parallel => {}
+            Strategy::InOrder => {
+                options.execution.target_partitions = 1;
+                options.optimizer.join_reordering = false;
+            }
+            Strategy::Spilling => {
+                // DataFusion sorts for a join only where there are several partitions.
+                options.execution.target_partitions = options.execution.target_partitions.max(2);
+                options.optimizer.prefer_hash_join = false;
+            }
+        }
+        SessionContext::new_with_state(state)
     }
 
     /// What there is to know about the tables that the latest query has read so far.
@@ -120,19 +215,15 @@ impl LakeContext {
         self.notes.list()
     }
 
-    pub(super) fn runtime(&self) -> &tokio::runtime::Runtime {
-        &self.runtime
-    }
-
     /// Plans a statement over the tables at `places`: as it stands, else with its names in the case of the columns.
-    async fn plan(&self, statement: Statement, places: &[usize]) -> Result<LogicalPlan> {
+    async fn plan(&self, statement: Statement, places: &[Place]) -> Result<LogicalPlan> {
         let state = self.session.state();
         let failed = match state.statement_to_plan(statement.clone()).await {
             Ok(plan) => return Ok(plan),
             Err(error) => self.error(&error),
         };
         let mut schemas = Vec::with_capacity(places.len());
-        for &place in places {
+        for place in places {
             match self.tables.table(place).await {
                 Ok(table) => schemas.push(table.schema()),
                 Err(_) => return Err(failed),
@@ -146,7 +237,7 @@ impl LakeContext {
     }
 
     /// The places of the tables that a statement names. Unknown names are told with the nearest ids, which DataFusion does not know.
-    fn check_names(&self, statement: &Statement) -> Result<Vec<usize>> {
+    fn check_names(&self, statement: &Statement) -> Result<Vec<Place>> {
         let mut places = Vec::new();
         let state = self.session.state();
         let references = state.resolve_table_references(statement).map_err(|error| self.error(&error))?;
@@ -169,15 +260,16 @@ impl LakeContext {
     /// The lake's own error where there is one behind DataFusion's.
     pub(super) fn error(&self, error: &DataFusionError) -> Error {
         if let Some(fault) = self.notes.take_fault() {
-            return fault;
+            return self.tables.session.with_step_named(fault);
         }
         let root = error.find_root();
         if is_damage(root)
-            && let Some(path) = self.notes.only_parquet()
+            && let Some(path) = damaged_file(self.notes.parquet_files())
         {
-            return Error::unreadable(&path, root.strip_backtrace());
+            return self.tables.session.with_step_named(Error::unreadable(&path, root.strip_backtrace()));
         }
         if let DataFusionError::ResourcesExhausted(reason) = root {
+            self.notes.set_exhausted();
             let limit_mb = self.limits.memory_bytes / 1_000_000;
             let reason = reason.lines().next().unwrap_or_default();
             return Error::Sql {
@@ -199,4 +291,20 @@ fn is_damage(error: &DataFusionError) -> bool {
         DataFusionError::ArrowError(error, _) => matches!(**error, ArrowError::ParquetError(_)),
         _ => false,
     }
+}
+
+/// Which of the Parquet files that a query reads is damaged: DataFusion does not say, so where there are several they are
+/// read again, each up to its first fault.
+fn damaged_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
+    if files.len() == 1 {
+        return files.pop();
+    }
+    files.into_iter().find(|path| {
+        let read = || -> Result<()> {
+            let mut reader = reader::open_path(path, &ReadOptions::default())?;
+            while reader.next_batch()?.is_some() {}
+            Ok(())
+        };
+        read().is_err()
+    })
 }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
 /// One thing to know about a table that a query read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// The table's id.
     pub table: String,
@@ -21,7 +21,7 @@ pub struct Note {
 }
 
 /// What can happen while a table is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum NoteKind {
     /// Cells that did not fit their column's type and were read as NULL.
@@ -66,6 +66,7 @@ struct State {
     in_part: BTreeMap<String, String>,
     fault: Option<Error>,
     parquet: Vec<PathBuf>,
+    exhausted: bool,
 }
 
 impl Notes {
@@ -106,12 +107,19 @@ impl Notes {
         self.state().parquet.push(path);
     }
 
-    /// The Parquet file that the query reads, where it reads only one: DataFusion does not say which is damaged.
-    pub fn only_parquet(&self) -> Option<PathBuf> {
-        match &self.state().parquet[..] {
-            [path] => Some(path.clone()),
-            _ => None,
-        }
+    /// The Parquet files that the query reads.
+    pub fn parquet_files(&self) -> Vec<PathBuf> {
+        self.state().parquet.clone()
+    }
+
+    /// The query has failed for want of memory.
+    pub fn set_exhausted(&self) {
+        self.state().exhausted = true;
+    }
+
+    /// Whether the query has failed for want of memory.
+    pub fn is_exhausted(&self) -> bool {
+        self.state().exhausted
     }
 
     /// All notes, by table and column.

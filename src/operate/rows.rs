@@ -8,13 +8,13 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 use datafusion::execution::SendableRecordBatchStream;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::context::LakeContext;
 use crate::error::{Error, Result};
 
 /// A column of an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultColumn {
     /// Its name; a repeated name gets a number (`id`, `id_2`), so that no value hides another.
     pub name: String,
@@ -70,6 +70,11 @@ impl<'a> Rows<'a> {
         &self.columns
     }
 
+    /// The columns of the answer as its batches have them.
+    pub(super) fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
     /// Whether the answer is a query plan (`EXPLAIN`): text of several lines a cell.
     pub fn explains(&self) -> bool {
         self.explains
@@ -83,14 +88,14 @@ impl<'a> Rows<'a> {
     /// The next rows; `None` at the end or at the limit.
     ///
     /// # Errors
-    /// [`Error::Sql`] for what fails while the query runs, the lake's own error where a table cannot be read.
+    /// [`Error::Interrupted`] when the user stops it, [`Error::Sql`] for what fails while the query runs, the lake's own error where a table cannot be read.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if self.truncated {
                 return Ok(None);
             }
             let stream = &mut self.stream;
-            let next = self.context.runtime().block_on(poll_fn(|task| stream.as_mut().poll_next(task)));
+            let next = self.context.wait(poll_fn(|task| stream.as_mut().poll_next(task)))?;
             let Some(batch) = next.transpose().map_err(|error| self.context.error(&error))? else { return Ok(None) };
             let mut batch = renamed(&batch, &self.schema)?;
             if let Some(left) = &mut self.left {

@@ -23,7 +23,7 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use super::cells::{CellReader, CellType};
 use super::notes::Notes;
 use crate::error::{Error, Result};
-use crate::lake::catalog::TableEntry;
+use crate::lake::profile::ColumnProfile;
 use crate::lake::reader::{self, ReadOptions, TableReader};
 
 /// Batches between the reading thread and the query.
@@ -53,13 +53,18 @@ impl fmt::Debug for LakeTable {
 }
 
 impl LakeTable {
-    /// The table of `entry`, whose file is at `path`. `declared`: whether the file declares its types, so that its head must
+    /// The table `id` of `columns`, whose file is at `path`. `declared`: whether the file declares its types, so that its head must
     /// be read to know them; else nothing is read.
     ///
     /// # Errors
     /// Those of the reader, for a table that declares its types.
-    pub fn open(entry: &TableEntry, path: PathBuf, declared: bool, notes: Arc<Notes>) -> Result<Self> {
-        let columns = &entry.profile.columns;
+    pub fn open(
+        id: String,
+        columns: &[ColumnProfile],
+        path: PathBuf,
+        declared: bool,
+        notes: Arc<Notes>,
+    ) -> Result<Self> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let types = if declared {
             let mut reader = reader::open_path(&path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
@@ -74,7 +79,7 @@ impl LakeTable {
         };
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
-        let source = Source { id: entry.id.to_string(), path, names, types, notes };
+        let source = Source { id, path, names, types, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
     }
 }

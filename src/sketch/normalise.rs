@@ -94,6 +94,39 @@ impl Normaliser {
         &self.normal
     }
 
+    /// The normal form of `raw` as text that tells normal forms apart: equal for two cells exactly when their
+    /// [`Value::hash`] is; `None` for a missing value. It is [`Normaliser::text`], but for words that read like a number
+    /// without being one (`(12)` beside `12`) or are longer than any other normal form, which get an apostrophe in front, as
+    /// in a spreadsheet. No folded text begins with one.
+    pub fn distinct_text(&mut self, raw: &str) -> Option<&str> {
+        let value = self.value(raw);
+        if value.kind == Kind::Null {
+            return None;
+        }
+        self.set_words_apart(trimmed(raw).len() > LONGEST_FOLDED, value.kind);
+        Some(&self.normal)
+    }
+
+    /// [`Normaliser::distinct_text`] of a cell that is a word, as by [`Normaliser::word`].
+    pub fn distinct_word(&mut self, raw: &str) -> &str {
+        self.word(raw);
+        self.set_words_apart(false, Kind::Text);
+        &self.normal
+    }
+
+    fn set_words_apart(&mut self, unfolded: bool, kind: Kind) {
+        if kind != Kind::Text {
+            return;
+        }
+        if unfolded {
+            if self.normal.starts_with('\'') {
+                self.normal.insert_str(0, "''");
+            }
+        } else if self.normal.len() > LONGEST_FOLDED || number::looks_canonical(&self.normal) {
+            self.normal.insert(0, '\'');
+        }
+    }
+
     /// Normalises one cell as a word, though it may read like a missing value: `NA` is Namibia among country codes.
     pub fn word(&mut self, raw: &str) -> Value {
         self.normal.clear();
@@ -487,6 +520,22 @@ mod tests {
     }
 
     #[test]
+    fn words_that_read_like_numbers_are_set_apart() {
+        let mut normaliser = Normaliser::default();
+        let mut form = |cell: &str| normaliser.distinct_text(cell).map(str::to_string);
+        assert_eq!(form("(12)").as_deref(), Some("'12"));
+        assert_eq!(form("1,200").as_deref(), Some("1200"));
+        assert_eq!(form("02134").as_deref(), Some("02134"));
+        assert_eq!(form("2 Jan 2020").as_deref(), Some("2020-01-02"));
+        assert_eq!(form("n/a"), None);
+        let long = "&".repeat(300);
+        assert_ne!(form(&long), form(form(&long).expect("a form").trim_start_matches('\'')));
+        let digits = format!("1{}", "0".repeat(300));
+        assert_ne!(form("1e300"), form(&digits));
+        assert_eq!(normaliser.distinct_word("NA"), "na");
+    }
+
+    #[test]
     fn a_difference_is_named() {
         let mut normaliser = Normaliser::default();
         for (a, b, expected) in [
@@ -514,6 +563,25 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn distinct_texts_are_equal_exactly_when_hashes_are(
+            cells in proptest::collection::vec(
+                "[ '(]{0,2}-?[0-2]{0,3}[.,]?[01]{0,3}%?[)\\* ]{0,2}|[aAé,' -]{0,4}|202[01]-0[12]-?(0[12])?|[12] Jan 2020|[-'*+]{1,3}",
+                2..12,
+            )
+        ) {
+            let mut normaliser = Normaliser::default();
+            let forms: Vec<(u64, Option<String>)> = cells
+                .iter()
+                .map(|cell| (normaliser.value(cell).hash, normaliser.distinct_text(cell).map(str::to_string)))
+                .collect();
+            for (a, first) in cells.iter().zip(&forms) {
+                for (b, second) in cells.iter().zip(&forms) {
+                    proptest::prop_assert_eq!(first.0 == second.0, first.1 == second.1, "{} / {}", a, b);
+                }
+            }
+        }
+
         #[test]
         fn any_text_normalises_and_its_normal_form_is_stable(text in "\\PC{0,40}") {
             let mut normaliser = Normaliser::default();

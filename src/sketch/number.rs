@@ -244,6 +244,15 @@ pub fn write_canonical(number: &Number, digits: &str, out: &mut String) {
     }
 }
 
+/// Whether [`write_canonical`] could have written `text`; says yes to some texts that it would not write.
+pub fn looks_canonical(text: &str) -> bool {
+    let figure = text.strip_suffix('%').unwrap_or(text);
+    let figure = figure.strip_prefix('-').unwrap_or(figure);
+    let (whole, fraction) = figure.split_once('.').unwrap_or((figure, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole) && digits(fraction) && (whole.len() == 1 || !whole.starts_with('0'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,36 @@
+//! Names and values as SQL writes them. Nothing else turns text of a lake or of a user into SQL.
+
+/// A name in double quotes, those within doubled.
+pub fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text in single quotes, those within doubled.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A pattern that `ILIKE` finds wherever `text` stands.
+pub fn containing(text: &str) -> String {
+    let mut pattern = String::from("%");
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    literal(&pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_cannot_be_left() {
+        assert_eq!(identifier("\"; DROP"), "\"\"\"; DROP\"");
+        assert_eq!(literal("O'Brien'; --"), "'O''Brien''; --'");
+        assert_eq!(containing("50%_\\"), "'%50\\%\\_\\\\%'");
+    }
+}
