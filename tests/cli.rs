@@ -550,7 +550,7 @@ fn requests_are_read_line_by_line() {
     let lines = [
         r#"{"id": "r1", "text": "how many towns are there per country?"}"#,
         "",
-        r#"{"id": "d1", "turns": [{"text": "add the rows of last year below"}, {"text": "only those of Riga"}]}"#,
+        r#"{"id": "d1", "turns": [{"text": "thefts in Riga since 2012"}, {"text": "Tallinn rather, per month"}]}"#,
     ];
     fs::write(&file, lines.join("\n")).expect("a file");
     let path = file.to_str().expect("a path");
@@ -560,7 +560,11 @@ fn requests_are_read_line_by_line() {
     assert_eq!(printed.len(), 2);
     assert_eq!((&printed[0]["id"], &printed[0]["operation"]["label"]), (&Value::from("r1"), &Value::from("Aggregate")));
     assert_eq!(printed[0]["intention"]["label"], "Summarization");
-    assert_eq!(printed[1]["turns"].as_array().expect("turns").len(), 2);
+    let turns = printed[1]["turns"].as_array().expect("turns");
+    assert_eq!(turns.len(), 2);
+    assert_eq!(turns[1]["constraints"]["geography"], "Tallinn");
+    assert_eq!(turns[1]["constraints"]["set_in_turn"]["time_range"], 1);
+    assert_eq!(turns[1]["overrides"][0]["was"], "Riga");
     for (line, reason) in [("{", "line 1"), (r#"{"id": "x"}"#, "neither"), (r#"{"text": "y"}"#, "id")] {
         fs::write(&file, line).expect("a file");
         let run = lake.run(&["signals", path]);

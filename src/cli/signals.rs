@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{SignalsCommand, TrainCommand, Trained};
 use super::{Status, printer};
+use crate::agent::signals::constraints::NoLake;
 use crate::agent::signals::training::{self, HeldOut, TrainingReport};
-use crate::agent::signals::{Signals, extract};
+use crate::agent::signals::{Signals, extract, read as read_turn};
 use crate::error::{Error, Result};
+use crate::request::Constraints;
 
 /// A line of the file: a request, or a dialogue of several.
 #[derive(Debug, Deserialize)]
@@ -33,7 +35,7 @@ pub struct SignalsLine {
     /// Those of a request.
     #[serde(flatten)]
     pub signals: Option<Signals>,
-    /// Those of a dialogue's turns, each read by itself.
+    /// Those of a dialogue's turns, each read with the turns before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<Vec<Signals>>,
 }
@@ -46,12 +48,24 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
         let line: Line = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
         let (signals, turns) = match (line.text, line.turns) {
             (Some(text), None) => (Some(extract(&text)), None),
-            (None, Some(turns)) => (None, Some(turns.iter().map(|turn| extract(&turn.text)).collect())),
+            (None, Some(turns)) => (None, Some(conversation(&turns))),
             _ => return Err(wrong("it has neither or both of `text` and `turns`".into())),
         };
         printer::json_line(&SignalsLine { id: line.id, signals, turns })?;
     }
     Ok(Status::Done)
+}
+
+/// The signals of each turn; the constraints that one leaves in force are those before the next.
+fn conversation(turns: &[Turn]) -> Vec<Signals> {
+    let mut in_force = Constraints::default();
+    let mut signals = Vec::with_capacity(turns.len());
+    for (number, turn) in (1..).zip(turns) {
+        let told = read_turn(&turn.text, number, &in_force, &NoLake);
+        in_force = told.constraints.clone();
+        signals.push(told);
+    }
+    signals
 }
 
 /// Trains the signal model and says how it does on requests that it was not trained on.

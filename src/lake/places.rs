@@ -39,6 +39,12 @@ fn places() -> &'static HashMap<u64, SemanticType> {
     })
 }
 
+/// Names of countries and of states of the US, as listed.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let named = |line: &'static str| line.split_once('\t').filter(|(kind, _)| matches!(*kind, "country" | "us_state"));
+    include_str!("places.tsv").lines().filter_map(named).map(|(_, name)| name)
+}
+
 /// The list that most of the column's distinct values are in, if there is one.
 pub fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
     // Two or three codes are in a list by accident: `AL` and `NL` are leagues.

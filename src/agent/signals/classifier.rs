@@ -4,10 +4,10 @@
 //! each of the two; then the places (u32, ascending), their inverse document frequencies (f32), and their weights, one signed byte
 //! a label (operations, then intentions) as a share of the greatest weight.
 
-use crate::request::{Constraints, Intention, Label, OperationKind};
+use crate::request::{Intention, Label, OperationKind};
 
+use super::Ranked;
 use super::features::Counts;
-use super::{Ranked, Signals};
 
 /// The model in the binary, made by `lakeward train signals`.
 pub static BUILTIN: &[u8] = include_bytes!("model.bin");
@@ -105,16 +105,11 @@ impl SignalModel {
         logits
     }
 
-    /// What `text` asks for.
-    pub fn signals(&self, text: &str) -> Signals {
+    /// What `text` asks for, and what for.
+    pub fn rank(&self, text: &str) -> (Ranked<OperationKind>, Ranked<Intention>) {
         let logits = self.logits(text);
         let (operations, intentions) = logits.split_at(OperationKind::ALL.len());
-        Signals {
-            operation: ranked(&softmax(operations, self.temperatures[0])),
-            intention: ranked(&softmax(intentions, self.temperatures[1])),
-            constraints: Constraints::default(),
-            overrides: Vec::new(),
-        }
+        (ranked(&softmax(operations, self.temperatures[0])), ranked(&softmax(intentions, self.temperatures[1])))
     }
 }
 
@@ -158,10 +153,10 @@ mod tests {
                 Intention::Integration,
             ),
         ] {
-            let signals = model.signals(text);
-            assert_eq!((signals.operation.label, signals.intention.label), (operation, intention), "{text}");
-            let sum: f64 = signals.operation.all.iter().map(|(_, probability)| probability).sum();
-            assert!((sum - 1.0).abs() < 1e-9 && signals.operation.confidence > 0.2);
+            let (told, purpose) = model.rank(text);
+            assert_eq!((told.label, purpose.label), (operation, intention), "{text}");
+            let sum: f64 = told.all.iter().map(|(_, probability)| probability).sum();
+            assert!((sum - 1.0).abs() < 1e-9 && told.confidence > 0.2);
         }
         assert_eq!(SignalModel::parse(&model.to_bytes()).unwrap().places, model.places);
     }

@@ -1,10 +1,13 @@
 //! The operation that a request asks for and the intention behind it, each with a calibrated confidence, without a language
 //! model: a linear classifier over words, letters and cue phrases ([`features`], [`cues`]), trained on the labelled requests of
-//! `labels/` ([`training`]) and shipped in the binary ([`classifier`]).
+//! `labels/` ([`training`]) and shipped in the binary ([`classifier`]), tempered by the turns before ([`context`]); and the
+//! constraints in force after it, by rules ([`constraints`]).
 //!
-//! It reads one request, no conversation and no table, and it knows English.
+//! All of it knows English only.
 
 pub mod classifier;
+pub mod constraints;
+pub mod context;
 pub mod cues;
 pub mod features;
 pub mod training;
@@ -13,14 +16,24 @@ use std::sync::OnceLock;
 
 pub use crate::request::{Ranked, Signals};
 use classifier::SignalModel;
+use constraints::{Grounding, NoLake};
+use context::Context;
 
-/// The signals of `text`, by the model in the binary. Any text is accepted; only its first 20,000 characters are read.
+/// The signals of `text` by itself, with no lake at hand: [`read`] as the first turn of a conversation.
 pub fn extract(text: &str) -> Signals {
+    read(text, &Context::default(), &NoLake)
+}
+
+/// The signals of `text` as the next turn of a conversation: operation and intention by the model in the binary and the turns
+/// before, constraints by rules. Any text is accepted; only its first 20,000 characters are read.
+pub fn read(text: &str, context: &Context<'_>, grounding: &dyn Grounding) -> Signals {
     static MODEL: OnceLock<SignalModel> = OnceLock::new();
     let model = MODEL.get_or_init(|| match SignalModel::parse(classifier::BUILTIN) {
         Ok(model) => model,
         // The tests open it.
         Err(error) => panic!("built-in signal model: {error}"),
     });
-    model.signals(text)
+    let (operation, intention) = context.rank(model, text);
+    let (constraints, overrides) = constraints::read(text, context.turn(), &context.constraints, grounding);
+    Signals { operation, intention, constraints, overrides }
 }

@@ -1,0 +1,266 @@
+//! What must not be in the answer: `without X`, `X left out`, `no X please`, `the X one I don't need`, `drop X`; what of it
+//! comes back in: `show X again`; and what in force is thereby taken back: a column, a place, a year.
+
+use super::lexicon::{Class, Cue, Hit};
+use super::period;
+use super::phrase::{Phrase, Reach, list, list_before};
+use super::place;
+use super::revision::State;
+use super::words::{Claim, Sentence, same_thing, stems};
+
+/// Exclusions that are kept.
+const MOST: usize = 60;
+
+/// Reads what `sentence` takes out or lets back in. `previous`: the sentence before it in the same turn.
+pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], state: &mut State) {
+    let returned = take_back(sentence, previous, hits, state);
+    for hit in hits {
+        if returned
+            .is_some_and(|at| sentence.clause(hit.from) == sentence.clause(at) || hit.from > at && hit.from < at + 8)
+        {
+            continue;
+        }
+        let found = match hit.cue {
+            Cue::Exclude => objects(sentence, hit),
+            Cue::Unwanted => subjects(sentence, previous, hit),
+            _ => continue,
+        };
+        for thing in found {
+            take_out(sentence, &thing, state);
+        }
+    }
+}
+
+/// Something unwanted: its words here, or its text from elsewhere.
+#[derive(Debug, Clone)]
+enum Thing {
+    Here(Phrase),
+    Elsewhere(String, Vec<i32>),
+}
+
+/// Lets back in what the sentence says, and where the cue stands.
+fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], state: &mut State) -> Option<usize> {
+    let hit = hits.iter().find(|hit| hit.cue == Cue::Return)?;
+    if state.excluded.is_empty() {
+        return None;
+    }
+    let here = stems(&sentence.text(0, sentence.words.len()));
+    let named = |excluded: &String, said: &[String]| stems(excluded).iter().any(|stem| said.contains(stem));
+    let mut back: Vec<String> = state.excluded.iter().filter(|item| named(item, &here)).cloned().collect();
+    // `again` and `after all` say more often something else; without the name only plain words of return count.
+    let plain = !matches!(sentence.low(hit.from), "again" | "after" | "back")
+        || sentence.stands(hit.from, "back in")
+        || sentence.stands(hit.from, "back again");
+    if back.is_empty() && plain && sentence.has(&["it", "they", "them", "those", "these", "that", "everything", "all"])
+    {
+        let before = previous.map(|previous| stems(&previous.text(0, previous.words.len()))).unwrap_or_default();
+        back = state.excluded.iter().filter(|item| named(item, &before)).cloned().collect();
+        if back.is_empty() && (state.excluded.len() == 1 || sentence.has(&["everything", "all"])) {
+            back = state.excluded.clone();
+        }
+    }
+    if back.is_empty() {
+        return None;
+    }
+    state.excluded.retain(|item| !back.contains(item));
+    for at in 0..sentence.words.len() {
+        let stem = stems(&sentence.words[at].text);
+        if back.iter().any(|item| stems(item).iter().any(|word| stem.contains(word))) {
+            sentence.claim(at, at + 1, Claim::Excluded);
+        }
+    }
+    Some(hit.from)
+}
+
+/// What stands after a cue.
+fn objects(sentence: &Sentence, hit: &Hit) -> Vec<Thing> {
+    let cue = sentence.text(hit.from, hit.to).to_lowercase();
+    let next = sentence.low(hit.to);
+    if cue == "no" && (sentence.is_edge(hit.to) || next == "that" || next == "this" || next == "it") {
+        return mistaken(sentence, hit.to);
+    }
+    const NO_THING: [&str; 22] = [
+        "idea", "matter", "need", "longer", "more", "problem", "other", "wait", "doubt", "one", "thanks", "rush",
+        "point", "way", "hurry", "question", "thank", "sorry", "older", "newer", "else", "earlier",
+    ];
+    let single = !cue.contains(' ');
+    if single && (NO_THING.contains(&next) || next.ends_with("ing") && cue != "hide" && cue != "drop") {
+        return Vec::new();
+    }
+    if matches!(cue.as_str(), "no" | "nothing" | "nobody")
+        && matches!(
+            sentence.before(hit.from),
+            "has" | "have" | "is" | "are" | "had" | "publishes" | "there" | "of" | "or"
+        )
+    {
+        return Vec::new();
+    }
+    // `not the daily one, the monthly`: refused is a table or a kind, not a wording.
+    if cue == "not the" {
+        let (items, end) = list(sentence, hit.to, Reach::Thing);
+        let kind = sentence.words.get(end).is_some_and(|word| matches!(word.low.as_str(), "one" | "ones"))
+            || items.last().is_some_and(|item| sentence.words[item.to - 1].is(Class::Data));
+        return if kind { items.into_iter().map(Thing::Here).collect() } else { Vec::new() };
+    }
+    if matches!(cue.as_str(), "nobody" | "no one" | "nothing") {
+        let (_, end) = sentence.clause(hit.from);
+        let to = end.min(hit.to + 5);
+        let rest = Phrase { from: hit.to, to };
+        return if to > hit.to { vec![Thing::Here(rest)] } else { Vec::new() };
+    }
+    // `strip`, `cut`, `lose` as nouns, `never mind`: the cue must begin something, not end it.
+    let verb = sentence.words[hit.from].is(Class::Verb)
+        || matches!(cue.as_str(), "hide" | "strip" | "lose" | "ditch" | "discard");
+    if verb
+        && single
+        && (matches!(sentence.before(hit.from), "is" | "are" | "was" | "were" | "be" | "been" | "the" | "a")
+            || cue.ends_with("ed"))
+    {
+        return Vec::new();
+    }
+    let (items, _) = list(sentence, hit.to, Reach::Qualified);
+    items.into_iter().map(Thing::Here).collect()
+}
+
+/// `No, that's the asking-price index.`
+fn mistaken(sentence: &Sentence, at: usize) -> Vec<Thing> {
+    let at = at + usize::from(sentence.low(at) == ",");
+    let pointed = ["that is the", "this is the", "these are the", "those are the", "that was the", "it is the"];
+    let Some(words) = pointed.iter().find(|words| sentence.stands(at, words)) else { return Vec::new() };
+    let (items, _) = list(sentence, at + words.split(' ').count(), Reach::Thing);
+    items.into_iter().take(1).map(Thing::Here).collect()
+}
+
+/// What stands before a cue, or what was spoken of before where a pronoun stands there.
+fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<Thing> {
+    let cue = sentence.text(hit.from, hit.to).to_lowercase();
+    let next = sentence.low(hit.to);
+    let ends = sentence.is_edge(hit.to)
+        || sentence.words[hit.to].is(Class::Adverb)
+        || sentence.words[hit.to].is(Class::Conjunction)
+        || next == "for"
+        || next == "any"
+        || next == "from"
+        || next == "of" && cue.ends_with("use")
+        || next == "to" && cue.contains("want");
+    if !ends {
+        return Vec::new();
+    }
+    if next == "of" || (cue == "out" && matches!(next, "of" | "again" | "there") && next == "of") {
+        return Vec::new();
+    }
+    const WITH_OUT: [&str; 16] = [
+        "find", "found", "turn", "turns", "turned", "work", "carry", "carried", "point", "figure", "sold", "stand",
+        "stands", "check", "try", "spread",
+    ];
+    if matches!(cue.as_str(), "out" | "off" | "aside")
+        && (WITH_OUT.contains(&sentence.before(hit.from)) || sentence.before(hit.from) == "in")
+    {
+        return Vec::new();
+    }
+    if sentence.before(hit.from) == "not"
+        || (matches!(cue.as_str(), "removed" | "dropped" | "excluded" | "hidden")
+            && sentence.before(hit.from) == "were"
+            && hit.from > 1
+            && sentence.low(hit.from - 2) == "they")
+    {
+        return Vec::new();
+    }
+    let mut end = hit.from;
+    // `with X removed`, `want X gone`, `X be hidden`: verbs that only carry the cue.
+    while end > 0
+        && (sentence.words[end - 1].is(Class::Auxiliary) || sentence.words[end - 1].is(Class::Adverb))
+        && sentence.low(end - 1) != "not"
+    {
+        end -= 1;
+    }
+    let pronoun = end > 0
+        && matches!(
+            sentence.low(end - 1),
+            "it" | "them" | "they" | "those" | "these" | "that" | "this" | "one" | "ones" | "all" | "em"
+        );
+    let bare = end == 0 || (sentence.is_edge(end - 1)) || matches!(sentence.low(end - 1), "so" | "and" | "but");
+    if !pronoun && !bare {
+        let items: Vec<Phrase> = list_before(sentence, end, Reach::Qualified);
+        let near = |item: &Phrase| item.names(sentence) || !period::years_in(sentence, item.from, item.to).is_empty();
+        return items.into_iter().filter(near).map(Thing::Here).collect();
+    }
+    let before_here = topic_of(sentence, end.saturating_sub(usize::from(pronoun)));
+    if !before_here.is_empty() {
+        return before_here
+            .into_iter()
+            .map(|phrase| Thing::Elsewhere(phrase.text(sentence), period::years_in(sentence, phrase.from, phrase.to)))
+            .collect();
+    }
+    let Some(previous) = previous else { return Vec::new() };
+    let spoken = topic_of(previous, previous.words.len()).into_iter().take(1);
+    spoken
+        .map(|phrase| Thing::Elsewhere(phrase.text(previous), period::years_in(previous, phrase.from, phrase.to)))
+        .collect()
+}
+
+/// What the words before `end` speak of: the subject of the first clause.
+fn topic_of(sentence: &Sentence, end: usize) -> Vec<Phrase> {
+    let mut at = 0;
+    while at < end && sentence.words.get(at).is_some_and(|word| !word.is_content()) {
+        at += 1;
+    }
+    if at >= end {
+        return Vec::new();
+    }
+    let verb_follows = |phrase: &Phrase| {
+        phrase.to <= end && phrase.names(sentence) || !period::years_in(sentence, phrase.from, phrase.to).is_empty()
+    };
+    list(sentence, at, Reach::Thing).0.into_iter().take(1).filter(verb_follows).collect()
+}
+
+/// Takes a thing out of what is in force, or notes that it is unwanted.
+fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
+    let (text, years) = match thing {
+        Thing::Here(phrase) => {
+            let years = period::years_in(sentence, phrase.from, phrase.to);
+            (phrase.text(sentence), years)
+        }
+        Thing::Elsewhere(text, years) => (text.clone(), years.clone()),
+    };
+    if let Thing::Here(phrase) = thing {
+        if !sentence.is_free(phrase.from, phrase.to) {
+            return;
+        }
+        sentence.claim(phrase.from, phrase.to, Claim::Excluded);
+    }
+    let text = text.trim_matches(['\'', '"', ' ']).to_string();
+    if !years.is_empty() && text.split_whitespace().count() <= 2 * years.len() {
+        if !period::take_out(&years, &mut state.period) {
+            for year in years {
+                state.exclude(year.to_string());
+            }
+        }
+        return;
+    }
+    let words = stems(&text);
+    let pandemic = words
+        .iter()
+        .any(|word| matches!(word.as_str(), "corona" | "covid" | "pandemic" | "lockdown" | "coronavirus" | "covid-19"));
+    if pandemic && words.iter().any(|word| matches!(word.as_str(), "year" | "season")) {
+        // The years that are meant by it everywhere.
+        for year in ["2020", "2021"] {
+            state.exclude(year.to_string());
+        }
+        return;
+    }
+    if words.is_empty() || place::take_out(&text, &mut state.places) || period_word(&words) {
+        return;
+    }
+    let columns = state.columns.len();
+    state.columns.retain(|column| !same_thing(column, &text));
+    let rows = state.grain.as_deref().is_some_and(|grain| words.len() == 1 && stems(grain).contains(&words[0]));
+    if state.columns.len() == columns && !rows && state.excluded.len() < MOST {
+        state.exclude(text);
+    }
+}
+
+/// Words of time alone are not left out: `no more than a day`.
+fn period_word(words: &[String]) -> bool {
+    words.iter().all(|word| super::lexicon::is(word, Class::Adverb))
+}

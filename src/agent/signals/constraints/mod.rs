@@ -1,0 +1,80 @@
+//! Constraints of a request by rules: places, period, what one row stands for, columns wanted, things unwanted, topic; and
+//! what a later turn replaces, adds to or takes back of what is in force.
+//!
+//! A turn is read sentence by sentence ([`words`]), each by every reader in turn, the sure ones first; a word that one has
+//! understood is closed to the rest. No reader sees more than the sentence, the one before it and what is in force, and
+//! each looks at a word a bounded number of times, so that a turn costs time in proportion to its length. It knows
+//! English and no date of today; what the lake knows comes in by [`Grounding`].
+
+pub mod columns;
+pub mod excluded;
+pub mod granularity;
+pub mod lexicon;
+pub mod period;
+pub mod phrase;
+pub mod place;
+pub mod revision;
+pub mod topic;
+pub mod words;
+
+use crate::request::{Constraints, Override};
+use revision::State;
+use words::Sentence;
+
+/// What a lake knows of the names in a request.
+pub trait Grounding {
+    /// The place that `phrase` names, as columns of the lake write it, if a column of places holds it.
+    fn place(&self, phrase: &str) -> Option<String>;
+
+    /// The header that `phrase` names, of the working table or of tables that were shown.
+    fn column(&self, phrase: &str) -> Option<String>;
+}
+
+/// No lake at hand.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoLake;
+
+impl Grounding for NoLake {
+    fn place(&self, _phrase: &str) -> Option<String> {
+        None
+    }
+
+    fn column(&self, _phrase: &str) -> Option<String> {
+        None
+    }
+}
+
+/// The constraints in force after turn `turn` (from 1) says `text`, where `before` were in force; and what of those it
+/// replaced or took back. Any text is accepted; only its first 20,000 characters are read.
+pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Grounding) -> (Constraints, Vec<Override>) {
+    let mut state = State::of(before);
+    let first_turn = before.is_empty();
+    let mut sentences = words::sentences(text);
+    let mut places_changed = false;
+    let mut period_changed = false;
+    let mut previous: Option<Sentence> = None;
+    for sentence in &mut sentences {
+        let hits = lexicon::hits(sentence);
+        excluded::read(sentence, previous.as_ref(), &hits, &mut state);
+        period::read(sentence, &hits, &mut state.period, &mut period_changed);
+        place::read(sentence, &hits, grounding, &mut state.places, &mut places_changed);
+        columns::read(sentence, &hits, first_turn, grounding, &mut state);
+        granularity::read(sentence, &hits, first_turn, &mut state.grain);
+        previous = Some(sentence.clone());
+    }
+    let vague = before.geography.is_none()
+        && before.time_range.is_none()
+        && before.granularity.is_none()
+        && before.required_columns.is_empty();
+    match &before.topic {
+        None => state.topic = topic::named(&sentences),
+        Some(topic) => state.topic = topic::revised(&sentences, topic, vague).or(state.topic),
+    }
+    if state.grain.is_none() {
+        state.grain = state.topic.as_deref().and_then(granularity::usual);
+    }
+    state.finish(turn, before)
+}
+
+#[cfg(test)]
+mod tests;
