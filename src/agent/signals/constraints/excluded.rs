@@ -21,7 +21,7 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
             continue;
         }
         let found = match hit.cue {
-            Cue::Exclude => objects(sentence, hit),
+            Cue::Exclude => objects(sentence, hit, &state.columns),
             Cue::Unwanted => subjects(sentence, previous, hit),
             _ => continue,
         };
@@ -47,10 +47,21 @@ fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit],
     let here = stems(&sentence.text(0, sentence.words.len()));
     let named = |excluded: &String, said: &[String]| stems(excluded).iter().any(|stem| said.contains(stem));
     let mut back: Vec<String> = state.excluded.iter().filter(|item| named(item, &here)).cloned().collect();
-    // `again` and `after all` say more often something else; without the name only plain words of return count.
-    let plain = !matches!(sentence.low(hit.from), "again" | "after" | "back")
-        || sentence.stands(hit.from, "back in")
-        || sentence.stands(hit.from, "back again");
+    // Most cues of return say something else as often; without the name only the plainest count.
+    const PLAIN: [&str; 11] = [
+        "back in",
+        "back again",
+        "put back",
+        "bring back",
+        "reinstate",
+        "restore",
+        "restored",
+        "let back in",
+        "unhide",
+        "was wrong to",
+        "in again",
+    ];
+    let plain = sentence.has(&PLAIN);
     if back.is_empty() && plain && sentence.has(&["it", "they", "them", "those", "these", "that", "everything", "all"])
     {
         let before = previous.map(|previous| stems(&previous.text(0, previous.words.len()))).unwrap_or_default();
@@ -73,11 +84,14 @@ fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit],
 }
 
 /// What stands after a cue.
-fn objects(sentence: &Sentence, hit: &Hit) -> Vec<Thing> {
+fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
     let cue = sentence.text(hit.from, hit.to).to_lowercase();
     let next = sentence.low(hit.to);
     if cue == "no" && (sentence.is_edge(hit.to) || next == "that" || next == "this" || next == "it") {
         return mistaken(sentence, hit.to);
+    }
+    if matches!(next, "anything" | "everything" | "all" | "before" | "after") {
+        return Vec::new();
     }
     const NO_THING: [&str; 22] = [
         "idea", "matter", "need", "longer", "more", "problem", "other", "wait", "doubt", "one", "thanks", "rush",
@@ -100,7 +114,8 @@ fn objects(sentence: &Sentence, hit: &Hit) -> Vec<Thing> {
         let (items, end) = list(sentence, hit.to, Reach::Thing);
         let kind = sentence.words.get(end).is_some_and(|word| matches!(word.low.as_str(), "one" | "ones"))
             || items.last().is_some_and(|item| sentence.words[item.to - 1].is(Class::Data));
-        return if kind { items.into_iter().map(Thing::Here).collect() } else { Vec::new() };
+        let column = items.iter().any(|item| columns.iter().any(|column| same_thing(column, &item.text(sentence))));
+        return if kind || column { items.into_iter().map(Thing::Here).collect() } else { Vec::new() };
     }
     if matches!(cue.as_str(), "nobody" | "no one" | "nothing") {
         let (_, end) = sentence.clause(hit.from);
@@ -119,6 +134,11 @@ fn objects(sentence: &Sentence, hit: &Hit) -> Vec<Thing> {
         return Vec::new();
     }
     let (items, _) = list(sentence, hit.to, Reach::Qualified);
+    // `founding date I can look up myself, drop`.
+    if items.is_empty() && verb && single && sentence.is_edge(hit.to) && hit.from > 1 && sentence.is_edge(hit.from - 1)
+    {
+        return topic_of(sentence, hit.from - 1).into_iter().map(Thing::Here).collect();
+    }
     items.into_iter().map(Thing::Here).collect()
 }
 
@@ -174,7 +194,9 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
     {
         end -= 1;
     }
+    let named = end > 1 && sentence.words[end - 2].is_content();
     let pronoun = end > 0
+        && !(named && matches!(sentence.low(end - 1), "one" | "ones"))
         && matches!(
             sentence.low(end - 1),
             "it" | "them" | "they" | "those" | "these" | "that" | "this" | "one" | "ones" | "all" | "em"
@@ -237,6 +259,9 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
             }
         }
         return;
+    }
+    if state.refused.len() < MOST {
+        state.refused.push(text.clone());
     }
     let words = stems(&text);
     let pandemic = words

@@ -28,15 +28,15 @@ fn rhythm(word: &str) -> Option<&'static str> {
         "weekly" => "week",
         "daily" | "nightly" => "day",
         "hourly" => "hour",
-        "half-hourly" => "half-hour",
-        "quarter-hourly" | "15-minute" => "quarter-hour",
+        "half-hourly" => "half hour",
+        "quarter-hourly" | "15-minute" => "quarter hour",
         "minutely" => "minute",
         _ => return None,
     })
 }
 
 fn is_time(part: &str) -> bool {
-    is(part, Class::Time)
+    part.split(' ').next_back().is_some_and(|last| is(last, Class::Time))
 }
 
 fn is_unit(word: &str) -> bool {
@@ -55,10 +55,21 @@ fn part(sentence: &Sentence, phrase: Phrase) -> String {
 
 /// A phrase of at most three words that can be what rows stand for.
 fn unit_phrase(sentence: &Sentence, at: usize) -> Option<Phrase> {
-    let found = phrase(sentence, at, Reach::Thing)?;
+    let mut from = at;
+    while from < at + 3 && sentence.words.get(from).is_some_and(|word| word.is(Class::Determiner)) {
+        from += 1;
+    }
+    // `per stay`, `each match`: units that are verbs elsewhere.
+    let verb = sentence.words.get(from).is_some_and(|word| word.is(Class::Verb) && is_unit(&word.low));
+    let found = if verb { Phrase { from, to: from + 1 } } else { phrase(sentence, at, Reach::Thing)? };
     let to =
         (found.from..found.to).find(|at| matches!(sentence.low(*at), "of" | "per" | "in" | "to")).unwrap_or(found.to);
-    let found = Phrase { to, ..found };
+    let mut found = Phrase { to, ..found };
+    while found.to > found.from + 1
+        && matches!(sentence.low(found.to - 1), "separate" | "level" | "basis" | "separately" | "total" | "totals")
+    {
+        found.to -= 1;
+    }
     const RATES: [&str; 14] = [
         "capita",
         "cent",
@@ -77,6 +88,7 @@ fn unit_phrase(sentence: &Sentence, at: usize) -> Option<Phrase> {
     ];
     let words = sentence.words.get(found.from..found.to)?;
     let bad = words.is_empty()
+        || words.iter().any(|word| matches!(word.low.as_str(), "row" | "line" | "record"))
         || words.len() > 3
         || words.iter().any(|word| word.low.starts_with(|c: char| c.is_ascii_digit()))
         || words.last().is_some_and(|last| RATES.contains(&last.low.as_str()) || last.is(Class::Data))
@@ -157,6 +169,11 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
     };
     match word {
         "per" => with(at + 1, false),
+        // `average delay for route and hour`.
+        "for" => with(at + 1, false).filter(|(parts, ..)| {
+            let units = |part: &String| part.split(' ').next_back().is_some_and(|last| is(last, Class::Unit));
+            parts.len() > 1 && parts.iter().all(units) && parts.last().is_some_and(|last| is_time(last))
+        }),
         "by" if groups(sentence, at) => {
             if sentence.before(at) == sentence.low(at + 1) {
                 return with(at + 1, false);
@@ -174,6 +191,13 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
             let starts = at <= 2 || sentence.low(at - 1) == ",";
             (!found.is_empty() && (unit || summed || starts)).then_some((found, end, false))
         }
+        "each" if sentence.is_edge(at + 1) => {
+            let unit = (0..at)
+                .rev()
+                .map(|place| sentence.low(place))
+                .find(|word| is_unit(word) && singular(word) != **word && !is_time(&singular(word)))?;
+            Some((vec![singular(unit)], at + 1, false))
+        }
         "each" | "every" => {
             let before = sentence.before(at);
             let strong = before == "for" || before == "of" && word == "each";
@@ -186,11 +210,22 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
             with(from, target || !strong)
         }
         "row" | "line" | "record" | "entry" | "rows" | "lines" | "records" | "observation" | "figure" => {
+            // `one stay per row`, `one voucher a row`.
+            let per = matches!(sentence.before(at), "per" | "a" | "each");
+            let one = per.then(|| {
+                (at.saturating_sub(5)..at).find(|place| matches!(sentence.low(*place), "one" | "1" | "single"))
+            });
+            if let Some(item) =
+                one.flatten().and_then(|one| unit_phrase(sentence, one + 1)).filter(|item| item.to + 1 == at)
+            {
+                return Some((vec![part(sentence, item)], at + 1, false));
+            }
             let next = sentence.low(at + 1);
             match next {
                 "per" => with(at + 2, false),
                 "for" if matches!(sentence.low(at + 2), "each" | "every" | "a" | "any" | "one") => with(at + 3, false),
                 "a" | "an" | "each" if matches!(sentence.before(at), "one" | "a" | "single") => with(at + 2, false),
+                "=" | "is" | "for" if sentence.low(at + 2) == "1" => with(at + 3, false),
                 "=" | "is" if matches!(sentence.before(at), "one" | "a" | "each" | "every") => with(at + 2, false),
                 _ => None,
             }
@@ -256,7 +291,7 @@ fn exchanged(sentence: &Sentence, in_force: &str) -> Option<(String, String)> {
             }
             None => {
                 let mut from = refused.to;
-                while sentence.words.get(from).is_some_and(|word| !word.is_content()) {
+                while sentence.words.get(from).is_some_and(|word| !word.is_content() || word.is(Class::Data)) {
                     from += 1;
                 }
                 unit_phrase(sentence, from)?
@@ -267,12 +302,28 @@ fn exchanged(sentence: &Sentence, in_force: &str) -> Option<(String, String)> {
     })
 }
 
+/// `Turbines, not parks` where nothing is in force: the unit named, and where the other ends.
+fn contrasted(sentence: &Sentence) -> Option<(String, usize)> {
+    let named = unit_phrase(sentence, 0).filter(|named| named.to <= 2)?;
+    let at = named.to + usize::from(sentence.low(named.to) == ",");
+    let other = (sentence.low(at) == "not").then(|| unit_phrase(sentence, at + 1)).flatten()?;
+    let unit = |phrase: Phrase| is_unit(sentence.low(phrase.to - 1));
+    (unit(named) && unit(other)).then(|| (part(sentence, named), other.to))
+}
+
 /// Reads what `sentence` says about rows into `in_force`.
 pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &mut Option<String>) {
     if let Some((old, new)) = in_force.as_ref().and_then(|grain| exchanged(sentence, grain)) {
         let parts: Vec<String> = parts_of(in_force.as_deref().unwrap_or_default());
         let parts = parts.into_iter().map(|part| if part == old { new.clone() } else { part });
         *in_force = Some(parts.collect::<Vec<_>>().join("-"));
+        return;
+    }
+    if in_force.is_none()
+        && let Some((new, old)) = contrasted(sentence)
+    {
+        *in_force = Some(new);
+        sentence.claim(0, old, Claim::Grain);
         return;
     }
     let said = said(sentence, hits, first_turn);
@@ -290,6 +341,14 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &
             parts.push(rhythm.clone());
             *in_force = whole(&parts);
         }
+        (Some(grain), false, None)
+            if time(grain) && grain.contains('-') && said.parts.len() == 1 && is_time(&said.parts[0]) =>
+        {
+            let mut parts = parts_of(grain);
+            parts.pop();
+            parts.extend(said.parts);
+            *in_force = whole(&parts);
+        }
         (_, _, Some(rhythm)) if !said.parts.iter().any(|part| is_time(part)) => {
             let mut parts = said.parts.clone();
             parts.push(rhythm.clone());
@@ -302,6 +361,7 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &
 fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
     let mut said = Said { weak: true, ..Said::default() };
     let mut at = 0;
+    let mut reached = 0;
     while at < sentence.words.len() {
         if sentence.words[at].claim.is_some() {
             at += 1;
@@ -313,11 +373,17 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
             if !negated && (said.parts.is_empty() || (said.weak && by_itself)) {
                 said.parts = parts;
                 said.weak = weak;
-            } else if !negated && by_itself && sentence.low(at) == "per" && said.parts.len() < MOST_PARTS {
+            } else if !negated
+                && by_itself
+                && sentence.low(at) == "per"
+                && reached == at
+                && said.parts.len() < MOST_PARTS
+            {
                 said.parts.extend(parts);
             }
             if by_itself {
                 sentence.claim(at, end, Claim::Grain);
+                reached = end;
             }
             at = end.max(at + 1);
             continue;
@@ -384,7 +450,9 @@ fn alone(sentence: &Sentence) -> Option<String> {
 
 /// What rows of a table about `topic` mostly stand for: `building permits` have a row a permit.
 pub fn usual(topic: &str) -> Option<String> {
-    let head = topic.split(" of ").next()?.split(" in ").next()?;
+    let head = [" of ", " in ", " on ", " for ", " by ", " with ", " at "]
+        .iter()
+        .fold(topic, |head, word| head.split(word).next().unwrap_or(head));
     let last = head.split_whitespace().last()?.to_lowercase();
     let unit = singular(&last);
     (unit != last && is(&unit, Class::Event)).then_some(unit)

@@ -18,8 +18,8 @@ pub mod topic;
 pub mod words;
 
 use crate::request::{Constraints, Override};
+use lexicon::{Cue, Hit};
 use revision::State;
-use words::Sentence;
 
 /// What a lake knows of the names in a request.
 pub trait Grounding {
@@ -52,15 +52,22 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
     let mut sentences = words::sentences(text);
     let mut places_changed = false;
     let mut period_changed = false;
-    let mut previous: Option<Sentence> = None;
-    for sentence in &mut sentences {
-        let hits = lexicon::hits(sentence);
-        excluded::read(sentence, previous.as_ref(), &hits, &mut state);
-        period::read(sentence, &hits, &mut state.period, &mut period_changed);
-        place::read(sentence, &hits, grounding, &mut state.places, &mut places_changed);
-        columns::read(sentence, &hits, first_turn, grounding, &mut state);
-        granularity::read(sentence, &hits, first_turn, &mut state.grain);
-        previous = Some(sentence.clone());
+    let all_hits: Vec<Vec<Hit>> = sentences.iter().map(lexicon::hits).collect();
+    for at in 0..sentences.len() {
+        let (done, rest) = sentences.split_at_mut(at);
+        let (Some(sentence), hits) = (rest.first_mut(), &all_hits[at]) else { break };
+        excluded::read(sentence, done.last(), hits, &mut state);
+        period::read(sentence, hits, &state.excluded, &mut state.period, &mut period_changed);
+        // `Brussels runs the same scheme. Put it below.`: the next sentence says what to do with the place of this one.
+        let next_adds = all_hits.get(at + 1).is_some_and(|next| lexicon::says(next, Cue::Add))
+            && !sentence.has(&place::APPROVING)
+            && !lexicon::says(hits, Cue::Narrow);
+        let adds = lexicon::says(hits, Cue::Add) || next_adds;
+        let refused = state.refused.clone();
+        let of_turn = place::Turn { hits, adds, refused: &refused, lake: grounding };
+        place::read(sentence, &of_turn, &mut state.places, &mut places_changed);
+        columns::read(sentence, hits, first_turn, grounding, &mut state);
+        granularity::read(sentence, hits, first_turn, &mut state.grain);
     }
     let vague = before.geography.is_none()
         && before.time_range.is_none()

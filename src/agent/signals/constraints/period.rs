@@ -149,8 +149,14 @@ fn is_refused(sentence: &Sentence, mention: &Mention) -> bool {
         || (before(1) == "of" && before(2) == "instead")
 }
 
-/// Reads the periods of `sentence` into `in_force`. `changed`: whether this turn has set it already.
-pub fn read(sentence: &mut Sentence, hits: &[Hit], in_force: &mut Option<Period>, changed: &mut bool) {
+/// Reads the periods of `sentence` into `in_force`. Years that are `excluded` are spoken of, not asked for. `changed`: whether this turn has set it already.
+pub fn read(
+    sentence: &mut Sentence,
+    hits: &[Hit],
+    excluded: &[String],
+    in_force: &mut Option<Period>,
+    changed: &mut bool,
+) {
     let had_months = matches!(in_force, Some(Period::Months(..)));
     let spoken_of = (0..sentence.words.len()).find_map(|at| year(sentence, at));
     let known = spoken_of.or_else(|| in_force.as_ref().and_then(Period::only_year));
@@ -159,7 +165,11 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], in_force: &mut Option<Period>
     let found = mentions(sentence, known.filter(|_| had_months || seasonal));
     let mut taken: Vec<Mention> = Vec::new();
     for mention in found {
-        let refused = is_refused(sentence, &mention);
+        let left_out = match &mention.period {
+            Period::Years(years) => years.iter().all(|year| excluded.contains(&year.to_string())),
+            _ => false,
+        };
+        let refused = left_out || is_refused(sentence, &mention);
         if !refused && !is_aside(sentence, &mention) {
             taken.push(mention.clone());
         }
@@ -169,7 +179,12 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], in_force: &mut Option<Period>
         taken.retain(|mention| !matches!(mention.period, Period::Relative(_)));
     }
     // A later sentence of the same turn mostly tells of what was set, unless it corrects.
-    if taken.is_empty() || (*changed && !says(hits, Cue::Narrow) && !says(hits, Cue::Add)) {
+    let refines = |mention: &Mention| {
+        matches!(mention.period, Period::Months(..))
+            && mention.period.only_year() == in_force.as_ref().and_then(Period::only_year)
+    };
+    let told = *changed && !taken.iter().any(refines);
+    if taken.is_empty() || (told && !says(hits, Cue::Narrow) && !says(hits, Cue::Add)) {
         return;
     }
     let adds = says(hits, Cue::Add) && !says(hits, Cue::Narrow);

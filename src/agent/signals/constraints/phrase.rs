@@ -166,11 +166,13 @@ pub fn list(sentence: &Sentence, at: usize, reach: Reach) -> (Vec<Phrase>, usize
         while matches!(sentence.low(end), "'" | "\"") {
             end += 1;
         }
-        next = end;
+        next = passed(sentence, end);
         let comma = sentence.low(next) == ",";
         next += usize::from(comma);
         let joined = matches!(sentence.low(next), "and" | "&" | "+" | "plus" | "or");
         next += usize::from(joined);
+        // `by the population and by the number of doctors`.
+        next += usize::from(joined && matches!(sentence.low(next), "by" | "with" | "of" | "for"));
         if !comma && !joined {
             break;
         }
@@ -186,6 +188,21 @@ pub fn list(sentence: &Sentence, at: usize, reach: Reach) -> (Vec<Phrase>, usize
         }
     }
     (items, end)
+}
+
+/// Where a list goes on after what qualifies an item, `the amount at stake and the year`; `end` if it does not.
+fn passed(sentence: &Sentence, end: usize) -> usize {
+    const QUALIFIERS: [&str; 7] = ["at", "in", "of", "for", "from", "per", "within"];
+    if !QUALIFIERS.contains(&sentence.low(end)) {
+        return end;
+    }
+    let mut at = end + 1;
+    while at < end + 5 && sentence.words.get(at).is_some_and(|word| word.is_content() || word.is(Class::Determiner)) {
+        at += 1;
+    }
+    let goes_on = sentence.low(at) == "," || matches!(sentence.low(at), "and" | "plus");
+    let noun = sentence.words.get(at + 1).is_some_and(|word| word.is(Class::Determiner) || word.is_content());
+    if goes_on && noun && at > end + 1 { at } else { end }
 }
 
 /// The list that ends at `end`, where a cue begins: the subject of its clause, `min and max price` before `off`.

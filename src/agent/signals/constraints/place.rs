@@ -78,7 +78,7 @@ fn mentions(sentence: &Sentence, lake: &dyn Grounding, in_force: &[String], adds
                 part(sentence, at, in_force)
                     .or_else(|| listed(sentence, at))
                     .or_else(|| grounded(sentence, at, lake))
-                    .or_else(|| unknown(sentence, at, &found, adds && !in_force.is_empty()))
+                    .or_else(|| unknown(sentence, at, &found, !in_force.is_empty(), adds))
             })
             .flatten();
         match mention {
@@ -161,19 +161,35 @@ fn listed(sentence: &Sentence, at: usize) -> Option<Mention> {
     if known.plain && !(first.is_capital() && (inside || next == "'s" || next == "and" || !following_noun)) {
         return None;
     }
-    let shouted = to == at + 1 && first.text.chars().count() <= 3 && !first.text.chars().all(char::is_uppercase);
-    if shouted && known.name.chars().count() > 4 && !first.text.contains('.') && !first.is_capital() {
-        return None;
-    }
     // `English` alone is mostly a language.
     let noun_follows = sentence.words.get(to).is_some_and(|word| word.is_content() || word.is(Class::Data));
     if known.adjective && !noun_follows {
         return None;
     }
+    let (to, qualifier) = sized(sentence, to);
+    let name = format!("{}{qualifier}", known.name);
     // `Berlin Wall`, `Texas Instruments`, `Dublin City Council` is said as well: a name that goes on is of something else.
     let source = matches!(sentence.before(at), "from" | "by")
         && sentence.words.get(to).is_some_and(|word| word.is(Class::Office));
-    Some(Mention { from: at, to, name: known.name.clone(), weak: known.adjective || source })
+    Some(Mention { from: at, to, name, weak: known.adjective && qualifier.is_empty() || source })
+}
+
+/// `municipalities above 100k people` after the adjective of a country: where it ends and its text.
+fn sized(sentence: &Sentence, at: usize) -> (usize, String) {
+    const SETTLEMENTS: [&str; 8] =
+        ["municipalities", "communes", "cities", "towns", "villages", "counties", "districts", "settlements"];
+    let number = |at: usize| sentence.low(at).starts_with(|c: char| c.is_ascii_digit());
+    let bound = (at + 1..at + 4).find(|place| number(*place));
+    let bounded = (at..at + 4)
+        .any(|place| matches!(sentence.low(place), "above" | "below" | "under" | "over" | "than" | "least"));
+    match bound {
+        Some(number) if bounded && SETTLEMENTS.contains(&sentence.low(at)) => {
+            let to =
+                number + 1 + usize::from(sentence.words.get(number + 1).is_some_and(|word| word.is(Class::Counted)));
+            (to, format!(" {}", sentence.text(at, to)))
+        }
+        _ => (at, String::new()),
+    }
 }
 
 /// A name that the lake's columns hold.
@@ -206,7 +222,7 @@ fn name_end(sentence: &Sentence, at: usize) -> usize {
 }
 
 /// A capitalised name that is in no list, where a place stands: after `in`, in a list of places, before `County`.
-fn unknown(sentence: &Sentence, at: usize, found: &[Mention], listing: bool) -> Option<Mention> {
+fn unknown(sentence: &Sentence, at: usize, found: &[Mention], narrowing: bool, adds: bool) -> Option<Mention> {
     let word = &sentence.words[at];
     if !word.is_capital() || word.is(Class::NoPlace) || word.is(Class::Month) || word.is(Class::Data) {
         return None;
@@ -247,6 +263,42 @@ fn unknown(sentence: &Sentence, at: usize, found: &[Mention], listing: bool) -> 
     if matches!(before, "of" | "for" | "from" | "city" | "county") && !lower_follows {
         return mention(to, before == "from");
     }
+    // `the Po basin`: the kind in lower case.
+    let plain_kind = matches!(
+        sentence.low(to),
+        "basin"
+            | "county"
+            | "district"
+            | "province"
+            | "valley"
+            | "island"
+            | "region"
+            | "peninsula"
+            | "prefecture"
+            | "islands"
+    );
+    if plain_kind && at > 0 && word.is_content() {
+        return mention(to + 1, false);
+    }
+    // A sentence of names alone: `Musanze and Huye.`
+    let names = |word: &super::words::Word| {
+        word.is_capital() && word.is_content() || matches!(word.low.as_str(), "and" | "," | "&")
+    };
+    if narrowing
+        && word.is_content()
+        && !word.is(Class::Unit)
+        && sentence.words.len() > 1
+        && sentence.words.iter().all(names)
+    {
+        return mention(to, false);
+    }
+    // `Makati rather than Quezon`.
+    if narrowing
+        && (before == "than" || at == 0 && (sentence.stands(to, "rather than") || sentence.stands(to, "instead")))
+        && !lower_follows
+    {
+        return mention(to, false);
+    }
     // A name alone between commas: `listings, Lyon, one line per flat`.
     let alone = sentence.is_edge(to) && at > 0 && sentence.is_edge(at - 1) && sentence.low(at - 1) == ",";
     if alone && word.is_content() {
@@ -256,10 +308,22 @@ fn unknown(sentence: &Sentence, at: usize, found: &[Mention], listing: bool) -> 
     let pair =
         matches!(sentence.low(to), "and" | ",") && sentence.words.get(to + 1).is_some_and(|word| word.is_capital());
     let owner = sentence.low(to) == "'s";
+    let narrowed = at == 0
+        && pair
+        && narrowing
+        && sentence.has(&["enough", "only", "suffice", "suffices", "rather", "instead", "just"]);
+    if narrowed && word.is_content() {
+        return mention(to, false);
+    }
+    let starts = pair || owner || matches!(sentence.low(to), "also" | "too" | "as");
     let bare = words.iter().all(super::words::Word::is_content);
-    (listing
+    let elsewhere = sentence.stands(to, "as well as");
+    (narrowing
+        && adds
+        && !elsewhere
         && bare
-        && (at == 0 || matches!(before, "," | "and" | "put" | "add" | "include" | "append" | "that" | "with"))
+        && (at == 0 && starts
+            || matches!(before, "," | "and" | "but" | "put" | "add" | "include" | "append" | "that" | "with"))
         && (pair || owner || !lower_follows))
         .then(|| mention(to, true))
         .flatten()
@@ -279,19 +343,42 @@ pub fn split(text: &str) -> Vec<String> {
     names
 }
 
+/// Words by which a table or a place is taken.
+pub const APPROVING: [&str; 14] = [
+    "good", "nice", "fine", "right", "enough", "ok", "okay", "perfect", "great", "yes", "accepted", "only", "suffice",
+    "suffices",
+];
+
+/// What the reading of places has to know of the turn.
+#[derive(Clone, Copy)]
+pub struct Turn<'a> {
+    /// The cues of the sentence.
+    pub hits: &'a [Hit],
+    /// Whether it puts rows of other places to those in force.
+    pub adds: bool,
+    /// What the turn has taken out.
+    pub refused: &'a [String],
+    /// What the lake knows.
+    pub lake: &'a dyn Grounding,
+}
+
 /// Reads the places of `sentence` into `in_force`. `changed`: whether this turn has set places already.
-pub fn read(
-    sentence: &mut Sentence,
-    hits: &[Hit],
-    lake: &dyn Grounding,
-    in_force: &mut Vec<String>,
-    changed: &mut bool,
-) {
-    let adds = says(hits, Cue::Add);
-    let found = mentions(sentence, lake, in_force, adds);
+pub fn read(sentence: &mut Sentence, turn: &Turn<'_>, in_force: &mut Vec<String>, changed: &mut bool) {
+    let Turn { hits, adds, refused, lake } = *turn;
+    let approves = sentence.has(&APPROVING);
+    let mut found = mentions(sentence, lake, in_force, adds);
+    found.retain(|mention| !refused.iter().any(|text| same_thing(text, &mention.name)));
     if found.is_empty() {
         return;
     }
+    // `Sicily looks odd`: spoken of, not asked for.
+    let remark = |mention: &Mention| {
+        let verb = sentence.words.get(mention.to).is_some_and(|word| {
+            word.is(Class::Auxiliary) || word.is(Class::Verb) || word.low.ends_with('s') && word.is_content()
+        });
+        mention.from == 0 && verb && !adds && !approves && !in_force.is_empty()
+    };
+    found.retain(|mention| !remark(mention));
     let negated = |mention: &Mention| contrast(sentence, mention.from);
     let (off, on): (Vec<&Mention>, Vec<&Mention>) = found.iter().partition(|mention| negated(mention));
     let narrows = says(hits, Cue::Narrow) || !off.is_empty();
@@ -302,10 +389,13 @@ pub fn read(
     let any_new = on.iter().any(is_new);
     if in_force.is_empty() {
         *in_force = unique(on.iter().map(|mention| mention.name.clone()));
-    } else if !off.is_empty() && !on.is_empty() && off.iter().all(|mention| in_force.contains(&mention.name)) {
+    } else if !off.is_empty()
+        && !on.is_empty()
+        && off.iter().all(|mention| in_force.iter().any(|name| same_thing(name, &mention.name)))
+    {
         // `West Bengal rather than Bihar`: one for the other, the rest stays.
-        let gone: Vec<&String> = off.iter().map(|mention| &mention.name).collect();
-        let kept = in_force.iter().filter(|name| !gone.contains(name)).cloned();
+        let gone = |name: &&String| off.iter().any(|mention| same_thing(name, &mention.name));
+        let kept = in_force.iter().filter(|name| !gone(name)).cloned();
         *in_force = unique(kept.chain(strong));
     } else if strong.is_empty() {
         in_force.retain(|name| !off.iter().any(|mention| mention.name == *name) || before.len() == 1);
@@ -328,7 +418,8 @@ fn contrast(sentence: &Sentence, at: usize) -> bool {
     let near = at.saturating_sub(3).max(from);
     (near..at).any(|place| {
         let word = sentence.low(place);
-        word == "not" && place + 2 >= at
+        let only = (at..at + 4).any(|after| sentence.low(after) == "only");
+        word == "not" && place + 2 >= at && !only
             || (word == "than" && sentence.before(place) == "rather")
             || (word == "of" && sentence.before(place) == "instead")
     })

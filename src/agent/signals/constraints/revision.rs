@@ -23,6 +23,8 @@ pub struct State {
     pub columns: Vec<String>,
     /// Things unwanted.
     pub excluded: Vec<String>,
+    /// What this turn has taken out, whatever it was.
+    pub refused: Vec<String>,
 }
 
 impl State {
@@ -35,6 +37,7 @@ impl State {
             grain: constraints.granularity.clone(),
             columns: constraints.required_columns.clone(),
             excluded: constraints.excluded.clone(),
+            refused: Vec::new(),
         }
     }
 

@@ -116,6 +116,6 @@ fn kind_of(sentence: &Sentence, before: &str) -> Option<String> {
     let kind = &sentence.words[at - 1];
     let counted = singular(&head.to_lowercase()) != head.to_lowercase();
     let narrows = at == 1 || !sentence.words[..at - 1].iter().any(|word| word.is(Class::Verb) || word.claim.is_some());
-    (counted && narrows && open(kind) && !before.to_lowercase().contains(&kind.low))
+    (counted && narrows && sentence.low(at + 1) != "as" && open(kind) && !before.to_lowercase().contains(&kind.low))
         .then(|| format!("{} {before}", kind.low))
 }

@@ -299,7 +299,7 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
     };
     match word {
         "since" => return open(before - 1, to, Change::Set),
-        "after" if single => {
+        "after" if single && !refused(sentence, before - 1) => {
             return Some(Mention {
                 from: before - 1,
                 to,
@@ -309,6 +309,14 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
         }
         "in" | "with" | "at" | "from" | "to" if start_verb() => return open(before - 1, to, Change::Begin),
         "from" if before == 1 || !sentence.words[before - 2].is_content() || sentence.low(to) == "" => {
+            return open(before - 1, to, Change::Begin);
+        }
+        // `exclude anything before 2016`, `nothing after 2019`: the other side is kept.
+        "before" | "after" if refused(sentence, before - 1) => {
+            let begins = word == "before";
+            return if begins { open(before - 1, to, Change::Begin) } else { close(before - 1, to, last, Change::End) };
+        }
+        "than" if matches!(sentence.before(before - 1), "older" | "earlier") && refused(sentence, before - 2) => {
             return open(before - 1, to, Change::Begin);
         }
         "before" | "pre" => return close(before - 1, to, first - 1, Change::Set),
@@ -332,6 +340,15 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
     }
     let period = if single { Period::Years(vec![first]) } else { Period::Span(Some(first), Some(last)) };
     Some(Mention { from, to, period, change: Change::Set })
+}
+
+/// Whether what stands right before `at` says that something is left out.
+fn refused(sentence: &Sentence, at: usize) -> bool {
+    const OUT: [&str; 14] = [
+        "nothing", "no", "exclude", "drop", "remove", "without", "skip", "ignore", "hide", "omit", "discard", "not",
+        "except", "delete",
+    ];
+    (at.saturating_sub(3)..at).any(|place| OUT.contains(&sentence.low(place)))
 }
 
 /// `19th century`.
