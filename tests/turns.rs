@@ -167,7 +167,8 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         if let Some(out) = std::env::var_os("DUMP") {
             use std::io::Write;
             let mut file = fs::OpenOptions::new().append(true).create(true).open(out).unwrap();
-            writeln!(file, "{}", serde_json::json!({"id": text("id"), "labels": text("labels"), "answer": &answer})).unwrap();
+            writeln!(file, "{}", serde_json::json!({"id": text("id"), "labels": text("labels"), "answer": &answer}))
+                .unwrap();
         }
         let ranking: Vec<String> = answer.tables.into_iter().map(|table| table.table).collect();
         groups.entry(text("labels")).or_default().push(useful.len());

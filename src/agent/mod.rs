@@ -2,14 +2,18 @@
 //! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
 pub mod config;
+mod grounding;
+mod operations;
 pub mod signals;
 mod tables;
 mod turn;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use crate::embed::Embedder;
 use crate::index::LakeIndex;
+use crate::operate::LakeContext;
 use config::Config;
 
 /// What a turn is asked with.
@@ -33,6 +37,8 @@ pub struct Agent<'a> {
     config: Config,
     /// Where results of steps are kept.
     sessions: PathBuf,
+    /// Runs SQL; made when it is first needed.
+    context: OnceCell<LakeContext>,
 }
 
 impl<'a> Agent<'a> {
@@ -44,6 +50,6 @@ impl<'a> Agent<'a> {
         config: Config,
         sessions: PathBuf,
     ) -> Self {
-        Self { lake, index, embedder, config, sessions }
+        Self { lake, index, embedder, config, sessions, context: OnceCell::new() }
     }
 }

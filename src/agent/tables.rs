@@ -57,6 +57,7 @@ impl Agent<'_> {
 }
 
 /// What an input is called for people.
+#[allow(dead_code)]
 pub fn input_name(input: &Input) -> String {
     match input {
         Input::Table(id) => id.clone(),

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::signals;
+use super::grounding::LakeGrounding;
+use super::signals::{self, context::Context};
 use super::{Agent, Request};
 use crate::error::{Error, Result};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::utilities;
 use crate::recommend::{Choice, Evidence, IntentionFit, RankedTable, Recommendation, Utility, fit, question};
-use crate::request::{Constraints, Input, OperationKind, Ranked, Signals};
+use crate::request::{Constraints, Input, Label, OperationKind, Ranked, Signals};
 use crate::retrieve::candidates::candidates;
 use crate::retrieve::{Candidate, CandidateRequest, QueryTable};
 use crate::session::Session;
@@ -23,6 +24,11 @@ const ACCEPTED: f64 = 0.05;
 const WORTH_PAIRING: f64 = 0.25;
 /// Tables that a partner is looked for among, before all others.
 const PAIRED: usize = 20;
+
+/// Tables of the turn before whose headers a request may name.
+const SHOWN: usize = 5;
+/// Operations whose SQL is shown at once.
+const WITH_SQL: usize = 2;
 
 /// A candidate with its scores.
 struct Scored {
@@ -77,7 +83,7 @@ impl Agent<'_> {
     }
 
     /// The signals of a request in its session.
-    fn read(&self, session: &Session, text: &str, answered: Option<&Choice>, _query: Option<&QueryTable>) -> Signals {
+    fn read(&self, session: &Session, text: &str, answered: Option<&Choice>, query: Option<&QueryTable>) -> Signals {
         if let (Some(choice), Some(latest)) = (answered, session.turns.last()) {
             let before = &latest.signals;
             let operation = match choice.operation {
@@ -86,7 +92,24 @@ impl Agent<'_> {
             };
             return Signals { operation, overrides: Vec::new(), ..before.clone() };
         }
-        Signals { constraints: session.constraints.clone(), ..signals::extract(text) }
+        let window = self.config.conversation.window;
+        let latest = &session.turns[session.turns.len().saturating_sub(window)..];
+        let context = Context {
+            texts: latest.iter().map(|turn| turn.text.as_str()).collect(),
+            last_turn: session.turns.last().map_or(0, |turn| turn.number),
+            constraints: session.constraints.clone(),
+        };
+        signals::read(text, &context, &LakeGrounding::new(self.index, self.headers_in_view(session, query)))
+    }
+
+    /// The headers of the working table and of the tables shown last.
+    fn headers_in_view(&self, session: &Session, query: Option<&QueryTable>) -> Vec<String> {
+        let own = query.into_iter().flat_map(|query| query.entry.profile.columns.clone());
+        let shown = session.turns.last().into_iter().flat_map(|turn| turn.tables.iter().take(SHOWN));
+        let theirs = shown
+            .filter_map(|id| self.index.entry(self.index.find(id).ok()?).ok())
+            .flat_map(|entry| entry.profile.columns);
+        own.chain(theirs).map(|column| column.name).collect()
     }
 
     fn recommend(&self, session: &Session, turn: &Turn<'_>) -> Result<Recommendation> {
@@ -119,8 +142,18 @@ impl Agent<'_> {
         let weighed: Vec<(&Candidate, f64)> =
             scored.iter().map(|scored| (&scored.candidate, scored.best().1.total)).collect();
         let question = question::best(&weighed, &signals.operation);
-        let operations =
+        let mut operations =
             operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplement, question });
+        for operation in operations.iter_mut().take(WITH_SQL) {
+            let Some(runnable) = &operation.runnable else { continue };
+            match self.sql(session, runnable) {
+                Ok(sql) => operation.sql = Some(sql),
+                Err(error) => {
+                    notes.push(format!("{} cannot be run as it stands: {error}", operation.kind.name()));
+                    operation.runnable = None;
+                }
+            }
+        }
         if scored.is_empty() {
             notes.push("no table of the lake was found for this".into());
         }
@@ -140,8 +173,7 @@ impl Agent<'_> {
     ) -> Result<Vec<Scored>> {
         let constraints = &turn.signals.constraints;
         let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
-        let request =
-            CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH };
+        let request = CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH };
         let found = candidates(self.index, self.lake, self.embedder, &request, self.config.relevance)?;
         let kept: Option<BTreeSet<&String>> = turn
             .answered

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{SignalsCommand, TrainCommand, Trained};
 use super::{Status, printer};
+use crate::agent::config::ConversationConfig;
 use crate::agent::signals::constraints::NoLake;
+use crate::agent::signals::context::Context;
 use crate::agent::signals::training::{self, HeldOut, TrainingReport};
 use crate::agent::signals::{Signals, extract, read as read_turn};
 use crate::error::{Error, Result};
-use crate::request::Constraints;
 
 /// A line of the file: a request, or a dialogue of several.
 #[derive(Debug, Deserialize)]
@@ -56,13 +57,16 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// The signals of each turn; the constraints that one leaves in force are those before the next.
+/// The signals of each turn, read with the latest before it; the constraints that one leaves in force are those before the next.
 fn conversation(turns: &[Turn]) -> Vec<Signals> {
-    let mut in_force = Constraints::default();
+    let window = ConversationConfig::default().window;
+    let mut context = Context::default();
     let mut signals = Vec::with_capacity(turns.len());
-    for (number, turn) in (1..).zip(turns) {
-        let told = read_turn(&turn.text, number, &in_force, &NoLake);
-        in_force = told.constraints.clone();
+    for (place, turn) in turns.iter().enumerate() {
+        context.texts = turns[place.saturating_sub(window)..place].iter().map(|turn| turn.text.as_str()).collect();
+        let told = read_turn(&turn.text, &context, &NoLake);
+        context.last_turn += 1;
+        context.constraints = told.constraints.clone();
         signals.push(told);
     }
     signals

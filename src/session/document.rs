@@ -131,6 +131,25 @@ impl Session {
         self.rejected.iter().any(|choice| choice.table == table)
     }
 
+    /// Adds a step.
+    pub fn push_step(&mut self, operation: Operation, outcome: &crate::operate::Outcome, file: String) {
+        let inputs = outcome.inputs.iter();
+        self.steps.push(Step {
+            number: self.steps.len() + 1,
+            turn: self.turns.len(),
+            at: String::new(),
+            operation,
+            sql: outcome.sql.clone(),
+            inputs: inputs
+                .map(|input| StepInput { name: input.name.clone(), content: input.content.to_string() })
+                .collect(),
+            rows: outcome.rows,
+            columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
+            file,
+            undone: false,
+        });
+    }
+
     /// Adds a turn.
     pub fn push_turn(&mut self, text: &str, recommendation: &Recommendation) {
         self.constraints = recommendation.signals.constraints.clone();
