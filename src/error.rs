@@ -106,6 +106,38 @@ pub enum Error {
         /// The index folder.
         path: PathBuf,
     },
+    /// A session's file is not what was written, or leads out of the folder of sessions.
+    #[error("session file `{}` cannot be used: {reason}", path.display())]
+    DamagedSession {
+        /// The file concerned.
+        path: PathBuf,
+        /// What was wrong.
+        reason: String,
+    },
+    /// A session of a document version this program does not read.
+    #[error("session file `{}` has version {found}; this program reads version {expected}", path.display())]
+    SessionVersion {
+        /// The file concerned.
+        path: PathBuf,
+        /// The version found in the file.
+        found: u64,
+        /// The version this program writes and reads.
+        expected: u32,
+    },
+    /// The session on the disk is not the one that was opened.
+    #[error("another process has written session `{id}` meanwhile; nothing was overwritten")]
+    SessionChanged {
+        /// The session concerned.
+        id: String,
+    },
+    /// No session of this name.
+    #[error("there is no session `{id}`")]
+    UnknownSession {
+        /// The name asked for.
+        id: String,
+        /// Existing names, nearest first, else the latest.
+        nearest: Vec<String>,
+    },
     /// The request cannot be met as written.
     #[error("{0}")]
     Usage(String),
@@ -139,12 +171,19 @@ impl Error {
         Error::DamagedIndex { path: path.to_path_buf(), reason: reason.into() }
     }
 
+    /// An [`Error::DamagedSession`] for `path`.
+    pub fn damaged_session(path: &Path, reason: impl Into<String>) -> Self {
+        Error::DamagedSession { path: path.to_path_buf(), reason: reason.into() }
+    }
+
     /// Who can do something about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::UnknownTable { .. }
             | Error::UnknownColumn { .. }
             | Error::NoLake
+            | Error::SessionChanged { .. }
+            | Error::UnknownSession { .. }
             | Error::Usage(_)
             | Error::Sql { .. } => ErrorKind::User,
             Error::Internal(_) => ErrorKind::Internal,
@@ -156,7 +195,9 @@ impl Error {
     /// What the user can do next, where there is something.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::UnknownTable { nearest, .. } | Error::UnknownColumn { nearest, .. } => {
+            Error::UnknownTable { nearest, .. }
+            | Error::UnknownColumn { nearest, .. }
+            | Error::UnknownSession { nearest, .. } => {
                 let names: Vec<String> = nearest.iter().take(5).map(|name| format!("`{name}`")).collect();
                 (!names.is_empty()).then(|| format!("did you mean {}?", names.join(", ")))
             }
@@ -172,6 +213,20 @@ impl Error {
             Error::Locked { .. } => {
                 Some("wait for it to finish, or stop that process; reading goes on meanwhile".into())
             }
+            Error::DamagedSession { .. } => Some(
+                "it is left as it is; move it away or mend it, or begin another session (`lakeward sessions` lists them)"
+                    .into(),
+            ),
+            Error::SessionVersion { found, expected, .. } if *found > u64::from(*expected) => Some(
+                "a newer Lakeward wrote it, and this one leaves it as it is; update Lakeward, or begin another session"
+                    .into(),
+            ),
+            Error::SessionVersion { .. } => {
+                Some("it is left as it is; begin another session (`lakeward sessions` lists them)".into())
+            }
+            Error::SessionChanged { id } => Some(format!(
+                "resume it as it is now: `/resume {id}` in the REPL, `--session {id}` elsewhere"
+            )),
             Error::Io { action: "write" | "create", .. } => {
                 Some("choose a writable folder for the index with `--index DIR`".into())
             }

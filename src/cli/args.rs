@@ -50,6 +50,8 @@ pub enum Command {
     Signals(SignalsCommand),
     /// Train a model of the program anew.
     Train(TrainCommand),
+    /// List the conversations with the lake, show one, or export its transcript.
+    Sessions(SessionsCommand),
     /// Check every byte of the index.
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
@@ -174,6 +176,29 @@ pub struct TrainPaths {
 }
 
 #[derive(Debug, Args)]
+pub struct SessionsCommand {
+    #[command(subcommand)]
+    pub what: Option<SessionsWhat>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SessionsWhat {
+    /// Show a session: constraints, choices, requests and operations.
+    Show {
+        /// The session; by default the one written last.
+        id: Option<String>,
+    },
+    /// Print the transcript of a session as Markdown.
+    Export {
+        /// The session; by default the one written last.
+        id: Option<String>,
+        /// Write to this file, which must not exist yet.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct SchemaCommand {
     /// The command whose output is meant.
     pub of: SchemaOf,
@@ -188,6 +213,8 @@ pub enum SchemaOf {
     Profile,
     Tables,
     Sql,
+    Sessions,
+    Session,
     Verify,
     Error,
 }

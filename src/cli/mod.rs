@@ -12,6 +12,7 @@ mod profile;
 mod progress;
 mod schema;
 mod search;
+mod sessions;
 mod signals;
 mod sql;
 mod timing;
@@ -73,6 +74,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
+        Command::Sessions(command) => sessions::run(arguments, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),
     }

@@ -3,6 +3,8 @@
 //! Text from the lake passes through [`shown`], so that no cell, header or file name can move the cursor or hide itself.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
 
+pub mod conversation;
+
 use std::io::{IsTerminal, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};

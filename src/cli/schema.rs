@@ -5,12 +5,14 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::profile::{TableList, TableReport};
 use super::search::{Document, JoinDocument};
+use super::sessions::SessionList;
 use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::error::Result;
 use crate::index::build::BuildStats;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
+use crate::session;
 
 /// Prints a schema.
 pub fn run(command: &SchemaCommand) -> Result<Status> {
@@ -22,6 +24,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),
         SchemaOf::Sql => schema_for!(SqlDocument),
+        SchemaOf::Sessions => schema_for!(SessionList),
+        SchemaOf::Session => session::schema(),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),
     };

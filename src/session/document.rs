@@ -1,6 +1,6 @@
-//! The document itself.
+//! The document itself. Its JSON Schema is published as `schemas/session.schema.json`.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::recommend::Recommendation;
@@ -26,13 +26,16 @@ pub struct Session {
     pub lake: String,
     /// The table the analyst brought or chose.
     pub table: Option<Input>,
+    /// Steps carried out before it was chosen: their results are no longer the working table.
+    #[serde(default)]
+    pub steps_before_table: usize,
     /// The constraints in force.
     pub constraints: Constraints,
     /// Tables the analyst accepted, in order.
     pub accepted: Vec<Choice>,
     /// Tables the analyst rejected, in order.
     pub rejected: Vec<Choice>,
-    /// The turns, oldest first.
+    /// The turns, oldest first; the oldest of very many are gone, so that the first need not have number 1.
     pub turns: Vec<Turn>,
     /// Operations carried out, oldest first.
     pub steps: Vec<Step>,
@@ -56,11 +59,11 @@ pub struct Turn {
     pub at: String,
     /// The request as typed; cut in old turns.
     pub text: String,
-    /// What was understood.
+    /// What was understood; in old turns the labels, and of the constraints those that the turn itself set.
     pub signals: Signals,
     /// Ids of the tables shown, best first; the first few in old turns.
     pub tables: Vec<String>,
-    /// The whole answer; only of the latest turns.
+    /// The whole answer; only of the latest turns, and without evidence where it is very large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<Recommendation>,
 }
@@ -100,66 +103,7 @@ pub struct StepInput {
     pub content: String,
 }
 
-impl Session {
-    /// A session that has not begun.
-    pub fn new(id: impl Into<String>, lake: impl Into<String>) -> Self {
-        Self {
-            version: VERSION,
-            id: id.into(),
-            revision: 0,
-            created: String::new(),
-            updated: String::new(),
-            lake: lake.into(),
-            table: None,
-            constraints: Constraints::default(),
-            accepted: Vec::new(),
-            rejected: Vec::new(),
-            turns: Vec::new(),
-            steps: Vec::new(),
-        }
-    }
-
-    /// The table that the next operation starts from: the latest result, else the table in use, else the one accepted last.
-    pub fn working(&self) -> Option<Input> {
-        let step = self.steps.iter().rev().find(|step| !step.undone).map(|step| Input::Step(step.number));
-        let accepted = || self.accepted.last().map(|choice| Input::Table(choice.table.clone()));
-        step.or_else(|| self.table.clone()).or_else(accepted)
-    }
-
-    /// Whether the analyst does not want to see a table again.
-    pub fn is_rejected(&self, table: &str) -> bool {
-        self.rejected.iter().any(|choice| choice.table == table)
-    }
-
-    /// Adds a step.
-    pub fn push_step(&mut self, operation: Operation, outcome: &crate::operate::Outcome, file: String) {
-        let inputs = outcome.inputs.iter();
-        self.steps.push(Step {
-            number: self.steps.len() + 1,
-            turn: self.turns.len(),
-            at: String::new(),
-            operation,
-            sql: outcome.sql.clone(),
-            inputs: inputs
-                .map(|input| StepInput { name: input.name.clone(), content: input.content.to_string() })
-                .collect(),
-            rows: outcome.rows,
-            columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
-            file,
-            undone: false,
-        });
-    }
-
-    /// Adds a turn.
-    pub fn push_turn(&mut self, text: &str, recommendation: &Recommendation) {
-        self.constraints = recommendation.signals.constraints.clone();
-        self.turns.push(Turn {
-            number: self.turns.len() + 1,
-            at: String::new(),
-            text: text.to_string(),
-            signals: recommendation.signals.clone(),
-            tables: recommendation.tables.iter().map(|table| table.table.clone()).collect(),
-            recommendation: Some(recommendation.clone()),
-        });
-    }
+/// The JSON Schema of a session's document.
+pub fn schema() -> Schema {
+    schema_for!(Session)
 }

@@ -1,0 +1,104 @@
+//! `lakeward sessions`
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::{Arguments, SessionsCommand, SessionsWhat};
+use super::lake::Place;
+use super::printer::conversation;
+use super::{Status, printer};
+use crate::error::{Error, Result};
+use crate::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
+
+/// What `sessions --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionList {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The folder of their files.
+    pub folder: String,
+    /// The one written last first; those that cannot be used at the end.
+    pub sessions: Vec<SessionSummary>,
+}
+
+/// Lists sessions, shows one, or exports its transcript.
+pub fn run(arguments: &Arguments, command: &SessionsCommand) -> Result<Status> {
+    let store = SessionStore::new(&Place::of(arguments, None)?.index);
+    match &command.what {
+        None => list(arguments, &store),
+        Some(SessionsWhat::Show { id }) => show(arguments, &chosen(&store, id.as_deref())?),
+        Some(SessionsWhat::Export { id, out }) => export(arguments, &chosen(&store, id.as_deref())?, out.as_deref()),
+    }
+}
+
+/// The session called `id`, else the one written last.
+fn chosen(store: &SessionStore, id: Option<&str>) -> Result<Session> {
+    match id {
+        Some(id) => store.open(id),
+        None => match store.latest()? {
+            Some(id) => store.open(&id),
+            None => Err(Error::Usage(format!("there is no session in `{}` yet", store.folder().display()))),
+        },
+    }
+}
+
+fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status> {
+    let sessions = store.list()?;
+    let damaged = sessions.iter().any(|session| matches!(session.state, SessionState::Damaged { .. }));
+    let status = match (sessions.is_empty(), damaged) {
+        (true, _) => Status::NothingFound,
+        (false, true) => Status::InPart,
+        (false, false) => Status::Done,
+    };
+    if arguments.json {
+        let folder = store.folder().display().to_string();
+        printer::json(&SessionList { lakeward: env!("CARGO_PKG_VERSION"), folder, sessions })?;
+        return Ok(status);
+    }
+    conversation::sessions(&sessions);
+    conversation::damaged_sessions(&sessions);
+    if !arguments.quiet && status != Status::NothingFound {
+        printer::narrate(
+            "go on with one: `lakeward repl --session NAME`; look into one: `lakeward sessions show NAME`",
+        );
+    }
+    Ok(status)
+}
+
+fn show(arguments: &Arguments, session: &Session) -> Result<Status> {
+    if arguments.json {
+        printer::json(session)?;
+    } else {
+        conversation::session(session);
+    }
+    Ok(Status::Done)
+}
+
+fn export(arguments: &Arguments, session: &Session, out: Option<&Path>) -> Result<Status> {
+    let text = transcript::markdown(session);
+    let Some(path) = out else {
+        printer::data(text.as_bytes());
+        return Ok(Status::Done);
+    };
+    write_new(path, &text)?;
+    if !arguments.quiet {
+        printer::note(&format!("session `{}` written to `{}`", session.id, path.display()));
+    }
+    Ok(Status::Done)
+}
+
+/// Writes `text` to a file that must not be there yet.
+pub fn write_new(path: &Path, text: &str) -> Result<()> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = opened.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Error::Usage(format!("`{}` exists; name a file that does not", path.display()))
+        }
+        _ => Error::io("create", path, error),
+    })?;
+    file.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error))
+}
