@@ -17,7 +17,7 @@ use lakeward::index::build::{self, BuildOptions, Silent};
 use lakeward::request::Label;
 use lakeward::retrieve::candidates::candidates;
 use lakeward::retrieve::{CandidateRequest, QueryTable};
-use lakeward::session::Session;
+use lakeward::session::{Session, SessionStore};
 
 /// Depth of a ranking.
 const DEPTH: usize = 300;
@@ -114,7 +114,8 @@ fn config() -> Config {
 fn the_operation_asked_for_comes_first() {
     let (Some(requests), Some(webtable)) = (bench("requests"), bench("lakebench-webtable")) else { return };
     let lake = lake(&webtable);
-    let agent = Agent::new(&lake.folder, &lake.index, StaticModel::builtin(), config(), PathBuf::new());
+    let agent =
+        Agent::new(&lake.folder, &lake.index, StaticModel::builtin(), config(), SessionStore::new(Path::new("unused")));
     let (mut first, mut within_two, mut times) = (0, 0, Vec::new());
     let requests = lines(&requests.join("requests.jsonl"));
     for line in &requests {
@@ -148,7 +149,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
     let Some(webtable) = bench("lakebench-webtable") else { return };
     let (lake, qrels) = (lake(&webtable), qrels(&webtable));
     let (embedder, config) = (StaticModel::builtin(), config());
-    let agent = Agent::new(&lake.folder, &lake.index, embedder, config.clone(), PathBuf::new());
+    let agent = Agent::new(&lake.folder, &lake.index, embedder, config.clone(), SessionStore::new(Path::new("unused")));
     let (mut alone, mut useful) = (Vec::new(), Vec::new());
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for line in lines(&webtable.join("queries.jsonl")) {

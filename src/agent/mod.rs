@@ -9,11 +9,12 @@ mod tables;
 mod turn;
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::embed::Embedder;
 use crate::index::LakeIndex;
 use crate::operate::LakeContext;
+use crate::session::SessionStore;
 use config::Config;
 
 /// What a turn is asked with.
@@ -36,19 +37,19 @@ pub struct Agent<'a> {
     embedder: &'a dyn Embedder,
     config: Config,
     /// Where results of steps are kept.
-    sessions: PathBuf,
+    sessions: SessionStore,
     /// Runs SQL; made when it is first needed.
     context: OnceCell<LakeContext>,
 }
 
 impl<'a> Agent<'a> {
-    /// An agent over `index`, whose files are below `lake`; `sessions` is the folder that results of steps are in.
+    /// An agent over `index`, whose files are below `lake`; `sessions` keeps the results of steps.
     pub fn new(
         lake: &'a Path,
         index: &'a LakeIndex,
         embedder: &'a dyn Embedder,
         config: Config,
-        sessions: PathBuf,
+        sessions: SessionStore,
     ) -> Self {
         Self { lake, index, embedder, config, sessions, context: OnceCell::new() }
     }

@@ -6,7 +6,7 @@ use super::Agent;
 use crate::error::{Error, Result};
 use crate::operate::{self, Exported, LakeContext, Limits, Outcome, Preview, PreviewLimits};
 use crate::request::{Input, Operation};
-use crate::session::Session;
+use crate::session::{NewStep, Session, StepInput};
 
 impl Agent<'_> {
     /// The context that runs SQL over the lake, with the results of the session's steps as tables.
@@ -19,7 +19,7 @@ impl Agent<'_> {
             }
         };
         for step in session.steps.iter().filter(|step| !step.undone) {
-            context.set_step(step.number, &self.step_path(session, step.number)?);
+            context.set_step(step.number, &self.sessions.step_path(session, step.number)?);
         }
         Ok(context)
     }
@@ -45,14 +45,23 @@ impl Agent<'_> {
     /// # Errors
     /// As [`operate::run()`]; then the session is as before.
     pub fn run(&self, session: &mut Session, operation: &Operation) -> Result<Outcome> {
-        let number = session.steps.len() + 1;
-        let file = format!("{}/step-{number}.parquet", session.id);
-        let out = self.sessions.join(&file);
-        if let Some(folder) = out.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-        }
-        let outcome = operate::run(self.context(session)?, operation, &PreviewLimits::default(), &out)?;
-        session.push_step(operation.clone(), &outcome, file);
+        let folder = self.sessions.steps_folder(session);
+        std::fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
+        let name = format!("step-{}.parquet", session.steps.len() + 1);
+        let outcome = operate::run(self.context(session)?, operation, &PreviewLimits::default(), &folder.join(&name))?;
+        let below = folder.file_name().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+        session.push_step(NewStep {
+            operation: operation.clone(),
+            sql: outcome.sql.clone(),
+            inputs: outcome
+                .inputs
+                .iter()
+                .map(|input| StepInput { name: input.name.clone(), content: input.content.to_string() })
+                .collect(),
+            rows: outcome.rows,
+            columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
+            file: format!("{below}/{name}"),
+        });
         Ok(outcome)
     }
 

@@ -36,7 +36,7 @@ impl Agent<'_> {
         match input {
             Input::Table(id) => QueryTable::resolve(self.index, self.lake, id, self.embedder),
             Input::File(path) => QueryTable::read(Path::new(path), None, self.embedder),
-            Input::Step(number) => QueryTable::read(&self.step_path(session, *number)?, None, self.embedder),
+            Input::Step(number) => QueryTable::read(&self.sessions.step_path(session, *number)?, None, self.embedder),
         }
     }
 
@@ -46,24 +46,5 @@ impl Agent<'_> {
         let small = file_path(self.lake, &entry.path)?.metadata().is_ok_and(|file| file.len() <= MOST_BYTES_UNASKED);
         // A file that vanished or broke since it was indexed proposes nothing.
         Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })
-    }
-
-    /// The file that holds the result of a step.
-    pub(super) fn step_path(&self, session: &Session, number: usize) -> Result<std::path::PathBuf> {
-        let step = number.checked_sub(1).and_then(|place| session.steps.get(place));
-        let step = step.ok_or_else(|| Error::Usage(format!("session `{}` has no step {number}", session.id)))?;
-        Ok(self.sessions.join(&step.file))
-    }
-}
-
-/// What an input is called for people.
-#[allow(dead_code)]
-pub fn input_name(input: &Input) -> String {
-    match input {
-        Input::Table(id) => id.clone(),
-        Input::File(path) => {
-            Path::new(path).file_name().map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned())
-        }
-        Input::Step(number) => format!("result of step {number}"),
     }
 }

@@ -61,7 +61,7 @@ impl Agent<'_> {
     /// reading the working table and the index reports.
     pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Recommendation> {
         if let Some(name) = &request.table {
-            session.table = Some(self.input(name)?);
+            session.use_table(self.input(name)?);
         }
         let working = session.working();
         if request.text.trim().is_empty() && working.is_none() {

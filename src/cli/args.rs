@@ -34,6 +34,8 @@ pub struct Arguments {
 pub enum Command {
     /// Build the index of a lake, or bring it up to date.
     Index(IndexCommand),
+    /// Say what you want to do: the tables that serve it and the operation to run next.
+    Ask(AskCommand),
     /// Find tables by words.
     Search(SearchCommand),
     /// Find tables that share key values with a table.
@@ -74,6 +76,24 @@ pub struct IndexCommand {
     /// Stay, and update the index whenever files of the lake change.
     #[arg(long)]
     pub watch: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AskCommand {
+    /// What you want to do, in your own words.
+    #[arg(required_unless_present = "table", num_args = 0.., value_name = "TEXT")]
+    pub text: Vec<String>,
+    /// The table at hand: one of the lake, or a file anywhere.
+    #[arg(long, short)]
+    pub table: Option<String>,
+    /// Its key column, where you know it.
+    #[arg(long, short, requires = "table")]
+    pub column: Option<String>,
+    /// Answer as the next turn of this session; it begins where there is none.
+    #[arg(long, short, value_name = "NAME")]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub answers: Answers,
 }
 
 #[derive(Debug, Args)]
@@ -206,6 +226,7 @@ pub struct SchemaCommand {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SchemaOf {
+    Ask,
     Index,
     Search,
     Join,

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::args::Arguments;
 use super::{progress, timing};
+use crate::agent::config::{self, Config};
 use crate::embed::{Embedder, StaticModel};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
@@ -31,6 +32,15 @@ impl Place {
         }
         let index = arguments.index.clone().unwrap_or_else(|| lake.join(INDEX_FOLDER));
         Ok(Self { lake, index })
+    }
+
+    /// The settings: of the file that `LAKEWARD_CONFIG` names, else of `lakeward.toml` in the folder of the lake.
+    pub fn config(&self) -> Result<Config> {
+        match std::env::var_os("LAKEWARD_CONFIG") {
+            Some(path) if Path::new(&path).is_file() => Config::load(Path::new(&path)),
+            Some(path) => Err(Error::Usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
+            None => Config::load(&self.lake.join(config::FILE_NAME)),
+        }
     }
 
     /// Opens the index; builds it first when there is none and the user named the lake.

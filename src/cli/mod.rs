@@ -4,6 +4,7 @@
 //! 2 usage or configuration, 3 lake or index fault, 4 done in part, 130 interrupted.
 
 mod args;
+mod ask;
 mod index;
 mod interrupt;
 mod lake;
@@ -66,6 +67,7 @@ pub fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<Status, Error> {
     match &arguments.command {
         Command::Index(command) => index::run(arguments, command),
+        Command::Ask(command) => ask::run(arguments, command),
         Command::Search(command) => search::text(arguments, command),
         Command::Join(command) => search::join(arguments, command),
         Command::Union(command) => search::union(arguments, command),

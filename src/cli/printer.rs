@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
 
 pub mod conversation;
+pub mod recommendation;
 
 use std::io::{IsTerminal, Write};
 

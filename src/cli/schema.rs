@@ -3,6 +3,7 @@
 use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
+use super::ask::AskDocument;
 use super::profile::{TableList, TableReport};
 use super::search::{Document, JoinDocument};
 use super::sessions::SessionList;
@@ -17,6 +18,7 @@ use crate::session;
 /// Prints a schema.
 pub fn run(command: &SchemaCommand) -> Result<Status> {
     let schema = match command.of {
+        SchemaOf::Ask => schema_for!(AskDocument),
         SchemaOf::Index => schema_for!(BuildStats),
         SchemaOf::Search => schema_for!(Document<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),

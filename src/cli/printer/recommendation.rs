@@ -1,0 +1,147 @@
+//! What people see of an answer: what was understood, the tables, the operations; and why.
+
+use super::{join_answer, list, out, right_align, search_answer, union_answer};
+use crate::recommend::{Match, RankedOperation, RankedTable, Recommendation};
+use crate::request::{Label, OperationKind, Signals};
+use crate::session::transcript::understood;
+use crate::text::shown;
+
+/// Characters of a reason.
+const REASON: usize = 400;
+/// Operations that score less than this are not worth a line.
+const LEAST_SCORE: f64 = 0.02;
+
+/// The screen after a turn.
+pub fn screen(answer: &Recommendation) {
+    out(&understood(&answer.signals));
+    overrides(&answer.signals);
+    if !answer.tables.is_empty() {
+        out("");
+        let mut table = list();
+        table.set_header(["#", "table", "utility", "rows", "for", "why"]);
+        for (place, ranked) in answer.tables.iter().enumerate() {
+            table.add_row([
+                (place + 1).to_string(),
+                shown(&ranked.table, 80),
+                format!("{:.2}", ranked.utility.total),
+                ranked.rows.to_string(),
+                ranked.operation.name().to_string(),
+                shown(&ranked.reason, REASON),
+            ]);
+        }
+        right_align(&mut table, &[0, 2, 3]);
+        out(&table.trim_fmt());
+    }
+    out("");
+    out("next:");
+    for (place, operation) in worth_showing(answer).enumerate() {
+        out(&format!("  {}", operation_line(place + 1, operation)));
+    }
+    question(answer);
+    for note in &answer.notes {
+        out(&shown(note, REASON));
+    }
+}
+
+/// The operations that are shown, best first; their numbers count from 1.
+pub fn worth_showing(answer: &Recommendation) -> impl Iterator<Item = &RankedOperation> {
+    let first = answer.operations.first().map(|operation| operation.kind);
+    answer.operations.iter().filter(move |operation| {
+        let empty = operation.runnable.is_none() && operation.question.is_none();
+        Some(operation.kind) == first || operation.score >= LEAST_SCORE && !empty
+    })
+}
+
+fn operation_line(number: usize, operation: &RankedOperation) -> String {
+    let unmet = operation.preconditions.iter().find(|precondition| !precondition.met);
+    let but = unmet.map(|unmet| format!("; but {}", unmet.what)).unwrap_or_default();
+    let what = format!("{}{but}", operation.reason);
+    format!("{number} {} ({:.0} %): {}", operation.kind.name(), 100.0 * operation.score, shown(&what, REASON))
+}
+
+/// The question with its answers, where asking comes first.
+fn question(answer: &Recommendation) {
+    let Some(first) = answer.operations.first().filter(|first| first.kind == OperationKind::Clarify) else { return };
+    let Some(question) = &first.question else { return };
+    out("");
+    out(&shown(&question.text, REASON));
+    for (place, choice) in question.choices.iter().enumerate() {
+        let tables = match choice.tables.len() {
+            0 => String::new(),
+            1 => "  (1 table)".to_string(),
+            count => format!("  ({count} tables)"),
+        };
+        out(&format!("  {} {}{tables}", place + 1, shown(&choice.label, 100)));
+    }
+}
+
+/// What the turn replaced of earlier ones.
+fn overrides(signals: &Signals) {
+    for replaced in &signals.overrides {
+        let what = format!("{} no longer {} (turn {})", replaced.constraint, replaced.was, replaced.set_in_turn);
+        out(&shown(&what, REASON));
+    }
+}
+
+/// Every term that made a table stand where it stands.
+pub fn why_table(number: usize, ranked: &RankedTable) {
+    let utility = &ranked.utility;
+    out(&format!("{number}. {}  ({} rows, {} columns)", shown(&ranked.table, 200), ranked.rows, ranked.columns));
+    out(&format!(
+        "   utility {:.3}, as a table to {}: relevance {:.3}, intention {:.3}, operation {:.3}",
+        utility.total,
+        ranked.operation.name().to_lowercase(),
+        utility.relevance,
+        utility.intention,
+        utility.operation
+    ));
+    let fit = &ranked.fit;
+    out(&format!("   meets the task specification: {:.2} graded, {:.2} as 0 or 1", fit.graded, fit.paper));
+    let checks =
+        [("granularity", &fit.granularity), ("richness", &fit.richness), ("compatibility", &fit.compatibility)];
+    let constraints = fit.constraints.iter().map(|(name, check)| (name.as_str(), check));
+    for (name, check) in checks.into_iter().chain(constraints) {
+        out(&format!("     {}", check_line(name, check)));
+    }
+    let evidence = &ranked.evidence;
+    let parts = [
+        ("words and meaning", evidence.search.as_ref().map(search_answer)),
+        ("shared keys", evidence.join.as_ref().map(join_answer)),
+        ("like columns", evidence.union.as_ref().map(union_answer)),
+    ];
+    for (name, lines) in parts {
+        let Some(lines) = lines else { continue };
+        out(&format!("   {name}:"));
+        lines.iter().for_each(|line| out(&format!("     {line}")));
+    }
+}
+
+fn check_line(name: &str, check: &Match) -> String {
+    let met = if check.met { "met" } else { "not met" };
+    format!("{name} {:.2} ({met}): {}", check.grade, shown(&check.evidence, REASON))
+}
+
+/// Every term that made the operations stand where they stand.
+pub fn why_operations(answer: &Recommendation) {
+    for (place, operation) in worth_showing(answer).enumerate() {
+        out(&format!("  {}", operation_line(place + 1, operation)));
+        out(&format!("     asked for with probability {:.3}", operation.asked));
+        for precondition in &operation.preconditions {
+            let sign = if precondition.met { "holds" } else { "does not hold" };
+            out(&format!("     {sign}: {}", shown(&precondition.what, REASON)));
+        }
+    }
+    for adjusted in &answer.spec.adjusted {
+        out(&format!("  {}", shown(adjusted, REASON)));
+    }
+}
+
+/// Every term of the whole answer.
+pub fn why(answer: &Recommendation) {
+    out("");
+    for (place, ranked) in answer.tables.iter().enumerate() {
+        why_table(place + 1, ranked);
+        out("");
+    }
+    why_operations(answer);
+}
