@@ -60,18 +60,26 @@ impl Config {
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
+        let UtilityWeights { alpha, beta, gamma, .. } = self.utility;
+        let RelevanceWeights { to_join, otherwise } = self.relevance;
         let weights = [
-            ("utility.alpha", self.utility.alpha),
-            ("utility.beta", self.utility.beta),
-            ("utility.gamma", self.utility.gamma),
-            ("relevance.search", self.relevance.search),
-            ("relevance.join", self.relevance.join),
-            ("relevance.union", self.relevance.union),
+            [("utility.alpha", alpha), ("utility.beta", beta), ("utility.gamma", gamma)],
+            [
+                ("relevance.to_join.search", to_join.search),
+                ("relevance.to_join.join", to_join.join),
+                ("relevance.to_join.union", to_join.union),
+            ],
+            [
+                ("relevance.otherwise.search", otherwise.search),
+                ("relevance.otherwise.join", otherwise.join),
+                ("relevance.otherwise.union", otherwise.union),
+            ],
         ];
-        if let Some((name, value)) = weights.iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {
+        let wrong = weights.iter().flatten().find(|(_, value)| !value.is_finite() || *value < 0.0);
+        if let Some((name, value)) = wrong {
             return Err(Error::Usage(format!("`{}`: {name} is {value}; it must be 0 or more", path.display())));
         }
-        if weights[..3].iter().all(|(_, value)| *value == 0.0) || weights[3..].iter().all(|(_, value)| *value == 0.0) {
+        if weights.iter().any(|kind| kind.iter().all(|(_, value)| *value == 0.0)) {
             return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
         }
         Ok(self)

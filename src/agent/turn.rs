@@ -8,7 +8,7 @@ use super::{Agent, Request};
 use crate::error::{Error, Result};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
-use crate::recommend::utility::utilities;
+use crate::recommend::utility::{as_operand, utilities};
 use crate::recommend::{Choice, Evidence, IntentionFit, RankedTable, Recommendation, Utility, fit, question};
 use crate::request::{Constraints, Input, Label, OperationKind, Ranked, Signals};
 use crate::retrieve::candidates::candidates;
@@ -40,10 +40,6 @@ struct Scored {
 }
 
 impl Scored {
-    fn utility(&self, kind: OperationKind) -> f64 {
-        self.utilities.iter().find(|(other, _)| *other == kind).map_or(0.0, |(_, utility)| utility.total)
-    }
-
     fn best(&self) -> (OperationKind, Utility) {
         self.utilities[0]
     }
@@ -285,13 +281,13 @@ fn names_table(text: &str, id: &str) -> bool {
     }
 }
 
-/// The candidate with which an operation is most useful, if one makes it possible at all; accepted ones first.
+/// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
 fn best_for(kind: OperationKind, scored: &[Scored]) -> Option<&Candidate> {
     let possible = |scored: &&Scored| match kind {
         OperationKind::Join => scored.candidate.join.is_some(),
         _ => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
     };
-    let key = |scored: &Scored| (scored.accepted, scored.utility(kind));
+    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, &scored.fit));
     let mut best: Option<&Scored> = None;
     for scored in scored.iter().filter(possible) {
         let better = best.is_none_or(|best| {

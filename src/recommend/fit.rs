@@ -91,7 +91,8 @@ pub fn is_informative(column: &ColumnProfile) -> bool {
 fn richness(wanted: Richness, entry: &TableEntry) -> Match {
     let columns = &entry.profile.columns;
     let informative = columns.iter().filter(|column| is_informative(column)).count();
-    let evidence = format!("{informative} of {} columns are informative", columns.len());
+    let few = if wanted == Richness::Many && informative < MANY_COLUMNS { "only " } else { "" };
+    let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
     let share = informative as f64 / MANY_COLUMNS as f64;
     match wanted {
         Richness::Many => Match { met: informative >= MANY_COLUMNS, grade: share.min(1.0), evidence },

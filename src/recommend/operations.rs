@@ -20,6 +20,8 @@ const AT_STAKE: f64 = 0.25;
 const WANTED: f64 = 0.7;
 /// How much of the doubt between the other operations speaks for asking.
 const DOUBT: f64 = 0.1;
+/// Signals at least this sure leave nothing to ask.
+const CLEAR: f64 = 0.6;
 /// Name of the column that says which table a row of a union is from.
 const SOURCE_COLUMN: &str = "source_table";
 
@@ -167,7 +169,8 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
         return proposal(kind, vec![unmet(nothing.clone())], nothing);
     };
     let (grade, seen) = alignment(candidate);
-    let mut preconditions = vec![check(grade >= LEAST_ALIGNMENT, seen.unwrap_or_default())];
+    let seen = format!("{}, alignment {grade:.2} of 1", seen.unwrap_or_default());
+    let mut preconditions = vec![check(grade >= LEAST_ALIGNMENT, seen)];
     if answer.near_copy {
         preconditions.push(unmet("nearly all of its rows are in yours already"));
     }
@@ -196,8 +199,10 @@ fn clarify(situation: &Situation<'_>) -> RankedOperation {
             "nothing to ask".into(),
         );
     };
-    let open = situation.signals.operation.confidence < 0.6;
-    let preconditions = vec![check(open, format!("an answer tells {:.1} bits", question.information))];
+    let asked = &situation.signals.operation;
+    let open = asked.confidence < CLEAR || asked.label == OperationKind::Clarify;
+    let how = format!("{} is asked for with {:.0} %", asked.label.name(), 100.0 * asked.confidence);
+    let preconditions = vec![check(open, how), met(format!("an answer tells {:.1} bits", question.information))];
     RankedOperation {
         question: Some(question.clone()),
         ..proposal(OperationKind::Clarify, preconditions, question.text.clone())

@@ -58,14 +58,31 @@ pub fn utilities(
     let mut utilities: Vec<(OperationKind, Utility)> = kinds
         .into_iter()
         .map(|kind| {
+            let relevance = match kind {
+                OperationKind::Join => candidate.relevance.to_join,
+                _ => candidate.relevance.otherwise,
+            };
             let operation = asked.probability(kind) * feasibility(kind, candidate, has_working);
-            let total =
-                (weights.alpha * candidate.relevance + weights.beta * intention + weights.gamma * operation) / sum;
-            (kind, Utility { relevance: candidate.relevance, intention, operation, total })
+            let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
+            (kind, Utility { relevance, intention, operation, total })
         })
         .collect();
     utilities.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
     utilities
+}
+
+/// How well a table serves as the other part of a join or union, for choosing one: how well it can be done counts most; a
+/// table that adds no column to a join is none to join with, one with the columns asked for is.
+pub fn as_operand(kind: OperationKind, candidate: &Candidate, fit: &IntentionFit) -> f64 {
+    let wanted =
+        fit.constraints.iter().find(|(name, _)| name == "required_columns").map_or(0.0, |(_, check)| check.grade);
+    let columns = candidate.entry.profile.columns.len().max(1);
+    let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
+    let news = (columns - aligned.min(columns)) as f64 / columns as f64;
+    match kind {
+        OperationKind::Join => candidate.relevance.to_join * (0.3 + 0.7 * news) + 0.3 * wanted,
+        _ => candidate.relevance.otherwise * feasibility(kind, candidate, true),
+    }
 }
 
 /// How well an operation can be done with a table, 0..=1, whoever asks for it.

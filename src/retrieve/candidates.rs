@@ -43,8 +43,8 @@ pub struct HeldValue {
 
 /// How much each search says about relevance; only those that were asked count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RelevanceWeights {
+#[serde(deny_unknown_fields)]
+pub struct ChannelWeights {
     /// Words and meaning.
     pub search: f64,
     /// Shared key values.
@@ -53,12 +53,47 @@ pub struct RelevanceWeights {
     pub union: f64,
 }
 
-impl Default for RelevanceWeights {
-    /// Round weights, chosen on the pooled join and union queries of LakeBench with their requests: columns that align speak
-    /// for joins, too, shared keys for little else.
-    fn default() -> Self {
-        Self { search: 0.2, join: 0.3, union: 1.0 }
+impl ChannelWeights {
+    /// The weighted mean of the scores of search, join and union, of those that were asked: words, a table.
+    fn mean(self, scores: [f64; 3], (words, table): (bool, bool)) -> f64 {
+        let weights = [(self.search, words), (self.join, table), (self.union, table)];
+        let asked = weights.iter().zip(scores).filter(|((_, asked), _)| *asked);
+        let (sum, total) =
+            asked.fold((0.0, 0.0), |(sum, total), ((weight, _), score)| (sum + weight * score, total + weight));
+        if total > 0.0 { (sum / total).clamp(0.0, 1.0) } else { 0.0 }
     }
+}
+
+/// What makes a table relevant depends on what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RelevanceWeights {
+    /// As a table to join with.
+    pub to_join: ChannelWeights,
+    /// As a table to append, to filter or to aggregate.
+    pub otherwise: ChannelWeights,
+}
+
+impl Default for RelevanceWeights {
+    /// Round weights, chosen on the pooled join and union queries of LakeBench with their requests (`tests/turns.rs`).
+    fn default() -> Self {
+        Self {
+            to_join: ChannelWeights { search: 0.2, join: 1.0, union: 0.3 },
+            otherwise: ChannelWeights { search: 0.2, join: 0.3, union: 1.0 },
+        }
+    }
+}
+
+/// What relevance to a join loses where a row of the query meets ten rows or more; proportionally less for fewer.
+const FAN_OUT_COST: f64 = 0.1;
+
+/// Rel(T, q) for what a table may be used for: the weighted mean of the searches' scores, 0..=1; greater is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Relevance {
+    /// As a table to join with.
+    pub to_join: f64,
+    /// As a table to append, to filter or to aggregate.
+    pub otherwise: f64,
 }
 
 /// A table that a search proposed, with what each of them found.
@@ -66,8 +101,8 @@ impl Default for RelevanceWeights {
 pub struct Candidate {
     /// What the catalogue says of it.
     pub entry: TableEntry,
-    /// Rel(T, q): the weighted mean of the searches' scores, 0..=1; greater is better.
-    pub relevance: f64,
+    /// Rel(T, q).
+    pub relevance: Relevance,
     /// By words and meaning.
     pub search: Option<SearchAnswer>,
     /// By shared key values.
@@ -112,9 +147,7 @@ pub fn candidates(
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     // A fused score means nothing by itself: as a share of the best one.
     let best = searched.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
-    let asked =
-        [(weights.search, !searched.is_empty()), (weights.join, query.is_some()), (weights.union, query.is_some())];
-    let total: f64 = asked.iter().filter(|(_, asked)| *asked).map(|(weight, _)| weight).sum();
+    let asked = (!searched.is_empty(), query.is_some());
     for answer in searched {
         let table = answer.table.clone();
         found.entry(table).or_default().search = Some(answer);
@@ -135,16 +168,24 @@ pub fn candidates(
         if own.as_ref() == Some(&table) && query.is_some_and(|query| query.origin.is_some()) {
             continue;
         }
-        let sum = weights.search * search.as_ref().map_or(0.0, |answer| answer.score / best)
-            + weights.join * join.as_ref().map_or(0.0, |answer| answer.score)
-            + weights.union * union.as_ref().map_or(0.0, |answer| answer.score);
+        let scores = [
+            search.as_ref().map_or(0.0, |answer| answer.score / best),
+            join.as_ref().map_or(0.0, |answer| answer.score),
+            union.as_ref().map_or(0.0, |answer| answer.score),
+        ];
+        let fan_out = join.as_ref().map_or(1.0, |answer| answer.fan_out.max(1.0));
+        let relevance = Relevance {
+            to_join: (weights.to_join.mean(scores, asked) - FAN_OUT_COST * fan_out.log10().min(1.0)).max(0.0),
+            otherwise: weights.otherwise.mean(scores, asked),
+        };
         let at = index.find(&table)?;
         let holds = held_values(index, at, &wanted)?;
         let entry = index.entry(at)?;
-        let relevance = if total > 0.0 { (sum / total).clamp(0.0, 1.0) } else { 0.0 };
         candidates.push(Candidate { entry, relevance, search, join, union, holds });
     }
-    candidates.sort_by(|a, b| b.relevance.total_cmp(&a.relevance).then_with(|| a.entry.id.cmp(&b.entry.id)));
+    candidates.sort_by(|a, b| {
+        b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.entry.id.cmp(&b.entry.id))
+    });
     Ok(candidates)
 }
 

@@ -14,7 +14,7 @@ pub mod query_table;
 pub mod search;
 pub mod union;
 
-pub use candidates::{Candidate, CandidateRequest, HeldValue, RelevanceWeights};
+pub use candidates::{Candidate, CandidateRequest, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
 pub use composite::{CompositeAnswers, CompositeOptions};
 pub use join::{JoinAnswer, JoinOptions};
 pub use query_table::QueryTable;
