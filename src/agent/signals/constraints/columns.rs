@@ -2,93 +2,15 @@
 //! `features: A, B`, `every patient should get A`.
 
 use super::Grounding;
-use super::lexicon::{Class, Cue, Hit};
+use super::lexicon::{Class, Cue, Hit, is};
 use super::period;
 use super::phrase::{Phrase, Reach, list, list_before, phrase};
 use super::place;
 use super::revision::State;
-use super::words::{Claim, Sentence, same_thing};
+use super::words::{Claim, Sentence, same_thing, singular};
 
 /// Columns that are kept.
 const MOST: usize = 60;
-
-/// How sure a cue is that columns follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sureness {
-    /// They do.
-    Sure,
-    /// If it is also said where they go: `put A on it`.
-    Placed,
-    /// Unless rows are meant: `add A`.
-    Added,
-    /// If it looks like a list of columns: `with the auditor, the amount and the year`.
-    Listed,
-}
-
-fn sureness(cue: &str) -> Sureness {
-    const PLACED: [&str; 24] = [
-        "put",
-        "merge",
-        "join",
-        "match",
-        "bring",
-        "bring in",
-        "show the",
-        "show me the",
-        "give me",
-        "look up",
-        "fetch",
-        "hang",
-        "link in",
-        "merge in",
-        "pull in",
-        "get the",
-        "join on",
-        "i also need",
-        "i also want",
-        "we also need",
-        "we also want",
-        "need",
-        "want",
-        "connect it with",
-    ];
-    const ADDED: [&str; 14] = [
-        "add",
-        "adding",
-        "plus",
-        "along with",
-        "together with",
-        "including",
-        "with its",
-        "with their",
-        "show also",
-        "also show",
-        "carry",
-        "needs",
-        "could use",
-        "extended by",
-    ];
-    const LISTED: [&str; 12] = [
-        "with",
-        "with the",
-        "with a",
-        "columns",
-        "fields",
-        "variables",
-        "attributes",
-        "features",
-        "inputs",
-        "predictors",
-        "should have",
-        "have to have",
-    ];
-    match cue {
-        cue if PLACED.contains(&cue) => Sureness::Placed,
-        cue if ADDED.contains(&cue) => Sureness::Added,
-        cue if LISTED.contains(&cue) => Sureness::Listed,
-        _ => Sureness::Sure,
-    }
-}
 
 /// Whether the sentence speaks of rows that are put to others.
 fn adds_rows(sentence: &Sentence) -> bool {
@@ -111,22 +33,23 @@ fn adds_rows(sentence: &Sentence) -> bool {
     sentence.has(&ROWS)
 }
 
-/// Reads the columns that `sentence` asks for.
-pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, lake: &dyn Grounding, state: &mut State) {
+/// Reads the columns that `sentence` asks for. `later`: whether the turn follows one that said what the data are about.
+pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Grounding, state: &mut State) {
     if exchange(sentence, state) {
         return;
     }
     let mut any = false;
     for hit in hits {
         let found = match hit.cue {
-            Cue::Column => after(sentence, hits, hit),
-            Cue::Columned => before(sentence, hit),
+            Cue::Column | Cue::Placed | Cue::Added | Cue::Listed | Cue::With => after(sentence, hits, hit),
+            Cue::Shown if later => shown(sentence, hit, state.topic.as_deref().unwrap_or_default()),
+            Cue::Columned | Cue::Target | Cue::Sufficing => before(sentence, hit),
             _ => continue,
         };
         any |= take(sentence, &found, lake, state);
     }
-    if !any && !first_turn {
-        let found = fragment(sentence);
+    if !any && later {
+        let found = fragment(sentence, hits);
         take(sentence, &found, lake, state);
     }
 }
@@ -151,20 +74,28 @@ fn take(sentence: &mut Sentence, found: &[Phrase], lake: &dyn Grounding, state: 
 }
 
 fn is_column(sentence: &Sentence, item: Phrase) -> bool {
+    const NO_COLUMN: [&str; 10] = ["line", "row", "rest", "country", "one", "ones", "way", "case", "cases", "column"];
     let text = item.text(sentence);
-    let number =
-        sentence.words[item.from..item.to].iter().all(|word| word.low.starts_with(|c: char| c.is_ascii_digit()));
-    let pronoun = sentence.words[item.to - 1].is(Class::Pronoun);
+    let words = &sentence.words[item.from..item.to];
+    let number = words.iter().all(|word| word.low.starts_with(|c: char| c.is_ascii_digit()));
+    let refused = words.last().is_some_and(|last| last.is(Class::Pronoun))
+        || (words.len() == 1 && NO_COLUMN.contains(&words[0].low.as_str()));
     item.names(sentence)
         && !number
-        && !pronoun
+        && !refused
         && place::known(&text).is_none()
         && period::years_in(sentence, item.from, item.to).is_empty()
 }
 
+/// Whether the phrase ends with a word that headers end with.
+fn is_header(sentence: &Sentence, item: Phrase) -> bool {
+    let head = (item.from..item.to).find(|at| sentence.low(*at) == "of").unwrap_or(item.to);
+    head > item.from && is(&singular(sentence.low(head - 1)), Class::Header)
+}
+
 /// What stands after a cue.
 fn after(sentence: &Sentence, hits: &[Hit], hit: &Hit) -> Vec<Phrase> {
-    let cue = sentence.text(hit.from, hit.to).to_lowercase();
+    let cue = sentence.low(hit.from);
     let mut at = hit.to;
     while matches!(sentence.low(at), ":" | "(" | "=") {
         at += 1;
@@ -173,85 +104,76 @@ fn after(sentence: &Sentence, hits: &[Hit], hit: &Hit) -> Vec<Phrase> {
     let (items, end) = list(sentence, at, Reach::Thing);
     let placed = || {
         let (_, clause_end) = sentence.clause(hit.from);
-        hits.iter()
-            .any(|other| other.cue == Cue::Columned && other.from >= end && other.from <= clause_end.max(end) + 12)
+        let goal = |other: &Hit| matches!(other.cue, Cue::Columned | Cue::Target);
+        hits.iter().any(|other| goal(other) && other.from >= end && other.from <= clause_end.max(end) + 12)
     };
-    let negated = matches!(sentence.before(hit.from), "not" | "no" | "same" | "equal" | "these" | "without" | "to" if cue != "add" || sentence.before(hit.from) == "not")
-        && !(sentence.before(hit.from) == "to" && !matches!(cue.as_str(), "with" | "need" | "want"));
-    let fits = match sureness(&cue) {
+    let before = sentence.before(hit.from);
+    let negated = match before {
+        "not" | "no" | "same" | "equal" | "these" | "without" => true,
+        "to" => matches!(cue, "with" | "need" | "want"),
+        _ => false,
+    };
+    let fits = match hit.cue {
         _ if negated => false,
-        Sureness::Sure => true,
-        Sureness::Placed => placed() && !adds_rows(sentence),
-        Sureness::Added => !adds_rows(sentence),
-        Sureness::Listed if cue.starts_with("with") => {
-            let several = items.len() > 1;
-            let named = items.first().is_some_and(|item| item.from > at);
-            let closed = sentence.is_edge(end) || sentence.low(end) == "please";
-            closed && (several || named) && !adds_rows(sentence)
+        Cue::Placed => placed() && !adds_rows(sentence),
+        Cue::Added => !adds_rows(sentence),
+        Cue::With => {
+            let each = matches!(sentence.low(at), "each" | "every" | "all" | "no");
+            let definite = items.first().is_some_and(|item| item.from > at) && sentence.low(hit.to - 1) != "a";
+            let headers = items.iter().any(|item| is_header(sentence, *item));
+            let next = sentence.words.get(end);
+            let closed = sentence.is_edge(end)
+                || next.is_some_and(|next| next.is(Class::Pronoun) || next.low == "please")
+                || next.is_some_and(|next| items.len() > 1 && next.is(Class::Preposition));
+            closed && !each && (items.len() > 1 || definite || headers) && !adds_rows(sentence)
         }
-        Sureness::Listed => colon || items.len() > 1,
+        Cue::Listed => colon || items.len() > 1,
+        _ => true,
     };
     if fits { items } else { Vec::new() }
 }
 
+/// `show the tickers`: a thing by itself that is not what the data are about.
+fn shown(sentence: &Sentence, hit: &Hit, topic: &str) -> Vec<Phrase> {
+    let (items, end) = list(sentence, hit.to, Reach::Thing);
+    let adverb = sentence.words.get(end).is_some_and(|word| word.is(Class::Adverb) || word.low == "too");
+    let alone = sentence.is_edge(end) || adverb && sentence.is_edge(end + 1);
+    let subject = |item: &Phrase| {
+        let head = singular(sentence.low(item.to - 1));
+        same_thing(&item.text(sentence), topic) || is(&head, Class::Data) || is(&head, Class::Event)
+    };
+    if alone && !items.iter().any(subject) { items } else { Vec::new() }
+}
+
 /// What stands before a cue.
 fn before(sentence: &Sentence, hit: &Hit) -> Vec<Phrase> {
-    let cue = sentence.text(hit.from, hit.to).to_lowercase();
-    if adds_rows(sentence) && !cue.starts_with("as ") {
+    let as_columns = sentence.low(hit.from) == "as";
+    let negated = sentence.before(hit.from) == "not" || sentence.has(&["not needed", "no longer"]);
+    if (adds_rows(sentence) && !as_columns) || negated || (hit.cue == Cue::Target && !near_verb(sentence, hit.from)) {
         return Vec::new();
     }
-    let said_verb = |word: &str| matches!(word, "be" | "get" | "gets" | "being" | "been");
-    if matches!(cue.as_str(), "added" | "attached" | "included" | "joined")
-        && !said_verb(sentence.before(hit.from))
-        && !sentence.is_edge(hit.to)
-    {
-        return Vec::new();
-    }
-    if matches!(
-        cue.as_str(),
-        "to the"
-            | "on the"
-            | "for each"
-            | "to my"
-            | "to our"
-            | "in it"
-            | "in there"
-            | "onto the"
-            | "to those"
-            | "to these"
-            | "to that"
-            | "beside"
-            | "alongside"
-    ) && !near_verb(sentence, hit.from)
-    {
-        return Vec::new();
-    }
+    const CARRIERS: [&str; 14] = [
+        "go", "put", "stand", "come", "get", "added", "attached", "joined", "brought", "placed", "hung", "together",
+        "shown", "be",
+    ];
+    let carries = |at: usize| {
+        let word = &sentence.words[at];
+        word.is(Class::Auxiliary) || word.is(Class::Adverb) || CARRIERS.contains(&word.low.as_str())
+    };
     let mut end = hit.from;
-    while end > 0
-        && (sentence.words[end - 1].is(Class::Auxiliary)
-            || sentence.words[end - 1].is(Class::Adverb)
-            || matches!(
-                sentence.low(end - 1),
-                "go" | "put"
-                    | "stand"
-                    | "come"
-                    | "get"
-                    | "added"
-                    | "attached"
-                    | "joined"
-                    | "brought"
-                    | "placed"
-                    | "hung"
-                    | "together"
-                    | "shown"
-                    | "directly"
-            ))
-    {
+    while end > 0 && carries(end - 1) {
         end -= 1;
     }
-    let items = list_before(sentence, end, Reach::Thing);
-    let loose = matches!(cue.as_str(), "suffice" | "suffices" | "are enough" | "is enough" | "will do" | "would do");
-    if loose && items.len() < 2 { Vec::new() } else { items }
+    // `Exchange rate of the yen, could this be put next to it?`
+    let pronoun =
+        end > 1 && matches!(sentence.low(end - 1), "this" | "it" | "these" | "they" | "that" | "those" | "both");
+    let items = if pronoun {
+        let start = (0..end).find(|at| sentence.words[*at].is_content() || sentence.words[*at].is(Class::Determiner));
+        list(sentence, start.unwrap_or(end), Reach::Thing).0
+    } else {
+        list_before(sentence, end, Reach::Thing)
+    };
+    if hit.cue == Cue::Sufficing && items.len() < 2 { Vec::new() } else { items }
 }
 
 /// Whether a verb of adding stands in the sentence before `at`.
@@ -263,27 +185,45 @@ fn near_verb(sentence: &Sentence, at: usize) -> bool {
     (at.saturating_sub(24)..at).any(|place| ADDING.contains(&sentence.low(place)))
 }
 
-/// A later turn of a few words: `lighting too`, `and the port`.
-fn fragment(sentence: &Sentence) -> Vec<Phrase> {
+/// A later turn that only names things: `lighting too`, `and the port`, `bedrock type for every point`, `speaker gender and
+/// age from the speaker sheet`.
+fn fragment(sentence: &Sentence, hits: &[Hit]) -> Vec<Phrase> {
     const FEW: usize = 6;
-    let (_, end) = sentence.clause(0);
-    let begins = sentence.low(0) == "and" || sentence.low(0) == "also";
-    let closes = matches!(sentence.low(end.saturating_sub(1)), "too" | "also")
-        || (end >= 2 && sentence.stands(end - 2, "as well"));
-    let verbs = sentence.words[..end]
-        .iter()
-        .any(|word| word.is(Class::Auxiliary) || word.is(Class::Verb) && !word.is(Class::Adverb));
-    if !(begins || closes)
-        || end > FEW
-        || verbs
-        || adds_rows(sentence)
-        || sentence.words.iter().any(|word| word.claim.is_some())
-    {
-        return Vec::new();
+    let mut from = 0;
+    while sentence.words.get(from).is_some_and(|word| {
+        word.is(Class::Talk) || matches!(word.low.as_str(), "and" | "also" | "&" | "," | "then" | ":" | "plus")
+    }) {
+        from += 1;
     }
-    let from = usize::from(begins);
-    let (items, _) = list(sentence, from, Reach::Thing);
-    items.into_iter().filter(|item| !sentence.words[item.from].is_capital() || item.from == 0).collect()
+    let begins = from > 0 && (0..from).any(|at| matches!(sentence.low(at), "and" | "also" | "&" | "plus"));
+    let (items, end) = list(sentence, from, Reach::Thing);
+    let (_, clause_end) = sentence.clause(from.min(sentence.words.len().saturating_sub(1)));
+    let closes = matches!(sentence.low(clause_end.saturating_sub(1)), "too" | "also")
+        || sentence.stands(clause_end.saturating_sub(2), "as well");
+    let verb = |word: &super::words::Word| {
+        (word.is(Class::Auxiliary) || word.is(Class::Verb) || word.is(Class::Pronoun)) && !word.is(Class::Adverb)
+    };
+    let until = clause_end.max(end);
+    let verbs = sentence.words[from.min(until)..until].iter().any(verb);
+    let summed = sentence.words[from.min(end)..end]
+        .iter()
+        .any(|word| word.is(Class::Measure) && !matches!(word.low.as_str(), "number" | "share" | "rate"));
+    let grouped = sentence.has(&["per", "by"]) && !begins;
+    let claimed = !sentence.is_free(from.min(until), until);
+    let source = (end..clause_end).any(|at| matches!(sentence.low(at), "from" | "alongside" | "beside"));
+    let target = sentence.stands(end, "for every")
+        || sentence.stands(end, "for each")
+        || sentence.stands(end, "of that")
+        || sentence.stands(end, "of the same")
+        || sentence.stands(end, "at the time");
+    let short = (begins || closes || sentence.asks) && clause_end <= from + FEW;
+    let several = items.len() > 1 && items.iter().any(|item| is_header(sentence, *item));
+    let refused =
+        hits.iter().any(|hit| matches!(hit.cue, Cue::Exclude | Cue::Unwanted | Cue::Return) && hit.from < end + 3);
+    let names = items.first().is_some_and(|item| sentence.words[item.from].is_capital() && item.from > 0);
+    let fits =
+        (source || target || short || several) && !verbs && !summed && !grouped && !claimed && !refused && !names;
+    if fits && !adds_rows(sentence) { items } else { Vec::new() }
 }
 
 /// `intensive care beds, not all beds`: one column for another that was asked for before.
@@ -293,6 +233,8 @@ fn exchange(sentence: &mut Sentence, state: &mut State) -> bool {
             at + 1
         } else if sentence.stands(at, "rather than") || sentence.stands(at, "instead of") {
             at + 2
+        } else if sentence.stands(at, "in place of") {
+            at + 3
         } else {
             continue;
         };

@@ -13,6 +13,17 @@ const MOST: usize = 60;
 
 /// Reads what `sentence` takes out or lets back in. `previous`: the sentence before it in the same turn.
 pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], state: &mut State) {
+    // `Take the secondary ones away. And boarding schools.`
+    let (_, clause_end) = sentence.clause(1);
+    let goes_on = matches!(sentence.low(0), "and" | "nor") && clause_end <= 5 && clause_end == sentence.words.len();
+    let refusing =
+        previous.is_some_and(|previous| previous.words.iter().any(|word| word.claim == Some(Claim::Excluded)));
+    if goes_on && refusing && !sentence.words.iter().any(|word| word.is(Class::Verb) || word.is(Class::Auxiliary)) {
+        for item in list(sentence, 1, Reach::Qualified).0 {
+            take_out(sentence, &Thing::Here(item), state);
+        }
+        return;
+    }
     let returned = take_back(sentence, previous, hits, state);
     for hit in hits {
         if returned
@@ -40,7 +51,11 @@ enum Thing {
 
 /// Lets back in what the sentence says, and where the cue stands.
 fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], state: &mut State) -> Option<usize> {
-    let hit = hits.iter().find(|hit| hit.cue == Cue::Return)?;
+    let kept = |hit: &Hit| {
+        let (_, end) = sentence.clause(hit.from);
+        !matches!(sentence.low(hit.from), "leave" | "keep") || sentence.before(end) == "in"
+    };
+    let hit = hits.iter().find(|hit| hit.cue == Cue::Return && kept(hit))?;
     if state.excluded.is_empty() {
         return None;
     }
@@ -87,6 +102,13 @@ fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit],
 fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
     let cue = sentence.text(hit.from, hit.to).to_lowercase();
     let next = sentence.low(hit.to);
+    if cue == "no" && hit.from > 0 && sentence.is_edge(hit.to) && !sentence.is_edge(hit.from - 1) {
+        return list_before(sentence, hit.from, Reach::Thing)
+            .into_iter()
+            .filter(|item| item.names(sentence))
+            .map(Thing::Here)
+            .collect();
+    }
     if cue == "no" && (sentence.is_edge(hit.to) || next == "that" || next == "this" || next == "it") {
         return mistaken(sentence, hit.to);
     }
@@ -118,6 +140,13 @@ fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
         return if kind || column { items.into_iter().map(Thing::Here).collect() } else { Vec::new() };
     }
     if matches!(cue.as_str(), "nobody" | "no one" | "nothing") {
+        let verb = sentence
+            .words
+            .get(hit.to)
+            .is_some_and(|word| word.is(Class::Verb) && !word.low.ends_with("ed") || word.is(Class::Auxiliary));
+        if verb || next == "but" {
+            return Vec::new();
+        }
         let (_, end) = sentence.clause(hit.from);
         let to = end.min(hit.to + 5);
         let rest = Phrase { from: hit.to, to };
@@ -155,7 +184,11 @@ fn mistaken(sentence: &Sentence, at: usize) -> Vec<Thing> {
 fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<Thing> {
     let cue = sentence.text(hit.from, hit.to).to_lowercase();
     let next = sentence.low(hit.to);
+    if next == ":" {
+        return list(sentence, hit.to + 1, Reach::Qualified).0.into_iter().map(Thing::Here).collect();
+    }
     let ends = sentence.is_edge(hit.to)
+        || sentence.words[hit.to].is(Class::Talk)
         || sentence.words[hit.to].is(Class::Adverb)
         || sentence.words[hit.to].is(Class::Conjunction)
         || next == "for"
@@ -204,6 +237,10 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
     let bare = end == 0 || (sentence.is_edge(end - 1)) || matches!(sentence.low(end - 1), "so" | "and" | "but");
     if !pronoun && !bare {
         let items: Vec<Phrase> = list_before(sentence, end, Reach::Qualified);
+        // `A, and B is not needed`: one verb of one thing.
+        let single = matches!(sentence.low(hit.from), "is" | "does") && !sentence.has(&["and", "or"])
+            || sentence.low(hit.from) == "is" && items.len() > 1;
+        let items = if single { items.into_iter().rev().take(1).collect() } else { items };
         let near = |item: &Phrase| item.names(sentence) || !period::years_in(sentence, item.from, item.to).is_empty();
         return items.into_iter().filter(near).map(Thing::Here).collect();
     }

@@ -56,6 +56,8 @@ names! {
         Month = "month",
         /// What a number counts that is then no year: `people`, `rows`.
         Counted = "counted",
+        /// What headers end with: `date`, `code`.
+        Header = "header",
         /// Parts of names of offices, which are no places: `Bureau`.
         Office = "office",
         /// Kinds of places after a name: `County`.
@@ -80,8 +82,22 @@ names! {
         Narrow = "narrow",
         /// A column follows.
         Column = "column",
+        /// A column follows, if it is also said where it goes: `put A on it`.
+        Placed = "placed",
+        /// A column follows, unless rows are meant: `add A`.
+        Added = "added",
+        /// A column follows, if a list does: `features: A, B`.
+        Listed = "listed",
+        /// A column follows, if it looks like one: `with the auditor and the year`.
+        With = "with",
+        /// A column follows a word that shows other things as often: `show the tickers`.
+        Shown = "shown",
         /// A column stands before.
         Columned = "columned",
+        /// A column stands before, if a verb of adding does: `put A to it`.
+        Target = "target",
+        /// Columns stand before, if several do: `A, B suffice`.
+        Sufficing = "sufficing",
     }
 }
 

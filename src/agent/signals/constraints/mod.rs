@@ -49,6 +49,10 @@ impl Grounding for NoLake {
 pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Grounding) -> (Constraints, Vec<Override>) {
     let mut state = State::of(before);
     let first_turn = before.is_empty();
+    let vague = before.geography.is_none()
+        && before.time_range.is_none()
+        && before.granularity.is_none()
+        && before.required_columns.is_empty();
     let mut sentences = words::sentences(text);
     let mut places_changed = false;
     let mut period_changed = false;
@@ -66,13 +70,9 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
         let refused = state.refused.clone();
         let of_turn = place::Turn { hits, adds, refused: &refused, lake: grounding };
         place::read(sentence, &of_turn, &mut state.places, &mut places_changed);
-        columns::read(sentence, hits, first_turn, grounding, &mut state);
+        columns::read(sentence, hits, !first_turn && !vague, grounding, &mut state);
         granularity::read(sentence, hits, first_turn, &mut state.grain);
     }
-    let vague = before.geography.is_none()
-        && before.time_range.is_none()
-        && before.granularity.is_none()
-        && before.required_columns.is_empty();
     match &before.topic {
         None => state.topic = topic::named(&sentences),
         Some(topic) => state.topic = topic::revised(&sentences, topic, vague).or(state.topic),

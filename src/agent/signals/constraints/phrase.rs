@@ -1,7 +1,7 @@
 //! Noun phrases: where a thing that is named begins and ends, one by one or in a list.
 
-use super::lexicon::Class;
-use super::words::{Sentence, Word};
+use super::lexicon::{Class, is};
+use super::words::{Sentence, Word, singular};
 
 /// Words of one phrase.
 const MOST_WORDS: usize = 8;
@@ -116,7 +116,10 @@ fn goes_on(sentence: &Sentence, from: usize, at: usize, reach: Reach) -> bool {
                 && matches!(sentence.low(at - 1), "to" | "in" | "of" | "per")
                 && goes_on(sentence, from, at - 1, reach);
             // A word that is a verb elsewhere is a noun between nouns or after an adjective: `arrival time`, `daily count`.
-            let noun = word.is(Class::Verb) && at > from && !word.low.ends_with("ing") && noun_like(&word.low);
+            let noun = word.is(Class::Verb)
+                && at > from
+                && !word.low.ends_with("ing")
+                && (noun_like(&word.low) || is(&singular(&word.low), Class::Unit));
             (inside && word.is(Class::Determiner)) || noun
         }
     }
@@ -150,12 +153,22 @@ pub fn phrase(sentence: &Sentence, at: usize, reach: Reach) -> Option<Phrase> {
     while to < from + MOST_WORDS && goes_on(sentence, from, to, reach) {
         to += 1;
     }
+    // `premieres skew it`: what stands before an object is a verb, known or not.
+    let object = matches!(sentence.low(to), "it" | "them" | "me" | "us" | "my" | "our" | "that");
+    if object && to > from + 1 && sentence.words[to - 1].is_content() && !sentence.words[to - 1].is(Class::Unit) {
+        to -= 1;
+    }
     let phrase = Phrase { from, to }.trimmed(sentence);
     (phrase.from < phrase.to).then_some(phrase)
 }
 
 /// The phrases of the list that begins at `at`, `A, B and C`, and the word after it.
 pub fn list(sentence: &Sentence, at: usize, reach: Reach) -> (Vec<Phrase>, usize) {
+    list_until(sentence, at, reach, None)
+}
+
+/// [`list()`], where what stands at `end` is known to be no part of it.
+fn list_until(sentence: &Sentence, at: usize, reach: Reach, known_end: Option<usize>) -> (Vec<Phrase>, usize) {
     let mut items = Vec::new();
     let mut end = at;
     let mut next = at;
@@ -178,10 +191,8 @@ pub fn list(sentence: &Sentence, at: usize, reach: Reach) -> (Vec<Phrase>, usize
         }
         // After a comma another clause may begin: its first noun is followed by a verb.
         let starts_clause = phrase(sentence, next, reach).is_none_or(|item| {
-            sentence
-                .words
-                .get(item.to)
-                .is_some_and(|word| (word.is(Class::Auxiliary) || word.is(Class::Pronoun)) && !word.is(Class::Adverb))
+            let verb = |word: &Word| (word.is(Class::Auxiliary) || word.is(Class::Pronoun)) && !word.is(Class::Adverb);
+            known_end != Some(item.to) && sentence.words.get(item.to).is_some_and(verb)
         });
         if starts_clause {
             break;
@@ -201,7 +212,8 @@ fn passed(sentence: &Sentence, end: usize) -> usize {
         at += 1;
     }
     let goes_on = sentence.low(at) == "," || matches!(sentence.low(at), "and" | "plus");
-    let noun = sentence.words.get(at + 1).is_some_and(|word| word.is(Class::Determiner) || word.is_content());
+    let after = at + 1 + usize::from(matches!(sentence.low(at + 1), "by" | "with" | "of"));
+    let noun = sentence.words.get(after).is_some_and(|word| word.is(Class::Determiner) || word.is_content());
     if goes_on && noun && at > end + 1 { at } else { end }
 }
 
@@ -238,7 +250,7 @@ pub fn list_before(sentence: &Sentence, end: usize, reach: Reach) -> Vec<Phrase>
             at = cut + 1;
         }
     }
-    let (items, reached) = list(sentence, at, reach);
+    let (items, reached) = list_until(sentence, at, reach, Some(end));
     let ends_there = (reached..end).all(|at| {
         sentence.words[at].sign
             || sentence.words[at].is(Class::Adverb)
@@ -254,5 +266,5 @@ pub fn list_before(sentence: &Sentence, end: usize, reach: Reach) -> Vec<Phrase>
     while near > at && !sentence.is_edge(near - 1) {
         near -= 1;
     }
-    if near == at { items } else { list(sentence, near, reach).0 }
+    if near == at { items } else { list_until(sentence, near, reach, Some(end)).0 }
 }
