@@ -48,6 +48,10 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
         };
         any |= take(sentence, &found, lake, state);
     }
+    if !any {
+        let found = enumerated(sentence);
+        any |= take(sentence, &found, lake, state);
+    }
     if !any && later {
         let found = fragment(sentence, hits);
         take(sentence, &found, lake, state);
@@ -140,7 +144,7 @@ fn shown(sentence: &Sentence, hit: &Hit, topic: &str) -> Vec<Phrase> {
     let alone = sentence.is_edge(end) || adverb && sentence.is_edge(end + 1);
     let subject = |item: &Phrase| {
         let head = singular(sentence.low(item.to - 1));
-        same_thing(&item.text(sentence), topic) || is(&head, Class::Data) || is(&head, Class::Event)
+        same_thing(&item.text(sentence), topic) || is(&head, Class::Data) || items.len() == 1 && is(&head, Class::Event)
     };
     if alone && !items.iter().any(subject) { items } else { Vec::new() }
 }
@@ -183,6 +187,14 @@ fn near_verb(sentence: &Sentence, at: usize) -> bool {
         "stick", "place", "merge", "get", "stand", "brought", "come", "set", "match",
     ];
     (at.saturating_sub(24)..at).any(|place| ADDING.contains(&sentence.low(place)))
+}
+
+/// `employees: name, department and pay`: a list after a colon, mostly of words that headers end with.
+fn enumerated(sentence: &Sentence) -> Vec<Phrase> {
+    let Some(colon) = (1..sentence.words.len()).find(|at| sentence.low(*at) == ":") else { return Vec::new() };
+    let (items, _) = list(sentence, colon + 1, Reach::Thing);
+    let headers = items.iter().filter(|item| is_header(sentence, **item)).count();
+    if items.len() > 1 && 2 * headers >= items.len() && !adds_rows(sentence) { items } else { Vec::new() }
 }
 
 /// A later turn that only names things: `lighting too`, `and the port`, `bedrock type for every point`, `speaker gender and

@@ -137,7 +137,8 @@ fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
         let kind = sentence.words.get(end).is_some_and(|word| matches!(word.low.as_str(), "one" | "ones"))
             || items.last().is_some_and(|item| sentence.words[item.to - 1].is(Class::Data));
         let column = items.iter().any(|item| columns.iter().any(|column| same_thing(column, &item.text(sentence))));
-        return if kind || column { items.into_iter().map(Thing::Here).collect() } else { Vec::new() };
+        let refused = hit.from == 0 && sentence.is_edge(end) && !sentence.has(&["but"]);
+        return if kind || column || refused { items.into_iter().map(Thing::Here).collect() } else { Vec::new() };
     }
     if matches!(cue.as_str(), "nobody" | "no one" | "nothing") {
         let verb = sentence
@@ -315,7 +316,8 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
         return;
     }
     let columns = state.columns.len();
-    state.columns.retain(|column| !same_thing(column, &text));
+    // `the police department` is not the column `department`.
+    state.columns.retain(|column| !same_thing(column, &text) || stems(column).len() < words.len());
     let rows = state.grain.as_deref().is_some_and(|grain| words.len() == 1 && stems(grain).contains(&words[0]));
     if state.columns.len() == columns && !rows && state.excluded.len() < MOST {
         state.exclude(text);

@@ -101,8 +101,12 @@ fn parts(sentence: &Sentence, at: usize) -> (Vec<String>, usize) {
     let mut found = Vec::new();
     let mut end = at;
     let mut next = at;
+    let mut joined = false;
     while let Some(item) = unit_phrase(sentence, next).filter(|_| found.len() < MOST_PARTS) {
-        let unit = is_unit(sentence.low(item.to - 1));
+        // `by species and gear`: joined and at the end of its clause, any noun will do.
+        let short =
+            item.to - item.from == 1 && sentence.is_edge(item.to) && !sentence.words[item.from].is(Class::Measure);
+        let unit = is_unit(sentence.low(item.to - 1)) || joined && short;
         if !found.is_empty() && !unit {
             break;
         }
@@ -111,7 +115,7 @@ fn parts(sentence: &Sentence, at: usize) -> (Vec<String>, usize) {
         next = end;
         let comma = sentence.low(next) == ",";
         next += usize::from(comma);
-        let joined = matches!(sentence.low(next), "and" | "&" | "per" | "by" | "×" | "x" | "+");
+        joined = matches!(sentence.low(next), "and" | "&" | "per" | "by" | "×" | "x" | "+");
         next += usize::from(joined);
         // `by owner, top 20`: after a bare comma only a unit goes on.
         let goes_on = joined

@@ -220,6 +220,12 @@ fn added(before: &Period, said: Period) -> Period {
 /// The period in force with the end moved that the mention names.
 fn moved(before: Option<&Period>, mention: &Mention) -> Period {
     let (first, last) = before.map_or((None, None), Period::ends);
+    if let (Some(Period::Months(begin, _)), Period::Months(_, end), Change::End) =
+        (before, &mention.period, mention.change)
+        && begin.0 <= end.0
+    {
+        return Period::Months(*begin, *end);
+    }
     match (mention.change, mention.period.ends()) {
         (Change::Begin, (Some(year), _)) => Period::Span(
             Some(year),

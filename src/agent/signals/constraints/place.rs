@@ -162,7 +162,10 @@ fn listed(sentence: &Sentence, at: usize) -> Option<Mention> {
         return None;
     }
     // `English` alone is mostly a language.
-    let noun_follows = sentence.words.get(to).is_some_and(|word| word.is_content() || word.is(Class::Data));
+    let adjective = |at: usize| gazetteer().get(sentence.low(at)).is_some_and(|known| known.adjective);
+    let noun_follows = sentence.words.get(to).is_some_and(|word| word.is_content() || word.is(Class::Data))
+        || next == "ones"
+        || (matches!(next, "and" | "or" | ",") && adjective(to + 1));
     if known.adjective && !noun_follows {
         return None;
     }
@@ -221,6 +224,24 @@ fn name_end(sentence: &Sentence, at: usize) -> usize {
     to
 }
 
+/// How many capitalised names the list has that begins at `at`, and the word after it.
+fn proper_list(sentence: &Sentence, at: usize) -> (usize, usize) {
+    const MOST_NAMES: usize = 12;
+    let (mut names, mut end) = (0, at);
+    let mut next = at;
+    while names < MOST_NAMES && sentence.words.get(next).is_some_and(|word| word.is_capital() && word.is_content()) {
+        names += 1;
+        end = name_end(sentence, next);
+        next = end;
+        next += usize::from(sentence.low(next) == ",");
+        next += usize::from(matches!(sentence.low(next), "and" | "or" | "&"));
+        if next == end {
+            break;
+        }
+    }
+    (names, end)
+}
+
 /// A capitalised name that is in no list, where a place stands: after `in`, in a list of places, before `County`.
 fn unknown(sentence: &Sentence, at: usize, found: &[Mention], narrowing: bool, adds: bool) -> Option<Mention> {
     let word = &sentence.words[at];
@@ -277,8 +298,30 @@ fn unknown(sentence: &Sentence, at: usize, found: &[Mention], narrowing: bool, a
             | "prefecture"
             | "islands"
     );
-    if plain_kind && at > 0 && word.is_content() {
+    if plain_kind && (at > 0 || narrowing) && word.is_content() && !word.is(Class::Unit) {
         return mention(to + 1, false);
+    }
+    // `Bowie, Morris and Marion counties`, `only Bowie and Morris`.
+    if word.is_content() && !word.is(Class::Unit) && !word.is(Class::Header) {
+        let (names, end) = proper_list(sentence, at);
+        let kind =
+            sentence.words.get(end).is_some_and(|word| word.is(Class::PlaceKind)) && sentence.low(end).ends_with('s');
+        let narrowed =
+            narrowing && matches!(before, "only" | "just" | "to" | "rather") && (names > 1 || sentence.is_edge(end));
+        if (kind && names > 1) || narrowed {
+            return mention(to, false);
+        }
+    }
+    let only = at == 0
+        && narrowing
+        && (sentence.stands(to, "only") || sentence.stands(to, "alone") || sentence.stands(to, "is enough"));
+    if only
+        && word.is_content()
+        && !word.is(Class::Unit)
+        && !word.is(Class::Header)
+        && (words.len() > 1 || sentence.is_edge(to + 1))
+    {
+        return mention(to, false);
     }
     // A sentence of names alone: `Musanze and Huye.`
     let names = |word: &super::words::Word| {
@@ -323,7 +366,7 @@ fn unknown(sentence: &Sentence, at: usize, found: &[Mention], narrowing: bool, a
         && !elsewhere
         && bare
         && (at == 0 && starts
-            || matches!(before, "," | "and" | "but" | "put" | "add" | "include" | "append" | "that" | "with"))
+            || matches!(before, "," | "and" | "but" | "also" | "put" | "add" | "include" | "append" | "that" | "with"))
         && (pair || owner || !lower_follows))
         .then(|| mention(to, true))
         .flatten()

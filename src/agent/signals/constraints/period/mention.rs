@@ -107,7 +107,7 @@ fn decade(sentence: &Sentence, at: usize) -> Option<(i32, i32)> {
                 }
             }
             _ => {
-                let article = matches!(sentence.before(at), "the" | "and" | "early" | "late" | "mid");
+                let article = at == 0 || matches!(sentence.before(at), "the" | "and" | "early" | "late" | "mid");
                 NAMES.iter().find(|(name, _)| *name == word).filter(|_| article)?.1
             }
         };
@@ -214,7 +214,30 @@ fn months(sentence: &Sentence, at: usize, known: Option<i32>) -> Option<Mention>
     let year = year.or(known.filter(|_| pointed))?;
     let from_year = first_year.unwrap_or(year);
     let until_year = if last < first && first_year.is_none() { year + 1 } else { year };
-    Some(Mention { from: at, to, period: Period::Months((from_year, first), (until_year, last)), change: Change::Set })
+    let period = Period::Months((from_year, first), (until_year, last));
+    // `since 1 October 2021`, `up to the end of December 2022`: day and article are passed.
+    let mut before = at;
+    let day = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && word.len() <= 4
+            && word.parse::<u32>().is_ok_and(|day| day <= 31)
+    };
+    while before > 0
+        && (day(sentence.before(before))
+            || matches!(sentence.before(before), "the" | "end" | "of" | "start" | "beginning"))
+    {
+        before -= 1;
+    }
+    let single = part.is_none() && from_year == until_year && first == last;
+    match sentence.before(before) {
+        "since" | "from" if single => {
+            Some(Mention { from: before - 1, to, period: Period::Span(Some(from_year), None), change: Change::Set })
+        }
+        "to" | "until" | "till" | "through" if single => {
+            Some(Mention { from: before - 1, to, period, change: Change::End })
+        }
+        _ => Some(Mention { from: at, to, period, change: Change::Set }),
+    }
 }
 
 /// Years, ranges of them, decades, with the words before and after that open or close them.
@@ -308,7 +331,7 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
             });
         }
         "in" | "with" | "at" | "from" | "to" if start_verb() => return open(before - 1, to, Change::Begin),
-        "from" if before == 1 || !sentence.words[before - 2].is_content() || sentence.low(to) == "" => {
+        "from" if single && (before == 1 || !sentence.words[before - 2].is_content() || sentence.low(to) == "") => {
             return open(before - 1, to, Change::Begin);
         }
         // `exclude anything before 2016`, `nothing after 2019`: the other side is kept.
