@@ -32,7 +32,10 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
             continue;
         }
         let found = match hit.cue {
-            Cue::Exclude => objects(sentence, hit, &state.columns),
+            Cue::Exclude => match pronoun_object(sentence, hit) {
+                true => spoken_of(sentence, previous, hit.from),
+                false => objects(sentence, hit, &state.columns),
+            },
             Cue::Unwanted => subjects(sentence, previous, hit),
             _ => continue,
         };
@@ -245,18 +248,28 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
         let near = |item: &Phrase| item.names(sentence) || !period::years_in(sentence, item.from, item.to).is_empty();
         return items.into_iter().filter(near).map(Thing::Here).collect();
     }
-    let before_here = topic_of(sentence, end.saturating_sub(usize::from(pronoun)));
-    if !before_here.is_empty() {
-        return before_here
-            .into_iter()
-            .map(|phrase| Thing::Elsewhere(phrase.text(sentence), period::years_in(sentence, phrase.from, phrase.to)))
-            .collect();
-    }
-    let Some(previous) = previous else { return Vec::new() };
-    let spoken = topic_of(previous, previous.words.len()).into_iter().take(1);
-    spoken
-        .map(|phrase| Thing::Elsewhere(phrase.text(previous), period::years_in(previous, phrase.from, phrase.to)))
-        .collect()
+    spoken_of(sentence, previous, end.saturating_sub(usize::from(pronoun)))
+}
+
+/// Whether the cue is a verb whose object is a pronoun: `drop it`.
+fn pronoun_object(sentence: &Sentence, hit: &Hit) -> bool {
+    let end = hit.to + 1;
+    let ends = sentence.is_edge(end) || sentence.words[end].is(Class::Adverb) || sentence.words[end].is(Class::Talk);
+    let verb =
+        sentence.words[hit.from].is(Class::Verb) || matches!(sentence.low(hit.from), "ditch" | "delete" | "lose");
+    verb && ends && matches!(sentence.low(hit.to), "it" | "them" | "those" | "these" | "that" | "this" | "both")
+}
+
+/// What a pronoun at `end` stands for: what was spoken of before it in the sentence, else in the one before.
+fn spoken_of(sentence: &Sentence, previous: Option<&Sentence>, end: usize) -> Vec<Thing> {
+    let here = topic_of(sentence, end);
+    let (of, found) = match previous {
+        _ if !here.is_empty() => (sentence, here),
+        Some(previous) => (previous, topic_of(previous, previous.words.len())),
+        None => return Vec::new(),
+    };
+    let years = |phrase: Phrase| period::years_in(of, phrase.from, phrase.to);
+    found.into_iter().take(1).map(|phrase| Thing::Elsewhere(phrase.text(of), years(phrase))).collect()
 }
 
 /// What the words before `end` speak of: the subject of the first clause.

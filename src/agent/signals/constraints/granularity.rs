@@ -1,6 +1,10 @@
 //! What one row stands for: `per county and year`, `each patient`, `one row per stay`, `monthly`, `single incidents`,
 //! `turbines, not parks`; and how it combines with what was said before (`route`, then `monthly`: `route-month`).
 
+mod unit;
+
+use unit::{is_time, is_unit, part, parts, rhythm, unit_phrase};
+
 use super::lexicon::{Class, Cue, Hit, is, says};
 use super::phrase::{Phrase, Reach, phrase};
 use super::words::{Claim, Sentence, singular, stems};
@@ -17,116 +21,6 @@ struct Said {
     rhythm: Option<String>,
     /// Whether it is only taken if nothing is in force.
     weak: bool,
-}
-
-/// The unit of `monthly`.
-fn rhythm(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "yearly" | "annual" | "annually" => "year",
-        "quarterly" => "quarter",
-        "monthly" => "month",
-        "weekly" => "week",
-        "daily" | "nightly" => "day",
-        "hourly" => "hour",
-        "half-hourly" => "half hour",
-        "quarter-hourly" | "15-minute" => "quarter hour",
-        "minutely" => "minute",
-        _ => return None,
-    })
-}
-
-fn is_time(part: &str) -> bool {
-    part.split(' ').next_back().is_some_and(|last| is(last, Class::Time))
-}
-
-fn is_unit(word: &str) -> bool {
-    is(&singular(word), Class::Unit)
-}
-
-/// The name of a part: the phrase with its last word in the singular.
-fn part(sentence: &Sentence, phrase: Phrase) -> String {
-    let text = phrase.text(sentence);
-    let text = text.trim_matches(['\'', '"']);
-    match text.rsplit_once(' ') {
-        Some((before, last)) => format!("{} {}", before.to_lowercase(), singular(&last.to_lowercase())),
-        None => singular(&text.to_lowercase()),
-    }
-}
-
-/// A phrase of at most three words that can be what rows stand for.
-fn unit_phrase(sentence: &Sentence, at: usize) -> Option<Phrase> {
-    let mut from = at;
-    while from < at + 3 && sentence.words.get(from).is_some_and(|word| word.is(Class::Determiner)) {
-        from += 1;
-    }
-    // `per stay`, `each match`: units that are verbs elsewhere.
-    let verb = sentence.words.get(from).is_some_and(|word| word.is(Class::Verb) && is_unit(&word.low));
-    let found = if verb { Phrase { from, to: from + 1 } } else { phrase(sentence, at, Reach::Thing)? };
-    let to =
-        (found.from..found.to).find(|at| matches!(sentence.low(*at), "of" | "per" | "in" | "to")).unwrap_or(found.to);
-    let mut found = Phrase { to, ..found };
-    while found.to > found.from + 1
-        && matches!(sentence.low(found.to - 1), "separate" | "level" | "basis" | "separately" | "total" | "totals")
-    {
-        found.to -= 1;
-    }
-    const RATES: [&str; 14] = [
-        "capita",
-        "cent",
-        "head",
-        "se",
-        "mille",
-        "inhabitant",
-        "annum",
-        "default",
-        "hand",
-        "mistake",
-        "name",
-        "law",
-        "email",
-        "way",
-    ];
-    let words = sentence.words.get(found.from..found.to)?;
-    let bad = words.is_empty()
-        || words.iter().any(|word| matches!(word.low.as_str(), "row" | "line" | "record"))
-        || words.len() > 3
-        || words.iter().any(|word| word.low.starts_with(|c: char| c.is_ascii_digit()))
-        || words.last().is_some_and(|last| RATES.contains(&last.low.as_str()) || last.is(Class::Data))
-        || (words.len() == 1 && words[0].is_capital() && found.from > 0 && !is_unit(&words[0].low));
-    (!bad).then_some(found)
-}
-
-/// The parts of `X and Y` or `X, Y and Z` that begin at `at`; the word after.
-fn parts(sentence: &Sentence, at: usize) -> (Vec<String>, usize) {
-    let mut found = Vec::new();
-    let mut end = at;
-    let mut next = at;
-    let mut joined = false;
-    while let Some(item) = unit_phrase(sentence, next).filter(|_| found.len() < MOST_PARTS) {
-        // `by species and gear`: joined and at the end of its clause, any noun will do.
-        let short =
-            item.to - item.from == 1 && sentence.is_edge(item.to) && !sentence.words[item.from].is(Class::Measure);
-        let unit = is_unit(sentence.low(item.to - 1)) || joined && short;
-        if !found.is_empty() && !unit {
-            break;
-        }
-        found.push(part(sentence, item));
-        end = item.to;
-        next = end;
-        let comma = sentence.low(next) == ",";
-        next += usize::from(comma);
-        joined = matches!(sentence.low(next), "and" | "&" | "per" | "by" | "×" | "x" | "+");
-        next += usize::from(joined);
-        // `by owner, top 20`: after a bare comma only a unit goes on.
-        let goes_on = joined
-            || comma
-                && unit_phrase(sentence, next)
-                    .is_some_and(|item| is_unit(sentence.low(item.to - 1)) && item.to - item.from == 1);
-        if !goes_on || (matches!(sentence.low(next), "the") && !is_unit(sentence.low(next + 1))) {
-            break;
-        }
-    }
-    (found, end)
 }
 
 /// Whether `by` at `at` groups: not the agent of a passive, not a key, not the manner.
@@ -173,6 +67,32 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
     };
     match word {
         "per" => with(at + 1, false),
+        // `roll it up to postal code`.
+        "to" if (at.saturating_sub(7)..at).any(|place| {
+            matches!(
+                sentence.low(place),
+                "aggregate"
+                    | "aggregated"
+                    | "roll"
+                    | "rolled"
+                    | "collapse"
+                    | "collapsed"
+                    | "sum"
+                    | "summed"
+                    | "add"
+                    | "condense"
+                    | "group"
+            )
+        }) && !sentence
+            .words
+            .get(at + 1)
+            .is_some_and(|word| word.is(Class::Pronoun) || word.is(Class::Verb))
+            && sentence.low(at.saturating_sub(1)) != "next" =>
+        {
+            with(at + 1, false).filter(|(parts, ..)| {
+                parts.iter().any(|part| part.split(' ').next_back().is_some_and(is_unit) || part.ends_with("code"))
+            })
+        }
         // `average delay for route and hour`.
         "for" => with(at + 1, false).filter(|(parts, ..)| {
             let units = |part: &String| part.split(' ').next_back().is_some_and(|last| is(last, Class::Unit));
@@ -211,7 +131,8 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
             );
             let from =
                 at + 1 + usize::from(sentence.low(at + 1) == "of") + usize::from(sentence.stands(at + 1, "of the"));
-            with(from, target || !strong)
+            let (parts, end, weak) = with(from, target || !strong)?;
+            Some((parts, end, weak && !matches!(sentence.low(end), "separately" | "separate")))
         }
         "row" | "line" | "record" | "entry" | "rows" | "lines" | "records" | "observation" | "figure" => {
             // `one stay per row`, `one voucher a row`.
@@ -330,6 +251,10 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &
         sentence.claim(0, old, Claim::Grain);
         return;
     }
+    if let Some(grain) = enough(sentence, in_force.as_deref()) {
+        *in_force = Some(grain);
+        return;
+    }
     let said = said(sentence, hits, first_turn);
     let time = |grain: &str| parts_of(grain).last().is_some_and(|last| is_time(last));
     let whole = |parts: &[String]| Some(parts.join("-")).filter(|text| !text.is_empty());
@@ -442,6 +367,29 @@ fn fragment(sentence: &Sentence) -> Option<(usize, usize)> {
         let alone =
             sentence.is_edge(at + 1) && (at > 0 && sentence.low(at - 1) == ",") && at + 1 < sentence.words.len();
         (plural && alone && word.claim.is_none() && is_unit(&word.low) && !is_time(&word.low)).then_some((at, at + 1))
+    })
+}
+
+/// `Just municipalities`, `hours will do`: a unit of those in force, or of time.
+fn enough(sentence: &Sentence, in_force: Option<&str>) -> Option<String> {
+    let parts = parts_of(in_force?);
+    (0..sentence.words.len()).find_map(|at| {
+        let unit = singular(sentence.low(at));
+        if unit == sentence.low(at) || !is(&unit, Class::Unit) {
+            return None;
+        }
+        let before = matches!(sentence.before(at), "just" | "only") && at == 1 && sentence.is_edge(at + 1);
+        let after = ["will do", "are enough", "are fine", "suffice", "would do", "are ok"]
+            .iter()
+            .any(|words| sentence.stands(at + 1, words));
+        if before && parts.len() > 1 && parts.contains(&unit) {
+            return Some(unit);
+        }
+        (after && is_time(&unit)).then(|| {
+            let mut kept: Vec<String> = parts.iter().filter(|part| !is_time(part)).cloned().collect();
+            kept.push(unit);
+            kept.join("-")
+        })
     })
 }
 

@@ -136,7 +136,9 @@ fn is_aside(sentence: &Sentence, mention: &Mention) -> bool {
         matches!(sentence.low(at), "stops" | "ends" | "starts" | "begins" | "stopped" | "ended" | "started" | "began" | "reaches" | "covers" | "opened" | "published" | "built" | "founded" | "until" if at > 0 || sentence.low(at) != "until")
             && sentence.low(at) != "until"
     });
-    (describes && !enough) || told
+    let shown = (mention.from.saturating_sub(4)..mention.from)
+        .any(|at| matches!(sentence.low(at), "gave" | "got" | "showed" | "returned" | "sent"));
+    (describes && !enough) || told || shown
 }
 
 /// Whether what the mention says is to be left: `not 2019`, `rather than 2019`, `instead of 2019`.
@@ -229,7 +231,7 @@ fn moved(before: Option<&Period>, mention: &Mention) -> Period {
     match (mention.change, mention.period.ends()) {
         (Change::Begin, (Some(year), _)) => Period::Span(
             Some(year),
-            last.filter(|last| *last >= year && matches!(before, Some(Period::Span(..) | Period::Years(_)))),
+            last.filter(|last| *last > year && matches!(before, Some(Period::Span(..) | Period::Years(_)))),
         ),
         (Change::End, (_, Some(year))) => Period::Span(first.filter(|first| *first <= year), Some(year)),
         _ => mention.period.clone(),

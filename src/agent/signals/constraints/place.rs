@@ -157,8 +157,10 @@ fn listed(sentence: &Sentence, at: usize) -> Option<Mention> {
     let (to, known) = longest?;
     let next = sentence.low(to);
     let inside = at > 0 && !sentence.is_edge(at - 1);
+    let shouted = first.text.chars().count() > 1 && first.text.chars().all(|c| c.is_uppercase() || c == '.');
     let following_noun = sentence.words.get(to).is_some_and(|word| word.is_content() || word.is(Class::Auxiliary));
-    if known.plain && !(first.is_capital() && (inside || next == "'s" || next == "and" || !following_noun)) {
+    if known.plain && !shouted && !(first.is_capital() && (inside || next == "'s" || next == "and" || !following_noun))
+    {
         return None;
     }
     // `English` alone is mostly a language.
@@ -274,7 +276,7 @@ fn unknown(sentence: &Sentence, at: usize, found: &[Mention], narrowing: bool, a
     if found.last().is_some_and(listed) && !lower_follows {
         return mention(to, false);
     }
-    if matches!(before, "in" | "across" | "around" | "near" | "within" | "throughout" | "outside" | "inside") {
+    if matches!(before, "in" | "at" | "across" | "around" | "near" | "within" | "throughout" | "outside" | "inside") {
         return (at > 1 || before == "in").then(|| mention(to, false)).flatten();
     }
     let definite = before == "the" && at > 1 && sentence.low(at - 2) == "in";

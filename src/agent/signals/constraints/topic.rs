@@ -2,7 +2,7 @@
 //! when the first was vague, or when they correct a word of it.
 
 use super::lexicon::Class;
-use super::words::{Sentence, Word, singular, stems};
+use super::words::{Claim, Sentence, Word, singular, stems};
 
 /// Words of a topic.
 const MOST_WORDS: usize = 8;
@@ -11,18 +11,21 @@ const MOST_SENTENCES: usize = 3;
 
 /// The topic that a turn names first.
 pub fn named(sentences: &[Sentence]) -> Option<String> {
-    sentences.iter().take(MOST_SENTENCES).find_map(first_phrase)
+    // What rows stand for may be all that was named: `individual flight delays`.
+    let first = |rows: bool| sentences.iter().take(MOST_SENTENCES).find_map(|sentence| first_phrase(sentence, rows));
+    first(false).or_else(|| first(true))
 }
 
-fn open(word: &Word) -> bool {
-    word.claim.is_none() && word.is_content() && word.low != "×"
+/// Whether the word can be part of a topic; `rows`: also if it tells what rows stand for.
+fn open(word: &Word, rows: bool) -> bool {
+    (word.claim.is_none() || rows && word.claim == Some(Claim::Grain)) && word.is_content() && word.low != "×"
 }
 
 /// The first noun phrase that says more than `data`.
-fn first_phrase(sentence: &Sentence) -> Option<String> {
+fn first_phrase(sentence: &Sentence, rows: bool) -> Option<String> {
     let mut at = 0;
     while at < sentence.words.len() {
-        if !open(&sentence.words[at]) {
+        if !open(&sentence.words[at], rows) {
             at += 1;
             continue;
         }
@@ -34,16 +37,16 @@ fn first_phrase(sentence: &Sentence) -> Option<String> {
             while sentence.words.get(next).is_some_and(|word| word.is(Class::Determiner)) {
                 next += 1;
             }
-            if open(word) {
+            if open(word, rows) {
                 to += 1;
-            } else if binds && word.claim.is_none() && sentence.words.get(next).is_some_and(open) {
+            } else if binds && word.claim.is_none() && sentence.words.get(next).is_some_and(|word| open(word, rows)) {
                 to = next + 1;
             } else {
                 break;
             }
         }
         let words = &sentence.words[at..to];
-        if let Some(text) = told(sentence, at, words) {
+        if let Some(text) = told(sentence, at, words, rows) {
             return Some(text);
         }
         at = to;
@@ -52,10 +55,10 @@ fn first_phrase(sentence: &Sentence) -> Option<String> {
 }
 
 /// The phrase without words for any data at its ends; nothing if nothing is left.
-fn told(sentence: &Sentence, at: usize, words: &[Word]) -> Option<String> {
-    let idle = |word: &Word| word.is(Class::Data) || word.is(Class::Measure) || !open(word);
+fn told(sentence: &Sentence, at: usize, words: &[Word], rows: bool) -> Option<String> {
+    let idle = |word: &Word| word.is(Class::Data) || word.is(Class::Measure) || !open(word, rows);
     let from = words.iter().position(|word| !idle(word))?;
-    let to = words.iter().rposition(|word| open(word) && !word.is(Class::Data))? + 1;
+    let to = words.iter().rposition(|word| open(word, rows) && !word.is(Class::Data))? + 1;
     let plain = words[from..to].iter().all(|word| word.low.starts_with(|c: char| c.is_ascii_digit()));
     let keep = (to > from && !plain).then(|| sentence.text(at + from, (at + to).min(at + from + MOST_WORDS)))?;
     Some(keep)
@@ -116,6 +119,10 @@ fn kind_of(sentence: &Sentence, before: &str) -> Option<String> {
     let kind = &sentence.words[at - 1];
     let counted = singular(&head.to_lowercase()) != head.to_lowercase();
     let narrows = at == 1 || !sentence.words[..at - 1].iter().any(|word| word.is(Class::Verb) || word.claim.is_some());
-    (counted && narrows && sentence.low(at + 1) != "as" && open(kind) && !before.to_lowercase().contains(&kind.low))
-        .then(|| format!("{} {before}", kind.low))
+    (counted
+        && narrows
+        && sentence.low(at + 1) != "as"
+        && open(kind, false)
+        && !before.to_lowercase().contains(&kind.low))
+    .then(|| format!("{} {before}", kind.low))
 }

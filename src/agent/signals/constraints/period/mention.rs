@@ -387,6 +387,11 @@ fn century(sentence: &Sentence, at: usize) -> Option<Mention> {
 
 /// `last five years`, `this decade`, `latest year`, `as it stands today`.
 fn relative(sentence: &Sentence, at: usize) -> Option<Mention> {
+    const TODAY: [&str; 5] = ["as it stands today", "as it stands", "as of today", "as of now", "as they stand today"];
+    if let Some(words) = TODAY.iter().find(|words| sentence.stands(at, words)) {
+        let to = at + words.split(' ').count();
+        return Some(Mention { from: at, to, period: Period::Relative("latest year".into()), change: Change::Set });
+    }
     let words = ["most recent", "last", "past", "latest", "newest", "current", "this", "recent", "previous"];
     let start = words.iter().find(|words| sentence.stands(at, words))?;
     let mut to = at + start.split(' ').count();
