@@ -529,7 +529,8 @@ mod tests {
         assert_eq!(form("2 Jan 2020").as_deref(), Some("2020-01-02"));
         assert_eq!(form("n/a"), None);
         let long = "&".repeat(300);
-        assert_ne!(form(&long), form(form(&long).expect("a form").trim_start_matches('\'')));
+        let folded = form(&long).expect("a form");
+        assert_ne!(form(folded.trim_start_matches('\'')), Some(folded));
         let digits = format!("1{}", "0".repeat(300));
         assert_ne!(form("1e300"), form(&digits));
         assert_eq!(normaliser.distinct_word("NA"), "na");
