@@ -18,14 +18,15 @@ impl Agent<'_> {
     /// # Errors
     /// [`Error::UnknownTable`] with the nearest ids.
     pub fn input(&self, name: &str) -> Result<Input> {
-        match self.index.find(name) {
-            Ok(_) => Ok(Input::Table(name.to_string())),
-            Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => {
-                let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
-                Ok(Input::File(path.to_string_lossy().into_owned()))
-            }
-            Err(error) => Err(error),
+        if self.index.get(name)?.is_some() {
+            return Ok(Input::Table(name.to_string()));
         }
+        if Path::new(name).is_file() {
+            let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
+            return Ok(Input::File(path.to_string_lossy().into_owned()));
+        }
+        // With the nearest names.
+        self.index.find(name).map(|_| Input::Table(name.to_string()))
     }
 
     /// Reads and sketches a table that the conversation works with.

@@ -103,8 +103,8 @@ impl Agent<'_> {
         let own = query.into_iter().flat_map(|query| query.entry.profile.columns.clone());
         let shown = session.turns.last().into_iter().flat_map(|turn| turn.tables.iter().take(SHOWN));
         let theirs = shown
-            .filter_map(|id| self.index.entry(self.index.find(id).ok()?).ok())
-            .flat_map(|entry| entry.profile.columns);
+            .filter_map(|id| self.index.entry(self.index.get(id).ok()??).ok())
+            .flat_map(|entry| entry.profile.columns.clone());
         own.chain(theirs).map(|column| column.name).collect()
     }
 
@@ -135,9 +135,7 @@ impl Agent<'_> {
         let partners = pair.as_ref().map_or(scored.as_slice(), |(_, partners)| partners.as_slice());
         let partner = best_for(OperationKind::Join, partners);
         let supplement = best_for(OperationKind::Union, partners);
-        let weighed: Vec<(&Candidate, f64)> =
-            scored.iter().map(|scored| (&scored.candidate, scored.best().1.total)).collect();
-        let question = question::best(&weighed, &signals.operation);
+        let question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         let mut operations =
             operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplement, question });
         for operation in operations.iter_mut().take(WITH_SQL) {

@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         Ok((place, index)) => match index.find(&command.table) {
             Ok(table) => {
                 let table = index.entry(table)?;
-                report(&source::file_path(&place.lake, &table.path)?, table, true)
+                report(&source::file_path(&place.lake, &table.path)?, (*table).clone(), true)
             }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),

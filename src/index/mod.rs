@@ -9,6 +9,7 @@ pub mod build;
 pub mod catalog;
 pub mod columns;
 pub mod encode;
+mod entries;
 mod keys;
 pub mod lexical;
 pub mod lock;

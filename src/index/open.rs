@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::catalog::Catalog;
 use super::columns::Columns;
+use super::entries::Entries;
 use super::lexical::{LexicalIndex, LexicalSegment};
 use super::lsh::LshIndex;
 use super::manifest::Manifest;
@@ -75,6 +77,7 @@ pub struct LakeIndex {
     manifest: Manifest,
     segments: Vec<Segment>,
     lexical: LexicalIndex,
+    entries: Entries,
 }
 
 impl LakeIndex {
@@ -132,7 +135,7 @@ impl LakeIndex {
             segments.push(segment);
         }
         let lexical = LexicalIndex::open(&words)?;
-        Ok(Self { folder: folder.to_path_buf(), manifest, segments, lexical })
+        Ok(Self { folder: folder.to_path_buf(), manifest, segments, lexical, entries: Entries::default() })
     }
 
     /// The folder it was opened from.
@@ -181,15 +184,23 @@ impl LakeIndex {
         })
     }
 
+    /// The table called `id`, if there is one.
+    pub fn get(&self, id: &str) -> Result<Option<TableRef>> {
+        for (place, segment) in self.segments.iter().enumerate() {
+            if let Some(table) = segment.catalog.find(id)?.filter(|table| segment.is_live(*table)) {
+                return Ok(Some(TableRef { segment: place as u32, table }));
+            }
+        }
+        Ok(None)
+    }
+
     /// The table called `id`.
     ///
     /// # Errors
     /// [`Error::UnknownTable`] with the nearest ids.
     pub fn find(&self, id: &str) -> Result<TableRef> {
-        for (place, segment) in self.segments.iter().enumerate() {
-            if let Some(table) = segment.catalog.find(id)?.filter(|table| segment.is_live(*table)) {
-                return Ok(TableRef { segment: place as u32, table });
-            }
+        if let Some(table) = self.get(id)? {
+            return Ok(table);
         }
         let mut ids = Vec::with_capacity(self.len());
         for table in self.tables() {
@@ -206,8 +217,8 @@ impl LakeIndex {
         self.segment(table.segment)?.catalog.id(table.table)
     }
 
-    /// The entry of a table.
-    pub fn entry(&self, table: TableRef) -> Result<TableEntry> {
-        self.segment(table.segment)?.catalog.entry(table.table)
+    /// The entry of a table; parsed once while it is among those used lately.
+    pub fn entry(&self, table: TableRef) -> Result<Arc<TableEntry>> {
+        self.entries.get(table, || self.segment(table.segment)?.catalog.entry(table.table))
     }
 }

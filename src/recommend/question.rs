@@ -1,7 +1,7 @@
 //! The one question whose answers split the candidates most.
 //!
 //! Each property that candidates differ in (what is to be done, folder, grain, period, places, a column that some have) divides
-//! their utility among its values; the property of greatest entropy is asked about.
+//! their weight among its values; the property of greatest entropy is asked about.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,15 @@ const MOST_CHOICES: usize = 5;
 /// A question that tells less than this is not worth an analyst's time.
 const LEAST_BITS: f64 = 0.3;
 
-/// The best question over the best candidates with their utilities, if one is worth asking.
-pub fn best(tables: &[(&Candidate, f64)], asked: &Ranked<OperationKind>) -> Option<Question> {
-    let tables = &tables[..tables.len().min(LOOKED_AT)];
+/// The best question over the candidates, best first, if one is worth asking. A candidate weighs 1 / rank: utilities lie so
+/// close together that the first would hardly count more than the last.
+pub fn best<'a>(
+    candidates: impl IntoIterator<Item = &'a Candidate>,
+    asked: &Ranked<OperationKind>,
+) -> Option<Question> {
+    let ranked = (1u32..).zip(candidates.into_iter().take(LOOKED_AT));
+    let tables: Vec<(&Candidate, f64)> = ranked.map(|(rank, candidate)| (candidate, 1.0 / f64::from(rank))).collect();
+    let tables = tables.as_slice();
     let mut questions: Vec<Question> = vec![about_operation(asked)];
     questions.extend(divide("Which part of the lake is it about?", tables, |candidate| {
         let id = candidate.entry.id.as_str();
@@ -32,11 +38,11 @@ pub fn best(tables: &[(&Candidate, f64)], asked: &Ranked<OperationKind>) -> Opti
             GrainKind::Aggregate => "a figure over a group, such as a total per year".to_string(),
         })
     }));
-    questions.extend(divide("Which period do you need?", tables, |candidate| {
+    questions.extend(divide("How recent must it be?", tables, |candidate| {
         let time = candidate.entry.profile.time.as_ref()?;
         let last: i32 = time.to.get(..4)?.parse().ok()?;
         let decade = last / 10 * 10;
-        Some(format!("up to the {decade}s"))
+        Some(format!("the latest rows from the {decade}s"))
     }));
     questions.extend(divide("Which places should it cover?", tables, |candidate| {
         let places = candidate.entry.profile.places.as_ref()?;
@@ -80,11 +86,11 @@ fn divide(
 ) -> Option<Question> {
     let mut groups: BTreeMap<String, (f64, Vec<String>)> = BTreeMap::new();
     let mut known = 0;
-    for (candidate, utility) in tables {
+    for (candidate, weight) in tables {
         let Some(value) = property(candidate) else { continue };
         known += 1;
         let group = groups.entry(value).or_default();
-        group.0 += utility;
+        group.0 += weight;
         group.1.push(candidate.entry.id.as_str().to_string());
     }
     // A property that half of them do not have divides nothing.
@@ -108,14 +114,14 @@ fn divide(
 /// Whether a column is needed that about half of the candidates have.
 fn column_question(tables: &[(&Candidate, f64)]) -> Option<Question> {
     let mut having: BTreeMap<String, f64> = BTreeMap::new();
-    let total: f64 = tables.iter().map(|(_, utility)| utility).sum();
-    for (candidate, utility) in tables {
+    let total: f64 = tables.iter().map(|(_, weight)| weight).sum();
+    for (candidate, weight) in tables {
         let mut names: Vec<String> =
             candidate.entry.profile.columns.iter().map(|column| column.name.to_lowercase()).collect();
         names.sort();
         names.dedup();
         for name in names {
-            *having.entry(name).or_default() += utility;
+            *having.entry(name).or_default() += weight;
         }
     }
     let (name, _) = having.into_iter().min_by(|a, b| {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,7 +101,7 @@ pub struct Relevance {
 #[derive(Debug, Clone)]
 pub struct Candidate {
     /// What the catalogue says of it.
-    pub entry: TableEntry,
+    pub entry: Arc<TableEntry>,
     /// Rel(T, q).
     pub relevance: Relevance,
     /// By words and meaning.

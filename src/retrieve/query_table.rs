@@ -53,22 +53,21 @@ impl QueryTable {
     /// # Errors
     /// [`Error::UnknownTable`] when it is neither; whatever reading it reports.
     pub fn resolve(index: &LakeIndex, lake: &Path, name: &str, embedder: &dyn Embedder) -> Result<Self> {
-        match index.find(name) {
-            Ok(table) => {
-                let entry = index.entry(table)?;
-                // As much of it as the index knows.
-                let rows = entry.report.sample.map(|sample| sample.rows);
-                let path = source::file_path(lake, &entry.path)?;
-                let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
-                own.entry.id = entry.id;
-                Ok(own)
+        let Some(table) = index.get(name)? else {
+            let path = Path::new(name);
+            // An unknown name is told with the nearest ones.
+            if !path.is_file() {
+                index.find(name)?;
             }
-            Err(unknown @ Error::UnknownTable { .. }) => {
-                let path = Path::new(name);
-                if path.is_file() { Self::read(path, None, embedder) } else { Err(unknown) }
-            }
-            Err(error) => Err(error),
-        }
+            return Self::read(path, None, embedder);
+        };
+        let entry = index.entry(table)?;
+        // As much of it as the index knows.
+        let rows = entry.report.sample.map(|sample| sample.rows);
+        let path = source::file_path(lake, &entry.path)?;
+        let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
+        own.entry.id = entry.id.clone();
+        Ok(own)
     }
 
     /// Reads the table in the file `path`.
