@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::error::ArrowError;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::{SessionConfig, SessionContext};
 use datafusion::execution::disk_manager::DiskManagerBuilder;
@@ -26,6 +27,10 @@ use crate::lake::reader::{self, ReadOptions};
 
 /// Consumers of memory named in an error.
 const NAMED_CONSUMERS: std::num::NonZeroUsize = std::num::NonZeroUsize::MIN;
+/// Bytes of memory for each row of a batch where there is little memory.
+const SPILLING_BATCH_SHARE: usize = 1 << 15;
+/// Rows of a batch at least.
+const LEAST_BATCH_ROWS: usize = 256;
 /// What DataFusion recommends besides quoting a column's name.
 const UNUSABLE_ADVICE: &str = " or disable the datafusion.sql_parser.enable_ident_normalization configuration";
 /// Schema of DataFusion's own tables about tables.
@@ -63,7 +68,7 @@ pub(super) enum Strategy {
     Parallel,
     /// On one core and with the same order of rows each time: that of the table, for a join that of its first table.
     InOrder,
-    /// On all cores, with joins that sort what they join, so that it can go to temporary files.
+    /// As [`Strategy::InOrder`] for joins, but with joins that sort what they join, so that it can go to temporary files.
     Spilling,
 }
 
@@ -173,7 +178,7 @@ impl LakeContext {
             statement::read_only().verify_plan(&plan).map_err(|error| {
                 Error::Usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
             })?;
-            if strategy == Strategy::InOrder {
+            if strategy != Strategy::Parallel {
                 plan = order::by_first_table(plan).map_err(|error| self.error(&error))?;
             }
             let explains = matches!(plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
@@ -205,6 +210,11 @@ impl LakeContext {
                 // DataFusion sorts for a join only where there are several partitions.
                 options.execution.target_partitions = options.execution.target_partitions.max(2);
                 options.optimizer.prefer_hash_join = false;
+                // A few batches of each table must fit at the same time.
+                let rows = (self.limits.memory_bytes / SPILLING_BATCH_SHARE).max(LEAST_BATCH_ROWS);
+                if let Ok(rows) = ConfigNonZeroUsize::try_new(rows) {
+                    options.execution.batch_size = options.execution.batch_size.min(rows);
+                }
             }
         }
         SessionContext::new_with_state(state)

@@ -1,32 +1,44 @@
 //! Joins that keep the order of their first table.
 //!
-//! DataFusion's hash join holds its first table in memory and lets the second one stream past it, so the rows come in the
-//! order of the second. The working table comes first and is the longer one as a rule, so the two change places.
+//! DataFusion's hash join holds its first table in memory and lets the second one stream past it. The working table comes
+//! first and is the longer one as a rule, so the two change places. Its rows are numbered and the result is sorted by these
+//! numbers; as the join is known to keep them in order, that costs a sort only where the join is carried out another way.
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::logical_plan::Join;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
-/// `plan` with the sides of its joins exchanged.
+/// `plan` with the rows of its joins in the order of their first tables.
 ///
 /// # Errors
 /// DataFusion's, for a plan it cannot rewrite.
 pub fn by_first_table(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let exchanged = plan.transform_up(|node| {
-        let LogicalPlan::Join(join) = node else { return Ok(Transformed::no(node)) };
-        let on = join.on.into_iter().map(|(left, right)| (right, left)).collect();
-        let join = Join::try_new(
-            join.right,
-            join.left,
-            on,
-            join.filter,
-            join.join_type.swap(),
-            join.join_constraint,
-            join.null_equality,
-            join.null_aware,
-        )?;
-        Ok(Transformed::yes(LogicalPlan::Join(join)))
+    let ordered = plan.transform_up(|node| match node {
+        LogicalPlan::Join(join) => Ok(Transformed::yes(ordered(join)?)),
+        other => Ok(Transformed::no(other)),
     })?;
-    Ok(exchanged.data)
+    Ok(ordered.data)
+}
+
+fn ordered(join: Join) -> Result<LogicalPlan> {
+    let numbered = LogicalPlanBuilder::from(join.left).window([row_number()])?.build()?;
+    let number = numbered.schema().columns().pop();
+    let on = join.on.into_iter().map(|(left, right)| (right, left)).collect();
+    let exchanged = Join::try_new(
+        join.right,
+        numbered.into(),
+        on,
+        join.filter,
+        join.join_type.swap(),
+        join.join_constraint,
+        join.null_equality,
+        join.null_aware,
+    )?;
+    let exchanged = LogicalPlanBuilder::from(LogicalPlan::Join(exchanged));
+    match number {
+        Some(number) => exchanged.sort([Expr::Column(number).sort(true, false)])?.build(),
+        None => exchanged.build(),
+    }
 }

@@ -43,10 +43,15 @@ impl Output {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let file = tempfile::Builder::new()
-            .prefix(UNFINISHED)
-            .tempfile_in(folder)
-            .map_err(|error| Error::io("write", path, error))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(UNFINISHED);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file, less what the user's mask takes away; temporary files are their owner's only.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder).map_err(|error| Error::io("write", path, error))?;
         Ok(Self { path: path.to_path_buf(), file })
     }
 
@@ -71,6 +76,7 @@ impl Output {
             io::ErrorKind::AlreadyExists => exists(&path),
             _ => Error::io("write", &path, error.error),
         })?;
+        // The name is in the folder, which is flushed apart.
         #[cfg(unix)]
         if let Some(folder) =
             path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })

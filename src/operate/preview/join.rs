@@ -255,14 +255,20 @@ pub fn match_groups(context: &LakeContext, join: &ResolvedJoin, notes: &mut Vec<
 /// One row a key: rows on the left, rows on the right, the key as the left writes it, as the right writes it, and the
 /// values of the counted columns.
 fn groups_sql(join: &ResolvedJoin, counted: usize) -> String {
-    let side = |table: &InputTable, values: &[String], written: &[String], counts: &[String]| {
-        let mut columns: Vec<String> =
-            values.iter().enumerate().map(|(at, value)| format!("{value} AS k{at}")).collect();
-        columns.extend(written.iter().enumerate().map(|(at, written)| format!("{written} AS w{at}")));
-        columns.push("count(*) AS n".into());
-        columns.extend(counts.iter().enumerate().map(|(at, column)| format!("count({column}) AS c{at}")));
-        let places: Vec<String> = (1..=values.len()).map(|place| place.to_string()).collect();
-        format!("(SELECT {} FROM {} GROUP BY {})", columns.join(", "), table.sql, places.join(", "))
+    let side = |table: &InputTable, values: &[String], written: &[String], counted: &[String]| {
+        let named = |letter: char, columns: &[String]| -> Vec<String> {
+            columns.iter().enumerate().map(|(at, column)| format!("{column} AS {letter}{at}")).collect()
+        };
+        // Named first and grouped by name: to DataFusion a cast is called as what it casts.
+        let inner = [named('k', values), named('w', written), named('c', counted)].concat();
+        let each = |form: fn(usize) -> String, count: usize| (0..count).map(form).collect::<Vec<_>>();
+        let keys = each(|at| format!("k{at}"), values.len());
+        // Of the ways to write a value, the first in the alphabet.
+        let written = each(|at| format!("min(w{at}) AS w{at}"), written.len());
+        let counts = each(|at| format!("count(c{at}) AS c{at}"), counted.len());
+        let outer = [keys.clone(), written, vec!["count(*) AS n".to_string()], counts].concat();
+        let (outer, inner, keys) = (outer.join(", "), inner.join(", "), keys.join(", "));
+        format!("(SELECT {outer} FROM (SELECT {inner} FROM {}) AS t GROUP BY {keys})", table.sql)
     };
     let mut left_values = Vec::new();
     let mut right_values = Vec::new();
@@ -271,9 +277,8 @@ fn groups_sql(join: &ResolvedJoin, counted: usize) -> String {
     for pair in &join.keys {
         let (left, right) = (identifier(&pair.left.name), identifier(&pair.right.name));
         let written = |column: &str, value: &str| match pair.comparison {
-            // Of the ways to write a value, the first in the alphabet.
-            Comparison::Normalised => format!("min(CAST({column} AS VARCHAR))"),
-            _ => format!("min({value})"),
+            Comparison::Normalised => format!("CAST({column} AS VARCHAR)"),
+            _ => value.to_string(),
         };
         left_written.push(written(&left, &pair.left_value(&left)));
         right_written.push(written(&right, &pair.right_value(&right)));

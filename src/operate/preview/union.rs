@@ -9,7 +9,7 @@ use crate::operate::context::LakeContext;
 use crate::operate::counts::figures;
 use crate::operate::inputs::{Family, InputColumn};
 use crate::operate::quote::identifier;
-use crate::operate::sql::union::{ResolvedUnion, Target, UnionColumn};
+use crate::operate::sql::union::{ResolvedUnion, UnionColumn};
 
 /// What a union would do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -138,8 +138,11 @@ fn misfit_count(column: &UnionColumn, part: &InputColumn) -> Option<String> {
     let fitting = match part.family {
         Family::Text if others().all(|other| other.family == Family::Number) => part.call("value_number", &name),
         Family::Text if others().all(|other| other.family.is_dated()) => part.call("value_date", &name),
-        Family::Empty if column.target != Target::Text => format!("TRY_CAST({name} AS {})", column.type_name()?),
+        Family::Empty => {
+            let sql_type = column.type_name().filter(|name| *name != "VARCHAR")?;
+            format!("TRY_CAST({name} AS {sql_type})")
+        }
         _ => return None,
     };
-    Some(format!("count({name}) - count({fitting})"))
+    Some(format!("count(*) FILTER (WHERE {name} IS NOT NULL AND {fitting} IS NULL)"))
 }

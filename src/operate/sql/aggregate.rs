@@ -64,7 +64,8 @@ fn group_expression(column: &InputColumn, key: &GroupKey) -> Result<String> {
     let Some(part) = key.part else { return Ok(name) };
     let date = match column.family {
         Family::Date => name,
-        Family::Time => format!("CAST({name} AS DATE)"),
+        // A cast has the name of what it casts, which may be grouped by as well.
+        Family::Time => format!("arrow_cast({name}, 'Date32')"),
         Family::Text | Family::Empty => column.call("value_date", &name),
         // A column of years is its own year.
         Family::Number if part == DatePart::Year && column.data_type.is_integer() => return Ok(name),
