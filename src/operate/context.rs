@@ -15,6 +15,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
 
 use super::catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
+use super::in_turn::in_turn;
 use super::names::Names;
 use super::notes::{Note, Notes};
 use super::rows::Rows;
@@ -28,9 +29,11 @@ use crate::lake::reader::{self, ReadOptions};
 /// Consumers of memory named in an error.
 const NAMED_CONSUMERS: std::num::NonZeroUsize = std::num::NonZeroUsize::MIN;
 /// Bytes of memory for each row of a batch where there is little memory.
-const SPILLING_BATCH_SHARE: usize = 1 << 15;
+const SPILLING_BATCH_SHARE: usize = 1 << 16;
 /// Rows of a batch at least.
 const LEAST_BATCH_ROWS: usize = 256;
+/// Part of the memory that each sort keeps aside for merging.
+const SHARE_ASIDE: usize = 48;
 /// What DataFusion recommends besides quoting a column's name.
 const UNUSABLE_ADVICE: &str = " or disable the datafusion.sql_parser.enable_ident_normalization configuration";
 /// Schema of DataFusion's own tables about tables.
@@ -95,7 +98,7 @@ impl LakeContext {
         config.options_mut().execution.parquet.pushdown_filters = true;
         // What a sort keeps aside for merging must fit as well.
         let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
-        *aside = (*aside).min(limits.memory_bytes / 16);
+        *aside = (*aside).min(limits.memory_bytes / SHARE_ASIDE);
         let opener = SessionContext::new_with_config_rt(config.clone(), Arc::clone(&environment));
         let session = SessionContext::new_with_config_rt(config, environment);
         functions::register_all(&session);
@@ -188,7 +191,14 @@ impl LakeContext {
                 // One row more tells whether there are more.
                 frame = frame.limit(0, Some(limit.saturating_add(1))).map_err(|error| self.error(&error))?;
             }
-            let stream = frame.execute_stream().await.map_err(|error| self.error(&error))?;
+            let stream = match strategy {
+                Strategy::InOrder => {
+                    let task = Arc::new(frame.task_ctx());
+                    let plan = frame.create_physical_plan().await.and_then(in_turn);
+                    plan.and_then(|plan| plan.execute(0, task)).map_err(|error| self.error(&error))?
+                }
+                _ => frame.execute_stream().await.map_err(|error| self.error(&error))?,
+            };
             Ok(Rows::new(self, stream, limit.filter(|_| !explains), explains))
         })?
     }
@@ -208,7 +218,7 @@ impl LakeContext {
             }
             Strategy::Spilling => {
                 // DataFusion sorts for a join only where there are several partitions.
-                options.execution.target_partitions = options.execution.target_partitions.max(2);
+                options.execution.target_partitions = 2;
                 options.optimizer.prefer_hash_join = false;
                 // A few batches of each table must fit at the same time.
                 let rows = (self.limits.memory_bytes / SPILLING_BATCH_SHARE).max(LEAST_BATCH_ROWS);

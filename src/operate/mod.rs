@@ -12,6 +12,7 @@ mod context;
 mod counts;
 mod export;
 mod functions;
+mod in_turn;
 mod inputs;
 mod names;
 mod notes;
