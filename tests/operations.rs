@@ -602,7 +602,7 @@ fn a_join_larger_than_memory_completes() {
     let operation = Operation::Join(join(left, right, &[("k", "k")]));
     let roomy = sample();
     let expected = run_rows(&roomy, &operation, folder.path(), 1);
-    let tight = sample_limited(Limits { memory_bytes: 24 << 20, spill_bytes: 1 << 30 });
+    let tight = sample_limited(Limits { memory_bytes: 36 << 20, spill_bytes: 4 << 30 });
     let rows = run_rows(&tight, &operation, folder.path(), 2);
     assert_eq!(rows.len(), 60_000);
     assert!(rows == expected);

@@ -29,9 +29,9 @@ use crate::lake::reader::{self, ReadOptions};
 /// Consumers of memory named in an error.
 const NAMED_CONSUMERS: std::num::NonZeroUsize = std::num::NonZeroUsize::MIN;
 /// Bytes of memory for each row of a batch where there is little memory.
-const SPILLING_BATCH_SHARE: usize = 1 << 16;
+const SPILLING_BATCH_SHARE: usize = 1 << 17;
 /// Rows of a batch at least.
-const LEAST_BATCH_ROWS: usize = 256;
+const LEAST_BATCH_ROWS: usize = 128;
 /// Part of the memory that each sort keeps aside for merging.
 const SHARE_ASIDE: usize = 48;
 /// What DataFusion recommends besides quoting a column's name.

@@ -51,7 +51,7 @@ impl Output {
             // As any new file, less what the user's mask takes away; temporary files are their owner's only.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = builder.tempfile_in(folder).map_err(|error| Error::io("write", path, error))?;
+        let file = builder.tempfile_in(folder).map_err(|error| Error::io("save", path, error))?;
         Ok(Self { path: path.to_path_buf(), file })
     }
 
@@ -74,21 +74,21 @@ impl Output {
         let kept = if overwrite { self.file.persist(&path) } else { self.file.persist_noclobber(&path) };
         kept.map_err(|error| match error.error.kind() {
             io::ErrorKind::AlreadyExists => exists(&path),
-            _ => Error::io("write", &path, error.error),
+            _ => Error::io("save", &path, error.error),
         })?;
         // The name is in the folder, which is flushed apart.
         #[cfg(unix)]
         if let Some(folder) =
             path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
         {
-            let folder = File::open(folder).map_err(|error| Error::io("write", &path, error))?;
-            folder.sync_all().map_err(|error| Error::io("write", &path, error))?;
+            let folder = File::open(folder).map_err(|error| Error::io("save", &path, error))?;
+            folder.sync_all().map_err(|error| Error::io("save", &path, error))?;
         }
         Ok(bytes)
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        Error::io("write", &self.path, error)
+        Error::io("save", &self.path, error)
     }
 }
 
@@ -169,8 +169,8 @@ impl RowWriter {
         match self {
             RowWriter::Parquet(writer) => writer.close().map(|_| ()).map_err(|error| parquet_error(path, error)),
             RowWriter::Csv(writer) => {
-                let mut inner = writer.into_inner().map_err(|error| Error::io("write", path, error.into_error()))?;
-                inner.flush().map_err(|error| Error::io("write", path, error))
+                let mut inner = writer.into_inner().map_err(|error| Error::io("save", path, error.into_error()))?;
+                inner.flush().map_err(|error| Error::io("save", path, error))
             }
         }
     }
@@ -179,7 +179,7 @@ impl RowWriter {
 fn parquet_error(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => Error::io("write", path, *error),
+            Ok(error) => Error::io("save", path, *error),
             Err(inner) => Error::Internal(inner.to_string()),
         },
         other => Error::Usage(format!("the result cannot be written as Parquet: {other}")),
@@ -188,7 +188,7 @@ fn parquet_error(path: &Path, error: ParquetError) -> Error {
 
 fn csv_error(path: &Path, error: csv::Error) -> Error {
     match error.into_kind() {
-        csv::ErrorKind::Io(error) => Error::io("write", path, error),
+        csv::ErrorKind::Io(error) => Error::io("save", path, error),
         other => Error::Internal(format!("{other:?}")),
     }
 }

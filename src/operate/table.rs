@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::take_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result as DataFusionResult};
@@ -28,6 +29,8 @@ use crate::lake::reader::{self, ReadOptions, TableReader};
 
 /// Batches between the reading thread and the query.
 const BATCHES_AHEAD: usize = 2;
+/// Rows of a batch where there is memory enough; the reader's batches then pass as they are.
+const USUAL_ROWS: usize = 8192;
 
 /// What every reading of one table shares.
 #[derive(Debug)]
@@ -130,13 +133,25 @@ impl PartitionStream for Reading {
         &self.schema
     }
 
-    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let mut builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), BATCHES_AHEAD);
         let batches = builder.tx();
+        let most_rows = context.session_config().batch_size();
         let (source, columns, schema) = (Arc::clone(&self.source), self.columns.clone(), Arc::clone(&self.schema));
         builder.spawn_blocking(move || {
             // Sending fails when the query needs no more rows.
             let send = |batch| batches.blocking_send(Ok(batch)).is_ok();
+            let send = |batch: RecordBatch| {
+                if most_rows >= USUAL_ROWS {
+                    return Ok(send(batch));
+                }
+                for piece in pieces(&batch, most_rows)? {
+                    if !send(piece) {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            };
             read(&source, &columns, &schema, send).map_err(|error| {
                 let text = error.to_string();
                 source.notes.fault(error);
@@ -148,7 +163,12 @@ impl PartitionStream for Reading {
 }
 
 /// Reads the table to its end, or until `send` says that no more is wanted.
-fn read(source: &Source, columns: &[usize], schema: &SchemaRef, send: impl Fn(RecordBatch) -> bool) -> Result<()> {
+fn read(
+    source: &Source,
+    columns: &[usize],
+    schema: &SchemaRef,
+    send: impl Fn(RecordBatch) -> Result<bool>,
+) -> Result<()> {
     let mut reader = reader::open_path(&source.path, &ReadOptions::default())?;
     if !reader.columns().iter().map(|column| &column.name).eq(&source.names) {
         let reason = "its columns have changed since it was indexed; run `lakeward index` again";
@@ -168,12 +188,25 @@ fn read(source: &Source, columns: &[usize], schema: &SchemaRef, send: impl Fn(Re
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)
             .map_err(|error| Error::Internal(error.to_string()))?;
-        if !send(batch) {
+        if !send(batch)? {
             return Ok(());
         }
     }
     note_losses(source, reader.as_ref());
     Ok(())
+}
+
+/// `batch` in pieces of at most `most_rows` rows, each in memory of its own, so that it can be given back on its own.
+fn pieces(batch: &RecordBatch, most_rows: usize) -> Result<Vec<RecordBatch>> {
+    let most_rows = u32::try_from(most_rows).unwrap_or(u32::MAX).max(1);
+    let rows = u32::try_from(batch.num_rows()).map_err(|error| Error::Internal(error.to_string()))?;
+    (0..rows)
+        .step_by(most_rows as usize)
+        .map(|from| {
+            let places = UInt32Array::from_iter_values(from..from.saturating_add(most_rows).min(rows));
+            take_record_batch(batch, &places).map_err(|error| Error::Internal(error.to_string()))
+        })
+        .collect()
 }
 
 fn note_losses(source: &Source, reader: &dyn TableReader) {

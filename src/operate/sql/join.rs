@@ -174,11 +174,8 @@ impl ResolvedJoin {
         differs.then_some(other)
     }
 
-    /// Whether a key is compared as text although one of its columns is not text.
+    /// Whether a key is compared as text because its columns have types with nothing in common.
     pub fn mixes_types(&self) -> bool {
-        self.keys.iter().any(|pair| {
-            pair.comparison == Comparison::AsText
-                && (pair.left.family != pair.right.family || pair.left.family == Family::Other)
-        })
+        self.keys.iter().any(|pair| pair.comparison == Comparison::AsText)
     }
 }
