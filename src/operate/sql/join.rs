@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{free_name, listed};
 use crate::error::{Error, Result};
 use crate::operate::context::LakeContext;
-use crate::operate::inputs::{Family, InputColumn, InputTable};
+use crate::operate::inputs::{InputColumn, InputTable};
 use crate::operate::quote::identifier;
 use crate::request::Join;
 
