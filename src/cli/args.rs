@@ -52,6 +52,8 @@ pub enum Command {
     Signals(SignalsCommand),
     /// Train a model of the program anew.
     Train(TrainCommand),
+    /// Ask in a conversation: requests in plain language, operations, undo.
+    Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
     /// Check every byte of the index.
@@ -193,6 +195,16 @@ pub struct TrainPaths {
     /// Where the model goes; the program holds what it was compiled with.
     #[arg(long, value_name = "FILE", default_value = "src/agent/signals/model.bin")]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplCommand {
+    /// Go on with this session, or begin it; by default a new one begins.
+    #[arg(long, short, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Begin a new session, called by the date and a number.
+    #[arg(long, conflicts_with = "session")]
+    pub new: bool,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,11 @@ pub fn listen() -> Result<()> {
     outcome.map_err(|error| Error::Internal(error.to_string()))
 }
 
+/// Forgets that the user asked to stop: what was asked to stop has stopped.
+pub fn clear() {
+    ASKED.store(false, Ordering::Relaxed);
+}
+
 /// Whether the user asked to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)

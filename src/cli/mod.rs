@@ -11,6 +11,7 @@ mod lake;
 mod printer;
 mod profile;
 mod progress;
+mod repl;
 mod schema;
 mod search;
 mod sessions;
@@ -35,6 +36,28 @@ enum Status {
     NothingFound,
     InPart,
     Interrupted,
+    /// Something failed and was told; the exit code.
+    Told(u8),
+}
+
+impl Status {
+    fn code(self) -> u8 {
+        match self {
+            Status::Done => 0,
+            Status::NothingFound => 1,
+            Status::InPart => 4,
+            Status::Interrupted => 130,
+            Status::Told(code) => code,
+        }
+    }
+}
+
+fn exit_code(error: &Error) -> u8 {
+    match error.kind() {
+        ErrorKind::User => 2,
+        ErrorKind::Lake | ErrorKind::Internal => 3,
+        ErrorKind::Interrupted => 130,
+    }
 }
 
 /// Runs the command line of this process.
@@ -49,17 +72,10 @@ pub fn main() -> ExitCode {
         timing::memory();
     }
     match outcome {
-        Ok(Status::Done) => ExitCode::SUCCESS,
-        Ok(Status::NothingFound) => ExitCode::from(1),
-        Ok(Status::InPart) => ExitCode::from(4),
-        Ok(Status::Interrupted) => ExitCode::from(130),
+        Ok(status) => ExitCode::from(status.code()),
         Err(error) => {
             printer::error(&error, json);
-            ExitCode::from(match error.kind() {
-                ErrorKind::User => 2,
-                ErrorKind::Lake | ErrorKind::Internal => 3,
-                ErrorKind::Interrupted => 130,
-            })
+            ExitCode::from(exit_code(&error))
         }
     }
 }
@@ -76,6 +92,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
+        Command::Repl(command) => repl::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),

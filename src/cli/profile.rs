@@ -9,6 +9,7 @@ use super::args::{Arguments, ProfileCommand, TablesCommand};
 use super::lake::{Place, embedder};
 use super::{Status, printer};
 use crate::error::{Error, Result};
+use crate::index::LakeIndex;
 use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::{self, CompositeKey};
 use crate::lake::reader::Sample;
@@ -93,7 +94,11 @@ fn report(path: &Path, table: TableEntry, in_lake: bool) -> TableReport {
 /// `lakeward tables [CONTAINING]`
 pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> {
     let index = Place::of(arguments, None)?.open(arguments)?;
-    let wanted = command.containing.as_deref().unwrap_or_default();
+    show(arguments, lines(&index, command.containing.as_deref().unwrap_or_default())?)
+}
+
+/// The tables whose ids contain `wanted`, by id.
+pub fn lines(index: &LakeIndex, wanted: &str) -> Result<Vec<TableLine>> {
     let mut tables = Vec::new();
     for table in index.tables() {
         if !index.id(table)?.contains(wanted) {
@@ -109,6 +114,11 @@ pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> 
         });
     }
     tables.sort_by(|a, b| a.table.cmp(&b.table));
+    Ok(tables)
+}
+
+/// Prints a list of tables.
+pub fn show(arguments: &Arguments, tables: Vec<TableLine>) -> Result<Status> {
     let status = if tables.is_empty() { Status::NothingFound } else { Status::Done };
     if arguments.json {
         printer::json(&TableList { tables })?;

@@ -57,7 +57,8 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     let started = Instant::now();
     let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder())?;
     let columns = query.columns_named(&command.column)?;
-    let CompositeAnswers { answers, notes, .. } = join_answers(&index, &place, &query, &columns, command.answers.k)?;
+    let CompositeAnswers { answers, notes, .. } =
+        join_answers(&index, &place, &query, &columns, command.answers.k as usize)?;
     let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
         // A hint is worth no failure: whatever is wrong with the file was said when it was read for the search.
         composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
@@ -79,14 +80,13 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
 }
 
 /// The answers on the columns named: on none or one as [`join_search`] has them, on several as [`composite`] has.
-fn join_answers(
+pub fn join_answers(
     index: &LakeIndex,
     place: &Place,
     query: &QueryTable,
     columns: &[usize],
-    k: u32,
+    k: usize,
 ) -> Result<CompositeAnswers> {
-    let k = k as usize;
     if columns.len() > 1 {
         return composite::search(index, &place.lake, query, &CompositeOptions { k, columns: columns.to_vec() });
     }
@@ -106,13 +106,15 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
 }
 
 impl<A> Document<A> {
-    fn new(query: String, answers: Vec<A>, started: Instant) -> Self {
+    /// The answers to `query`, which came just now.
+    pub fn new(query: String, answers: Vec<A>, started: Instant) -> Self {
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms }
     }
 }
 
-fn status_of<A>(answers: &[A]) -> Status {
+/// Whether there are answers.
+pub(super) fn status_of<A>(answers: &[A]) -> Status {
     if answers.is_empty() { Status::NothingFound } else { Status::Done }
 }
 

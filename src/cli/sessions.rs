@@ -46,7 +46,8 @@ fn chosen(store: &SessionStore, id: Option<&str>) -> Result<Session> {
     }
 }
 
-fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status> {
+/// Prints the list of sessions.
+pub(super) fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status> {
     let sessions = store.list()?;
     let damaged = sessions.iter().any(|session| matches!(session.state, SessionState::Damaged { .. }));
     let status = match (sessions.is_empty(), damaged) {

@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
         RowFormat::Table => print_table(&mut rows)?,
         RowFormat::Csv => print_csv(&mut rows)?,
         RowFormat::Ndjson => print_ndjson(&mut rows)?,
-        RowFormat::Json => print_json(&mut rows, &context, command, started)?,
+        RowFormat::Json => print_json(&mut rows, &context, &command.query, started)?,
     };
     let truncated = rows.truncated();
     drop(rows);
@@ -98,6 +98,26 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
     } else {
         Status::Done
     })
+}
+
+/// Runs a query in a context that is there already and prints its rows as a table, or as one document with `--json`.
+pub(super) fn show(arguments: &Arguments, context: &LakeContext, query: &str, limit: usize) -> Result<Status> {
+    let started = Instant::now();
+    let mut rows = context.query(query, Some(limit))?;
+    let count = match (arguments.json, rows.explains()) {
+        (true, _) => print_json(&mut rows, context, query, started)?,
+        (false, true) => print_plan(&mut rows)?,
+        (false, false) => print_table(&mut rows)?,
+    };
+    let truncated = rows.truncated();
+    drop(rows);
+    if !arguments.json {
+        context.notes().iter().for_each(|note| printer::note(&note.to_string()));
+        if truncated {
+            printer::note(&format!("showing {count} of more rows"));
+        }
+    }
+    Ok(if count == 0 { Status::NothingFound } else { Status::Done })
 }
 
 fn print_table(rows: &mut Rows) -> Result<usize> {
@@ -165,7 +185,7 @@ fn print_ndjson(rows: &mut Rows) -> Result<usize> {
     Ok(count)
 }
 
-fn print_json(rows: &mut Rows, context: &LakeContext, command: &SqlCommand, started: Instant) -> Result<usize> {
+fn print_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Instant) -> Result<usize> {
     let columns = rows.columns().to_vec();
     let names: Arc<[String]> = columns.iter().map(|column| column.name.clone()).collect();
     let mut all = Vec::new();
@@ -181,7 +201,7 @@ fn print_json(rows: &mut Rows, context: &LakeContext, command: &SqlCommand, star
     let count = all.len();
     printer::json(&SqlDocument {
         lakeward: env!("CARGO_PKG_VERSION"),
-        query: command.query.clone(),
+        query: query.to_string(),
         columns,
         rows: all,
         truncated: rows.truncated(),

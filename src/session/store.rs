@@ -255,6 +255,28 @@ impl SessionStore {
         self.folder.join(format!("{}.steps", session.id))
     }
 
+    /// Where the next step is to write its result: the path, and what [`super::Step::file`] says of it. Makes the folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::DamagedSession`] where something else stands in the folder's place.
+    pub fn new_step(&self, session: &Session) -> Result<(PathBuf, String)> {
+        check_name(&session.id)?;
+        self.make_folder()?;
+        let folder = self.steps_folder(session);
+        match fs::create_dir(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io("create", &folder, error)),
+        }
+        // Not followed: a link would have results written elsewhere.
+        if !folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(Error::damaged_session(&folder, "it is not a folder"));
+        }
+        let name = format!("{}.parquet", session.steps.len() + 1);
+        let file = format!("{}.steps/{name}", session.id);
+        Ok((folder.join(name), file))
+    }
+
     /// The file that holds the result of step `number`.
     ///
     /// # Errors

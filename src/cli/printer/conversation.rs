@@ -1,6 +1,11 @@
-//! What people see of sessions: their list, and one of them.
+//! What people see of conversations: the answer to a turn and its reasons, previews, sessions.
+
+use serde_json::Value;
 
 use super::{list, narrate, out, right_align};
+use crate::operate::Preview;
+use crate::operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
+use crate::recommend::Recommendation;
 use crate::request::{Input, Label};
 use crate::session::transcript::{constraint_lines, input_name, understood};
 use crate::session::{Choice, Session, SessionState, SessionSummary, Step};
@@ -8,6 +13,10 @@ use crate::text::shown;
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;
+/// First rows of a result that are shown: as a list, and where it is too wide for one.
+const SAMPLE: [usize; 2] = [5, 2];
+/// Columns that a list has room for.
+const LISTED_COLUMNS: usize = 12;
 /// Sessions named one by one when they cannot be used.
 const NAMED: usize = 10;
 
@@ -102,4 +111,107 @@ fn name(input: &Input) -> String {
 /// `2026-11-22T05:46:38.123Z` as `2026-11-22 05:46`.
 fn minute(time: &str) -> String {
     shown(&time.replacen('T', " ", 1), 17).trim_end_matches([':', '…']).to_string()
+}
+
+/// How the latest answer came about: all probabilities, what a table should be like, what every operation needs.
+pub fn why_answer(answer: &Recommendation) {
+    let Recommendation { signals, spec, .. } = answer;
+    let percent = |probability: f64| format!("{:.0} %", probability * 100.0);
+    let kinds: Vec<String> =
+        signals.operation.all.iter().map(|(kind, p)| format!("{} {}", kind.name(), percent(*p))).collect();
+    let intentions: Vec<String> =
+        signals.intention.all.iter().map(|(intention, p)| format!("{} {}", intention.name(), percent(*p))).collect();
+    out(&format!("operation: {}", kinds.join(", ")));
+    out(&format!("intention: {}", intentions.join(", ")));
+    for (text, turn) in constraint_lines(&signals.constraints) {
+        let turn = turn.map(|turn| format!("  (turn {turn})")).unwrap_or_default();
+        out(&format!("constraint: {}{turn}", shown(&text, 300)));
+    }
+    let [granularity, richness, compatibility] =
+        [super::name_of(spec.granularity), super::name_of(spec.richness), super::name_of(spec.compatibility)];
+    out(&format!("a table should have: granularity {granularity}, columns {richness}, compatibility {compatibility}"));
+    super::recommendation::why_operations(answer);
+}
+
+/// The SQL of an operation and what it would do.
+pub fn preview(preview: &Preview) {
+    preview.sql.lines().for_each(|line| out(&format!("  {}", shown(line, 4000))));
+    for input in &preview.inputs {
+        out(&format!("reads {}: {} rows", shown(&input.name, 200), input.rows));
+    }
+    match &preview.detail {
+        PreviewDetail::Join(join) => join_preview(join),
+        PreviewDetail::Union(union) => union_preview(union),
+        PreviewDetail::Filter(filter) => {
+            for condition in &filter.conditions {
+                out(&format!("  {}: {} rows", shown(&condition.sql, 300), condition.rows));
+            }
+        }
+        PreviewDetail::Aggregate(groups) => out(&format!(
+            "{} groups of {} to {} rows, {:.1} on average",
+            groups.groups, groups.least_rows, groups.most_rows, groups.mean_rows
+        )),
+    }
+    out(&format!("gives {} rows, {} columns", preview.rows_out, preview.columns.len()));
+    preview.left_out.iter().for_each(|what| narrate(&format!("left out, since it takes long: {}", shown(what, 300))));
+    preview.notes.iter().for_each(|note| narrate(&shown(&note.to_string(), 400)));
+}
+
+fn join_preview(join: &JoinPreview) {
+    for key in &join.keys {
+        let comparison = super::name_of(key.comparison).replace('_', " ");
+        out(&format!("  {} = {}, compared {comparison}", shown(&key.left, 80), shown(&key.right, 80)));
+    }
+    for (whose, side) in [("yours", &join.left), ("theirs", &join.right)] {
+        let keys = shown(&side.unmatched_keys.join(", "), 200);
+        let examples = if keys.is_empty() { String::new() } else { format!(": {keys}") };
+        let share = side.unmatched_share() * 100.0;
+        out(&format!("  {} rows of {whose} without a partner ({share:.0} %){examples}", side.unmatched_rows));
+    }
+    out(&format!("  partners a row: {:.2} on average, {} at most", join.mean_fan_out, join.greatest_fan_out));
+    if let Some(gain) = join.normalising_gains.filter(|gain| *gain != 0) {
+        out(&format!("  {gain:+} rows would find a partner with keys in their normal form"));
+    }
+    let added: Vec<String> = join
+        .added
+        .iter()
+        .map(|column| match column.nulls {
+            Some(nulls) if nulls > 0 => format!("{} ({nulls} empty)", column.name),
+            _ => column.name.clone(),
+        })
+        .collect();
+    out(&format!("  adds {}", shown(&added.join(", "), 400)));
+}
+
+fn union_preview(union: &UnionPreview) {
+    for part in &union.parts {
+        out(&format!("  {}: {} columns aligned", shown(&part.name, 200), part.aligned.len()));
+        for (what, columns) in [("left empty", &part.left_empty), ("added", &part.added), ("left out", &part.left_out)]
+        {
+            if !columns.is_empty() {
+                out(&format!("    {what}: {}", shown(&columns.join(", "), 300)));
+            }
+        }
+    }
+    for conflict in &union.conflicts {
+        let (column, becomes) = (shown(&conflict.column, 80), shown(&conflict.becomes, 40));
+        out(&format!("  {column} has different types and becomes {becomes}; {} cells do not fit", conflict.misfits));
+    }
+    if union.repeated_rows > 0 {
+        out(&format!("  {} rows are repeated", union.repeated_rows));
+    }
+}
+
+/// The first rows of a result.
+pub fn sample(preview: &Preview) {
+    let cell = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let most = SAMPLE[usize::from(preview.columns.len() > LISTED_COLUMNS)];
+    let rows: Vec<Vec<String>> = preview.sample.iter().take(most).map(|row| row.iter().map(cell).collect()).collect();
+    if !rows.is_empty() {
+        super::rows(&preview.columns, &rows, 0);
+    }
 }

@@ -29,6 +29,10 @@ pub fn screen(answer: &Recommendation) {
                 shown(&ranked.reason, REASON),
             ]);
         }
+        // A line each, whatever the width; `why_table` has all of it.
+        table.row_iter_mut().for_each(|row| {
+            row.max_height(1);
+        });
         right_align(&mut table, &[0, 2, 3]);
         out(&table.trim_fmt());
     }

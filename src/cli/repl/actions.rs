@@ -1,0 +1,503 @@
+//! What the lines of a conversation do.
+
+use std::path::Path;
+
+use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
+use super::{Repl, Status};
+use crate::agent::Request;
+use crate::cli::printer::recommendation::worth_showing;
+use crate::cli::printer::{self, conversation, recommendation};
+use crate::cli::search::{self, Document, JoinDocument, Listed};
+use crate::cli::sessions::{self, write_new};
+use crate::cli::{interrupt, profile, sql};
+use crate::error::{Error, Result};
+use crate::index::LakeIndex;
+use crate::operate::{self, LakeContext, Limits, PreviewLimits};
+use crate::recommend::{Question, RankedOperation, Recommendation};
+use crate::request::{Input, Label, Operation, OperationKind};
+use crate::retrieve::{QueryTable, UnionOptions, union as union_search};
+use crate::session::{NewStep, StepInput, transcript};
+
+/// Tables shown after a turn or a search.
+const TABLES: usize = 10;
+/// Rows of a query shown.
+const ROWS: usize = 100;
+
+impl Repl<'_> {
+    /// A request and its answer.
+    pub(super) fn ask(&mut self, text: String) -> Result<Status> {
+        let request = Request { text, k: TABLES, ..Request::default() };
+        let (session, answer) = self.apart(move |agent, mut session| {
+            let answer = agent.turn(&mut session, &request)?;
+            Ok((session, answer))
+        })?;
+        self.session = session;
+        let saved = self.save();
+        self.listed = answer.tables.iter().map(|table| table.table.clone()).collect();
+        if self.arguments.json {
+            printer::json_line(&answer)?;
+        } else {
+            recommendation::screen(&answer);
+        }
+        saved?;
+        self.say(&what_next(&answer));
+        Ok(if answer.tables.is_empty() { Status::NothingFound } else { Status::Done })
+    }
+
+    /// A number alone: the answer to a question that is open.
+    pub(super) fn number(&mut self, number: usize) -> Result<Status> {
+        let choices = self.latest().and_then(open_question).map(|question| question.choices.len());
+        match choices {
+            Some(choices) if (1..=choices).contains(&number) => self.ask(number.to_string()),
+            Some(choices) => Err(Error::Usage(format!("the question has the answers 1 to {choices}"))),
+            None => {
+                printer::line(&format!(
+                    "no question is open, so {number} alone says nothing; `/why {number}`, `/accept {number}` and \
+                     `/use {number}` take table {number}, `/run {number}` carries operation {number} out"
+                ));
+                Ok(Status::Done)
+            }
+        }
+    }
+
+    pub(super) fn command(&mut self, slash: Slash) -> Result<Status> {
+        match slash {
+            Slash::Use(None) => self.tell_working(),
+            Slash::Use(Some(pick)) => self.work_on(&pick),
+            Slash::Tables(text) => self.tables(text.as_deref().unwrap_or_default()),
+            Slash::Join(words) => self.join(&words),
+            Slash::Union(pick) => self.union(pick.as_ref()),
+            Slash::Accept(pick) => self.choose(&pick, true),
+            Slash::Reject(pick) => self.choose(&pick, false),
+            Slash::Why(number) => self.why(number),
+            Slash::Sql(SqlOf::Operation(number)) => self.sql_of(number),
+            Slash::Sql(SqlOf::Query(query)) => self.query(&query),
+            Slash::Run(number) => self.run(number),
+            Slash::Undo => self.undo(),
+            Slash::Save(name) => self.save_as(name.as_deref()),
+            Slash::Sessions => sessions::list(self.arguments, &self.store),
+            Slash::Resume(id) => self.resume(&id),
+            Slash::Memory => self.memory(),
+            Slash::Budget => self.budget(),
+            Slash::Export(file) => self.export(Path::new(&file)),
+            Slash::Help(command) => help(command.as_deref()),
+            Slash::Quit => Ok(Status::Done),
+        }
+    }
+
+    fn latest(&self) -> Option<&Recommendation> {
+        self.session.latest()?.recommendation.as_ref()
+    }
+
+    /// Numbers mean the tables of the latest answer again.
+    pub(super) fn list_latest(&mut self) {
+        self.listed = self.session.latest().map(|turn| turn.tables.clone()).unwrap_or_default();
+    }
+
+    pub(super) fn table_names(&self) -> Result<Vec<String>> {
+        let ids = self.index.tables().map(|table| self.index.id(table).map(str::to_string));
+        let mut ids = ids.collect::<Result<Vec<_>>>()?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Columns of the working table, as far as they are known without reading a file.
+    pub(super) fn working_columns(&self) -> Vec<String> {
+        match self.session.working() {
+            Some(Input::Table(id)) => columns_of(&self.index, &id).unwrap_or_default(),
+            Some(Input::Step(number)) => self.session.step(number).map(|step| step.columns.clone()).unwrap_or_default(),
+            Some(Input::File(_)) => self.file_columns.clone(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The table that is meant: by its number in the latest list, `step 2`, an id or a file.
+    fn input(&self, pick: &Pick) -> Result<Input> {
+        let name = match pick {
+            Pick::Named(name) => name,
+            Pick::Number(number) => {
+                let listed = number.checked_sub(1).and_then(|place| self.listed.get(place));
+                return listed.map(|id| Input::Table(id.clone())).ok_or_else(|| match self.listed.len() {
+                    0 => Error::Usage(format!("there is no table {number}: no list was shown yet")),
+                    count => Error::Usage(format!("there is no table {number}: the list has 1 to {count}")),
+                });
+            }
+        };
+        if let Some(number) = name.strip_prefix("step ").and_then(|number| number.trim().parse().ok()) {
+            return match self.session.step(number) {
+                Some(step) if step.undone => Err(Error::Usage(format!("step {number} was taken back"))),
+                Some(_) => Ok(Input::Step(number)),
+                None => Err(Error::Usage(format!("there is no step {number}"))),
+            };
+        }
+        match self.index.find(name) {
+            Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => {
+                let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
+                Ok(Input::File(path.to_string_lossy().into_owned()))
+            }
+            outcome => outcome.map(|_| Input::Table(name.clone())),
+        }
+    }
+
+    /// The table that is meant, else the working table.
+    fn input_or_working(&self, pick: Option<&Pick>) -> Result<Input> {
+        let missing =
+            || Error::Usage("there is no working table; name a table, or choose one with `/use TABLE`".into());
+        pick.map_or_else(|| self.session.working().ok_or_else(missing), |pick| self.input(pick))
+    }
+
+    fn open(&mut self, input: Input) -> Result<QueryTable> {
+        self.apart(move |agent, session| agent.open_input(&session, &input))
+    }
+
+    fn tell_working(&self) -> Result<Status> {
+        let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
+        printer::safe_line(&format!("working table: {working}"));
+        Ok(Status::Done)
+    }
+
+    fn work_on(&mut self, pick: &Pick) -> Result<Status> {
+        let input = self.input(pick)?;
+        let table = self.open(input.clone())?;
+        let columns = table.entry.profile.columns.iter().map(|column| column.name.clone());
+        self.file_columns = columns.collect();
+        self.session.use_table(input);
+        self.save()?;
+        self.tell_working()?;
+        self.say(&format!("{} rows; columns: {}", table.entry.profile.rows, self.file_columns.join(", ")));
+        Ok(Status::Done)
+    }
+
+    fn tables(&mut self, text: &str) -> Result<Status> {
+        let tables = profile::lines(&self.index, text)?;
+        self.listed = tables.iter().map(|line| line.table.clone()).collect();
+        profile::show(self.arguments, tables)
+    }
+
+    /// `/join`, `/join COLUMN`, `/join TABLE`, `/join TABLE COLUMN`.
+    fn join(&mut self, words: &[String]) -> Result<Status> {
+        let named = |word: &String| word.parse().map_or_else(|_| Pick::Named(word.clone()), Pick::Number);
+        let (input, column) = match words {
+            [] => (self.input_or_working(None)?, None),
+            [word] => match (self.input(&named(word)), self.session.working()) {
+                (Ok(input), _) => (input, None),
+                // No table, but there is one to look for the column in.
+                (Err(_), Some(working)) => (working, Some(word)),
+                (Err(error), None) => return Err(error),
+            },
+            [table, column, ..] => (self.input(&named(table))?, Some(column)),
+        };
+        let name = transcript::input_name(&input);
+        let query = self.open(input)?;
+        let columns = query.columns_named(column.map(std::slice::from_ref).unwrap_or_default())?;
+        let started = std::time::Instant::now();
+        let found = search::join_answers(&self.index, &self.place, &query, &columns, TABLES)?;
+        let document = Document::new(name, found.answers, started);
+        self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();
+        let status = search::status_of(&document.answers);
+        if self.arguments.json {
+            printer::json_line(&JoinDocument { found: document, composite_keys: Vec::new(), notes: found.notes })?;
+            return Ok(status);
+        }
+        self.answers(&document);
+        found.notes.iter().for_each(|note| printer::note(note));
+        Ok(status)
+    }
+
+    fn union(&mut self, pick: Option<&Pick>) -> Result<Status> {
+        let input = self.input_or_working(pick)?;
+        let name = transcript::input_name(&input);
+        let query = self.open(input)?;
+        let started = std::time::Instant::now();
+        let options = UnionOptions { k: TABLES, count_rows: true };
+        let answers = union_search::search(&self.index, &self.place.lake, &query, &options)?;
+        let document = Document::new(name, answers, started);
+        self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();
+        let status = search::status_of(&document.answers);
+        if self.arguments.json {
+            printer::json_line(&document)?;
+        } else {
+            self.answers(&document);
+        }
+        Ok(status)
+    }
+
+    fn answers<A: Listed>(&self, document: &Document<A>) {
+        printer::answers(&document.answers, None::<&fn(&A) -> Vec<String>>);
+        if !self.arguments.quiet {
+            let next = "`/accept N` takes one, `/use N` works on it";
+            printer::after_answers(document.answers.len(), document.elapsed_ms, next);
+        }
+    }
+
+    fn choose(&mut self, pick: &Pick, wanted: bool) -> Result<Status> {
+        let Input::Table(table) = self.input(pick)? else {
+            return Err(Error::Usage(
+                "only tables of the lake are accepted or rejected; `/use` works on others".into(),
+            ));
+        };
+        if wanted {
+            self.session.accept(&table);
+        } else {
+            self.session.reject(&table);
+        }
+        self.save()?;
+        let what = if wanted { "accepted" } else { "rejected" };
+        printer::safe_line(&format!("{what}: {table}"));
+        if wanted && self.session.working() == Some(Input::Table(table)) {
+            self.say("it is the working table: `/join` and `/union` find what goes with it");
+        }
+        Ok(Status::Done)
+    }
+
+    fn why(&self, number: Option<usize>) -> Result<Status> {
+        let Some(answer) = self.latest() else {
+            return Err(Error::Usage("there is nothing to explain yet; ask for something first".into()));
+        };
+        let Some(number) = number else {
+            if self.arguments.json {
+                printer::json_line(answer)?;
+            } else {
+                conversation::why_answer(answer);
+            }
+            return Ok(Status::Done);
+        };
+        let table = match self.input(&Pick::Number(number))? {
+            Input::Table(id) => answer.tables.iter().find(|table| table.table == id).ok_or_else(|| {
+                Error::Usage(format!("`{id}` is not in the latest answer; `/why` explains its tables"))
+            })?,
+            _ => return Err(Error::Internal("a list has other tables than the lake's".into())),
+        };
+        if self.arguments.json {
+            printer::json_line(table)?;
+        } else {
+            recommendation::why_table(number, table);
+        }
+        Ok(Status::Done)
+    }
+
+    /// The operation of the latest answer that is meant, with its number.
+    fn operation(&self, number: Option<usize>) -> Result<(usize, Operation)> {
+        let Some(answer) = self.latest() else {
+            return Err(Error::Usage("there is no operation yet; ask for something first".into()));
+        };
+        let operations: Vec<&RankedOperation> = worth_showing(answer).collect();
+        let Some(number) = number else {
+            let first =
+                operations.iter().enumerate().find_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
+            return first
+                .ok_or_else(|| Error::Usage("no operation of the latest answer can be run as it stands".into()));
+        };
+        let ranked = number.checked_sub(1).and_then(|place| operations.get(place));
+        let ranked = ranked.ok_or_else(|| {
+            Error::Usage(format!("there is no operation {number}: the answer has 1 to {}", operations.len()))
+        })?;
+        let runnable = ranked.runnable.clone().ok_or_else(|| Error::Usage(cannot_run(number, ranked)))?;
+        Ok((number, runnable))
+    }
+
+    /// `work` with the tables of the lake and of the session's steps.
+    fn with_context<T>(&mut self, work: impl FnOnce(&mut Self, &LakeContext) -> Result<T>) -> Result<T> {
+        let context = match self.context.take() {
+            Some(context) => context,
+            None => LakeContext::new(&self.place.lake, &self.index, Limits::default())?.stopping_when(interrupt::asked),
+        };
+        let mut known = Ok(());
+        for step in &self.session.steps {
+            if step.undone {
+                context.remove_step(step.number);
+                continue;
+            }
+            match self.store.step_path(&self.session, step.number) {
+                Ok(path) => context.set_step(step.number, &path),
+                // What is gone fails where it is asked for; what leads out of the folder fails at once.
+                Err(Error::Io { .. }) => context.remove_step(step.number),
+                Err(error) => known = Err(error),
+            }
+        }
+        let outcome = known.and_then(|()| work(self, &context));
+        self.context = Some(context);
+        outcome
+    }
+
+    fn sql_of(&mut self, number: Option<usize>) -> Result<Status> {
+        let (_, operation) = self.operation(number)?;
+        let text = self.with_context(|_, context| operate::sql(context, &operation))?;
+        text.lines().for_each(printer::safe_line);
+        Ok(Status::Done)
+    }
+
+    fn query(&mut self, query: &str) -> Result<Status> {
+        let arguments = self.arguments;
+        self.with_context(|_, context| sql::show(arguments, context, query, ROWS))
+    }
+
+    /// SQL and preview first, then the operation; its result is the working table.
+    fn run(&mut self, number: Option<usize>) -> Result<Status> {
+        let (number, operation) = self.operation(number)?;
+        let (json, limits) = (self.arguments.json, PreviewLimits::default());
+        self.with_context(|repl, context| {
+            let preview = operate::preview(context, &operation, &limits)?;
+            if !json {
+                printer::safe_line(&format!("operation {number}: {}", operation.kind().name()));
+                conversation::preview(&preview);
+            }
+            if let Some(reason) = &preview.stopped {
+                return Err(Error::Usage(reason.clone()));
+            }
+            let (path, file) = repl.store.new_step(&repl.session)?;
+            let outcome = operate::run(context, &operation, &limits, &path)?;
+            let inputs = outcome.inputs.into_iter();
+            let step = repl.session.push_step(NewStep {
+                operation: operation.clone(),
+                sql: outcome.sql,
+                inputs: inputs
+                    .map(|input| StepInput { name: input.name, content: input.content.to_string() })
+                    .collect(),
+                rows: outcome.rows,
+                columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
+                file,
+            });
+            if json {
+                printer::json_line(step)?;
+            } else {
+                printer::line(&conversation::step_line(step));
+                conversation::sample(&preview);
+            }
+            outcome.notes.iter().for_each(|note| printer::note(&note.to_string()));
+            repl.save()
+        })?;
+        self.say("the result is the working table; `/export FILE.csv` writes it, `/undo` takes it back");
+        Ok(Status::Done)
+    }
+
+    fn undo(&mut self) -> Result<Status> {
+        let Some(step) = self.session.undo() else {
+            return Err(Error::Usage("there is no operation to take back".into()));
+        };
+        printer::line(&conversation::step_line(step));
+        self.save()?;
+        self.tell_working()
+    }
+
+    fn save_as(&mut self, name: Option<&str>) -> Result<Status> {
+        if let Some(name) = name {
+            // Results stay where they are: the copy names the same files.
+            let begun = self.store.create(Some(name), &self.session.lake)?;
+            let mut copy = self.session.clone();
+            (copy.id, copy.revision) = (begun.id, begun.revision);
+            self.store.save(&mut copy)?;
+            self.session = copy;
+        } else {
+            self.save()?;
+        }
+        printer::line(&format!("session {} is written", self.session.id));
+        Ok(Status::Done)
+    }
+
+    fn resume(&mut self, id: &str) -> Result<Status> {
+        let session = self.store.open(id)?;
+        if self.session.is_untouched() && self.session.id != session.id {
+            // As on leaving: an empty session is not kept.
+            let _ = self.store.discard_untouched(&self.session);
+        }
+        self.session = session;
+        self.context = None;
+        self.list_latest();
+        self.greet();
+        Ok(Status::Done)
+    }
+
+    fn memory(&self) -> Result<Status> {
+        if self.arguments.json {
+            printer::json_line(&self.session)?;
+        } else {
+            conversation::memory(&self.session);
+        }
+        Ok(Status::Done)
+    }
+
+    fn budget(&self) -> Result<Status> {
+        let (limits, preview) = (Limits::default(), PreviewLimits::default());
+        for line in [
+            "models: no language model is configured; nothing is sent anywhere and nothing is spent".to_string(),
+            "time: a turn or an operation has no limit of its own; Ctrl-C ends it and keeps the session".to_string(),
+            format!(
+                "memory: queries and operations use at most {}, then temporary files of at most {}",
+                printer::bytes(limits.memory_bytes as u64),
+                printer::bytes(limits.spill_bytes)
+            ),
+            format!(
+                "rows: an operation that would give more than {} rows, or a join of more than {:.0} for each row, is stopped",
+                preview.max_rows, preview.max_fan_out
+            ),
+        ] {
+            printer::line(&line);
+        }
+        Ok(Status::Done)
+    }
+
+    fn export(&mut self, path: &Path) -> Result<Status> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
+            write_new(path, &transcript::markdown(&self.session))?;
+            printer::safe_line(&format!("transcript written to {}", path.display()));
+            return Ok(Status::Done);
+        }
+        let input = self.input_or_working(None)?;
+        let exported = self.with_context(|_, context| operate::export(context, &input, path, false))?;
+        let (rows, bytes) = (exported.rows, printer::bytes(exported.written_bytes));
+        printer::safe_line(&format!("{rows} rows ({bytes}) written to {}", path.display()));
+        exported.notes.iter().for_each(|note| printer::note(&note.to_string()));
+        Ok(Status::Done)
+    }
+}
+
+/// The question that the latest answer asks first of all.
+pub(super) fn open_question(answer: &Recommendation) -> Option<&Question> {
+    answer.operations.first().filter(|first| first.kind == OperationKind::Clarify)?.question.as_ref()
+}
+
+fn columns_of(index: &LakeIndex, id: &str) -> Result<Vec<String>> {
+    let entry = index.entry(index.find(id)?)?;
+    Ok(entry.profile.columns.iter().map(|column| column.name.clone()).collect())
+}
+
+/// What to type after an answer.
+fn what_next(answer: &Recommendation) -> String {
+    if let Some(question) = open_question(answer) {
+        return format!("type 1 to {} to answer, or ask in other words", question.choices.len());
+    }
+    let runnable = worth_showing(answer).position(|ranked| ranked.runnable.is_some());
+    let mut parts: Vec<String> =
+        runnable.map(|place| format!("`/run {}` carries it out", place + 1)).into_iter().collect();
+    if !answer.tables.is_empty() {
+        parts.push("`/why 1` explains table 1, `/accept 1` takes it, `/reject 1` turns it down".into());
+    }
+    parts.push("or ask on".into());
+    parts.join("; ")
+}
+
+fn cannot_run(number: usize, ranked: &RankedOperation) -> String {
+    let unmet: Vec<&str> =
+        ranked.preconditions.iter().filter(|precondition| !precondition.met).map(|it| it.what.as_str()).collect();
+    let why = if unmet.is_empty() { ranked.reason.clone() } else { unmet.join("; ") };
+    format!("operation {number} ({}) cannot be run as it stands: {why}", ranked.kind.name())
+}
+
+fn help(command: Option<&str>) -> Result<Status> {
+    if let Some(name) = command {
+        let Some(described) = description(name) else {
+            return Err(Error::Usage(format!("there is no command `{name}`; `/help` lists them")));
+        };
+        printer::line(format!("{} {}", described.name, described.arguments).trim_end());
+        printer::line(&format!("  {}", described.does));
+        return Ok(Status::Done);
+    }
+    for described in &COMMANDS {
+        printer::line(&format!("{:<24} {}", format!("{} {}", described.name, described.arguments), described.does));
+    }
+    printer::line(
+        "anything else is a request in your own words; a number answers a question; `\\` at the end joins lines",
+    );
+    Ok(Status::Done)
+}

@@ -1,0 +1,288 @@
+//! What a line of the REPL means: a request, a number, or a slash command.
+
+use crate::error::{Error, Result, nearest_names};
+use crate::text::shown;
+
+/// A line as understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// Nothing was typed.
+    Nothing,
+    /// A number alone: the answer to a question, where one is open.
+    Number(usize),
+    /// Anything else is a request.
+    Request(String),
+    /// A slash command.
+    Command(Slash),
+}
+
+/// A slash command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slash {
+    /// Work on a table, or say which is worked on.
+    Use(Option<Pick>),
+    /// List the lake's tables whose ids contain a text.
+    Tables(Option<String>),
+    /// Find tables to join; a table, a column, or both.
+    Join(Vec<String>),
+    /// Find tables to append.
+    Union(Option<Pick>),
+    /// Want a table.
+    Accept(Pick),
+    /// Do not want a table.
+    Reject(Pick),
+    /// Explain the latest answer, or a table of it.
+    Why(Option<usize>),
+    /// Show the SQL of an operation, or run a query.
+    Sql(SqlOf),
+    /// Carry an operation out.
+    Run(Option<usize>),
+    /// Take the latest operation back.
+    Undo,
+    /// Write the session, or go on under another name.
+    Save(Option<String>),
+    /// List the sessions.
+    Sessions,
+    /// Go on with another session.
+    Resume(String),
+    /// Show what the next answer depends on.
+    Memory,
+    /// Show the limits in force.
+    Budget,
+    /// Write the transcript or the working table to a file.
+    Export(String),
+    /// Show the commands, or one.
+    Help(Option<String>),
+    /// Leave.
+    Quit,
+}
+
+/// A table as people point at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pick {
+    /// By its number in the latest list.
+    Number(usize),
+    /// By its name.
+    Named(String),
+}
+
+/// What SQL is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SqlOf {
+    /// That of an operation of the latest answer, by its number; of the first that can be run.
+    Operation(Option<usize>),
+    /// This query.
+    Query(String),
+}
+
+/// A command as `/help` describes it.
+pub struct Description {
+    /// Its name, with the slash.
+    pub name: &'static str,
+    /// What may follow.
+    pub arguments: &'static str,
+    /// What it does.
+    pub does: &'static str,
+}
+
+const fn command(name: &'static str, arguments: &'static str, does: &'static str) -> Description {
+    Description { name, arguments, does }
+}
+
+/// All commands, in the order of `/help`.
+pub const COMMANDS: [Description; 18] = [
+    command(
+        "/use",
+        "[TABLE|FILE|N]",
+        "work on a table of the lake, a file, or table N of the list; alone: say which it is",
+    ),
+    command("/tables", "[TEXT]", "list the lake's tables whose ids contain TEXT"),
+    command("/join", "[TABLE] [COLUMN]", "find tables that share key values with TABLE, else with the working table"),
+    command("/union", "[TABLE]", "find tables whose rows could stand below those of TABLE, else of the working table"),
+    command("/accept", "N|TABLE", "take a table: later joins and unions start from it"),
+    command("/reject", "N|TABLE", "turn a table down: it does not come back unless asked for"),
+    command("/why", "[N]", "explain the latest answer, or why table N of the list stands where it stands"),
+    command("/sql", "[N|QUERY]", "show the SQL of operation N, or run one read-only query"),
+    command("/run", "[N]", "show SQL and preview of operation N, then carry it out; alone: the first that can be run"),
+    command("/undo", "", "take the latest operation back"),
+    command("/save", "[NAME]", "write the session; with NAME go on in a copy of that name"),
+    command("/sessions", "", "list the sessions"),
+    command("/resume", "SESSION", "go on with another session"),
+    command("/memory", "", "show what is remembered: working table, constraints with their turns, choices, operations"),
+    command("/budget", "", "show the limits of time, memory and models"),
+    command("/export", "FILE", "write the transcript (.md) or the working table (.csv, .parquet) to a new file"),
+    command("/help", "[COMMAND]", "show the commands, or one of them"),
+    command("/quit", "", "leave; so does Ctrl-D"),
+];
+
+/// The command called `name`, with or without its slash.
+pub fn description(name: &str) -> Option<&'static Description> {
+    let name = name.trim_start_matches('/');
+    COMMANDS.iter().find(|command| &command.name[1..] == name)
+}
+
+/// What `line` means. A line that begins with a space is a request whatever follows.
+///
+/// # Errors
+/// [`Error::Usage`] for a command that does not exist, with the nearest, or with arguments that it does not take.
+pub fn parse(line: &str) -> Result<Line> {
+    let text = line.trim();
+    if text.is_empty() {
+        return Ok(Line::Nothing);
+    }
+    if line.starts_with(char::is_whitespace) || !text.starts_with('/') {
+        return Ok(match text.parse() {
+            Ok(number) => Line::Number(number),
+            Err(_) => Line::Request(text.to_string()),
+        });
+    }
+    let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let Some(described) = description(name) else { return Err(unknown(name)) };
+    slash(described, rest.trim()).map(Line::Command)
+}
+
+fn slash(command: &Description, rest: &str) -> Result<Slash> {
+    let some = || (!rest.is_empty()).then(|| unquoted(rest));
+    let needed = || some().ok_or_else(|| usage(command, "it needs an argument"));
+    let number = || match rest {
+        "" => Ok(None),
+        _ => rest.parse().map(Some).map_err(|_| usage(command, "it takes a number")),
+    };
+    let none = |slash: Slash| if rest.is_empty() { Ok(slash) } else { Err(usage(command, "it takes no argument")) };
+    Ok(match &command.name[1..] {
+        "use" => Slash::Use(some().map(pick)),
+        "tables" => Slash::Tables(some()),
+        "join" => match words(rest) {
+            words if words.len() <= 2 => Slash::Join(words),
+            _ => return Err(usage(command, "it takes a table and a column; put names with spaces in quotes")),
+        },
+        "union" => Slash::Union(some().map(pick)),
+        "accept" => Slash::Accept(pick(needed()?)),
+        "reject" => Slash::Reject(pick(needed()?)),
+        "why" => Slash::Why(number()?),
+        "sql" => Slash::Sql(match rest.parse() {
+            Ok(number) => SqlOf::Operation(Some(number)),
+            Err(_) if rest.is_empty() => SqlOf::Operation(None),
+            Err(_) => SqlOf::Query(rest.to_string()),
+        }),
+        "run" => Slash::Run(number()?),
+        "undo" => none(Slash::Undo)?,
+        "save" => Slash::Save(some()),
+        "sessions" => none(Slash::Sessions)?,
+        "resume" => Slash::Resume(needed()?),
+        "memory" => none(Slash::Memory)?,
+        "budget" => none(Slash::Budget)?,
+        "export" => Slash::Export(needed()?),
+        "help" => Slash::Help(some()),
+        _ => none(Slash::Quit)?,
+    })
+}
+
+fn unknown(name: &str) -> Error {
+    let names = COMMANDS.iter().map(|command| command.name);
+    let known = nearest_names(name, names, 1).into_iter().next();
+    let advice = known.map_or("`/help` lists them".to_string(), |nearest| format!("did you mean `{nearest}`?"));
+    Error::Usage(format!("there is no command `{}`; {advice}", shown(name, 40)))
+}
+
+fn usage(command: &Description, what: &str) -> Error {
+    Error::Usage(format!("`{} {}`: {what}", command.name, command.arguments).replace(" `", "`"))
+}
+
+fn pick(text: String) -> Pick {
+    text.parse().map_or(Pick::Named(text), Pick::Number)
+}
+
+/// A whole argument without the quotes around it.
+fn unquoted(text: &str) -> String {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner
+        .filter(|inner| !inner.replace("\"\"", "").contains('"'))
+        .map_or(text.to_string(), |inner| inner.replace("\"\"", "\""))
+}
+
+/// The words of an argument list; quotes keep spaces in a word, a doubled quote stands for one.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                word.get_or_insert_default().push('"');
+            }
+            '"' if quoted || word.is_none() => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            c if c.is_whitespace() && !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A name as one word of an argument list.
+pub fn quoted(name: &str) -> String {
+    let plain = !name.contains(|c: char| c.is_whitespace() || c == '"') && name.parse::<usize>().is_err();
+    if plain && !name.is_empty() { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(line: &str) -> Slash {
+        match parse(line).unwrap() {
+            Line::Command(slash) => slash,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn lines_are_requests_numbers_or_commands() {
+        assert_eq!(parse("  ").unwrap(), Line::Nothing);
+        assert_eq!(parse(" 3 ").unwrap(), Line::Number(3));
+        assert_eq!(parse("3 largest towns").unwrap(), Line::Request("3 largest towns".into()));
+        assert_eq!(parse(" /use what").unwrap(), Line::Request("/use what".into()));
+        assert_eq!(command("/use geo/my \"towns\""), Slash::Use(Some(Pick::Named("geo/my \"towns\"".into()))));
+        assert_eq!(command("/use \"2020\""), Slash::Use(Some(Pick::Number(2020))));
+        assert_eq!(command("/accept 2"), Slash::Accept(Pick::Number(2)));
+        assert_eq!(command("/join \"my \"\"t\"\" x\" iso"), Slash::Join(vec!["my \"t\" x".into(), "iso".into()]));
+        assert_eq!(command("/join"), Slash::Join(Vec::new()));
+        assert_eq!(command("/sql 2"), Slash::Sql(SqlOf::Operation(Some(2))));
+        assert_eq!(command("/sql SELECT 'a  b'"), Slash::Sql(SqlOf::Query("SELECT 'a  b'".into())));
+        assert_eq!(command("/quit"), Slash::Quit);
+        for name in ["a b", "a\"b", "\"", "", "x\"\"y z"] {
+            assert_eq!(command(&format!("/join {}", quoted(name))), Slash::Join(vec![name.into()]), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_parsed_and_mistakes_are_named() {
+        for described in &COMMANDS {
+            assert!(
+                parse(&format!("{} 1", described.name)).is_ok() || parse(described.name).is_ok(),
+                "{}",
+                described.name
+            );
+        }
+        for (line, parts) in [
+            ("/acept 1", vec!["`/acept`", "`/accept`"]),
+            ("/", vec!["`/help`"]),
+            ("/xyzzy", vec!["`/help`"]),
+            ("/accept", vec!["`/accept N|TABLE`", "needs"]),
+            ("/undo 3", vec!["`/undo`", "no argument"]),
+            ("/run first", vec!["`/run [N]`", "number"]),
+            ("/join a b c", vec!["`/join [TABLE] [COLUMN]`", "quotes"]),
+        ] {
+            let error = parse(line).unwrap_err().to_string();
+            for part in parts {
+                assert!(error.contains(part), "{line}: {error} lacks {part}");
+            }
+        }
+    }
+}

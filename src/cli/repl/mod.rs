@@ -1,0 +1,180 @@
+//! `lakeward repl`: a conversation line by line. Lines come from [`editor`], mean what [`command`] says, and are carried out
+//! by [`actions`]; the session is written after every change, so that nothing is lost whatever ends the process.
+
+mod actions;
+mod command;
+mod editor;
+mod worker;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::{Arguments, ReplCommand};
+use super::lake::Place;
+use super::{Status, exit_code, interrupt, printer};
+use crate::agent::Agent;
+use crate::error::{Error, Result};
+use crate::index::LakeIndex;
+use crate::operate::LakeContext;
+use crate::session::{Session, SessionStore};
+use command::{Line, parse};
+use editor::{Lines, Typed};
+use worker::{Parts, Worker};
+
+/// A conversation and what it needs.
+struct Repl<'a> {
+    arguments: &'a Arguments,
+    place: Place,
+    index: Arc<LakeIndex>,
+    worker: Worker,
+    store: SessionStore,
+    session: Session,
+    /// The tables of the latest list: what a number means.
+    listed: Vec<String>,
+    /// Made when the first query runs.
+    context: Option<LakeContext>,
+    /// Columns of a working table that is a file.
+    file_columns: Vec<String>,
+}
+
+/// What the loop does after a line.
+enum Next {
+    Go(Status),
+    Leave,
+}
+
+/// Converses until the lines end. The exit code is 0 for a person, else that of the last line that failed.
+pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
+    let place = Place::of(arguments, None)?;
+    let index = Arc::new(place.open(arguments)?);
+    let store = SessionStore::new(&place.index);
+    let config = place.config()?;
+    let worker =
+        Worker::start(Parts { lake: place.lake.clone(), index: Arc::clone(&index), config, store: store.clone() })?;
+    let session = begin(&store, &place, command)?;
+    let mut lines = Lines::open(store.folder())?;
+    let typed = lines.are_typed();
+    let mut repl = Repl {
+        arguments,
+        place,
+        index,
+        worker,
+        store,
+        session,
+        listed: Vec::new(),
+        context: None,
+        file_columns: Vec::new(),
+    };
+    repl.list_latest();
+    if typed {
+        // Without it Ctrl-C ends the process, which is what whoever feeds lines expects.
+        interrupt::listen()?;
+    }
+    repl.greet();
+    let failure = repl.converse(&mut lines)?;
+    repl.leave();
+    Ok(failure.filter(|_| !typed).map_or(Status::Done, Status::Told))
+}
+
+fn begin(store: &SessionStore, place: &Place, command: &ReplCommand) -> Result<Session> {
+    let lake = place.lake.canonicalize().unwrap_or_else(|_| place.lake.clone()).display().to_string();
+    let Some(name) = command.session.as_deref() else { return store.create(None, &lake) };
+    match store.open(name) {
+        Err(Error::UnknownSession { .. }) => store.create(Some(name), &lake),
+        outcome => outcome,
+    }
+}
+
+impl Repl<'_> {
+    /// Reads and carries out lines until they end; the exit code of the last that failed.
+    fn converse(&mut self, lines: &mut Lines) -> Result<Option<u8>> {
+        let mut failure = None;
+        if let Some(names) = lines.names() {
+            names.tables = self.table_names()?;
+            names.sessions = self.store.list()?.into_iter().map(|session| session.id).collect();
+        }
+        loop {
+            if let Some(names) = lines.names() {
+                names.columns = self.working_columns();
+            }
+            let outcome = match lines.next() {
+                Ok(Typed::End) => return Ok(failure),
+                Ok(Typed::Abandoned) => continue,
+                Ok(Typed::Line(line)) => {
+                    interrupt::clear();
+                    self.carry_out(&line)
+                }
+                Err(error @ Error::Usage(_)) => Err(error),
+                Err(error) => return Err(error),
+            };
+            match outcome {
+                Ok(Next::Leave) => return Ok(failure),
+                Ok(Next::Go(Status::Done)) => {}
+                Ok(Next::Go(status)) => failure = Some(status.code()),
+                Err(error) => {
+                    printer::error(&error, self.arguments.json);
+                    failure = Some(exit_code(&error));
+                }
+            }
+        }
+    }
+
+    fn carry_out(&mut self, line: &str) -> Result<Next> {
+        match parse(line)? {
+            Line::Nothing => Ok(Next::Go(Status::Done)),
+            Line::Number(number) => self.number(number).map(Next::Go),
+            Line::Request(text) => self.ask(text).map(Next::Go),
+            Line::Command(command::Slash::Quit) => Ok(Next::Leave),
+            Line::Command(slash) => self.command(slash).map(Next::Go),
+        }
+    }
+
+    /// What `work` comes to with the agent and a copy of the session, unless Ctrl-C stops it.
+    fn apart<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Agent, Session) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let session = self.session.clone();
+        self.worker.carry_out(move |agent| work(agent, session))
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.store.save(&mut self.session)
+    }
+
+    /// Narration for a person; programs read the data.
+    fn say(&self, text: &str) {
+        if !self.arguments.quiet {
+            printer::note(text);
+        }
+    }
+
+    fn greet(&self) {
+        let (id, turns) = (&self.session.id, self.session.next_turn() - 1);
+        let tables = self.index.len();
+        if self.session.is_untouched() {
+            self.say(&format!("session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
+        } else {
+            let steps = self.session.steps.len();
+            self.say(&format!(
+                "session {id} resumed: {turns} requests, {steps} operations; `/memory` shows what is in force"
+            ));
+        }
+        let (there, here) = (Path::new(&self.session.lake).canonicalize(), self.place.lake.canonicalize());
+        if let (Ok(there), Ok(here)) = (there, here)
+            && there != here
+        {
+            self.say(&format!("it was begun with the lake `{}`, and this is `{}`", there.display(), here.display()));
+        }
+    }
+
+    /// Says how to go on another time; a session in which nothing happened is not kept.
+    fn leave(&self) {
+        if self.session.is_untouched() {
+            // Left behind empty where it cannot be removed.
+            let _ = self.store.discard_untouched(&self.session);
+            return;
+        }
+        self.say(&format!("go on with `lakeward repl --session {}`", self.session.id));
+    }
+}

@@ -1,0 +1,80 @@
+//! The thread that the agent works on, so that Ctrl-C can leave it alone: then what it does ends unheard, nothing of it is
+//! kept, and another thread takes its place.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::agent::config::Config;
+use crate::cli::interrupt;
+use crate::cli::lake::embedder;
+use crate::error::{Error, Result};
+use crate::index::LakeIndex;
+use crate::session::SessionStore;
+
+/// How often whoever waits looks whether it is to stop.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+type Job = Box<dyn FnOnce(&Agent) + Send>;
+
+/// What an agent is made of.
+#[derive(Clone)]
+pub struct Parts {
+    pub lake: PathBuf,
+    pub index: Arc<LakeIndex>,
+    pub config: Config,
+    pub store: SessionStore,
+}
+
+/// An agent on a thread of its own.
+pub struct Worker {
+    parts: Parts,
+    jobs: Sender<Job>,
+}
+
+impl Worker {
+    /// An agent that waits for work.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the system gives no thread.
+    pub fn start(parts: Parts) -> Result<Self> {
+        let (jobs, receiver) = channel::<Job>();
+        let own = parts.clone();
+        let spawned = std::thread::Builder::new().spawn(move || {
+            let Parts { lake, index, config, store } = own;
+            let agent = Agent::new(&lake, &index, embedder(), config, store);
+            receiver.into_iter().for_each(|job| job(&agent));
+        });
+        spawned.map_err(|error| Error::Internal(format!("the system gives no thread: {error}")))?;
+        Ok(Self { parts, jobs })
+    }
+
+    /// What `work` comes to.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the user asked to stop; those of `work`.
+    pub fn carry_out<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Agent) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (sender, receiver) = channel();
+        let job: Job = Box::new(move |agent| {
+            // Nobody waits any more where it was interrupted.
+            let _ = sender.send(work(agent));
+        });
+        // A thread that is gone drops the job, which is seen below.
+        let _ = self.jobs.send(job);
+        let error = loop {
+            match receiver.recv_timeout(PATIENCE) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Timeout) if interrupt::asked() => break Error::Interrupted,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Error::Internal("the turn broke off".into()),
+            }
+        };
+        *self = Self::start(self.parts.clone())?;
+        Err(error)
+    }
+}
