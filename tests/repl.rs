@@ -226,6 +226,27 @@ fn one_rejected(store: &SessionStore) -> String {
 }
 
 #[test]
+fn two_processes_with_one_session_overwrite_nothing() {
+    let place = place();
+    let mut terminal = terminal(place.path(), &["repl", "--session", "shared"]);
+    type_line(&mut terminal, "/accept geo/countries", &["accepted: geo/countries"]);
+    let other = piped(place.path(), &["repl", "--session", "shared"], &["/accept transport/us_airports"]);
+    assert_eq!(other.code, 0, "{}", other.stderr);
+    let refused = ["another process has written session `shared`", "`/resume shared`"];
+    type_line(&mut terminal, "/reject geo/countries", &refused);
+    // What was not written can be kept under another name, and the session as it is now gone on with.
+    type_line(&mut terminal, "/save mine", &["session mine is written"]);
+    type_line(&mut terminal, "/resume shared", &["session shared resumed"]);
+    type_line(&mut terminal, "/memory", &["accepted: geo/countries", "accepted: transport/us_airports"]);
+    terminal.send_line("/quit").expect("a line");
+    terminal.exp_eof().expect("an end");
+    let store = SessionStore::new(place.path());
+    let (shared, mine) = (store.open("shared").expect("a session"), store.open("mine").expect("a session"));
+    assert!(shared.is_accepted("geo/countries") && shared.is_accepted("transport/us_airports"));
+    assert!(mine.is_rejected("geo/countries") && !mine.is_accepted("transport/us_airports"));
+}
+
+#[test]
 fn lines_may_come_through_a_pipe() {
     let place = place();
     let run = piped(place.path(), &["repl"], &[REQUEST, "/tables airp", "/budget", "/help"]);
@@ -294,12 +315,6 @@ fn copies_exports_and_hostile_lines() {
     assert_eq!((first.turns.len(), first.accepted.len()), (1, 0));
     assert_eq!((second.turns.len(), second.accepted.len()), (3, 1));
     assert!(fs::read_to_string(place.path().join("talk.md")).expect("a file").contains("earthquakes in 2018"));
-    // Another process wrote the session meanwhile: told, nothing overwritten.
-    let mut ours = store.open("first").expect("a session");
-    let run = piped(place.path(), &["repl", "--session", "first"], &["/accept geo/countries"]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    ours.accept("x");
-    assert!(store.save(&mut ours).is_err());
     // What cannot be resumed is told, and left alone.
     fs::write(store.folder().join("broken.json"), "{").expect("a file");
     let run = piped(place.path(), &["repl", "--session", "broken"], &[REQUEST]);

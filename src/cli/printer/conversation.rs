@@ -215,3 +215,12 @@ pub fn sample(preview: &Preview) {
         super::rows(&preview.columns, &rows, 0);
     }
 }
+
+/// The commands of the REPL: name, arguments, what each does.
+pub fn commands<'a>(commands: impl Iterator<Item = (&'a str, &'a str, &'a str)>) {
+    let mut table = list();
+    commands.for_each(|(name, arguments, does)| {
+        table.add_row([format!("{name} {arguments}"), does.to_string()]);
+    });
+    out(&table.trim_fmt());
+}

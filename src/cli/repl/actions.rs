@@ -8,20 +8,17 @@ use crate::agent::Request;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::search::{self, Document, JoinDocument, Listed};
-use crate::cli::sessions::{self, write_new};
-use crate::cli::{interrupt, profile, sql};
+use crate::cli::{profile, sessions};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
-use crate::operate::{self, LakeContext, Limits, PreviewLimits};
-use crate::recommend::{Question, RankedOperation, Recommendation};
-use crate::request::{Input, Label, Operation, OperationKind};
+use crate::operate::{Limits, PreviewLimits};
+use crate::recommend::{Question, Recommendation};
+use crate::request::{Input, OperationKind};
 use crate::retrieve::{QueryTable, UnionOptions, union as union_search};
-use crate::session::{NewStep, StepInput, transcript};
+use crate::session::transcript;
 
 /// Tables shown after a turn or a search.
 const TABLES: usize = 10;
-/// Rows of a query shown.
-const ROWS: usize = 100;
 
 impl Repl<'_> {
     /// A request and its answer.
@@ -85,7 +82,7 @@ impl Repl<'_> {
         }
     }
 
-    fn latest(&self) -> Option<&Recommendation> {
+    pub(super) fn latest(&self) -> Option<&Recommendation> {
         self.session.latest()?.recommendation.as_ref()
     }
 
@@ -140,7 +137,7 @@ impl Repl<'_> {
     }
 
     /// The table that is meant, else the working table.
-    fn input_or_working(&self, pick: Option<&Pick>) -> Result<Input> {
+    pub(super) fn input_or_working(&self, pick: Option<&Pick>) -> Result<Input> {
         let missing =
             || Error::Usage("there is no working table; name a table, or choose one with `/use TABLE`".into());
         pick.map_or_else(|| self.session.working().ok_or_else(missing), |pick| self.input(pick))
@@ -150,7 +147,7 @@ impl Repl<'_> {
         self.apart(move |agent, session| agent.open_input(&session, &input))
     }
 
-    fn tell_working(&self) -> Result<Status> {
+    pub(super) fn tell_working(&self) -> Result<Status> {
         let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
         printer::safe_line(&format!("working table: {working}"));
         Ok(Status::Done)
@@ -276,110 +273,6 @@ impl Repl<'_> {
         Ok(Status::Done)
     }
 
-    /// The operation of the latest answer that is meant, with its number.
-    fn operation(&self, number: Option<usize>) -> Result<(usize, Operation)> {
-        let Some(answer) = self.latest() else {
-            return Err(Error::Usage("there is no operation yet; ask for something first".into()));
-        };
-        let operations: Vec<&RankedOperation> = worth_showing(answer).collect();
-        let Some(number) = number else {
-            let first =
-                operations.iter().enumerate().find_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
-            return first
-                .ok_or_else(|| Error::Usage("no operation of the latest answer can be run as it stands".into()));
-        };
-        let ranked = number.checked_sub(1).and_then(|place| operations.get(place));
-        let ranked = ranked.ok_or_else(|| {
-            Error::Usage(format!("there is no operation {number}: the answer has 1 to {}", operations.len()))
-        })?;
-        let runnable = ranked.runnable.clone().ok_or_else(|| Error::Usage(cannot_run(number, ranked)))?;
-        Ok((number, runnable))
-    }
-
-    /// `work` with the tables of the lake and of the session's steps.
-    fn with_context<T>(&mut self, work: impl FnOnce(&mut Self, &LakeContext) -> Result<T>) -> Result<T> {
-        let context = match self.context.take() {
-            Some(context) => context,
-            None => LakeContext::new(&self.place.lake, &self.index, Limits::default())?.stopping_when(interrupt::asked),
-        };
-        let mut known = Ok(());
-        for step in &self.session.steps {
-            if step.undone {
-                context.remove_step(step.number);
-                continue;
-            }
-            match self.store.step_path(&self.session, step.number) {
-                Ok(path) => context.set_step(step.number, &path),
-                // What is gone fails where it is asked for; what leads out of the folder fails at once.
-                Err(Error::Io { .. }) => context.remove_step(step.number),
-                Err(error) => known = Err(error),
-            }
-        }
-        let outcome = known.and_then(|()| work(self, &context));
-        self.context = Some(context);
-        outcome
-    }
-
-    fn sql_of(&mut self, number: Option<usize>) -> Result<Status> {
-        let (_, operation) = self.operation(number)?;
-        let text = self.with_context(|_, context| operate::sql(context, &operation))?;
-        text.lines().for_each(printer::safe_line);
-        Ok(Status::Done)
-    }
-
-    fn query(&mut self, query: &str) -> Result<Status> {
-        let arguments = self.arguments;
-        self.with_context(|_, context| sql::show(arguments, context, query, ROWS))
-    }
-
-    /// SQL and preview first, then the operation; its result is the working table.
-    fn run(&mut self, number: Option<usize>) -> Result<Status> {
-        let (number, operation) = self.operation(number)?;
-        let (json, limits) = (self.arguments.json, PreviewLimits::default());
-        self.with_context(|repl, context| {
-            let preview = operate::preview(context, &operation, &limits)?;
-            if !json {
-                printer::safe_line(&format!("operation {number}: {}", operation.kind().name()));
-                conversation::preview(&preview);
-            }
-            if let Some(reason) = &preview.stopped {
-                return Err(Error::Usage(reason.clone()));
-            }
-            let (path, file) = repl.store.new_step(&repl.session)?;
-            let outcome = operate::run(context, &operation, &limits, &path)?;
-            let inputs = outcome.inputs.into_iter();
-            let step = repl.session.push_step(NewStep {
-                operation: operation.clone(),
-                sql: outcome.sql,
-                inputs: inputs
-                    .map(|input| StepInput { name: input.name, content: input.content.to_string() })
-                    .collect(),
-                rows: outcome.rows,
-                columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
-                file,
-            });
-            if json {
-                printer::json_line(step)?;
-            } else {
-                printer::line(&conversation::step_line(step));
-                conversation::sample(&preview);
-            }
-            outcome.notes.iter().for_each(|note| printer::note(&note.to_string()));
-            repl.save()
-        })?;
-        self.say("the result is the working table; `/export FILE.csv` writes it, `/undo` takes it back");
-        Ok(Status::Done)
-    }
-
-    fn undo(&mut self) -> Result<Status> {
-        let Some(step) = self.session.undo() else {
-            return Err(Error::Usage("there is no operation to take back".into()));
-        };
-        printer::line(&conversation::step_line(step));
-        self.save()?;
-        self.tell_working()
-    }
-
     fn save_as(&mut self, name: Option<&str>) -> Result<Status> {
         if let Some(name) = name {
             // Results stay where they are: the copy names the same files.
@@ -436,20 +329,6 @@ impl Repl<'_> {
         }
         Ok(Status::Done)
     }
-
-    fn export(&mut self, path: &Path) -> Result<Status> {
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
-            write_new(path, &transcript::markdown(&self.session))?;
-            printer::safe_line(&format!("transcript written to {}", path.display()));
-            return Ok(Status::Done);
-        }
-        let input = self.input_or_working(None)?;
-        let exported = self.with_context(|_, context| operate::export(context, &input, path, false))?;
-        let (rows, bytes) = (exported.rows, printer::bytes(exported.written_bytes));
-        printer::safe_line(&format!("{rows} rows ({bytes}) written to {}", path.display()));
-        exported.notes.iter().for_each(|note| printer::note(&note.to_string()));
-        Ok(Status::Done)
-    }
 }
 
 /// The question that the latest answer asks first of all.
@@ -477,13 +356,6 @@ fn what_next(answer: &Recommendation) -> String {
     parts.join("; ")
 }
 
-fn cannot_run(number: usize, ranked: &RankedOperation) -> String {
-    let unmet: Vec<&str> =
-        ranked.preconditions.iter().filter(|precondition| !precondition.met).map(|it| it.what.as_str()).collect();
-    let why = if unmet.is_empty() { ranked.reason.clone() } else { unmet.join("; ") };
-    format!("operation {number} ({}) cannot be run as it stands: {why}", ranked.kind.name())
-}
-
 fn help(command: Option<&str>) -> Result<Status> {
     if let Some(name) = command {
         let Some(described) = description(name) else {
@@ -493,9 +365,7 @@ fn help(command: Option<&str>) -> Result<Status> {
         printer::line(&format!("  {}", described.does));
         return Ok(Status::Done);
     }
-    for described in &COMMANDS {
-        printer::line(&format!("{:<24} {}", format!("{} {}", described.name, described.arguments), described.does));
-    }
+    conversation::commands(COMMANDS.iter().map(|command| (command.name, command.arguments, command.does)));
     printer::line(
         "anything else is a request in your own words; a number answers a question; `\\` at the end joins lines",
     );

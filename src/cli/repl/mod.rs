@@ -1,9 +1,10 @@
 //! `lakeward repl`: a conversation line by line. Lines come from [`editor`], mean what [`command`] says, and are carried out
-//! by [`actions`]; the session is written after every change, so that nothing is lost whatever ends the process.
+//! by [`actions`] and [`operations`]; the session is written after every change, so that nothing is lost whatever ends the process.
 
 mod actions;
 mod command;
 mod editor;
+mod operations;
 mod worker;
 
 use std::path::Path;
@@ -153,7 +154,7 @@ impl Repl<'_> {
         let (id, turns) = (&self.session.id, self.session.next_turn() - 1);
         let tables = self.index.len();
         if self.session.is_untouched() {
-            self.say(&format!("session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
+            self.say(&format!("new session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
         } else {
             let steps = self.session.steps.len();
             self.say(&format!(

@@ -1,0 +1,144 @@
+//! Operations in a conversation: their SQL shown, previewed, carried out, taken back; queries and exports.
+
+use std::path::Path;
+
+use super::{Repl, Status};
+use crate::cli::printer::recommendation::worth_showing;
+use crate::cli::printer::{self, conversation};
+use crate::cli::sessions::write_new;
+use crate::cli::{interrupt, sql};
+use crate::error::{Error, Result};
+use crate::operate::{self, LakeContext, Limits, PreviewLimits};
+use crate::recommend::RankedOperation;
+use crate::request::{Label, Operation};
+use crate::session::{NewStep, StepInput, transcript};
+
+/// Rows of a query shown.
+const ROWS: usize = 100;
+
+impl Repl<'_> {
+    /// The operation of the latest answer that is meant, with its number.
+    fn operation(&self, number: Option<usize>) -> Result<(usize, Operation)> {
+        let Some(answer) = self.latest() else {
+            return Err(Error::Usage("there is no operation yet; ask for something first".into()));
+        };
+        let operations: Vec<&RankedOperation> = worth_showing(answer).collect();
+        let Some(number) = number else {
+            let first =
+                operations.iter().enumerate().find_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
+            return first
+                .ok_or_else(|| Error::Usage("no operation of the latest answer can be run as it stands".into()));
+        };
+        let ranked = number.checked_sub(1).and_then(|place| operations.get(place));
+        let ranked = ranked.ok_or_else(|| {
+            Error::Usage(format!("there is no operation {number}: the answer has 1 to {}", operations.len()))
+        })?;
+        let runnable = ranked.runnable.clone().ok_or_else(|| Error::Usage(cannot_run(number, ranked)))?;
+        Ok((number, runnable))
+    }
+
+    /// `work` with the tables of the lake and of the session's steps.
+    fn with_context<T>(&mut self, work: impl FnOnce(&mut Self, &LakeContext) -> Result<T>) -> Result<T> {
+        let context = match self.context.take() {
+            Some(context) => context,
+            None => LakeContext::new(&self.place.lake, &self.index, Limits::default())?.stopping_when(interrupt::asked),
+        };
+        let mut known = Ok(());
+        for step in &self.session.steps {
+            if step.undone {
+                context.remove_step(step.number);
+                continue;
+            }
+            match self.store.step_path(&self.session, step.number) {
+                Ok(path) => context.set_step(step.number, &path),
+                // What is gone fails where it is asked for; what leads out of the folder fails at once.
+                Err(Error::Io { .. }) => context.remove_step(step.number),
+                Err(error) => known = Err(error),
+            }
+        }
+        let outcome = known.and_then(|()| work(self, &context));
+        self.context = Some(context);
+        outcome
+    }
+
+    pub(super) fn sql_of(&mut self, number: Option<usize>) -> Result<Status> {
+        let (_, operation) = self.operation(number)?;
+        let text = self.with_context(|_, context| operate::sql(context, &operation))?;
+        text.lines().for_each(printer::safe_line);
+        Ok(Status::Done)
+    }
+
+    pub(super) fn query(&mut self, query: &str) -> Result<Status> {
+        let arguments = self.arguments;
+        self.with_context(|_, context| sql::show(arguments, context, query, ROWS))
+    }
+
+    /// SQL and preview first, then the operation; its result is the working table.
+    pub(super) fn run(&mut self, number: Option<usize>) -> Result<Status> {
+        let (number, operation) = self.operation(number)?;
+        let (json, limits) = (self.arguments.json, PreviewLimits::default());
+        self.with_context(|repl, context| {
+            let preview = operate::preview(context, &operation, &limits)?;
+            if !json {
+                printer::safe_line(&format!("operation {number}: {}", operation.kind().name()));
+                conversation::preview(&preview);
+            }
+            if let Some(reason) = &preview.stopped {
+                return Err(Error::Usage(reason.clone()));
+            }
+            let (path, file) = repl.store.new_step(&repl.session)?;
+            let outcome = operate::run(context, &operation, &limits, &path)?;
+            let inputs = outcome.inputs.into_iter();
+            let step = repl.session.push_step(NewStep {
+                operation: operation.clone(),
+                sql: outcome.sql,
+                inputs: inputs
+                    .map(|input| StepInput { name: input.name, content: input.content.to_string() })
+                    .collect(),
+                rows: outcome.rows,
+                columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
+                file,
+            });
+            if json {
+                printer::json_line(step)?;
+            } else {
+                printer::line(&conversation::step_line(step));
+                conversation::sample(&preview);
+            }
+            outcome.notes.iter().for_each(|note| printer::note(&note.to_string()));
+            repl.save()
+        })?;
+        self.say("the result is the working table; `/export FILE.csv` writes it, `/undo` takes it back");
+        Ok(Status::Done)
+    }
+
+    pub(super) fn undo(&mut self) -> Result<Status> {
+        let Some(step) = self.session.undo() else {
+            return Err(Error::Usage("there is no operation to take back".into()));
+        };
+        printer::line(&conversation::step_line(step));
+        self.save()?;
+        self.tell_working()
+    }
+
+    pub(super) fn export(&mut self, path: &Path) -> Result<Status> {
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
+            write_new(path, &transcript::markdown(&self.session))?;
+            printer::safe_line(&format!("transcript written to {}", path.display()));
+            return Ok(Status::Done);
+        }
+        let input = self.input_or_working(None)?;
+        let exported = self.with_context(|_, context| operate::export(context, &input, path, false))?;
+        let (rows, bytes) = (exported.rows, printer::bytes(exported.written_bytes));
+        printer::safe_line(&format!("{rows} rows ({bytes}) written to {}", path.display()));
+        exported.notes.iter().for_each(|note| printer::note(&note.to_string()));
+        Ok(Status::Done)
+    }
+}
+
+fn cannot_run(number: usize, ranked: &RankedOperation) -> String {
+    let unmet: Vec<&str> =
+        ranked.preconditions.iter().filter(|precondition| !precondition.met).map(|it| it.what.as_str()).collect();
+    let why = if unmet.is_empty() { ranked.reason.clone() } else { unmet.join("; ") };
+    format!("operation {number} ({}) cannot be run as it stands: {why}", ranked.kind.name())
+}
