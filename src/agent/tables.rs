@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Agent;
 use crate::error::{Error, Result};
-use crate::lake::source::file_path;
+use crate::lake::source::{TableId, file_path};
 use crate::request::Input;
 use crate::retrieve::QueryTable;
 use crate::session::Session;
@@ -37,7 +37,12 @@ impl Agent<'_> {
         match input {
             Input::Table(id) => QueryTable::resolve(self.index, self.lake, id, self.embedder),
             Input::File(path) => QueryTable::read(Path::new(path), None, self.embedder),
-            Input::Step(number) => QueryTable::read(&self.sessions.step_path(session, *number)?, None, self.embedder),
+            Input::Step(number) => {
+                let path = self.sessions.step_path(session, *number)?;
+                let mut table = QueryTable::read(&path, None, self.embedder)?;
+                table.entry.id = TableId::new(format!("result of step {number}"));
+                Ok(table)
+            }
         }
     }
 

@@ -8,10 +8,11 @@ use super::{Agent, Request};
 use crate::error::{Error, Result};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
-use crate::recommend::utility::{as_operand, utilities};
+use crate::recommend::utility::{Purpose, as_operand, utilities};
 use crate::recommend::{Choice, Evidence, IntentionFit, RankedTable, Recommendation, Utility, fit, question};
 use crate::request::{Constraints, Input, Label, OperationKind, Ranked, Signals};
 use crate::retrieve::candidates::candidates;
+use crate::retrieve::likeness::name_likeness;
 use crate::retrieve::{Candidate, CandidateRequest, QueryTable};
 use crate::session::Session;
 use crate::text::name_words;
@@ -133,8 +134,9 @@ impl Agent<'_> {
             _ => None,
         };
         let partners = pair.as_ref().map_or(scored.as_slice(), |(_, partners)| partners.as_slice());
-        let partner = best_for(OperationKind::Join, partners);
-        let supplement = best_for(OperationKind::Union, partners);
+        let wanted = columns_to_add(&signals.constraints, base_query);
+        let partner = best_for(OperationKind::Join, partners, &wanted);
+        let supplement = best_for(OperationKind::Union, partners, &wanted);
         let question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         let mut operations =
             operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplement, question });
@@ -169,6 +171,9 @@ impl Agent<'_> {
         let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
         let request = CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH };
         let found = candidates(self.index, self.lake, self.embedder, &request, self.config.relevance)?;
+        let used = used_up(session);
+        let wanted = columns_to_add(constraints, query);
+        let purpose = Purpose { asked: &turn.signals.operation, wanted: &wanted, has_working: query.is_some() };
         let kept: Option<BTreeSet<&String>> = turn
             .answered
             .as_ref()
@@ -178,14 +183,14 @@ impl Agent<'_> {
             .into_iter()
             .filter(|candidate| {
                 let id = candidate.entry.id.as_str();
-                let asked_for = !session.is_rejected(id) || names_table(&turn.request.text, id);
-                asked_for && kept.as_ref().is_none_or(|kept| kept.contains(&id.to_string()))
+                let done_with = session.is_rejected(id) || used.contains(id);
+                (!done_with || names_table(&turn.request.text, id))
+                    && kept.as_ref().is_none_or(|kept| kept.contains(&id.to_string()))
             })
             .map(|candidate| {
                 let fit = fit::fit(spec, constraints, &candidate);
                 let accepted = session.accepted.iter().any(|choice| choice.table == candidate.entry.id.as_str());
-                let asked = &turn.signals.operation;
-                let mut utilities = utilities(&candidate, &fit, asked, query.is_some(), &self.config.utility);
+                let mut utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
                 if accepted {
                     for (_, utility) in &mut utilities {
                         utility.total = (utility.total + ACCEPTED).min(1.0);
@@ -268,6 +273,20 @@ fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constra
     parts.join(" ")
 }
 
+/// The tables that the working table was made of: they are in it.
+fn used_up(session: &Session) -> BTreeSet<&str> {
+    let standing = session.steps.iter().filter(|step| !step.undone);
+    let inputs = standing.flat_map(|step| step.operation.inputs());
+    inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
+}
+
+/// The columns asked for that the working table does not have.
+fn columns_to_add(constraints: &Constraints, query: Option<&QueryTable>) -> Vec<String> {
+    let own = query.map_or(&[][..], |query| query.entry.profile.columns.as_slice());
+    let has = |wanted: &&String| own.iter().any(|column| name_likeness(wanted, &column.name) >= fit::SAME_NAME);
+    constraints.required_columns.iter().filter(|wanted| !has(wanted)).cloned().collect()
+}
+
 /// Whether the words of a text name a table outright: they contain its id or all words of its last part.
 fn names_table(text: &str, id: &str) -> bool {
     let lower = text.to_lowercase();
@@ -280,12 +299,12 @@ fn names_table(text: &str, id: &str) -> bool {
 }
 
 /// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
-fn best_for(kind: OperationKind, scored: &[Scored]) -> Option<&Candidate> {
+fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[String]) -> Option<&'a Candidate> {
     let possible = |scored: &&Scored| match kind {
         OperationKind::Join => scored.candidate.join.is_some(),
         _ => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
     };
-    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, &scored.fit));
+    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted));
     let mut best: Option<&Scored> = None;
     for scored in scored.iter().filter(possible) {
         let better = best.is_none_or(|best| {

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fit::{is_group, is_measure};
+use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
 use super::{IntentionFit, Utility};
 use crate::request::{OperationKind, Ranked};
 use crate::retrieve::Candidate;
+use crate::retrieve::likeness::name_likeness;
 
 /// Which form of Eq. 3 enters the utility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -41,12 +42,25 @@ impl Default for UtilityWeights {
     }
 }
 
+/// What a table's utility is measured against.
+#[derive(Debug, Clone, Copy)]
+pub struct Purpose<'a> {
+    /// The operation signal.
+    pub asked: &'a Ranked<OperationKind>,
+    /// Columns that were asked for and that the working table does not have.
+    pub wanted: &'a [String],
+    /// Whether there is a working table.
+    pub has_working: bool,
+}
+
+/// How much a table is relevant to a join by the columns it brings alone.
+const BRINGS_COLUMNS: f64 = 0.8;
+
 /// U(T, O) of every operation that works on a table, greatest first.
 pub fn utilities(
     candidate: &Candidate,
     fit: &IntentionFit,
-    asked: &Ranked<OperationKind>,
-    has_working: bool,
+    purpose: &Purpose<'_>,
     weights: &UtilityWeights,
 ) -> Vec<(OperationKind, Utility)> {
     let intention = match weights.fit {
@@ -59,10 +73,10 @@ pub fn utilities(
         .into_iter()
         .map(|kind| {
             let relevance = match kind {
-                OperationKind::Join => candidate.relevance.to_join,
+                OperationKind::Join => relevance_to_join(candidate, purpose.wanted),
                 _ => candidate.relevance.otherwise,
             };
-            let operation = asked.probability(kind) * feasibility(kind, candidate, has_working);
+            let operation = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
             let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
             (kind, Utility { relevance, intention, operation, total })
         })
@@ -71,16 +85,32 @@ pub fn utilities(
     utilities
 }
 
-/// How well a table serves as the other part of a join or union, for choosing one: how well it can be done counts most; a
-/// table that adds no column to a join is none to join with, one with the columns asked for is.
-pub fn as_operand(kind: OperationKind, candidate: &Candidate, fit: &IntentionFit) -> f64 {
-    let wanted =
-        fit.constraints.iter().find(|(name, _)| name == "required_columns").map_or(0.0, |(_, check)| check.grade);
+/// Rel(T, q) as a table to join with: by what the searches found or by the columns asked for that it would bring; each makes
+/// it relevant alone.
+fn relevance_to_join(candidate: &Candidate, wanted: &[String]) -> f64 {
+    let by_columns = BRINGS_COLUMNS * brings(candidate, wanted);
+    1.0 - (1.0 - candidate.relevance.to_join) * (1.0 - by_columns)
+}
+
+/// The share of the columns asked for that a join with the table would add, 0..=1; 0 where no key is shared well enough.
+fn brings(candidate: &Candidate, wanted: &[String]) -> f64 {
+    let Some(join) = candidate.join.as_ref().filter(|join| join.containment >= LEAST_CONTAINMENT) else { return 0.0 };
+    if wanted.is_empty() || join.weakness.is_some() {
+        return 0.0;
+    }
+    let best = |name: &String| join.adds.iter().map(|added| name_likeness(name, added)).fold(0.0, f64::max);
+    let found = wanted.iter().map(best).filter(|likeness| *likeness >= SAME_NAME);
+    found.sum::<f64>() / wanted.len() as f64
+}
+
+/// How well a table serves as the other part of a join or union, for choosing one: a table that adds no column to a join is
+/// none to join with, one with the columns asked for is.
+pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String]) -> f64 {
     let columns = candidate.entry.profile.columns.len().max(1);
     let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
     let news = (columns - aligned.min(columns)) as f64 / columns as f64;
     match kind {
-        OperationKind::Join => candidate.relevance.to_join * (0.3 + 0.7 * news) + 0.3 * wanted,
+        OperationKind::Join => relevance_to_join(candidate, wanted) * (0.3 + 0.7 * news),
         _ => candidate.relevance.otherwise * feasibility(kind, candidate, true),
     }
 }
