@@ -308,7 +308,7 @@ fn what_is_not_a_session_is_refused_and_left_alone() {
         ("result of step 4", changed("/table", json!({"step": 4})).into_bytes()),
         ("numbered", changed("/turns/0/number", json!(0)).into_bytes()),
         ("no session is larger", huge.into_bytes()),
-        ("no JSON", "[".repeat(100_000).into_bytes()),
+        ("no session", "[".repeat(100_000).into_bytes()),
     ];
     for (reason, bytes) in cases {
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();

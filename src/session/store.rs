@@ -441,7 +441,7 @@ fn check_version(bytes: &[u8], path: &Path) -> Result<()> {
 fn damaged(path: &Path, error: &serde_json::Error) -> Error {
     let reason = match error.classify() {
         serde_json::error::Category::Eof => format!("it ends too early ({error})"),
-        serde_json::error::Category::Data => format!("it is JSON, but no session ({error})"),
+        serde_json::error::Category::Data => format!("it is no session ({error})"),
         _ => format!("it is no JSON ({error})"),
     };
     Error::damaged_session(path, shown(&reason, 400))

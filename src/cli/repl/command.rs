@@ -179,9 +179,11 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
 }
 
 fn unknown(name: &str) -> Error {
-    let names = COMMANDS.iter().map(|command| command.name);
-    let known = nearest_names(name, names, 1).into_iter().next();
-    let advice = known.map_or("`/help` lists them".to_string(), |nearest| format!("did you mean `{nearest}`?"));
+    // The slash that all have says nothing about likeness.
+    let names = COMMANDS.iter().map(|command| &command.name[1..]);
+    let typed = &name[1..];
+    let nearest = if typed.is_empty() { None } else { nearest_names(typed, names, 1).into_iter().next() };
+    let advice = nearest.map_or("`/help` lists them".to_string(), |nearest| format!("did you mean `/{nearest}`?"));
     Error::Usage(format!("there is no command `{}`; {advice}", shown(name, 40)))
 }
 
