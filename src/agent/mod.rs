@@ -3,7 +3,7 @@
 
 pub mod config;
 mod grounding;
-mod operations;
+pub mod operations;
 pub mod signals;
 mod tables;
 mod turn;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Repl, Status};
+use crate::agent::operations;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation};
 use crate::cli::sessions::write_new;
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::operate::{self, LakeContext, Limits, PreviewLimits};
 use crate::recommend::RankedOperation;
 use crate::request::{Label, Operation};
-use crate::session::{NewStep, StepInput, transcript};
+use crate::session::transcript;
 
 /// Rows of a query shown.
 const ROWS: usize = 100;
@@ -43,20 +44,7 @@ impl Repl<'_> {
             Some(context) => context,
             None => LakeContext::new(&self.place.lake, &self.index, Limits::default())?.stopping_when(interrupt::asked),
         };
-        let mut known = Ok(());
-        for step in &self.session.steps {
-            if step.undone {
-                context.remove_step(step.number);
-                continue;
-            }
-            match self.store.step_path(&self.session, step.number) {
-                Ok(path) => context.set_step(step.number, &path),
-                // What is gone fails where it is asked for; what leads out of the folder fails at once.
-                Err(Error::Io { .. }) => context.remove_step(step.number),
-                Err(error) => known = Err(error),
-            }
-        }
-        let outcome = known.and_then(|()| work(self, &context));
+        let outcome = operations::connect(&context, &self.store, &self.session).and_then(|()| work(self, &context));
         self.context = Some(context);
         outcome
     }
@@ -86,19 +74,8 @@ impl Repl<'_> {
             if let Some(reason) = &preview.stopped {
                 return Err(Error::Usage(reason.clone()));
             }
-            let (path, file) = repl.store.new_step(&repl.session)?;
-            let outcome = operate::run(context, &operation, &limits, &path)?;
-            let inputs = outcome.inputs.into_iter();
-            let step = repl.session.push_step(NewStep {
-                operation: operation.clone(),
-                sql: outcome.sql,
-                inputs: inputs
-                    .map(|input| StepInput { name: input.name, content: input.content.to_string() })
-                    .collect(),
-                rows: outcome.rows,
-                columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
-                file,
-            });
+            let outcome = operations::run(context, &repl.store, &mut repl.session, &operation, &limits)?;
+            let Some(step) = repl.session.steps.last() else { return Ok(()) };
             if json {
                 printer::json_line(step)?;
             } else {
