@@ -31,6 +31,9 @@ const SHOWN: usize = 5;
 /// Operations whose SQL is shown at once.
 const WITH_SQL: usize = 2;
 
+/// Tables that align at least this much of what the best one does are of its kind.
+const NEARLY: f64 = 0.8;
+
 /// A candidate with its scores.
 struct Scored {
     candidate: Candidate,
@@ -136,10 +139,10 @@ impl Agent<'_> {
         let partners = pair.as_ref().map_or(scored.as_slice(), |(_, partners)| partners.as_slice());
         let wanted = columns_to_add(&signals.constraints, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted);
-        let supplement = best_for(OperationKind::Union, partners, &wanted);
+        let supplements = supplements(partners, &wanted, &turn.request.text);
         let question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         let mut operations =
-            operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplement, question });
+            operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplements, question });
         for operation in operations.iter_mut().take(WITH_SQL) {
             let Some(runnable) = &operation.runnable else { continue };
             match self.sql(session, runnable) {
@@ -173,7 +176,11 @@ impl Agent<'_> {
         let found = candidates(self.index, self.lake, self.embedder, &request, self.config.relevance)?;
         let used = used_up(session);
         let wanted = columns_to_add(constraints, query);
-        let purpose = Purpose { asked: &turn.signals.operation, wanted: &wanted, has_working: query.is_some() };
+        let asked = match turn.signals.operation.label {
+            OperationKind::Clarify => without_clarify(&turn.signals.operation),
+            _ => turn.signals.operation.clone(),
+        };
+        let purpose = Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some() };
         let kept: Option<BTreeSet<&String>> = turn
             .answered
             .as_ref()
@@ -245,31 +252,32 @@ fn answered(session: &Session, text: &str) -> Option<Choice> {
     question::understood(question, text).cloned()
 }
 
-/// Probabilities of the operations once the question is answered.
+/// Probabilities of the operations where asking is not one of them: once the question is answered, and for what a table
+/// serves. Where hardly anything is left of the others, looking at one table is likeliest.
 fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<OperationKind> {
-    let sum: f64 = asked.all.iter().filter(|(kind, _)| *kind != OperationKind::Clarify).map(|(_, p)| p).sum();
-    let mut all: Vec<(OperationKind, f64)> = asked
-        .all
-        .iter()
-        .map(|(kind, p)| (*kind, if *kind == OperationKind::Clarify || sum <= 0.0 { 0.0 } else { p / sum }))
-        .collect();
+    const LEAST: f64 = 0.02;
+    let weight = |kind: OperationKind, p: f64| match kind {
+        OperationKind::Clarify => 0.0,
+        OperationKind::Filter => p + 2.0 * LEAST,
+        _ => p + LEAST,
+    };
+    let sum: f64 = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum();
+    let mut all: Vec<(OperationKind, f64)> =
+        asked.all.iter().map(|(kind, p)| (*kind, weight(*kind, *p) / sum)).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     Ranked { label: all[0].0, confidence: all[0].1, all }
 }
 
-/// What is searched for: the request's words; in a conversation the topic and the constraints in force with them.
+/// What is searched for: the request's words that say what it is about; in a conversation the topic and the constraints in
+/// force with them.
 fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constraints: &Constraints) -> String {
-    let Some(latest) = session.turns.last() else { return text.to_string() };
+    let Some(latest) = session.turns.last() else { return signals::content_words(text) };
+    let words = signals::content_words(if answered.is_some() { &latest.text } else { text });
     let mut parts: Vec<&str> = Vec::new();
-    if answered.is_some() {
-        parts.push(&latest.text);
-    }
     parts.extend(constraints.topic.as_deref());
     parts.extend(constraints.geography.as_deref());
     parts.extend(constraints.required_columns.iter().map(String::as_str));
-    if answered.is_none() {
-        parts.push(text);
-    }
+    parts.push(&words);
     parts.join(" ")
 }
 
@@ -316,6 +324,24 @@ fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[String]) ->
         }
     }
     best.map(|scored| &scored.candidate)
+}
+
+/// The candidates to append: the accepted ones that fit; else the best, with those that fit nearly as well where all of a
+/// kind are asked for.
+fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &str) -> Vec<&'a Candidate> {
+    const ALL: [&str; 8] = ["all", "every", "each", "other", "others", "rest", "remaining", "both"];
+    const MOST: usize = 12;
+    let Some(best) = best_for(OperationKind::Union, scored, wanted) else { return Vec::new() };
+    let fits = |candidate: &Candidate| candidate.union.as_ref().map_or(0.0, |union| union.parts.alignment);
+    let nearly = fit::LEAST_ALIGNMENT.max(NEARLY * fits(best));
+    let accepted = scored.iter().any(|scored| scored.accepted && fits(&scored.candidate) >= fit::LEAST_ALIGNMENT);
+    let several = accepted || name_words(text).iter().any(|word| ALL.contains(&word.as_str()));
+    let more = scored.iter().filter(|scored| several && (scored.accepted || !accepted)).map(|scored| &scored.candidate);
+    let more = more.filter(|candidate| {
+        let copy = candidate.union.as_ref().is_some_and(|union| union.near_copy);
+        candidate.entry.id != best.entry.id && !copy && fits(candidate) >= nearly
+    });
+    std::iter::once(best).chain(more.take(MOST - 1)).collect()
 }
 
 fn ranked_table(scored: Scored) -> RankedTable {

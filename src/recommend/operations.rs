@@ -7,8 +7,8 @@ use super::fit::{LEAST_ALIGNMENT, LEAST_CONTAINMENT, alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
 use crate::lake::catalog::TableEntry;
 use crate::request::{Input, Join, Label, Operation, OperationKind, Signals, Union, UnionPart};
-use crate::retrieve::Candidate;
 use crate::retrieve::likeness::name_likeness;
+use crate::retrieve::{Candidate, UnionAnswer};
 
 use super::aggregate;
 use super::filter;
@@ -45,8 +45,8 @@ pub struct Situation<'a> {
     pub base: Option<Base<'a>>,
     /// The table to join with, best first found.
     pub partner: Option<&'a Candidate>,
-    /// The table to append.
-    pub supplement: Option<&'a Candidate>,
+    /// The tables to append, best first.
+    pub supplements: Vec<&'a Candidate>,
     /// The question to ask, should it come to that.
     pub question: Option<Question>,
 }
@@ -163,8 +163,9 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
     let Some(base) = &situation.base else {
         return proposal(kind, vec![unmet("there is no working table")], "choose a table first".into());
     };
-    let supplement = situation.supplement.and_then(|candidate| Some((candidate, candidate.union.as_ref()?)));
-    let Some((candidate, answer)) = supplement else {
+    let answers: Vec<(&Candidate, &UnionAnswer)> =
+        situation.supplements.iter().filter_map(|candidate| Some((*candidate, candidate.union.as_ref()?))).collect();
+    let Some((candidate, answer)) = answers.first() else {
         let nothing = "no table has columns like its own".to_string();
         return proposal(kind, vec![unmet(nothing.clone())], nothing);
     };
@@ -174,12 +175,16 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
     if answer.near_copy {
         preconditions.push(unmet("nearly all of its rows are in yours already"));
     }
-    let alignment: Vec<(String, String)> =
-        answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect();
-    let reason = format!("appends {} rows of `{}`, {} columns aligned", answer.rows, answer.table, alignment.len());
+    let part = |answer: &UnionAnswer| UnionPart {
+        input: Input::Table(answer.table.clone()),
+        alignment: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
+    };
+    let tables: Vec<String> = answers.iter().map(|(_, answer)| answer.table.clone()).collect();
+    let rows: u64 = answers.iter().map(|(_, answer)| answer.rows).sum();
+    let reason = format!("appends {rows} rows of {}, {} columns aligned", listed(&tables), answer.alignment.len());
     let operation = Union {
         first: base.input.clone(),
-        others: vec![UnionPart { input: Input::Table(answer.table.clone()), alignment }],
+        others: answers.iter().map(|(_, answer)| part(answer)).collect(),
         keep_extra: false,
         source_column: Some(SOURCE_COLUMN.into()),
         distinct: false,

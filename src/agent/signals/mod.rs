@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 
 pub use crate::request::{Ranked, Signals};
 use classifier::SignalModel;
+use constraints::lexicon::{self, Class};
 use constraints::{Grounding, NoLake};
 use context::Context;
 
@@ -36,4 +37,17 @@ pub fn read(text: &str, context: &Context<'_>, grounding: &dyn Grounding) -> Sig
     let (operation, intention) = context.rank(model, text);
     let (constraints, overrides) = constraints::read(text, context.turn(), &context.constraints, grounding);
     Signals { operation, intention, constraints, overrides }
+}
+
+/// The words of a request that say what it is about, for searching: without pronouns, articles, prepositions, verbs of
+/// asking and words such as `table`; all of it where nothing is left.
+pub fn content_words(text: &str) -> String {
+    const IDLE: [Class; 6] =
+        [Class::Determiner, Class::Auxiliary, Class::Pronoun, Class::Preposition, Class::Conjunction, Class::Talk];
+    let is_idle = |word: &&str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        bare.is_empty() || IDLE.iter().any(|class| lexicon::is(&bare, *class))
+    };
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_idle(word)).collect();
+    if words.is_empty() { text.to_string() } else { words.join(" ") }
 }

@@ -19,7 +19,8 @@ pub fn screen(answer: &Recommendation) {
         out("");
         let mut table = list();
         table.set_header(["#", "table", "utility", "rows", "for", "why"]);
-        for (place, ranked) in answer.tables.iter().enumerate() {
+        let near = worth_a_line(&answer.tables);
+        for (place, ranked) in answer.tables[..near].iter().enumerate() {
             table.add_row([
                 (place + 1).to_string(),
                 shown(&ranked.table, 80),
@@ -35,6 +36,10 @@ pub fn screen(answer: &Recommendation) {
         });
         right_align(&mut table, &[0, 2, 3]);
         out(&table.trim_fmt());
+        if near < answer.tables.len() {
+            let more = answer.tables.len() - near;
+            out(&format!("{more} more of less than half the utility (`--json` has them)"));
+        }
     }
     out("");
     out("next:");
@@ -45,6 +50,12 @@ pub fn screen(answer: &Recommendation) {
     for note in &answer.notes {
         out(&shown(note, REASON));
     }
+}
+
+/// How many of the tables come near the best one: those of at least half its utility.
+fn worth_a_line(tables: &[RankedTable]) -> usize {
+    let best = tables.first().map_or(0.0, |best| best.utility.total);
+    tables.iter().take_while(|table| table.utility.total >= best / 2.0).count()
 }
 
 /// The operations that are shown, best first; their numbers count from 1.
