@@ -592,8 +592,8 @@ fn an_explosion_is_stopped_with_the_reason() {
 fn a_join_larger_than_memory_completes() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = |seed: u64| {
-        (0..60_000u64).fold("k,text\n".to_string(), |text, row| {
-            let key = (row * 7919 + seed) % 60_000;
+        (0..100_000u64).fold("k,text\n".to_string(), |text, row| {
+            let key = (row * 7919 + seed) % 100_000;
             text + &format!("{key},{}\n", format!("{key:x}-{row:x}-").repeat(50))
         })
     };
@@ -602,11 +602,12 @@ fn a_join_larger_than_memory_completes() {
     let operation = Operation::Join(join(left, right, &[("k", "k")]));
     let roomy = sample();
     let expected = run_rows(&roomy, &operation, folder.path(), 1);
-    let tight = sample_limited(Limits { memory_bytes: 36 << 20, spill_bytes: 4 << 30 });
+    let tight = sample_limited(Limits { memory_bytes: 56 << 20, spill_bytes: 4 << 30 });
     let rows = run_rows(&tight, &operation, folder.path(), 2);
-    assert_eq!(rows.len(), 60_000);
+    assert_eq!(rows.len(), 100_000);
     assert!(rows == expected);
-    let without_disk = sample_limited(Limits { memory_bytes: 24 << 20, spill_bytes: 0 });
+    // The same memory is too little where nothing can go to disk.
+    let without_disk = sample_limited(Limits { memory_bytes: 56 << 20, spill_bytes: 0 });
     let out = folder.path().join("never.parquet");
     let error = operate::run(&without_disk, &operation, &PreviewLimits::default(), &out).expect_err("too little");
     assert!(error.to_string().contains("memory") || error.to_string().contains("disk"), "{error}");

@@ -72,7 +72,10 @@ pub(super) enum Strategy {
     /// On one core and with the same order of rows each time: that of the table, for a join that of its first table.
     InOrder,
     /// As [`Strategy::InOrder`] for joins, but with joins that sort what they join, so that it can go to temporary files.
-    Spilling,
+    Spilling {
+        /// How often that failed before: batches have a quarter of the rows each time.
+        attempt: u32,
+    },
 }
 
 impl LakeContext {
@@ -216,12 +219,13 @@ impl LakeContext {
                 options.execution.target_partitions = 1;
                 options.optimizer.join_reordering = false;
             }
-            Strategy::Spilling => {
+            Strategy::Spilling { attempt } => {
                 // DataFusion sorts for a join only where there are several partitions.
                 options.execution.target_partitions = 2;
                 options.optimizer.prefer_hash_join = false;
                 // A few batches of each table must fit at the same time.
-                let rows = (self.limits.memory_bytes / SPILLING_BATCH_SHARE).max(LEAST_BATCH_ROWS);
+                let rows = (self.limits.memory_bytes / SPILLING_BATCH_SHARE) >> (2 * attempt);
+                let rows = rows.max(LEAST_BATCH_ROWS);
                 if let Ok(rows) = ConfigNonZeroUsize::try_new(rows) {
                     options.execution.batch_size = options.execution.batch_size.min(rows);
                 }

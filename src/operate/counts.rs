@@ -9,6 +9,10 @@ use super::notes::Note;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 
+/// How often it is tried, each time with a quarter of the rows in a batch: what several sorts need at once to merge depends on
+/// how they happen to run side by side.
+const SPILLING_ATTEMPTS: u32 = 3;
+
 /// Does `work` with a query that runs on all cores, and again with one that can go to temporary files when that needed more
 /// memory than it may use.
 ///
@@ -19,10 +23,14 @@ pub fn with_memory<T>(
     context: &LakeContext,
     mut work: impl FnMut(Strategy) -> Result<T>,
 ) -> Result<T> {
-    match work(first) {
-        Err(_) if context.is_exhausted() => work(Strategy::Spilling),
-        outcome => outcome,
+    let mut outcome = work(first);
+    for attempt in 0..SPILLING_ATTEMPTS {
+        match outcome {
+            Err(_) if context.is_exhausted() => outcome = work(Strategy::Spilling { attempt }),
+            outcome => return outcome,
+        }
     }
+    outcome
 }
 
 /// Runs `sql` and gives its batches to `each`; what there is to know about the tables is added to `notes`.
