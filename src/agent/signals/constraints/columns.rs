@@ -1,6 +1,8 @@
 //! Columns that the answer must have: `with columns A and B`, `that have A`, `put A on it`, `A and B as two extra columns`,
 //! `features: A, B`, `every patient should get A`.
 
+mod wish;
+
 use super::Grounding;
 use super::lexicon::{Class, Cue, Hit, is};
 use super::period;
@@ -8,6 +10,7 @@ use super::phrase::{Phrase, Reach, list, list_before, phrase};
 use super::place;
 use super::revision::State;
 use super::words::{Claim, Sentence, same_thing, singular};
+use wish::Subject;
 
 /// Columns that are kept.
 const MOST: usize = 60;
@@ -48,8 +51,22 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
         };
         any |= take(sentence, &found, lake, state);
     }
+    let (topic, grain) = (state.topic.clone().unwrap_or_default(), state.grain.clone().unwrap_or_default());
+    let subject = Subject { topic: &topic, grain: &grain };
+    let found = wish::learned(sentence);
+    any |= take(sentence, &found, lake, state);
     if !any {
         let found = enumerated(sentence);
+        any |= take(sentence, &found, lake, state);
+    }
+    let refusing = hits.iter().any(|hit| matches!(hit.cue, Cue::Exclude | Cue::Unwanted))
+        && sentence.words.iter().any(|word| word.claim == Some(Claim::Excluded));
+    if !any && later && !refusing && !adds_rows(sentence) {
+        let found = wish::wished(sentence, subject);
+        any |= take(sentence, &found, lake, state);
+    }
+    if !any {
+        let found = wish::computed(sentence, subject);
         any |= take(sentence, &found, lake, state);
     }
     if !any && later {
@@ -65,7 +82,8 @@ fn take(sentence: &mut Sentence, found: &[Phrase], lake: &dyn Grounding, state: 
         if !sentence.is_free(item.from, item.to) || !is_column(sentence, *item) || state.columns.len() >= MOST {
             continue;
         }
-        let text = item.text(sentence);
+        let named = wish::disowned(sentence, *item);
+        let text = named.text(sentence);
         let text = text.trim_matches(['\'', '"', ' ', '-', '/']).to_string();
         let name = lake.column(&text).unwrap_or(text);
         sentence.claim(item.from, item.to, Claim::Column);

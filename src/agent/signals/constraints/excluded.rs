@@ -1,6 +1,8 @@
 //! What must not be in the answer: `without X`, `X left out`, `no X please`, `the X one I don't need`, `drop X`; what of it
 //! comes back in: `show X again`; and what in force is thereby taken back: a column, a place, a year.
 
+mod refusal;
+
 use super::lexicon::{Class, Cue, Hit};
 use super::period;
 use super::phrase::{Phrase, Reach, list, list_before};
@@ -40,6 +42,14 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
             _ => continue,
         };
         for thing in found {
+            take_out(sentence, &thing, state);
+        }
+    }
+    for hit in refusal::hits(sentence) {
+        if returned.is_some_and(|at| at < hit.to && hit.from < at + 8) || !sentence.is_free(hit.from, hit.to) {
+            continue;
+        }
+        for thing in subject(sentence, previous, hit.from, false) {
             take_out(sentence, &thing, state);
         }
     }
@@ -223,7 +233,13 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
     {
         return Vec::new();
     }
-    let mut end = hit.from;
+    let single = matches!(sentence.low(hit.from), "is" | "does");
+    subject(sentence, previous, hit.from, single)
+}
+
+/// What is said to be out by what begins at `end`. `single`: whether that speaks of one thing.
+fn subject(sentence: &Sentence, previous: Option<&Sentence>, end: usize, single: bool) -> Vec<Thing> {
+    let mut end = end;
     // `with X removed`, `want X gone`, `X be hidden`: verbs that only carry the cue.
     while end > 0
         && (sentence.words[end - 1].is(Class::Auxiliary) || sentence.words[end - 1].is(Class::Adverb))
@@ -242,8 +258,7 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
     if !pronoun && !bare {
         let items: Vec<Phrase> = list_before(sentence, end, Reach::Qualified);
         // `A, and B is not needed`: one verb of one thing.
-        let single = matches!(sentence.low(hit.from), "is" | "does") && !sentence.has(&["and", "or"])
-            || sentence.low(hit.from) == "is" && items.len() > 1;
+        let single = single && (!sentence.has(&["and", "or"]) || items.len() > 1 && sentence.low(end) == "is");
         let items = if single { items.into_iter().rev().take(1).collect() } else { items };
         let near = |item: &Phrase| item.names(sentence) || !period::years_in(sentence, item.from, item.to).is_empty();
         return items.into_iter().filter(near).map(Thing::Here).collect();

@@ -64,6 +64,12 @@ names! {
         PlaceKind = "place_kind",
         /// Capitalised words that are no places: weekdays, languages, `Excel`.
         NoPlace = "no_place",
+        /// Verbs of wanting something or putting it to what is there.
+        Wish = "wish",
+        /// What is said with `not` of unwanted things: `needed`, `relevant`.
+        Fit = "fit",
+        /// What is said of unwanted things: `out`, `hidden`.
+        Unfit = "unfit",
     }
 }
 

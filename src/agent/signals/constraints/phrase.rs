@@ -89,7 +89,8 @@ fn goes_on(sentence: &Sentence, from: usize, at: usize, reach: Reach) -> bool {
             next.is_some_and(|next| !next.sign) && (reach == Reach::Qualified || !definite)
         }
         "per" => next.is_some_and(|next| !next.sign),
-        "to" | "in" if at > from => {
+        "in" if at > from && next.is_some_and(|next| next.is(Class::Counted) || matches!(next.low.as_str(), "percent" | "%" | "currency")) => true,
+        "to" | "in" | "from" if at > from => {
             // `distance to the nearest stop`, `rainfall in the preceding fortnight`: what the noun itself asks for.
             let measure = matches!(
                 sentence.low(at - 1),
@@ -113,7 +114,7 @@ fn goes_on(sentence: &Sentence, from: usize, at: usize, reach: Reach) -> bool {
         _ => {
             // Inside `distance to the nearest stop` the article goes on.
             let inside = at > from
-                && matches!(sentence.low(at - 1), "to" | "in" | "of" | "per")
+                && matches!(sentence.low(at - 1), "to" | "in" | "of" | "per" | "from")
                 && goes_on(sentence, from, at - 1, reach);
             // A word that is a verb elsewhere is a noun between nouns or after an adjective: `arrival time`, `daily count`.
             let noun = word.is(Class::Verb)
@@ -182,8 +183,17 @@ fn list_until(sentence: &Sentence, at: usize, reach: Reach, known_end: Option<us
         next = passed(sentence, end);
         let comma = sentence.low(next) == ",";
         next += usize::from(comma);
-        let joined = matches!(sentence.low(next), "and" | "&" | "+" | "plus" | "or");
+        let mut joined = matches!(sentence.low(next), "and" | "&" | "+" | "plus" | "or");
         next += usize::from(joined);
+        for words in ["as well as", "along with", "together with"] {
+            if sentence.stands(next, words) {
+                joined = true;
+                next += words.split(' ').count();
+            }
+        }
+        while joined && matches!(sentence.low(next), "also" | "then" | "maybe" | "possibly" | "perhaps" | "even") {
+            next += 1;
+        }
         // `by the population and by the number of doctors`.
         next += usize::from(joined && matches!(sentence.low(next), "by" | "with" | "of" | "for"));
         if !comma && !joined {
@@ -204,6 +214,18 @@ fn list_until(sentence: &Sentence, at: usize, reach: Reach, known_end: Option<us
 /// Where a list goes on after what qualifies an item, `the amount at stake and the year`; `end` if it does not.
 fn passed(sentence: &Sentence, end: usize) -> usize {
     const QUALIFIERS: [&str; 7] = ["at", "in", "of", "for", "from", "per", "within"];
+    // `A next to it, and B`, `A as well, and B`; `A the town has, and B`.
+    for words in ["next to it", "next to them", "with it", "with them", "to it", "on it", "alongside", "there", "beside it"] {
+        let to = end + words.split(' ').count();
+        if sentence.stands(end, words) && (sentence.low(to) == "," || sentence.low(to) == "and") {
+            return to;
+        }
+    }
+    let owned = sentence.words.get(end).is_some_and(|word| word.is(Class::Determiner) || word.is(Class::Pronoun));
+    let has = (end + 1..end + 4).find(|at| matches!(sentence.low(*at), "has" | "have" | "had" | "got" | "gets"));
+    if let Some(has) = has.filter(|has| owned && matches!(sentence.low(has + 1), "," | "and")) {
+        return has + 1;
+    }
     if !QUALIFIERS.contains(&sentence.low(end)) {
         return end;
     }

@@ -1,0 +1,311 @@
+//! Columns by the grammar of wishing, where no phrase of the lists announces them: the object of a verb of wanting or
+//! attaching (`could you match in the poverty rate`), the subject of a wish (`A and B would help`, `A and B are necessary`),
+//! what `what I lack is …` leads to, what is put against each row (`tree cover against each sighting`), what is to be learned
+//! (`label = defaulted`) and what is computed of groups (`mean price by grade`).
+
+use super::super::lexicon::{Class, is};
+use super::super::phrase::{Phrase, Reach, list, list_before};
+use super::super::words::{Sentence, Word, singular, stems};
+
+/// Words a frame may span between its parts.
+const NEAR: usize = 8;
+
+/// What the data are about and what a row stands for: names of those are no columns.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// The topic in force.
+    pub topic: &'a str,
+    /// What a row stands for.
+    pub grain: &'a str,
+}
+
+/// The columns that a later turn wishes for.
+pub(super) fn wished(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
+    let found = cleft(sentence)
+        .or_else(|| against(sentence))
+        .or_else(|| welcome(sentence))
+        .or_else(|| objects(sentence, subject))
+        .unwrap_or_default();
+    found.into_iter().filter(|item| is_attribute(sentence, *item, subject)).collect()
+}
+
+/// Whether the phrase can name an attribute of a row rather than rows, tables or a purpose.
+pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'_>) -> bool {
+    const NO_HEAD: [&str; 54] = [
+        "row", "line", "record", "thing", "model", "map", "chart", "study", "report", "analysis", "slide", "deck", "paper", "copy",
+        "picture", "question", "help", "idea", "look", "case", "rest", "one", "ones", "lot", "bit", "way", "time", "moment", "step",
+        "place", "side", "year", "month", "week", "training", "test", "forecast", "prediction", "comparison", "sense", "example",
+        "detail", "period", "range", "window", "format", "layout", "scope", "kind", "sort", "type", "version", "team", "file",
+    ];
+    let head = (item.from..item.to)
+        .find(|at| *at > item.from && matches!(sentence.low(*at), "of" | "to" | "from" | "in" | "per" | "at"))
+        .unwrap_or(item.to);
+    let last = sentence.low(head - 1);
+    let one = singular(last);
+    let short = item.to - item.from == 1;
+    let known = stems(subject.topic).contains(&one) || stems(subject.grain).contains(&one);
+    let word = &sentence.words[head - 1];
+    item.names(sentence)
+        && !(word.is(Class::Data) && short)
+        && !(known && (short || one != last))
+        && !(NO_HEAD.contains(&one.as_str()) && (short || !is(&one, Class::Header)))
+        && !(is(&one, Class::Time) && short)
+        && !word.is(Class::NoPlace)
+}
+
+/// The phrases without those who own them: `age` of `the borrower's age`.
+pub(super) fn disowned(sentence: &Sentence, item: Phrase) -> Phrase {
+    let owner = (item.from..item.to).rev().find(|at| sentence.low(*at) == "'s");
+    match owner {
+        Some(at) if at + 1 < item.to && !sentence.words[item.from].is_capital() => Phrase { from: at + 1, ..item },
+        _ => item,
+    }
+}
+
+/// The list at `at`, if there is one.
+fn listed(sentence: &Sentence, at: usize) -> Option<Vec<Phrase>> {
+    let (items, _) = list(sentence, at, Reach::Thing);
+    (!items.is_empty()).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
+}
+
+/// `What I lack is A and B`, `what would help is A`, `what I am curious about: A`, `all that is missing are A and B`.
+fn cleft(sentence: &Sentence) -> Option<Vec<Phrase>> {
+    let start = (0..sentence.words.len().min(4)).find(|at| matches!(sentence.low(*at), "what" | "all"))?;
+    if sentence.words.get(start + 1).is_none_or(|next| next.is_content() && next.low != "'s") {
+        return None;
+    }
+    // `What I need is X`: the last copula of the clause; `is missing is`.
+    let (_, clause_end) = sentence.clause(start);
+    let end = (clause_end + 1).min(start + NEAR + 4).min(sentence.words.len());
+    let copula = (start + 2..end).rev().find(|at| matches!(sentence.low(*at), "is" | "are" | ":"))?;
+    let negated = (start..copula).any(|at| sentence.low(at) == "not");
+    if negated {
+        return None;
+    }
+    let mut at = copula + 1;
+    while matches!(sentence.low(at), "to" | "have" | "see" | "know" | "how" | "many" | "much") {
+        at += 1;
+    }
+    listed(sentence, at)
+}
+
+/// `A and B against each sighting`, `A and B joined to each oblast`, `A, for each of them`, `A alongside`.
+fn against(sentence: &Sentence) -> Option<Vec<Phrase>> {
+    const BESIDE: [&str; 11] =
+        ["against", "beside", "alongside", "next", "onto", "on", "to", "for", "with", "opposite", "at"];
+    let skip = (0..sentence.words.len()).find(|at| {
+        let word = &sentence.words[*at];
+        !(word.sign || word.is(Class::Talk) || matches!(word.low.as_str(), "and" | "also" | "then" | "now" | "plus" | "but" | "so"))
+    })?;
+    let (items, end) = list(sentence, skip, Reach::Thing);
+    let mut at = end;
+    while at < end + 3
+        && sentence.words.get(at).is_some_and(|word| {
+            word.low == "," || word.is(Class::Adverb) || word.is(Class::Wish) || word.low.ends_with("ed") && word.is(Class::Verb)
+        })
+    {
+        at += 1;
+    }
+    let participle = (end..at).any(|at| sentence.low(at).ends_with("ed"));
+    let preposition = sentence.low(at);
+    if !BESIDE.contains(&preposition) {
+        return None;
+    }
+    let mut to = at + 1;
+    to += usize::from(preposition == "next" && sentence.low(to) == "to");
+    let each = matches!(sentence.low(to), "each" | "every" | "all" | "it" | "them" | "that" | "those");
+    let alone = preposition == "alongside" && sentence.is_edge(to);
+    let joined = participle && sentence.words.get(to).is_some_and(|word| word.is(Class::Determiner));
+    (!items.is_empty() && (each || alone || joined)).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
+}
+
+/// `A and B are necessary`, `A would be lovely`, `A and B must be in there`: the subject of a wish.
+fn welcome(sentence: &Sentence) -> Option<Vec<Phrase>> {
+    const NEEDED: [&str; 10] = [
+        "necessary", "needed", "required", "essential", "wanted", "crucial", "important", "indispensable", "vital", "mandatory",
+    ];
+    const NICE: [&str; 16] = [
+        "nice", "great", "good", "lovely", "helpful", "useful", "interesting", "handy", "welcome", "ideal", "perfect", "help", "matter",
+        "wonderful", "brilliant", "excellent",
+    ];
+    for at in 1..sentence.words.len() {
+        let word = &sentence.words[at];
+        if !word.is(Class::Auxiliary) || sentence.words[at - 1].is(Class::Auxiliary) {
+            continue;
+        }
+        let mut to = at;
+        let mut negated = false;
+        let mut wishing = false;
+        while to < at + 6 && sentence.words.get(to).is_some_and(|word| word.is(Class::Auxiliary) || word.is(Class::Adverb)) {
+            negated |= matches!(sentence.low(to), "not" | "never");
+            wishing |= matches!(sentence.low(to), "would" | "could" | "might" | "should" | "must" | "will");
+            to += 1;
+        }
+        let said = sentence.low(to);
+        if negated || !(NEEDED.contains(&said) || wishing && NICE.contains(&said)) {
+            continue;
+        }
+        let items = list_before(sentence, at, Reach::Thing);
+        if !items.is_empty() {
+            return Some(items.into_iter().map(|item| disowned(sentence, item)).collect());
+        }
+    }
+    None
+}
+
+/// The object of the first verb of wishing: `I want also depth and distance from the city`, `bring in the decile`.
+fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
+    let mut at = 0;
+    while at < sentence.words.len() {
+        if !wishes(sentence, at) {
+            at += 1;
+            continue;
+        }
+        let next = object_start(sentence, at + 1);
+        if sentence.words.get(next).is_some_and(|word| matches!(word.low.as_str(), "only" | "just" | "nothing")) {
+            return None;
+        }
+        if let Some(items) = listed(sentence, next) {
+            // `bring in contract customers`, `include kiosks`: rows of another kind, unless a place for columns is said.
+            let beside = sentence.has(&[
+                "alongside", "beside", "next to", "each", "every", "with it", "with them", "as well as", "to it", "to them", "column",
+                "columns", "feature", "features", "predictor", "predictors",
+            ]);
+            let rows = |item: &Phrase| {
+                let last = sentence.low(item.to - 1);
+                singular(last) != last && (is(&singular(last), Class::Event) || is(&singular(last), Class::Unit))
+            };
+            if items.iter().all(|item| is_attribute(sentence, *item, subject) && (beside || !rows(item))) {
+                return Some(items);
+            }
+            return None;
+        }
+        at = next.max(at + 1);
+    }
+    None
+}
+
+/// Whether the word is a verb by which the speaker wishes for something.
+fn wishes(sentence: &Sentence, at: usize) -> bool {
+    let word = &sentence.words[at];
+    if !word.is(Class::Wish) || word.is(Class::Determiner) {
+        return false;
+    }
+    let near = at.saturating_sub(3);
+    let negated = (near..at).any(|place| matches!(sentence.low(place), "not" | "never" | "no" | "without"));
+    let before = at.checked_sub(1).and_then(|before| sentence.words.get(before));
+    let begins = before.is_none_or(|before| {
+        before.sign
+            || before.is(Class::Talk)
+            || before.is(Class::Adverb)
+            || before.is(Class::Auxiliary) && !matches!(before.low.as_str(), "is" | "are" | "was" | "were" | "has" | "had")
+            || matches!(before.low.as_str(), "i" | "we" | "you" | "to" | "and" | "then" | "also" | "so" | "but" | "or" | "us" | "model" | "boss")
+    });
+    // `to use`, `to have` of a purpose: `easier to see`.
+    let purpose = word.low == "use" || sentence.before(at) == "to" && !to_wish(sentence, at);
+    begins && !negated && !purpose
+}
+
+/// Whether `to` before the verb belongs to a wish: `I would like to have`.
+fn to_wish(sentence: &Sentence, at: usize) -> bool {
+    (at.saturating_sub(5)..at).any(|place| matches!(sentence.low(place), "like" | "want" | "love" | "need" | "possible" | "prefer" | "nice" | "able"))
+}
+
+/// Where the object begins after a verb and what may stand between: particles, further verbs, receivers.
+fn object_start(sentence: &Sentence, from: usize) -> usize {
+    const BETWEEN: [&str; 26] = [
+        "in", "on", "up", "also", "too", "me", "us", "to", "over", "along", "back", "please", "now", "then", "well", "how", "many", "much",
+        "as", "info", "information", "details", "about", "there", "still", "both",
+    ];
+    let mut at = from;
+    while at < from + NEAR {
+        let Some(word) = sentence.words.get(at) else { break };
+        let verb = word.is(Class::Wish) && (sentence.before(at) == "to" || sentence.words[at - 1].is(Class::Wish));
+        if !(BETWEEN.contains(&word.low.as_str()) || verb) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// `label = defaulted`, `target stays the yield`, `my y is B`: what a model is to learn.
+pub(super) fn learned(sentence: &Sentence) -> Vec<Phrase> {
+    const ROLES: [&str; 10] = ["label", "target", "outcome", "y", "response", "labels", "targets", "regressand", "dependent", "predictand"];
+    const IS: [&str; 9] = ["=", ":", "is", "are", "stays", "remains", "being", "will", "should"];
+    for at in 0..sentence.words.len() {
+        if !ROLES.contains(&sentence.low(at)) || sentence.before(at) == "no" {
+            continue;
+        }
+        let mut to = at + 1 + usize::from(sentence.low(at + 1) == "variable");
+        if !IS.contains(&sentence.low(to)) || sentence.low(to + 1) == "not" {
+            continue;
+        }
+        to += 1;
+        while matches!(sentence.low(to), "be" | "stay" | "whether" | "if") {
+            to += 1;
+        }
+        let words = sentence.words.get(to);
+        // `defaulted yes/no`: participles name labels as well.
+        if words.is_some_and(|word| word.is(Class::Verb) && word.low.ends_with("ed")) {
+            return vec![Phrase { from: to, to: to + 1 }];
+        }
+        let (mut items, _) = list(sentence, to, Reach::Thing);
+        items.truncate(1);
+        for item in &mut items {
+            while item.to > item.from + 1 && sentence.low(item.to - 1).contains("yes") {
+                item.to -= 1;
+            }
+        }
+        return items;
+    }
+    Vec::new()
+}
+
+/// `mean hammer price by grade and week`, `count + median price per parish`, `how many grants per county`, `sum the order
+/// value per supplier`: what is computed of groups.
+pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
+    if !groups(sentence) {
+        return Vec::new();
+    }
+    const SUMMING: [&str; 9] = ["sum", "average", "total", "tally", "compute", "calculate", "count", "add", "aggregate"];
+    let figure = |word: &Word| word.is(Class::Measure) && !matches!(word.low.as_str(), "number" | "how" | "totals" | "numbers");
+    let known = |item: &Phrase| {
+        let head = singular(sentence.low(item.to - 1));
+        stems(subject.topic).contains(&head) || stems(subject.grain).contains(&head)
+    };
+    for at in 0..sentence.words.len() {
+        let word = &sentence.words[at];
+        if word.claim.is_some() {
+            continue;
+        }
+        if sentence.stands(at, "how many") || sentence.stands(at, "number of") || sentence.stands(at, "how much") {
+            let (items, _) = list(sentence, at + 2, Reach::Thing);
+            let items: Vec<Phrase> = items.into_iter().filter(|item| !known(item)).collect();
+            if !items.is_empty() {
+                return items;
+            }
+        }
+        let verb = SUMMING.contains(&word.low.as_str())
+            && sentence.words.get(at + 1).is_some_and(|next| next.is(Class::Determiner) && next.low != "that" && next.low != "this");
+        if verb {
+            let (items, _) = list(sentence, at + 1, Reach::Thing);
+            return items.into_iter().filter(|item| is_attribute(sentence, *item, subject)).collect();
+        }
+        if figure(word) && !matches!(sentence.before(at), "per" | "by" | "each") {
+            let (items, end) = list(sentence, at, Reach::Thing);
+            let fits = matches!(sentence.low(end), "per" | "by" | "for" | "in" | "over" | "of" | "at" | "," | "then" | "")
+                || sentence.words.get(end).is_some_and(|word| word.is(Class::Determiner) || word.is(Class::Adverb));
+            if fits && items.first().is_some_and(|item| item.from == at) {
+                return items;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Whether the sentence groups rows: `per`, `by`, `for each`, `in each`.
+fn groups(sentence: &Sentence) -> bool {
+    sentence.has(&["per", "by", "for each", "in each", "for every", "each", "a year", "at each"])
+        || sentence.words.iter().any(|word| word.low.ends_with("-wise") || word.low.ends_with("-level"))
+}
