@@ -44,6 +44,8 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
     let mut any = false;
     for hit in hits {
         let found = match hit.cue {
+            // `I want to see court cases` says what the data are about.
+            Cue::Column if !later && sentence.low(hit.to - 1) == "see" => continue,
             Cue::Column | Cue::Placed | Cue::Added | Cue::Listed | Cue::With => after(sentence, hits, hit),
             Cue::Shown if later => shown(sentence, hit, state.topic.as_deref().unwrap_or_default()),
             Cue::Columned | Cue::Target | Cue::Sufficing => before(sentence, hit),
@@ -253,7 +255,8 @@ fn fragment(sentence: &Sentence, hits: &[Hit]) -> Vec<Phrase> {
     let names = items.first().is_some_and(|item| sentence.words[item.from].is_capital() && item.from > 0);
     let fits =
         (source || target || short || several) && !verbs && !summed && !grouped && !claimed && !refused && !names;
-    if fits && !adds_rows(sentence) { items } else { Vec::new() }
+    let rows = |item: &Phrase| sentence.asks && is(&singular(sentence.low(item.to - 1)), Class::Event);
+    if fits && !adds_rows(sentence) && !items.iter().any(rows) { items } else { Vec::new() }
 }
 
 /// `intensive care beds, not all beds`: one column for another that was asked for before.

@@ -128,6 +128,11 @@ fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
     if matches!(next, "anything" | "everything" | "all" | "before" | "after") {
         return Vec::new();
     }
+    // `chuck Victoria in`.
+    let (_, clause_end) = sentence.clause(hit.from);
+    if (hit.to..clause_end).any(|at| sentence.low(at) == "in" && (at + 1 == clause_end || sentence.words[at + 1].is(Class::Adverb))) {
+        return Vec::new();
+    }
     const NO_THING: [&str; 22] = [
         "idea", "matter", "need", "longer", "more", "problem", "other", "wait", "doubt", "one", "thanks", "rush",
         "point", "way", "hurry", "question", "thank", "sorry", "older", "newer", "else", "earlier",
@@ -220,6 +225,9 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
         "find", "found", "turn", "turns", "turned", "work", "carry", "carried", "point", "figure", "sold", "stand",
         "stands", "check", "try", "spread",
     ];
+    if cue == "off" && matches!(sentence.before(hit.from), "is" | "are" | "was" | "were" | "looks" | "look" | "seems" | "bit") {
+        return Vec::new();
+    }
     if matches!(cue.as_str(), "out" | "off" | "aside")
         && (WITH_OUT.contains(&sentence.before(hit.from)) || sentence.before(hit.from) == "in")
     {
@@ -270,8 +278,8 @@ fn subject(sentence: &Sentence, previous: Option<&Sentence>, end: usize, single:
 fn pronoun_object(sentence: &Sentence, hit: &Hit) -> bool {
     let end = hit.to + 1;
     let ends = sentence.is_edge(end) || sentence.words[end].is(Class::Adverb) || sentence.words[end].is(Class::Talk);
-    let verb =
-        sentence.words[hit.from].is(Class::Verb) || matches!(sentence.low(hit.from), "ditch" | "delete" | "lose");
+    let first = &sentence.words[hit.from];
+    let verb = first.is(Class::Verb) || !first.is(Class::Preposition) && !first.is(Class::Conjunction);
     verb && ends && matches!(sentence.low(hit.to), "it" | "them" | "those" | "these" | "that" | "this" | "both")
 }
 
@@ -343,7 +351,21 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
     if words.is_empty() || place::take_out(&text, &mut state.places) || period_word(&words) {
         return;
     }
+    if words.iter().all(|word| matches!(word.as_str(), "rest" | "other" | "country")) || words.first().is_some_and(|word| word == "rest") {
+        return;
+    }
+    let elsewhere = matches!(thing, Thing::Elsewhere(..));
+    if elsewhere && state.excluded.iter().any(|known| same_thing(known, &text)) {
+        return;
+    }
+    // `the cholera bit`, `the approver column`.
+    let words: Vec<String> = match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() && matches!(last.as_str(), "bit" | "part" | "thing" | "stuff" | "field" | "variable") => rest.to_vec(),
+        _ => words,
+    };
+    let said = words.join(" ");
     let columns = state.columns.len();
+    state.columns.retain(|column| !(same_thing(column, &said) || elsewhere && stems(column).iter().any(|stem| words.contains(stem))));
     // `the police department` is not the column `department`.
     state.columns.retain(|column| !same_thing(column, &text) || stems(column).len() < words.len());
     let rows = state.grain.as_deref().is_some_and(|grain| words.len() == 1 && stems(grain).contains(&words[0]));

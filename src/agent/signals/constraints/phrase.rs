@@ -136,6 +136,19 @@ fn noun_like(word: &str) -> bool {
     NOUNS.contains(&word)
 }
 
+/// Whether the verb at `at` is a noun here: `mean temperature`; `group loans` at the start of a clause whose verb follows.
+fn nominal(sentence: &Sentence, at: usize) -> bool {
+    let content = |at: usize| sentence.words.get(at).is_some_and(Word::is_content);
+    let word = &sentence.words[at];
+    let subject = at == 0 || matches!(sentence.before(at), "i" | "we" | "you" | "to");
+    let verb = sentence.words.get(at + 2).is_some_and(|next| next.is(Class::Verb) || next.is(Class::Auxiliary));
+    word.is(Class::Verb)
+        && content(at + 1)
+        && (word.is(Class::Measure) && !subject
+            || word.is(Class::Measure) && at == 0 && word.low == "mean"
+            || at == 0 && verb && is(&singular(&word.low), Class::Unit))
+}
+
 /// The phrase that begins at `at`, after its article.
 pub fn phrase(sentence: &Sentence, at: usize, reach: Reach) -> Option<Phrase> {
     let mut from = at;
@@ -145,6 +158,7 @@ pub fn phrase(sentence: &Sentence, at: usize, reach: Reach) -> Option<Phrase> {
     let may_begin = sentence.words.get(from).is_some_and(|word| {
         word.is_content()
             || matches!(word.low.as_str(), "'" | "\"")
+            || nominal(sentence, from)
             || (from > at && word.is(Class::Verb) && noun_like(&word.low))
     });
     if !may_begin {

@@ -37,6 +37,9 @@ pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'
         "place", "side", "year", "month", "week", "training", "test", "forecast", "prediction", "comparison", "sense", "example",
         "detail", "period", "range", "window", "format", "layout", "scope", "kind", "sort", "type", "version", "team", "file",
     ];
+    const PURPOSE: [&str; 12] = [
+        "model", "map", "chart", "study", "report", "analysis", "slide", "deck", "forecast", "prediction", "comparison", "dashboard",
+    ];
     let head = (item.from..item.to)
         .find(|at| *at > item.from && matches!(sentence.low(*at), "of" | "to" | "from" | "in" | "per" | "at"))
         .unwrap_or(item.to);
@@ -48,7 +51,9 @@ pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'
     item.names(sentence)
         && !(word.is(Class::Data) && short)
         && !(known && (short || one != last))
-        && !(NO_HEAD.contains(&one.as_str()) && (short || !is(&one, Class::Header)))
+        && !(NO_HEAD.contains(&one.as_str()) && short)
+        && !PURPOSE.contains(&one.as_str())
+        && !(word.is(Class::Measure) && last != one && !short && is(&singular(sentence.low(head - 2)), Class::Unit))
         && !(is(&one, Class::Time) && short)
         && !word.is(Class::NoPlace)
 }
@@ -169,7 +174,7 @@ fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
             // `bring in contract customers`, `include kiosks`: rows of another kind, unless a place for columns is said.
             let beside = sentence.has(&[
                 "alongside", "beside", "next to", "each", "every", "with it", "with them", "as well as", "to it", "to them", "column",
-                "columns", "feature", "features", "predictor", "predictors",
+                "columns", "feature", "features", "predictor", "predictors", "how many", "number of", "against",
             ]);
             let rows = |item: &Phrase| {
                 let last = sentence.low(item.to - 1);
@@ -290,18 +295,26 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase>
             && sentence.words.get(at + 1).is_some_and(|next| next.is(Class::Determiner) && next.low != "that" && next.low != "this");
         if verb {
             let (items, _) = list(sentence, at + 1, Reach::Thing);
-            return items.into_iter().filter(|item| is_attribute(sentence, *item, subject)).collect();
+            let items = items.into_iter().map(|item| ungrouped(sentence, item));
+            return items.filter(|item| is_attribute(sentence, *item, subject)).collect();
         }
         if figure(word) && !matches!(sentence.before(at), "per" | "by" | "each") {
             let (items, end) = list(sentence, at, Reach::Thing);
-            let fits = matches!(sentence.low(end), "per" | "by" | "for" | "in" | "over" | "of" | "at" | "," | "then" | "")
+            let cut = items.last().is_some_and(|item| ungrouped(sentence, *item) != *item);
+            let fits = cut || matches!(sentence.low(end), "per" | "by" | "for" | "in" | "over" | "of" | "at" | "," | "then" | "")
                 || sentence.words.get(end).is_some_and(|word| word.is(Class::Determiner) || word.is(Class::Adverb));
             if fits && items.first().is_some_and(|item| item.from == at) {
-                return items;
+                return items.into_iter().map(|item| ungrouped(sentence, item)).collect();
             }
         }
     }
     Vec::new()
+}
+
+/// The phrase before `per` and a unit, which tells of rows.
+fn ungrouped(sentence: &Sentence, item: Phrase) -> Phrase {
+    let per = (item.from + 1..item.to).find(|at| sentence.low(*at) == "per" && is(&singular(sentence.low(at + 1)), Class::Unit));
+    Phrase { to: per.unwrap_or(item.to), ..item }
 }
 
 /// Whether the sentence groups rows: `per`, `by`, `for each`, `in each`.
