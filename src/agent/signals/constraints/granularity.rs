@@ -1,6 +1,7 @@
 //! What one row stands for: `per county and year`, `each patient`, `one row per stay`, `monthly`, `single incidents`,
 //! `turbines, not parks`; and how it combines with what was said before (`route`, then `monthly`: `route-month`).
 
+mod frame;
 mod unit;
 
 use unit::{is_time, is_unit, part, parts, rhythm, unit_phrase};
@@ -124,11 +125,12 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
         }
         "each" | "every" => {
             let before = sentence.before(at);
-            let strong = before == "for" || before == "of" && word == "each";
+            let summed = sentence.has(&["how many", "how much", "average", "mean", "median", "collapse", "total", "rate for", "sum", "share", "count", "counts"]);
+            let strong = before == "for" && summed || before == "in" && summed || before == "for" && sentence.before(at - 1) != "," && !sentence.has(&["also", "want"]) || before == "of" && word == "each";
             let target = matches!(
                 before,
                 "on" | "onto" | "to" | "of" | "against" | "beside" | "with" | "in" | "at" | "from" | "into"
-            );
+            ) && !(before == "in" && summed);
             let from =
                 at + 1 + usize::from(sentence.low(at + 1) == "of") + usize::from(sentence.stands(at + 1, "of the"));
             let (parts, end, weak) = with(from, target || !strong)?;
@@ -196,6 +198,19 @@ fn exchanged(sentence: &Sentence, in_force: &str) -> Option<(String, String)> {
         let stems = stems(&phrase.text(sentence));
         old.iter().find(|part| stems.last().is_some_and(|last| part.split(' ').any(|word| word == last))).cloned()
     };
+    let than = (1..sentence.words.len()).find_map(|at| {
+        // `regions would be easier than tribunals`, `I'd rather see blocks than wells`.
+        let refused = (sentence.low(at) == "than").then(|| phrase(sentence, at + 1, Reach::Thing)).flatten()?;
+        let old = is_old(refused)?;
+        let new = (0..at).find(|place| {
+            let word = sentence.low(*place);
+            is_unit(word) && singular(word) != word && !is_time(&singular(word))
+        })?;
+        Some((old, singular(sentence.low(new))))
+    });
+    if than.is_some() {
+        return than;
+    }
     (0..sentence.words.len()).find_map(|at| {
         let to = if sentence.low(at) == "not" {
             at + 1
@@ -287,6 +302,13 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &
     }
 }
 
+/// Whether what begins at `at` goes on what ended at `reached`: `per school per year`, `feeder by feeder and day by day`.
+fn follows(sentence: &Sentence, reached: usize, at: usize) -> bool {
+    reached == at && sentence.low(at) == "per"
+        || reached < at && (reached..at).all(|place| matches!(sentence.low(place), "and" | "," | "&" | "+"))
+            && sentence.low(at) != "each"
+}
+
 fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
     let mut said = Said { weak: true, ..Said::default() };
     let mut at = 0;
@@ -296,7 +318,8 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
             at += 1;
             continue;
         }
-        if let Some((parts, end, weak)) = told(sentence, at) {
+        let framed = frame::framed(sentence, at).map(|(parts, end)| (parts, end, false));
+        if let Some((parts, end, weak)) = framed.or_else(|| told(sentence, at)) {
             let by_itself = !weak;
             let negated = sentence.before(at) == "not" || (at > 1 && sentence.stands(at - 2, "not for"));
             if !negated && (said.parts.is_empty() || (said.weak && by_itself)) {
@@ -304,9 +327,9 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
                 said.weak = weak;
             } else if !negated
                 && by_itself
-                && sentence.low(at) == "per"
-                && reached == at
+                && follows(sentence, reached, at)
                 && said.parts.len() < MOST_PARTS
+                && !parts.iter().any(|part| said.parts.contains(part))
             {
                 said.parts.extend(parts);
             }
@@ -408,4 +431,18 @@ pub fn usual(topic: &str) -> Option<String> {
     let last = head.split_whitespace().last()?.to_lowercase();
     let unit = singular(&last);
     (unit != last && is(&unit, Class::Event)).then_some(unit)
+}
+
+/// Whether the rows in force stand for a unit of time alone.
+pub fn is_rhythm(grain: &str) -> bool {
+    is_time(grain) && !grain.contains('-')
+}
+
+/// Whether what the unit names takes readings over time, so that `hourly` means its hours.
+pub fn measures(unit: &str) -> bool {
+    const INSTRUMENTS: [&str; 16] = [
+        "counter", "station", "gauge", "sensor", "meter", "buoy", "site", "monitor", "museum", "hotel", "shop", "store", "turbine",
+        "plant", "detector", "camera",
+    ];
+    INSTRUMENTS.contains(&unit)
 }

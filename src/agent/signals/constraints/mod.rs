@@ -77,9 +77,16 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
         None => state.topic = topic::named(&sentences),
         Some(topic) => state.topic = topic::revised(&sentences, topic, vague).or(state.topic),
     }
-    if state.grain.is_none() {
-        state.grain = state.topic.as_deref().and_then(granularity::usual);
-    }
+    let usual = || state.topic.as_deref().and_then(granularity::usual);
+    state.grain = match state.grain.take() {
+        None => usual(),
+        // `bike counters, hourly`: hours of counters.
+        Some(grain) if before.granularity.is_none() => match usual().filter(|_| granularity::is_rhythm(&grain)) {
+            Some(unit) if granularity::measures(&unit) => Some(format!("{unit}-{grain}")),
+            _ => Some(grain),
+        },
+        grain => grain,
+    };
     state.finish(turn, before)
 }
 
