@@ -425,7 +425,7 @@ fn alone(sentence: &Sentence) -> Option<String> {
 
 /// What rows of a table about `topic` mostly stand for: `building permits` have a row a permit.
 pub fn usual(topic: &str) -> Option<String> {
-    let head = [" of ", " in ", " on ", " for ", " by ", " with ", " at "]
+    let head = [" of ", " in ", " on ", " for ", " by ", " with ", " at ", " about ", " against ", " from ", " under ", " to ", " above "]
         .iter()
         .fold(topic, |head, word| head.split(word).next().unwrap_or(head));
     let last = head.split_whitespace().last()?.to_lowercase();

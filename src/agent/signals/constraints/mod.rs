@@ -77,7 +77,9 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
         None => state.topic = topic::named(&sentences),
         Some(topic) => state.topic = topic::revised(&sentences, topic, vague).or(state.topic),
     }
-    let usual = || state.topic.as_deref().and_then(granularity::usual);
+    // What was asked for in one noun may be anything about it: `something about trees`.
+    let bare = first_turn && state.places.is_empty() && state.period.is_none() && sentences.iter().any(|sentence| sentence.asks || sentence.has(&["something", "anything", "whatever"]));
+    let usual = || if bare { None } else { state.topic.as_deref().and_then(granularity::usual) };
     state.grain = match state.grain.take() {
         None => usual(),
         // `bike counters, hourly`: hours of counters.

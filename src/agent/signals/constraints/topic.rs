@@ -2,6 +2,7 @@
 //! when the first was vague, or when they correct a word of it.
 
 use super::lexicon::Class;
+use super::phrase::{Phrase, Reach, list, list_before, phrase};
 use super::words::{Claim, Sentence, Word, singular, stems};
 
 /// Words of a topic.
@@ -12,8 +13,9 @@ const MOST_SENTENCES: usize = 3;
 /// The topic that a turn names first.
 pub fn named(sentences: &[Sentence]) -> Option<String> {
     // What rows stand for may be all that was named: `individual flight delays`.
-    let first = |rows: bool| sentences.iter().take(MOST_SENTENCES).find_map(|sentence| first_phrase(sentence, rows));
-    first(false).or_else(|| first(true))
+    let asked = || sentences.iter().take(MOST_SENTENCES).find_map(|sentence| phrase_from(sentence, announced(sentence)?, false));
+    let first = |rows: bool| sentences.iter().take(MOST_SENTENCES).find_map(|sentence| phrase_from(sentence, 0, rows));
+    asked().or_else(|| first(false)).or_else(|| first(true))
 }
 
 /// Whether the word can be part of a topic; `rows`: also if it tells what rows stand for.
@@ -21,9 +23,37 @@ fn open(word: &Word, rows: bool) -> bool {
     (word.claim.is_none() || rows && word.claim == Some(Claim::Grain)) && word.is_content() && word.low != "×"
 }
 
-/// The first noun phrase that says more than `data`.
-fn first_phrase(sentence: &Sentence, rows: bool) -> Option<String> {
-    let mut at = 0;
+/// Where what is asked for begins: after `looking for`, `something on`, `I need`.
+fn announced(sentence: &Sentence) -> Option<usize> {
+    const BEFORE_ON: [&str; 14] = [
+        "anything", "something", "somthing", "everything", "information", "info", "material", "stuff", "much", "what", "works", "hold",
+        "research", "study",
+    ];
+    (0..sentence.words.len()).find_map(|at| {
+        let before = at.checked_sub(1).and_then(|before| sentence.words.get(before));
+        let data = before.is_some_and(|before| before.is(Class::Data) || BEFORE_ON.contains(&before.low.as_str()));
+        let speaker = before.is_some_and(|before| matches!(before.low.as_str(), "i" | "we" | "you" | "to" | "please" | "also" | "would"));
+        let begins = before.is_none_or(|before| before.sign || before.is(Class::Talk));
+        match sentence.low(at) {
+            "about" | "regarding" | "concerning" => Some(at + 1),
+            "on" | "of" if data => Some(at + 1),
+            "for" if before.is_some_and(|before| matches!(before.low.as_str(), "looking" | "look" | "search" | "searching" | "hunting" | "hunt" | "ask" | "asking")) => Some(at + 1),
+            "after" if matches!(sentence.before(at), "am" | "are") => Some(at + 1),
+            "need" | "want" | "require" | "find" | "locate" | "see" | "show" | "pull" | "get" | "give" | "have" | "fetch" | "seek" | "like"
+                if speaker || begins =>
+            {
+                // `I need to know about X`: what is wanted stands further on.
+                let next = sentence.low(at + 1);
+                (!matches!(next, "to" | "something" | "anything" | "us" | "data" | "information" | "info" | "one")).then_some(at + 1)
+            }
+            _ => None,
+        }
+    })
+}
+
+/// The first noun phrase from `from` on that says more than `data`.
+fn phrase_from(sentence: &Sentence, from: usize, rows: bool) -> Option<String> {
+    let mut at = from;
     while at < sentence.words.len() {
         if !open(&sentence.words[at], rows) {
             at += 1;
@@ -73,7 +103,7 @@ pub fn revised(sentences: &[Sentence], before: &str, vague: bool) -> Option<Stri
         return Some(kind);
     }
     if !vague {
-        return None;
+        return sentences.iter().find_map(|sentence| narrowed(sentence, before).or_else(|| widened(sentence, before)));
     }
     let new = named(sentences)?;
     let (old, said) = (stems(before), stems(&new));
@@ -121,8 +151,115 @@ fn kind_of(sentence: &Sentence, before: &str) -> Option<String> {
     let narrows = at == 1 || !sentence.words[..at - 1].iter().any(|word| word.is(Class::Verb) || word.claim.is_some());
     (counted
         && narrows
+        && !sentence.words.iter().any(|word| word.claim == Some(Claim::Excluded))
         && sentence.low(at + 1) != "as"
         && open(kind, false)
         && !before.to_lowercase().contains(&kind.low))
     .then(|| format!("{} {before}", kind.low))
+}
+
+/// Whether a phrase can be a kind of what the data are about: nobody else has understood it, and it is no word for data, time or
+/// areas.
+fn is_kind(sentence: &Sentence, kind: Phrase) -> bool {
+    const NO_KIND: [&str; 24] = [
+        "one", "thing", "case", "look", "rest", "way", "place", "area", "region", "country", "county", "city", "district", "state",
+        "province", "municipality", "row", "line", "column", "total", "average", "number", "detail", "model",
+    ];
+    let words = &sentence.words[kind.from..kind.to];
+    let head = words.last().map(|word| singular(&word.low)).unwrap_or_default();
+    let ones = sentence.low(kind.to) == "ones";
+    kind.names(sentence)
+        && sentence.is_free(kind.from, kind.to)
+        && words.iter().all(|word| !word.low.starts_with(|c: char| c.is_ascii_digit()) && !word.is(Class::Data) && !word.is(Class::Talk))
+        && (ones || !NO_KIND.contains(&head.as_str()) && !words.iter().any(|word| word.is(Class::Time) || word.is(Class::Measure)))
+}
+
+/// `entire homes only`, `nothing but churches`, `working ones`, `pre-monsoon readings are all I trust`: a kind of what the topic
+/// names.
+fn narrowed(sentence: &Sentence, before: &str) -> Option<String> {
+    let words = &sentence.words;
+    let kind = (0..words.len()).find_map(|at| {
+        let one = |items: Vec<Phrase>| items.into_iter().next_back().filter(|kind| is_kind(sentence, *kind));
+        match sentence.low(at) {
+            "only" | "just" | "solely" | "exclusively" if sentence.is_edge(at + 1) || sentence.low(at + 1) == "please" => {
+                one(list_before(sentence, at, Reach::Thing))
+            }
+            "only" | "just" | "solely" | "exclusively" => phrase(sentence, at + 1, Reach::Thing).filter(|kind| {
+                let near = kind.from <= at + 3;
+                let closed = sentence.is_edge(kind.to) || sentence.low(kind.to) == "ones" || sentence.words[kind.to].is(Class::Talk);
+                near && closed && is_kind(sentence, *kind)
+            }),
+            "but" if matches!(sentence.before(at), "nothing" | "none") => {
+                phrase(sentence, at + 1, Reach::Thing).filter(|kind| is_kind(sentence, *kind))
+            }
+            "all" if sentence.stands(at, "all i") || sentence.stands(at, "all we") => {
+                at.checked_sub(1).and_then(|verb| one(list_before(sentence, verb, Reach::Thing)))
+            }
+            "ones" if at > 0 && at <= 4 && (sentence.is_edge(at + 1) || words[at + 1].is(Class::Talk)) => {
+                let said = |word: &Word| !word.sign && word.claim.is_none() && !word.is(Class::Determiner) && !word.is(Class::Preposition);
+                let mut from = at;
+                while from > 0 && said(&words[from - 1]) && !words[from - 1].is(Class::Pronoun) && !words[from - 1].is(Class::Talk) {
+                    from -= 1;
+                }
+                let starts = from == 0 || sentence.is_edge(from - 1) || words[from - 1].is(Class::Determiner) && from <= 2;
+                (from < at && starts).then_some(Phrase { from, to: at })
+            }
+            _ => None,
+        }
+    });
+    let alone = || {
+        let from = (0..words.len()).find(|at| !words[*at].is(Class::Talk) && !words[*at].sign)?;
+        let kind = phrase(sentence, from, Reach::Thing)?;
+        let rest = words[kind.to..].iter().all(|word| word.sign || word.is(Class::Talk) || matches!(word.low.as_str(), "please" | "then"));
+        let last = sentence.low(kind.to - 1);
+        let plural = singular(last) != last;
+        (rest && plural && !sentence.asks && kind.to - kind.from <= 3 && is_kind(sentence, kind)).then_some(kind)
+    };
+    let kind = kind.or_else(alone)?;
+    let said = stems(&kind.text(sentence));
+    let known = stems(before);
+    if said.iter().all(|word| known.contains(word)) {
+        return None;
+    }
+    let text = kind.text(sentence);
+    let text = if text.chars().skip(1).any(char::is_uppercase) { text } else { text.to_lowercase() };
+    // `fatal crashes` of `crashes`; `working` of `water kiosks`; else the kind beside the whole.
+    let whole: Vec<&str> = before.split_whitespace().collect();
+    let same = known.last().is_some_and(|head| said.last() == Some(head));
+    Some(if same { text } else { format!("{text} {}", whole.join(" ")) })
+}
+
+/// `barley should be in there alongside wheat`, `bring in contract customers as well`: another kind beside what the topic names.
+fn widened(sentence: &Sentence, before: &str) -> Option<String> {
+    const JOINING: [&str; 12] = [
+        "should be in", "must be in", "belong", "belongs", "would make sense", "make sense with", "should be included", "have to be in",
+        "has to be in", "can be included", "should join", "could be in",
+    ];
+    let taken = sentence.words.iter().any(|word| matches!(word.claim, Some(Claim::Column | Claim::Excluded | Claim::Place | Claim::Grain)));
+    if taken {
+        return None;
+    }
+    let subject = JOINING.iter().find_map(|words| {
+        let at = (1..sentence.words.len()).find(|at| sentence.stands(*at, words))?;
+        Some(list_before(sentence, at, Reach::Thing))
+    });
+    let object = || {
+        const ADDING: [&str; 7] = ["add", "include", "bring in", "throw in", "chuck in", "count in", "take in"];
+        let (words, at) = ADDING.iter().find_map(|words| {
+            let at = (0..sentence.words.len()).find(|at| sentence.stands(*at, words))?;
+            Some((words, at))
+        })?;
+        Some(list(sentence, at + words.split(' ').count(), Reach::Thing).0)
+    };
+    let items = subject.or_else(object)?;
+    let plural = |item: &Phrase| {
+        let last = sentence.low(item.to - 1);
+        singular(last) != last || item.to - item.from == 1
+    };
+    let kinds: Vec<String> = items
+        .iter()
+        .filter(|item| is_kind(sentence, **item) && plural(item))
+        .map(|item| item.text(sentence).to_lowercase())
+        .collect();
+    (!kinds.is_empty() && kinds.len() == items.len()).then(|| format!("{before}, {}", kinds.join(", ")))
 }
