@@ -68,7 +68,7 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
         any |= take(sentence, &found, lake, state);
     }
     if !any {
-        let found = wish::computed(sentence, subject);
+        let found = wish::computed(sentence, subject, later);
         any |= take(sentence, &found, lake, state);
     }
     if !any && later {
@@ -249,7 +249,8 @@ fn fragment(sentence: &Sentence, hits: &[Hit]) -> Vec<Phrase> {
         || sentence.stands(end, "of the same")
         || sentence.stands(end, "at the time");
     let short = (begins || closes || sentence.asks) && clause_end <= from + FEW;
-    let several = items.len() > 1 && items.iter().any(|item| is_header(sentence, *item));
+    let plain = |item: &Phrase| !is(&singular(sentence.low(item.to - 1)), Class::Event);
+    let several = items.len() > 1 && items.iter().any(|item| is_header(sentence, *item) || plain(item));
     let refused =
         hits.iter().any(|hit| matches!(hit.cue, Cue::Exclude | Cue::Unwanted | Cue::Return) && hit.from < end + 3);
     let names = items.first().is_some_and(|item| sentence.words[item.from].is_capital() && item.from > 0);

@@ -5,7 +5,7 @@ mod refusal;
 
 use super::lexicon::{Class, Cue, Hit};
 use super::period;
-use super::phrase::{Phrase, Reach, list, list_before};
+use super::phrase::{Phrase, Reach, list, list_before, nominal};
 use super::place;
 use super::revision::State;
 use super::words::{Claim, Sentence, same_thing, stems};
@@ -42,7 +42,15 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
             _ => continue,
         };
         for thing in found {
-            take_out(sentence, &thing, state);
+            // `leave the pair out`: what was spoken of before.
+            let pair = matches!(&thing, Thing::Here(phrase) if phrase.to - phrase.from == 1 && matches!(sentence.low(phrase.from), "pair" | "lot" | "duo"));
+            let meant = if pair { previous.map(years_of).unwrap_or_default() } else { Vec::new() };
+            if meant.is_empty() {
+                take_out(sentence, &thing, state);
+            } else {
+                let text = meant.iter().map(i32::to_string).collect::<Vec<_>>().join(" ");
+                take_out(sentence, &Thing::Elsewhere(text, meant), state);
+            }
         }
     }
     for hit in refusal::hits(sentence) {
@@ -53,6 +61,11 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
             take_out(sentence, &thing, state);
         }
     }
+}
+
+/// The years that a sentence names.
+fn years_of(sentence: &Sentence) -> Vec<i32> {
+    period::years_in(sentence, 0, sentence.words.len())
 }
 
 /// Something unwanted: its words here, or its text from elsewhere.
@@ -68,15 +81,20 @@ fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit],
         let (_, end) = sentence.clause(hit.from);
         !matches!(sentence.low(hit.from), "leave" | "keep") || sentence.before(end) == "in"
     };
-    let hit = hits.iter().find(|hit| hit.cue == Cue::Return && kept(hit))?;
+    let lifted = refusal::lifted(sentence).map(|at| Hit { from: at, to: at + 1, cue: Cue::Return });
+    let hit = lifted.as_ref().or_else(|| hits.iter().find(|hit| hit.cue == Cue::Return && kept(hit)))?;
     if state.excluded.is_empty() {
         return None;
     }
+    // Of the clause that says so, if it names anything of them: `2014 is back, 2022 stays out`.
+    let (from, to) = sentence.clause(hit.from);
+    let clause = stems(&sentence.text(from, to));
     let here = stems(&sentence.text(0, sentence.words.len()));
     let named = |excluded: &String, said: &[String]| stems(excluded).iter().any(|stem| said.contains(stem));
+    let here = if state.excluded.iter().any(|item| named(item, &clause)) { clause } else { here };
     let mut back: Vec<String> = state.excluded.iter().filter(|item| named(item, &here)).cloned().collect();
     // Most cues of return say something else as often; without the name only the plainest count.
-    const PLAIN: [&str; 11] = [
+    const PLAIN: [&str; 15] = [
         "back in",
         "back again",
         "put back",
@@ -88,6 +106,10 @@ fn take_back(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit],
         "unhide",
         "was wrong to",
         "in again",
+        "suppressed",
+        "hidden",
+        "excluded",
+        "removed",
     ];
     let plain = sentence.has(&PLAIN);
     if back.is_empty() && plain && sentence.has(&["it", "they", "them", "those", "these", "that", "everything", "all"])
@@ -298,7 +320,7 @@ fn spoken_of(sentence: &Sentence, previous: Option<&Sentence>, end: usize) -> Ve
 /// What the words before `end` speak of: the subject of the first clause.
 fn topic_of(sentence: &Sentence, end: usize) -> Vec<Phrase> {
     let mut at = 0;
-    while at < end && sentence.words.get(at).is_some_and(|word| !word.is_content()) {
+    while at < end && sentence.words.get(at).is_some_and(|word| !word.is_content() && !nominal(sentence, at)) {
         at += 1;
     }
     if at >= end {
@@ -315,7 +337,7 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
     let (text, years) = match thing {
         Thing::Here(phrase) => {
             let years = period::years_in(sentence, phrase.from, phrase.to);
-            (phrase.text(sentence), years)
+            (kind_of_topic(sentence, *phrase, state.topic.as_deref()), years)
         }
         Thing::Elsewhere(text, years) => (text.clone(), years.clone()),
     };
@@ -371,6 +393,23 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
     let rows = state.grain.as_deref().is_some_and(|grain| words.len() == 1 && stems(grain).contains(&words[0]));
     if state.columns.len() == columns && !rows && state.excluded.len() < MOST {
         state.exclude(text);
+    }
+}
+
+/// The text of a phrase; with the noun of the topic after it in the place of `ones`: `airport ones` of noise complaints.
+fn kind_of_topic(sentence: &Sentence, phrase: Phrase, topic: Option<&str>) -> String {
+    let text = phrase.text(sentence);
+    let near = (phrase.to..phrase.to + 4).find(|at| matches!(sentence.low(*at), "ones" | "one"));
+    let bare = near.is_some_and(|at| (phrase.to..at).all(|at| matches!(sentence.low(at), "and" | "or" | ",") || sentence.words[at].is_content()));
+    let head = topic.and_then(|topic| {
+        let head = [" of ", " in ", " on ", " for ", " by ", " with ", " at ", " about ", " against "]
+            .iter()
+            .fold(topic, |head, word| head.split(word).next().unwrap_or(head));
+        head.split_whitespace().last()
+    });
+    match head.filter(|_| bare && sentence.low(near.unwrap_or_default()) == "ones") {
+        Some(head) => format!("{text} {head}"),
+        None => text,
     }
 }
 

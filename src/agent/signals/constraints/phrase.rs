@@ -137,7 +137,7 @@ fn noun_like(word: &str) -> bool {
 }
 
 /// Whether the verb at `at` is a noun here: `mean temperature`; `group loans` at the start of a clause whose verb follows.
-fn nominal(sentence: &Sentence, at: usize) -> bool {
+pub(super) fn nominal(sentence: &Sentence, at: usize) -> bool {
     let content = |at: usize| sentence.words.get(at).is_some_and(Word::is_content);
     let word = &sentence.words[at];
     let subject = at == 0 || matches!(sentence.before(at), "i" | "we" | "you" | "to");

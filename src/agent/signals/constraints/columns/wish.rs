@@ -269,7 +269,7 @@ pub(super) fn learned(sentence: &Sentence) -> Vec<Phrase> {
 
 /// `mean hammer price by grade and week`, `count + median price per parish`, `how many grants per county`, `sum the order
 /// value per supplier`: what is computed of groups.
-pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
+pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -> Vec<Phrase> {
     if !groups(sentence) {
         return Vec::new();
     }
@@ -286,7 +286,8 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase>
         }
         if sentence.stands(at, "how many") || sentence.stands(at, "number of") || sentence.stands(at, "how much") {
             let (items, _) = list(sentence, at + 2, Reach::Thing);
-            let items: Vec<Phrase> = items.into_iter().filter(|item| !known(item)).collect();
+            let items: Vec<Phrase> =
+                items.into_iter().map(|item| ungrouped(sentence, item)).filter(|item| !known(item)).collect();
             if !items.is_empty() {
                 return items;
             }
@@ -308,7 +309,19 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase>
             }
         }
     }
-    Vec::new()
+    // `births and deaths per district`; later also `vacancies per district`.
+    let Some(per) = (1..sentence.words.len()).find(|at| sentence.low(*at) == "per" || sentence.stands(*at, "for each")) else {
+        return Vec::new();
+    };
+    let items: Vec<Phrase> =
+        list_before(sentence, per, Reach::Thing).into_iter().map(|item| Phrase { to: item.to.min(per), ..item }).collect();
+    let items: Vec<Phrase> = items.into_iter().filter(|item| item.from < item.to).collect();
+    let fits = items.len() > 1 || later && !sentence.words[..per].iter().any(|word| word.is(Class::Pronoun));
+    let named = |item: &Phrase| is_attribute(sentence, *item, subject) && !is(&singular(sentence.low(item.to - 1)), Class::Time)
+        && !sentence.words[item.to - 1].is(Class::Data)
+        && !(item.to - item.from == 1 && sentence.words[item.from].is(Class::Measure))
+        && !known(item);
+    if fits { items.into_iter().filter(named).collect() } else { Vec::new() }
 }
 
 /// The phrase before `per` and a unit, which tells of rows.

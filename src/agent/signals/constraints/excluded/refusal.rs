@@ -77,7 +77,8 @@ fn predicate(sentence: &Sentence, at: usize) -> Option<usize> {
 
 /// `I do not want to see them`, `we can do without`, after what is refused: the word after.
 fn fronted(sentence: &Sentence, at: usize) -> Option<usize> {
-    if !matches!(sentence.low(at), "i" | "we" | "nobody") {
+    let joined = matches!(sentence.before(at), "or" | "because" | "since" | "so" | "if" | "as" | "and" | "but" | "though");
+    if joined || !matches!(sentence.low(at), "i" | "we" | "nobody") {
         return None;
     }
     let mut to = at + 1;
@@ -119,4 +120,17 @@ fn closes(sentence: &Sentence, at: usize) -> Option<usize> {
     }
     let goes_on = sentence.words.get(end).is_some_and(|word| word.is(Class::Conjunction) || word.low == "for" || word.low == "in");
     (sentence.is_edge(end) || goes_on).then_some(end)
+}
+
+/// Where it is said that something need not be out: `needn't be suppressed`, `should not have been dropped`.
+pub(super) fn lifted(sentence: &Sentence) -> Option<usize> {
+    (1..sentence.words.len()).find(|at| {
+        let word = &sentence.words[*at];
+        let near = at.saturating_sub(5)..*at;
+        let auxiliary = near.clone().any(|at| matches!(sentence.low(at), "need" | "should" | "must" | "be" | "have" | "been"));
+        word.is(Class::Unfit)
+            && word.low.ends_with("ed")
+            && auxiliary
+            && near.clone().any(|at| matches!(sentence.low(at), "not" | "never") || sentence.stands(at, "no longer"))
+    })
 }

@@ -130,6 +130,23 @@ fn month(sentence: &Sentence, at: usize) -> Option<u32> {
 /// Seasons of the year and quarters as months.
 fn part_of_year(sentence: &Sentence, at: usize) -> Option<(u32, u32)> {
     let quarter = |number: u32| (number * 3 - 2, number * 3);
+    if sentence.low(at) == "quarter" || sentence.low(at) == "half" {
+        let number = match sentence.before(at) {
+            "first" => 1,
+            "second" => 2,
+            "third" => 3,
+            "fourth" => 4,
+            "last" => 0,
+            _ => return None,
+        };
+        let whole = sentence.low(at) == "quarter";
+        return match (whole, number) {
+            (true, 0) => Some(quarter(4)),
+            (true, number) => Some(quarter(number)),
+            (false, 1) => Some((1, 6)),
+            (false, _) => Some((7, 12)),
+        };
+    }
     match sentence.low(at) {
         "spring" => Some((3, 5)),
         "summer" => Some((6, 8)),
@@ -322,6 +339,10 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
     };
     match word {
         "since" => return open(before - 1, to, Change::Set),
+        "before" | "after" if refused_after(sentence, to) => {
+            let begins = word == "before";
+            return if begins { open(before - 1, to, Change::Begin) } else { close(before - 1, to, last, Change::End) };
+        }
         "after" if single && !refused(sentence, before - 1) => {
             return Some(Mention {
                 from: before - 1,
@@ -339,7 +360,9 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
             let begins = word == "before";
             return if begins { open(before - 1, to, Change::Begin) } else { close(before - 1, to, last, Change::End) };
         }
-        "than" if matches!(sentence.before(before - 1), "older" | "earlier") && refused(sentence, before - 2) => {
+        "than" if matches!(sentence.before(before - 1), "older" | "earlier")
+            && (refused(sentence, before - 2) || refused_after(sentence, to)) =>
+        {
             return open(before - 1, to, Change::Begin);
         }
         "before" | "pre" => return close(before - 1, to, first - 1, Change::Set),
@@ -365,6 +388,16 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
     Some(Mention { from, to, period, change: Change::Set })
 }
 
+/// Whether what stands right after says that something is left out: `anything before 2018 is no use`.
+fn refused_after(sentence: &Sentence, to: usize) -> bool {
+    const OUT: [&str; 22] = [
+        "is no", "are no", "is out", "are out", "can go", "must go", "should go", "is of no", "are of no", "do not", "does not", "is not",
+        "are not", "should not", "must not", "is useless", "are useless", "is irrelevant", "are irrelevant", "can be dropped",
+        "can be ignored", "out",
+    ];
+    OUT.iter().any(|words| sentence.stands(to, words))
+}
+
 /// Whether what stands right before `at` says that something is left out.
 fn refused(sentence: &Sentence, at: usize) -> bool {
     const OUT: [&str; 14] = [
@@ -380,7 +413,9 @@ fn century(sentence: &Sentence, at: usize) -> Option<Mention> {
     if !sentence.low(at + 1).starts_with("centur") {
         return None;
     }
-    let number: i32 = digits.parse().ok().filter(|number| (16..=21).contains(number))?;
+    let named = ["sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first"];
+    let named = named.iter().position(|name| *name == sentence.low(at)).map(|place| place as i32 + 16);
+    let number = digits.parse().ok().or(named).filter(|number| (16..=21).contains(number))?;
     let period = Period::Span(Some(number * 100 - 100), Some(number * 100 - 1));
     Some(Mention { from: at, to: at + 2, period, change: Change::Set })
 }
