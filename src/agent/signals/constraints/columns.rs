@@ -72,7 +72,8 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
         any |= take(sentence, &found, lake, state);
     }
     if !any && later {
-        let found = fragment(sentence, hits);
+        let mut found = fragment(sentence, hits);
+        found.retain(|item| wish::is_attribute(sentence, *item, subject));
         take(sentence, &found, lake, state);
     }
 }
@@ -202,9 +203,9 @@ fn before(sentence: &Sentence, hit: &Hit) -> Vec<Phrase> {
 
 /// Whether a verb of adding stands in the sentence before `at`.
 fn near_verb(sentence: &Sentence, at: usize) -> bool {
-    const ADDING: [&str; 22] = [
+    const ADDING: [&str; 23] = [
         "put", "add", "added", "attach", "attached", "bring", "join", "joined", "go", "hang", "tack", "link", "pull",
-        "stick", "place", "merge", "get", "stand", "brought", "come", "set", "match",
+        "stick", "place", "merge", "get", "stand", "set", "match", "hook", "tie", "bolt",
     ];
     (at.saturating_sub(24)..at).any(|place| ADDING.contains(&sentence.low(place)))
 }

@@ -38,6 +38,7 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
                 true => spoken_of(sentence, previous, hit.from),
                 false => objects(sentence, hit, &state.columns),
             },
+            Cue::Unwanted if dated(sentence, hit.from) => continue,
             Cue::Unwanted => subjects(sentence, previous, hit),
             _ => continue,
         };
@@ -57,10 +58,22 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
         if returned.is_some_and(|at| at < hit.to && hit.from < at + 8) || !sentence.is_free(hit.from, hit.to) {
             continue;
         }
+        if dated(sentence, hit.from) {
+            continue;
+        }
         for thing in subject(sentence, previous, hit.from, false) {
             take_out(sentence, &thing, state);
         }
     }
+}
+
+/// Whether what stands before `at` is a stretch of time, `anything before 2018 is no use`: that is of the period.
+fn dated(sentence: &Sentence, at: usize) -> bool {
+    let (start, _) = sentence.clause(at);
+    (start..at).any(|at| {
+        matches!(sentence.low(at), "before" | "after" | "than" | "since" | "until")
+            && !period::years_in(sentence, at + 1, at + 2).is_empty()
+    })
 }
 
 /// The years that a sentence names.

@@ -80,7 +80,6 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
                     | "collapsed"
                     | "sum"
                     | "summed"
-                    | "add"
                     | "condense"
                     | "group"
             )
@@ -150,7 +149,8 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
             let next = sentence.low(at + 1);
             match next {
                 "per" => with(at + 2, false),
-                "for" if matches!(sentence.low(at + 2), "each" | "every" | "a" | "any" | "one") => with(at + 3, false),
+                "for" if matches!(sentence.low(at + 2), "each" | "every" | "any" | "one") => with(at + 3, false),
+                "for" if sentence.low(at + 2) == "a" && matches!(sentence.before(at), "one" | "a" | "single") => with(at + 3, false),
                 "a" | "an" | "each" if matches!(sentence.before(at), "one" | "a" | "single") => with(at + 2, false),
                 "=" | "is" | "for" if sentence.low(at + 2) == "1" => with(at + 3, false),
                 "=" | "is" if matches!(sentence.before(at), "one" | "a" | "each" | "every") => with(at + 2, false),

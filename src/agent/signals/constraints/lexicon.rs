@@ -158,6 +158,12 @@ pub fn hits(sentence: &Sentence) -> Vec<Hit> {
     });
     let mut hits: Vec<Hit> = Vec::new();
     for at in 0..sentence.words.len() {
+        // `BIN` is a name among other words.
+        let shouted = |at: usize| sentence.words.get(at).is_some_and(|word| word.text.len() > 1 && !word.text.chars().any(char::is_lowercase));
+        let name = shouted(at) && !sentence.words[at].sign && !(at > 0 && shouted(at - 1)) && !shouted(at + 1);
+        if name && sentence.words.len() > 1 {
+            continue;
+        }
         for (words, cue) in cues.get(sentence.low(at)).map_or(&[] as &[_], Vec::as_slice) {
             let stands = words.iter().enumerate().all(|(offset, word)| sentence.low(at + offset) == *word);
             let covered = hits.iter().rev().take(8).any(|hit| hit.cue == *cue && hit.to > at);

@@ -132,9 +132,10 @@ fn is_aside(sentence: &Sentence, mention: &Mention) -> bool {
         )
     });
     // `half of these are from 1974`, but `2020 is in as well`.
-    let found = sentence.before(mention.from) == "from"
-        && mention.from > 1
-        && matches!(sentence.low(mention.from - 2), "are" | "is" | "were" | "was" | "dates" | "date" | "stem" | "stems");
+    let from = mention.from + usize::from(sentence.low(mention.from) == "from");
+    let found = sentence.before(from) == "from"
+        && from > 1
+        && matches!(sentence.low(from - 2), "are" | "is" | "were" | "was" | "dates" | "date" | "stem" | "stems");
     let joins = (mention.to + 1..mention.to + 4).any(|at| sentence.low(at) == "in" && !sentence.words.get(at + 1).is_some_and(super::words::Word::is_content));
     let before = mention.from.saturating_sub(3);
     let told = (before..mention.from).any(|at| {
@@ -143,7 +144,7 @@ fn is_aside(sentence: &Sentence, mention: &Mention) -> bool {
     });
     let shown = (mention.from.saturating_sub(4)..mention.from)
         .any(|at| matches!(sentence.low(at), "gave" | "got" | "showed" | "returned" | "sent"));
-    (describes && !enough && !joins) || told || shown || found
+    (describes && !enough && !joins && mention.change == Change::Set) || told || shown || found
 }
 
 /// Whether what the mention says is to be left: `not 2019`, `rather than 2019`, `instead of 2019`.

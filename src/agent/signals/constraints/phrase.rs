@@ -128,10 +128,13 @@ fn goes_on(sentence: &Sentence, from: usize, at: usize, reach: Reach) -> bool {
 
 /// Verbs that are nouns as often.
 fn noun_like(word: &str) -> bool {
-    const NOUNS: [&str; 26] = [
+    const NOUNS: [&str; 58] = [
         "count", "counts", "use", "end", "start", "place", "work", "report", "reports", "interest", "change",
         "changes", "cover", "match", "matches", "average", "forecast", "price", "list", "group", "link", "answer",
         "stay", "stays", "need", "reading",
+        "pay", "rent", "cost", "costs", "spend", "yield", "yields", "wait", "catch", "stop", "stops", "order", "claim", "claims", "visit",
+        "visits", "cut", "fall", "rise", "damage", "demand", "supply", "trade", "load", "support", "score", "scores", "wins", "start", "turnover",
+        "permit", "sales",
     ];
     NOUNS.contains(&word)
 }
@@ -142,7 +145,8 @@ pub(super) fn nominal(sentence: &Sentence, at: usize) -> bool {
     let word = &sentence.words[at];
     let subject = at == 0 || matches!(sentence.before(at), "i" | "we" | "you" | "to");
     let verb = sentence.words.get(at + 2).is_some_and(|next| next.is(Class::Verb) || next.is(Class::Auxiliary));
-    word.is(Class::Verb)
+    let figure = word.is(Class::Measure) && !subject && matches!(sentence.low(at + 1), "+" | "and" | "per" | "by" | "plus" | "&");
+    figure || word.is(Class::Verb)
         && content(at + 1)
         && (word.is(Class::Measure) && !subject
             || word.is(Class::Measure) && at == 0 && word.low == "mean"

@@ -421,7 +421,7 @@ pub fn read(sentence: &mut Sentence, turn: &Turn<'_>, in_force: &mut Vec<String>
         let verb = sentence.words.get(mention.to).is_some_and(|word| {
             word.is(Class::Auxiliary) || word.is(Class::Verb) || word.low.ends_with('s') && word.is_content()
         });
-        mention.from == 0 && verb && !adds && !approves && !in_force.is_empty()
+        (mention.from == 0 || sentence.is_edge(mention.from - 1)) && verb && !adds && !approves && !in_force.is_empty()
     };
     found.retain(|mention| !remark(mention));
     let negated = |mention: &Mention| contrast(sentence, mention.from);

@@ -21,7 +21,8 @@ pub(super) struct Subject<'a> {
 
 /// The columns that a later turn wishes for.
 pub(super) fn wished(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
-    let found = cleft(sentence)
+    let found = inquired(sentence)
+        .or_else(|| cleft(sentence))
         .or_else(|| against(sentence))
         .or_else(|| welcome(sentence))
         .or_else(|| objects(sentence, subject))
@@ -54,7 +55,7 @@ pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'
         && !(NO_HEAD.contains(&one.as_str()) && short)
         && !PURPOSE.contains(&one.as_str())
         && !(word.is(Class::Measure) && last != one && !short && is(&singular(sentence.low(head - 2)), Class::Unit))
-        && !(is(&one, Class::Time) && short)
+        && !(is(&one, Class::Time) && (short || one != last))
         && !word.is(Class::NoPlace)
 }
 
@@ -71,6 +72,48 @@ pub(super) fn disowned(sentence: &Sentence, item: Phrase) -> Phrase {
 fn listed(sentence: &Sentence, at: usize) -> Option<Vec<Phrase>> {
     let (items, _) = list(sentence, at, Reach::Thing);
     (!items.is_empty()).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
+}
+
+/// `Could the size of the plot be taken from …?`, `is the mortality anywhere?`, `do they have the depth?`, `can each flat get the
+/// distance …?`.
+fn inquired(sentence: &Sentence) -> Option<Vec<Phrase>> {
+    if !sentence.asks {
+        return None;
+    }
+    const SKIPPED: [&str; 5] = ["and", "also", "so", "then", "but"];
+    let at = (0..sentence.words.len()).find(|at| {
+        let word = &sentence.words[*at];
+        !(word.sign || word.is(Class::Talk) || SKIPPED.contains(&word.low.as_str()))
+    })?;
+    let first = sentence.low(at);
+    if first == "any" {
+        return listed(sentence, at + 1);
+    }
+    let there = matches!(first, "is" | "are") && matches!(sentence.low(at + 1), "there");
+    let held = matches!(first, "do" | "does") && matches!(sentence.low(at + 1), "we" | "you" | "they" | "it")
+        && matches!(sentence.low(at + 2), "have" | "hold" | "give" | "know" | "record" | "contain" | "list");
+    if there || held {
+        return listed(sentence, at + 2 + usize::from(held));
+    }
+    if !matches!(first, "is" | "are" | "can" | "could" | "may" | "might" | "would" | "should") {
+        return None;
+    }
+    let (items, end) = list(sentence, at + 1, Reach::Thing);
+    let stop = (end + 6).min(sentence.words.len());
+    if matches!(first, "is" | "are") {
+        let found = matches!(sentence.low(end), "anywhere" | "somewhere" | "available" | "there" | "recorded" | "known" | "included" | "in");
+        return found.then_some(items);
+    }
+    // `each flat get the distance`: the rows get it.
+    if matches!(sentence.low(at + 1), "each" | "every" | "all") {
+        let verb = (end..stop).find(|at| matches!(sentence.low(*at), "get" | "have" | "carry" | "show" | "receive"))?;
+        return listed(sentence, verb + 1);
+    }
+    let passive = (end..stop).any(|at| {
+        matches!(sentence.low(at), "be" | "stand" | "go" | "come" | "get" | "appear")
+            && !matches!(sentence.low(at + 1), "below" | "under" | "underneath" | "out" | "dropped" | "removed" | "hidden" | "excluded")
+    });
+    (passive && !items.is_empty()).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
 }
 
 /// `What I lack is A and B`, `what would help is A`, `what I am curious about: A`, `all that is missing are A and B`.

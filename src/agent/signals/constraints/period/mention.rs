@@ -59,7 +59,10 @@ pub(super) fn year(sentence: &Sentence, at: usize) -> Option<i32> {
         "#",
     ];
     let counted = sentence.words.get(at + 1).is_some_and(|next| next.is(Class::Counted) || next.low == "%");
-    (!BOUNDS.contains(&sentence.before(at)) && !counted).then_some(year)
+    let aged = sentence.before(at) == "than"
+        && at > 1
+        && matches!(sentence.low(at - 2), "older" | "earlier" | "later" | "newer" | "younger" | "rather");
+    ((aged || !BOUNDS.contains(&sentence.before(at))) && !counted).then_some(year)
 }
 
 /// `99` after `1998-` or `1998/`.
@@ -459,6 +462,10 @@ fn relative(sentence: &Sentence, at: usize) -> Option<Mention> {
             | "winter"
             | "summer"
     );
+    // `the last quarter of 2023` is no relative period.
+    if matches!(unit.low.as_str(), "quarter" | "half") && matches!(sentence.low(to + 1), "of" | "in") && year(sentence, to + 2).is_some() {
+        return None;
+    }
     // `this month` is mostly the one that a row is of.
     if !long || (*start == "this" && !matches!(unit.low.as_str(), "year" | "decade" | "century" | "season")) {
         return None;
