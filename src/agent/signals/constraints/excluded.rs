@@ -33,7 +33,10 @@ pub fn read(sentence: &mut Sentence, previous: Option<&Sentence>, hits: &[Hit], 
         {
             continue;
         }
+        // `don't forget the address`.
+        let wished = sentence.before(hit.from) == "not" && sentence.words[hit.from].is(Class::Verb);
         let found = match hit.cue {
+            Cue::Exclude if wished => continue,
             Cue::Exclude => match pronoun_object(sentence, hit) {
                 true => spoken_of(sentence, previous, hit.from),
                 false => objects(sentence, hit, &state.columns),
@@ -202,9 +205,10 @@ fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
             return Vec::new();
         }
         let (_, end) = sentence.clause(hit.from);
-        let to = end.min(hit.to + 5);
-        let rest = Phrase { from: hit.to, to };
-        return if to > hit.to { vec![Thing::Here(rest)] } else { Vec::new() };
+        let from = hit.to + usize::from(matches!(next, "from" | "about" | "by" | "of" | "in"));
+        let to = end.min(from + 5);
+        let rest = Phrase { from, to };
+        return if to > from { vec![Thing::Here(rest)] } else { Vec::new() };
     }
     // `strip`, `cut`, `lose` as nouns, `never mind`: the cue must begin something, not end it.
     let verb = sentence.words[hit.from].is(Class::Verb)
@@ -248,12 +252,13 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
         || next == "for"
         || next == "any"
         || next == "from"
-        || next == "of" && cue.ends_with("use")
+        || next == "of" && (cue.ends_with("use") || cue == "out")
         || next == "to" && cue.contains("want");
     if !ends {
         return Vec::new();
     }
-    if next == "of" || (cue == "out" && matches!(next, "of" | "again" | "there") && next == "of") {
+    let apart = matches!(sentence.low(hit.to + 1), "it" | "this" | "that" | "there" | "here" | "them");
+    if next == "of" && !apart {
         return Vec::new();
     }
     const WITH_OUT: [&str; 16] = [
@@ -314,7 +319,7 @@ fn pronoun_object(sentence: &Sentence, hit: &Hit) -> bool {
     let end = hit.to + 1;
     let ends = sentence.is_edge(end) || sentence.words[end].is(Class::Adverb) || sentence.words[end].is(Class::Talk);
     let first = &sentence.words[hit.from];
-    let verb = first.is(Class::Verb) || !first.is(Class::Preposition) && !first.is(Class::Conjunction);
+    let verb = first.is(Class::Verb) || hit.to > hit.from + 1 || !first.is(Class::Preposition) && !first.is(Class::Conjunction);
     verb && ends && matches!(sentence.low(hit.to), "it" | "them" | "those" | "these" | "that" | "this" | "both")
 }
 
@@ -387,6 +392,10 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
         return;
     }
     if words.iter().all(|word| matches!(word.as_str(), "rest" | "other" | "country")) || words.first().is_some_and(|word| word == "rest") {
+        return;
+    }
+    // `forget Boston, take Chicago`: the place in force is replaced.
+    if state.places.len() == 1 && place::known(&text).is_some() && same_thing(&state.places[0], &text) {
         return;
     }
     let elsewhere = matches!(thing, Thing::Elsewhere(..));

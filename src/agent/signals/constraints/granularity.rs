@@ -112,7 +112,7 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
                             "grouped" | "split" | "broken" | "group" | "aggregate" | "aggregated" | "sum" | "redo"
                         )
             });
-            let starts = at <= 2 || sentence.low(at - 1) == ",";
+            let starts = matches!(sentence.before(at), "down" | "up" | "it" | "that" | "them" | "this" | "grouped" | "split") || at <= 2 || sentence.low(at - 1) == ",";
             (!found.is_empty() && (unit || summed || starts)).then_some((found, end, false))
         }
         "each" if sentence.is_edge(at + 1) => {
@@ -279,7 +279,7 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &
         (Some(grain), true, Some(rhythm)) => {
             // `route`, then `monthly`: months of routes. A rhythm before is replaced.
             let mut parts = parts_of(grain);
-            if time(grain) {
+            if time(grain) || parts.len() == 1 && is_occurrence(grain) {
                 parts.pop();
             }
             parts.push(rhythm.clone());
@@ -302,6 +302,10 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &
     }
 }
 
+fn word_is_per(sentence: &Sentence, at: usize) -> bool {
+    matches!(sentence.low(at), "per" | "by")
+}
+
 /// Whether what begins at `at` goes on what ended at `reached`: `per school per year`, `feeder by feeder and day by day`.
 fn follows(sentence: &Sentence, reached: usize, at: usize) -> bool {
     reached == at && sentence.low(at) == "per"
@@ -321,6 +325,11 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
         let framed = frame::framed(sentence, at).map(|(parts, end)| (parts, end, false));
         if let Some((parts, end, weak)) = framed.or_else(|| told(sentence, at)) {
             let by_itself = !weak;
+            // `not per site, per ward`: the second is meant.
+            if sentence.before(at) == "not" && word_is_per(sentence, at) {
+                at += 2;
+                continue;
+            }
             let negated = sentence.before(at) == "not" || (at > 1 && sentence.stands(at - 2, "not for"));
             if !negated && (said.parts.is_empty() || (said.weak && by_itself)) {
                 said.parts = parts;
@@ -398,7 +407,8 @@ fn enough(sentence: &Sentence, in_force: Option<&str>) -> Option<String> {
     let parts = parts_of(in_force?);
     (0..sentence.words.len()).find_map(|at| {
         let unit = singular(sentence.low(at));
-        if unit == sentence.low(at) || !is(&unit, Class::Unit) {
+        let taken = sentence.words[at].claim.is_some();
+        if taken || unit == sentence.low(at) || !is(&unit, Class::Unit) {
             return None;
         }
         let before = matches!(sentence.before(at), "just" | "only") && at == 1 && sentence.is_edge(at + 1);
@@ -431,6 +441,17 @@ pub fn usual(topic: &str) -> Option<String> {
     let last = head.split_whitespace().last()?.to_lowercase();
     let unit = singular(&last);
     (unit != last && is(&unit, Class::Event)).then_some(unit)
+}
+
+/// Whether the unit happens rather than is, so that `weekly` sums it up: `crash`, but not `shop`.
+fn is_occurrence(unit: &str) -> bool {
+    const HAPPENING: [&str; 34] = [
+        "crash", "accident", "incident", "complaint", "crime", "theft", "trip", "flight", "permit", "call", "callout", "claim", "fine",
+        "case", "death", "birth", "order", "purchase", "request", "ticket", "arrest", "visit", "delivery", "outage", "fire", "strike",
+        "sale", "event", "offence", "shipment", "injury", "robbery", "burglary", "landing",
+    ];
+    let last = unit.split(' ').next_back().unwrap_or_default();
+    HAPPENING.contains(&last) || ["tion", "sion", "ment", "sighting"].iter().any(|ending| last.ends_with(ending) && last != "station")
 }
 
 /// Whether the rows in force stand for a unit of time alone.

@@ -149,7 +149,7 @@ pub(super) fn nominal(sentence: &Sentence, at: usize) -> bool {
     figure || word.is(Class::Verb)
         && content(at + 1)
         && (word.is(Class::Measure) && !subject
-            || word.is(Class::Measure) && at == 0 && word.low == "mean"
+            || at == 0 && matches!(word.low.as_str(), "mean" | "average" | "total" | "maximum" | "minimum")
             || at == 0 && verb && is(&singular(&word.low), Class::Unit))
 }
 

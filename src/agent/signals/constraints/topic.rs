@@ -103,7 +103,13 @@ pub fn revised(sentences: &[Sentence], before: &str, vague: bool) -> Option<Stri
         return Some(kind);
     }
     if !vague {
-        return sentences.iter().find_map(|sentence| narrowed(sentence, before).or_else(|| widened(sentence, before)));
+        return sentences.iter().find_map(|sentence| {
+            let taken = sentence.words.iter().any(|word| word.claim == Some(Claim::Excluded));
+            (!taken)
+                .then(|| replaced(sentence).or_else(|| narrowed(sentence, before)).or_else(|| widened(sentence, before)))
+                .flatten()
+                .or_else(|| narrowed(sentence, before))
+        });
     }
     let new = named(sentences)?;
     let (old, said) = (stems(before), stems(&new));
@@ -189,6 +195,9 @@ fn narrowed(sentence: &Sentence, before: &str) -> Option<String> {
                 let closed = sentence.is_edge(kind.to) || sentence.low(kind.to) == "ones" || sentence.words[kind.to].is(Class::Talk);
                 near && closed && is_kind(sentence, *kind)
             }),
+            "to" if words[at.saturating_sub(4)..at].iter().any(|word| matches!(word.low.as_str(), "restrict" | "limit" | "confine" | "narrow" | "reduce" | "stick")) => {
+                phrase(sentence, at + 1, Reach::Thing).filter(|kind| is_kind(sentence, *kind))
+            }
             "but" if matches!(sentence.before(at), "nothing" | "none") => {
                 phrase(sentence, at + 1, Reach::Thing).filter(|kind| is_kind(sentence, *kind))
             }
@@ -229,6 +238,27 @@ fn narrowed(sentence: &Sentence, before: &str) -> Option<String> {
     Some(if same { text } else { format!("{text} {}", whole.join(" ")) })
 }
 
+/// `let's switch to hotels`, `bars instead`, `I meant cafés`: something else altogether.
+fn replaced(sentence: &Sentence) -> Option<String> {
+    const TURNING: [&str; 7] = ["switch to", "i meant", "i mean", "turn to", "change to", "move to", "look at"];
+    let words = &sentence.words;
+    let told = TURNING.iter().find_map(|phrase| {
+        let at = (0..words.len()).find(|at| sentence.stands(*at, phrase))?;
+        Some((at + 2, *phrase))
+    });
+    let instead = sentence.has(&["instead", "rather"]) || sentence.low(0) == "sorry";
+    let item = match told {
+        Some((at, what)) if what != "look at" || instead => phrase(sentence, at, Reach::Thing),
+        None if sentence.low(words.len().saturating_sub(1)) == "instead" => {
+            list_before(sentence, words.len() - 1, Reach::Thing).into_iter().next_back()
+        }
+        _ => None,
+    }?;
+    let last = sentence.low(item.to - 1);
+    let plural = singular(last) != last;
+    (plural && is_kind(sentence, item)).then(|| item.text(sentence))
+}
+
 /// `barley should be in there alongside wheat`, `bring in contract customers as well`: another kind beside what the topic names.
 fn widened(sentence: &Sentence, before: &str) -> Option<String> {
     const JOINING: [&str; 12] = [
@@ -245,6 +275,9 @@ fn widened(sentence: &Sentence, before: &str) -> Option<String> {
     });
     let object = || {
         const ADDING: [&str; 7] = ["add", "include", "bring in", "throw in", "chuck in", "count in", "take in"];
+        if sentence.has(&["not include", "not add", "not take in"]) {
+            return None;
+        }
         let (words, at) = ADDING.iter().find_map(|words| {
             let at = (0..sentence.words.len()).find(|at| sentence.stands(*at, words))?;
             Some((words, at))

@@ -21,7 +21,8 @@ pub(super) struct Subject<'a> {
 
 /// The columns that a later turn wishes for.
 pub(super) fn wished(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
-    let found = inquired(sentence)
+    let found = headed(sentence)
+        .or_else(|| inquired(sentence))
         .or_else(|| cleft(sentence))
         .or_else(|| against(sentence))
         .or_else(|| welcome(sentence))
@@ -57,10 +58,16 @@ pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'
         && !(word.is(Class::Measure) && last != one && !short && is(&singular(sentence.low(head - 2)), Class::Unit))
         && !(is(&one, Class::Time) && (short || one != last))
         && !word.is(Class::NoPlace)
+        && !(word.is(Class::Measure) && sentence.low(item.from).ends_with("ly"))
+        && !matches!(sentence.low(item.from), "single" | "rid")
 }
 
 /// The phrases without those who own them: `age` of `the borrower's age`.
 pub(super) fn disowned(sentence: &Sentence, item: Phrase) -> Phrase {
+    let mut item = item;
+    while item.to > item.from + 1 && sentence.words[item.to - 1].is(Class::Data) {
+        item.to -= 1;
+    }
     let owner = (item.from..item.to).rev().find(|at| sentence.low(*at) == "'s");
     match owner {
         Some(at) if at + 1 < item.to && !sentence.words[item.from].is_capital() => Phrase { from: at + 1, ..item },
@@ -72,6 +79,17 @@ pub(super) fn disowned(sentence: &Sentence, item: Phrase) -> Phrase {
 fn listed(sentence: &Sentence, at: usize) -> Option<Vec<Phrase>> {
     let (items, _) = list(sentence, at, Reach::Thing);
     (!items.is_empty()).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
+}
+
+/// `show just the name and score columns`: what stands before the word for columns.
+fn headed(sentence: &Sentence) -> Option<Vec<Phrase>> {
+    let at = (1..sentence.words.len()).find(|at| matches!(sentence.low(*at), "columns" | "fields" | "variables" | "attributes"))?;
+    let wishing = sentence.words[..at].iter().any(|word| word.is(Class::Wish));
+    let mut items = list_before(sentence, at + 1, Reach::Thing);
+    let last = items.last_mut().filter(|item| wishing && item.to == at + 1)?;
+    last.to = at;
+    items.retain(|item| item.from < item.to);
+    (!items.is_empty()).then_some(items)
 }
 
 /// `Could the size of the plot be taken from …?`, `is the mortality anywhere?`, `do they have the depth?`, `can each flat get the
@@ -178,6 +196,14 @@ fn welcome(sentence: &Sentence) -> Option<Vec<Phrase>> {
     ];
     for at in 1..sentence.words.len() {
         let word = &sentence.words[at];
+        let plain = matches!(word.low.as_str(), "matter" | "matters" | "help" | "helps") && sentence.words[at - 1].is_content();
+        let meant = matches!(word.low.as_str(), "is" | "are")
+            && matches!(sentence.low(at + 1), "what")
+            && matches!(sentence.low(at + 2), "i" | "we" | "the");
+        if plain || meant {
+            let items = list_before(sentence, at, Reach::Thing);
+            return (!items.is_empty()).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect());
+        }
         if !word.is(Class::Auxiliary) || sentence.words[at - 1].is(Class::Auxiliary) {
             continue;
         }
@@ -209,7 +235,11 @@ fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
             at += 1;
             continue;
         }
-        let next = object_start(sentence, at + 1);
+        const ENRICHING: [&str; 6] = ["enrich", "supplement", "complement", "augment", "equip", "combine"];
+        let with = ENRICHING.contains(&sentence.low(at)).then(|| {
+            (at + 1..at + NEAR).find(|place| matches!(sentence.low(*place), "with" | "by")).map(|place| place + 1)
+        });
+        let next = with.flatten().unwrap_or_else(|| object_start(sentence, at + 1));
         if sentence.words.get(next).is_some_and(|word| matches!(word.low.as_str(), "only" | "just" | "nothing")) {
             return None;
         }
@@ -236,7 +266,13 @@ fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
 /// Whether the word is a verb by which the speaker wishes for something.
 fn wishes(sentence: &Sentence, at: usize) -> bool {
     let word = &sentence.words[at];
-    if !word.is(Class::Wish) || word.is(Class::Determiner) {
+    if matches!(word.low.as_str(), "wants" | "needs" | "requires" | "lacks") {
+        return at > 0 && sentence.words[at - 1].is_content();
+    }
+    if matches!(word.low.as_str(), "forget" | "omit" | "skip" | "drop") && sentence.before(at) == "not" {
+        return true;
+    }
+    if !word.is(Class::Wish) || word.is(Class::Determiner) || sentence.stands(at, "get rid") {
         return false;
     }
     let near = at.saturating_sub(3);
@@ -353,6 +389,9 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
         }
     }
     // `births and deaths per district`; later also `vacancies per district`.
+    if sentence.has(&["how did", "how does", "how do", "how has", "how have"]) {
+        return Vec::new();
+    }
     let Some(per) = (1..sentence.words.len()).find(|at| sentence.low(*at) == "per" || sentence.stands(*at, "for each")) else {
         return Vec::new();
     };

@@ -70,6 +70,9 @@ fn predicate(sentence: &Sentence, at: usize) -> Option<usize> {
         const REMIT: [&str; 8] = ["scope", "remit", "interest", "question", "mandate", "brief", "frame", "purview"];
         return (to..to + 6).any(|at| REMIT.contains(&sentence.low(at))).then_some(to + 1);
     }
+    if copula && sentence.stands(to, "the wrong") {
+        return Some(to + 2);
+    }
     // `the currency is off`, `cut` of a gem: only where the subject is what is refused.
     (copula && word.is(Class::Unfit) && !(word.low == "left" && !matches!(sentence.low(to + 1), "out" | "aside" | "off" | "behind")))
         .then_some(to + 1)
