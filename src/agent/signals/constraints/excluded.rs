@@ -168,7 +168,9 @@ fn objects(sentence: &Sentence, hit: &Hit, columns: &[String]) -> Vec<Thing> {
     }
     // `chuck Victoria in`.
     let (_, clause_end) = sentence.clause(hit.from);
-    if (hit.to..clause_end).any(|at| sentence.low(at) == "in" && (at + 1 == clause_end || sentence.words[at + 1].is(Class::Adverb))) {
+    if (hit.to..clause_end)
+        .any(|at| sentence.low(at) == "in" && (at + 1 == clause_end || sentence.words[at + 1].is(Class::Adverb)))
+    {
         return Vec::new();
     }
     const NO_THING: [&str; 22] = [
@@ -265,7 +267,9 @@ fn subjects(sentence: &Sentence, previous: Option<&Sentence>, hit: &Hit) -> Vec<
         "find", "found", "turn", "turns", "turned", "work", "carry", "carried", "point", "figure", "sold", "stand",
         "stands", "check", "try", "spread",
     ];
-    if cue == "off" && matches!(sentence.before(hit.from), "is" | "are" | "was" | "were" | "looks" | "look" | "seems" | "bit") {
+    if cue == "off"
+        && matches!(sentence.before(hit.from), "is" | "are" | "was" | "were" | "looks" | "look" | "seems" | "bit")
+    {
         return Vec::new();
     }
     if matches!(cue.as_str(), "out" | "off" | "aside")
@@ -319,7 +323,9 @@ fn pronoun_object(sentence: &Sentence, hit: &Hit) -> bool {
     let end = hit.to + 1;
     let ends = sentence.is_edge(end) || sentence.words[end].is(Class::Adverb) || sentence.words[end].is(Class::Talk);
     let first = &sentence.words[hit.from];
-    let verb = first.is(Class::Verb) || hit.to > hit.from + 1 || !first.is(Class::Preposition) && !first.is(Class::Conjunction);
+    let verb = first.is(Class::Verb)
+        || hit.to > hit.from + 1
+        || !first.is(Class::Preposition) && !first.is(Class::Conjunction);
     verb && ends && matches!(sentence.low(hit.to), "it" | "them" | "those" | "these" | "that" | "this" | "both")
 }
 
@@ -391,7 +397,9 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
     if words.is_empty() || place::take_out(&text, &mut state.places) || period_word(&words) {
         return;
     }
-    if words.iter().all(|word| matches!(word.as_str(), "rest" | "other" | "country")) || words.first().is_some_and(|word| word == "rest") {
+    if words.iter().all(|word| matches!(word.as_str(), "rest" | "other" | "country"))
+        || words.first().is_some_and(|word| word == "rest")
+    {
         return;
     }
     // `forget Boston, take Chicago`: the place in force is replaced.
@@ -404,12 +412,19 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
     }
     // `the cholera bit`, `the approver column`.
     let words: Vec<String> = match words.split_last() {
-        Some((last, rest)) if !rest.is_empty() && matches!(last.as_str(), "bit" | "part" | "thing" | "stuff" | "field" | "variable") => rest.to_vec(),
+        Some((last, rest))
+            if !rest.is_empty()
+                && matches!(last.as_str(), "bit" | "part" | "thing" | "stuff" | "field" | "variable") =>
+        {
+            rest.to_vec()
+        }
         _ => words,
     };
     let said = words.join(" ");
     let columns = state.columns.len();
-    state.columns.retain(|column| !(same_thing(column, &said) || elsewhere && stems(column).iter().any(|stem| words.contains(stem))));
+    state.columns.retain(|column| {
+        !(same_thing(column, &said) || elsewhere && stems(column).iter().any(|stem| words.contains(stem)))
+    });
     // `the police department` is not the column `department`.
     state.columns.retain(|column| !same_thing(column, &text) || stems(column).len() < words.len());
     let rows = state.grain.as_deref().is_some_and(|grain| words.len() == 1 && stems(grain).contains(&words[0]));
@@ -422,7 +437,9 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
 fn kind_of_topic(sentence: &Sentence, phrase: Phrase, topic: Option<&str>) -> String {
     let text = phrase.text(sentence);
     let near = (phrase.to..phrase.to + 4).find(|at| matches!(sentence.low(*at), "ones" | "one"));
-    let bare = near.is_some_and(|at| (phrase.to..at).all(|at| matches!(sentence.low(at), "and" | "or" | ",") || sentence.words[at].is_content()));
+    let bare = near.is_some_and(|at| {
+        (phrase.to..at).all(|at| matches!(sentence.low(at), "and" | "or" | ",") || sentence.words[at].is_content())
+    });
     let head = topic.and_then(|topic| {
         let head = [" of ", " in ", " on ", " for ", " by ", " with ", " at ", " about ", " against "]
             .iter()

@@ -54,13 +54,14 @@ fn groups(sentence: &Sentence, at: usize) -> bool {
         ))
         && !GROUPING.contains(&before);
     let next = sentence.low(at + 1);
+    let gerund = next.ends_with("ing") && next != "building" && !is_unit(sentence.low(at + 2));
     !passive
-        && !(next.ends_with("ing") && next != "building")
+        && !gerund
         && !matches!(next, "the" | "which" | "its" | "their" | "my" | "our" | "a" | "an" | "that" | "this")
 }
 
 /// The parts that stand beside word `at`, where it is a sign of rows.
-fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
+fn told(sentence: &Sentence, at: usize, first_turn: bool) -> Option<(Vec<String>, usize, bool)> {
     let word = sentence.low(at);
     let with = |from: usize, weak: bool| {
         let (parts, end) = parts(sentence, from);
@@ -112,8 +113,43 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
                             "grouped" | "split" | "broken" | "group" | "aggregate" | "aggregated" | "sum" | "redo"
                         )
             });
-            let starts = matches!(sentence.before(at), "down" | "up" | "it" | "that" | "them" | "this" | "grouped" | "split") || at <= 2 || sentence.low(at - 1) == ",";
-            (!found.is_empty() && (unit || summed || starts)).then_some((found, end, false))
+            let starts =
+                matches!(sentence.before(at), "down" | "up" | "it" | "that" | "them" | "this" | "grouped" | "split")
+                    || at <= 2
+                    || sentence.low(at - 1) == ",";
+            // A first request that says `by buyer` and nothing else means it of rows, if one buyer is said.
+            const MEANS: [&str; 24] = [
+                "hand",
+                "train",
+                "bus",
+                "car",
+                "law",
+                "default",
+                "mistake",
+                "police",
+                "email",
+                "phone",
+                "post",
+                "mail",
+                "sea",
+                "air",
+                "road",
+                "rail",
+                "foot",
+                "weight",
+                "volume",
+                "name",
+                "chance",
+                "accident",
+                "nature",
+                "definition",
+            ];
+            let one = first_turn
+                && found.first().is_some_and(|first| {
+                    singular(sentence.low(at + 1)) == sentence.low(at + 1) && !MEANS.contains(&first.as_str())
+                })
+                && sentence.words.get(at + 1).is_some_and(|next| !next.is_capital() || next.text.len() < 4);
+            (!found.is_empty() && (unit || summed || starts || one)).then_some((found, end, false))
         }
         "each" if sentence.is_edge(at + 1) => {
             let unit = (0..at)
@@ -124,15 +160,23 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
         }
         "each" | "every" => {
             let before = sentence.before(at);
-            let summed = sentence.has(&["how many", "how much", "average", "mean", "median", "collapse", "total", "rate for", "sum", "share", "count", "counts"]);
-            let strong = before == "for" && summed || before == "in" && summed || before == "for" && sentence.before(at - 1) != "," && !sentence.has(&["also", "want"]) || before == "of" && word == "each";
+            let summed = sentence.has(&[
+                "how many", "how much", "average", "mean", "median", "collapse", "total", "rate for", "sum", "share",
+                "count", "counts",
+            ]);
+            let strong = before == "for" && summed
+                || before == "in" && summed
+                || before == "for" && sentence.before(at - 1) != "," && !sentence.has(&["also", "want"])
+                || before == "of" && word == "each";
             let target = matches!(
                 before,
                 "on" | "onto" | "to" | "of" | "against" | "beside" | "with" | "in" | "at" | "from" | "into"
             ) && !(before == "in" && summed);
             let from =
                 at + 1 + usize::from(sentence.low(at + 1) == "of") + usize::from(sentence.stands(at + 1, "of the"));
-            let (parts, end, weak) = with(from, target || !strong)?;
+            let row = (at..at + 5).any(|at| sentence.is_edge(at + 1))
+                && !matches!(before, "to" | "onto" | "on" | "with" | "against");
+            let (parts, end, weak) = with(from, (target || !strong) && !(first_turn && row))?;
             Some((parts, end, weak && !matches!(sentence.low(end), "separately" | "separate")))
         }
         "row" | "line" | "record" | "entry" | "rows" | "lines" | "records" | "observation" | "figure" => {
@@ -150,12 +194,23 @@ fn told(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize, bool)> {
             match next {
                 "per" => with(at + 2, false),
                 "for" if matches!(sentence.low(at + 2), "each" | "every" | "any" | "one") => with(at + 3, false),
-                "for" if sentence.low(at + 2) == "a" && matches!(sentence.before(at), "one" | "a" | "single") => with(at + 3, false),
+                "for" if sentence.low(at + 2) == "a" && matches!(sentence.before(at), "one" | "a" | "single") => {
+                    with(at + 3, false)
+                }
                 "a" | "an" | "each" if matches!(sentence.before(at), "one" | "a" | "single") => with(at + 2, false),
                 "=" | "is" | "for" if sentence.low(at + 2) == "1" => with(at + 3, false),
                 "=" | "is" if matches!(sentence.before(at), "one" | "a" | "each" | "every") => with(at + 2, false),
                 _ => None,
             }
+        }
+        // `the register of charities`, `a list of museums`.
+        "register" | "list" | "directory" | "inventory" | "registry" | "catalogue" | "roster"
+            if first_turn && sentence.low(at + 1) == "of" =>
+        {
+            let item = phrase(sentence, at + 2, Reach::Thing)?;
+            let head = (item.from..item.to).find(|at| sentence.low(*at) == "of").unwrap_or(item.to);
+            let last = sentence.low(head - 1);
+            (singular(last) != last && !is(last, Class::Data)).then(|| (vec![singular(last)], at + 1, true))
         }
         "single" | "individual" | "raw" | "separate" => {
             let item = unit_phrase(sentence, at + 1)?;
@@ -309,7 +364,8 @@ fn word_is_per(sentence: &Sentence, at: usize) -> bool {
 /// Whether what begins at `at` goes on what ended at `reached`: `per school per year`, `feeder by feeder and day by day`.
 fn follows(sentence: &Sentence, reached: usize, at: usize) -> bool {
     reached == at && sentence.low(at) == "per"
-        || reached < at && (reached..at).all(|place| matches!(sentence.low(place), "and" | "," | "&" | "+"))
+        || reached < at
+            && (reached..at).all(|place| matches!(sentence.low(place), "and" | "," | "&" | "+"))
             && sentence.low(at) != "each"
 }
 
@@ -323,7 +379,7 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
             continue;
         }
         let framed = frame::framed(sentence, at).map(|(parts, end)| (parts, end, false));
-        if let Some((parts, end, weak)) = framed.or_else(|| told(sentence, at)) {
+        if let Some((parts, end, weak)) = framed.or_else(|| told(sentence, at, first_turn)) {
             let by_itself = !weak;
             // `not per site, per ward`: the second is meant.
             if sentence.before(at) == "not" && word_is_per(sentence, at) {
@@ -336,7 +392,8 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
                 said.weak = weak;
             } else if !negated
                 && by_itself
-                && follows(sentence, reached, at)
+                && (follows(sentence, reached, at)
+                    || parts.iter().all(|part| is_time(part)) && !said.parts.iter().any(|part| is_time(part)))
                 && said.parts.len() < MOST_PARTS
                 && !parts.iter().any(|part| said.parts.contains(part))
             {
@@ -382,6 +439,43 @@ fn said(sentence: &mut Sentence, hits: &[Hit], first_turn: bool) -> Said {
             sentence.claim(from, to, Claim::Grain);
         } else if let Some(unit) = alone(sentence) {
             said.parts = vec![unit];
+            said.weak = false;
+        }
+    }
+    // `rents of Berlin districts, quarterly`; `revenue of Italian municipalities`.
+    if said.parts.is_empty() && first_turn {
+        const AREAS: [&str; 18] = [
+            "districts",
+            "municipalities",
+            "counties",
+            "states",
+            "provinces",
+            "regions",
+            "communes",
+            "cities",
+            "towns",
+            "villages",
+            "countries",
+            "wards",
+            "parishes",
+            "cantons",
+            "boroughs",
+            "neighbourhoods",
+            "neighborhoods",
+            "postcodes",
+        ];
+        let area = (1..sentence.words.len()).find(|at| {
+            let before = &sentence.words[at - 1];
+            let whole = before.claim == Some(Claim::Place)
+                || matches!(before.low.as_str(), "of" | "across" | "all" | "for" | "between");
+            let open = sentence
+                .words
+                .get(at + 1)
+                .is_none_or(|next| !next.is_content() || rhythm(&next.low).is_some() || next.claim.is_some());
+            whole && open && AREAS.contains(&sentence.low(*at)) && sentence.words[*at].claim.is_none()
+        });
+        if let Some(at) = area {
+            said.parts = vec![singular(sentence.low(at))];
             said.weak = false;
         }
     }
@@ -435,9 +529,23 @@ fn alone(sentence: &Sentence) -> Option<String> {
 
 /// What rows of a table about `topic` mostly stand for: `building permits` have a row a permit.
 pub fn usual(topic: &str) -> Option<String> {
-    let head = [" of ", " in ", " on ", " for ", " by ", " with ", " at ", " about ", " against ", " from ", " under ", " to ", " above "]
-        .iter()
-        .fold(topic, |head, word| head.split(word).next().unwrap_or(head));
+    let head = [
+        " of ",
+        " in ",
+        " on ",
+        " for ",
+        " by ",
+        " with ",
+        " at ",
+        " about ",
+        " against ",
+        " from ",
+        " under ",
+        " to ",
+        " above ",
+    ]
+    .iter()
+    .fold(topic, |head, word| head.split(word).next().unwrap_or(head));
     let last = head.split_whitespace().last()?.to_lowercase();
     let unit = singular(&last);
     (unit != last && is(&unit, Class::Event)).then_some(unit)
@@ -446,12 +554,44 @@ pub fn usual(topic: &str) -> Option<String> {
 /// Whether the unit happens rather than is, so that `weekly` sums it up: `crash`, but not `shop`.
 fn is_occurrence(unit: &str) -> bool {
     const HAPPENING: [&str; 34] = [
-        "crash", "accident", "incident", "complaint", "crime", "theft", "trip", "flight", "permit", "call", "callout", "claim", "fine",
-        "case", "death", "birth", "order", "purchase", "request", "ticket", "arrest", "visit", "delivery", "outage", "fire", "strike",
-        "sale", "event", "offence", "shipment", "injury", "robbery", "burglary", "landing",
+        "crash",
+        "accident",
+        "incident",
+        "complaint",
+        "crime",
+        "theft",
+        "trip",
+        "flight",
+        "permit",
+        "call",
+        "callout",
+        "claim",
+        "fine",
+        "case",
+        "death",
+        "birth",
+        "order",
+        "purchase",
+        "request",
+        "ticket",
+        "arrest",
+        "visit",
+        "delivery",
+        "outage",
+        "fire",
+        "strike",
+        "sale",
+        "event",
+        "offence",
+        "shipment",
+        "injury",
+        "robbery",
+        "burglary",
+        "landing",
     ];
     let last = unit.split(' ').next_back().unwrap_or_default();
-    HAPPENING.contains(&last) || ["tion", "sion", "ment", "sighting"].iter().any(|ending| last.ends_with(ending) && last != "station")
+    HAPPENING.contains(&last)
+        || ["tion", "sion", "ment", "sighting"].iter().any(|ending| last.ends_with(ending) && last != "station")
 }
 
 /// Whether the rows in force stand for a unit of time alone.
@@ -462,8 +602,8 @@ pub fn is_rhythm(grain: &str) -> bool {
 /// Whether what the unit names takes readings over time, so that `hourly` means its hours.
 pub fn measures(unit: &str) -> bool {
     const INSTRUMENTS: [&str; 16] = [
-        "counter", "station", "gauge", "sensor", "meter", "buoy", "site", "monitor", "museum", "hotel", "shop", "store", "turbine",
-        "plant", "detector", "camera",
+        "counter", "station", "gauge", "sensor", "meter", "buoy", "site", "monitor", "museum", "hotel", "shop",
+        "store", "turbine", "plant", "detector", "camera",
     ];
     INSTRUMENTS.contains(&unit)
 }

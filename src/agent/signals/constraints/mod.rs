@@ -78,7 +78,10 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
         Some(topic) => state.topic = topic::revised(&sentences, topic, vague).or(state.topic),
     }
     // What was asked for in one noun may be anything about it: `something about trees`.
-    let bare = first_turn && state.places.is_empty() && state.period.is_none() && sentences.iter().any(|sentence| sentence.asks || sentence.has(&["something", "anything", "whatever"]));
+    let bare = first_turn
+        && state.places.is_empty()
+        && state.period.is_none()
+        && sentences.iter().any(|sentence| sentence.asks || sentence.has(&["something", "anything", "whatever"]));
     let usual = || if bare { None } else { state.topic.as_deref().and_then(granularity::usual) };
     state.grain = match state.grain.take() {
         None => usual(),

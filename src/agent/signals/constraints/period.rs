@@ -136,7 +136,8 @@ fn is_aside(sentence: &Sentence, mention: &Mention) -> bool {
     let found = sentence.before(from) == "from"
         && from > 1
         && matches!(sentence.low(from - 2), "are" | "is" | "were" | "was" | "dates" | "date" | "stem" | "stems");
-    let joins = (mention.to + 1..mention.to + 4).any(|at| sentence.low(at) == "in" && !sentence.words.get(at + 1).is_some_and(super::words::Word::is_content));
+    let joins = (mention.to + 1..mention.to + 4)
+        .any(|at| sentence.low(at) == "in" && !sentence.words.get(at + 1).is_some_and(super::words::Word::is_content));
     let before = mention.from.saturating_sub(3);
     let told = (before..mention.from).any(|at| {
         matches!(sentence.low(at), "stops" | "ends" | "starts" | "begins" | "stopped" | "ended" | "started" | "began" | "reaches" | "covers" | "opened" | "published" | "built" | "founded" | "until" if at > 0 || sentence.low(at) != "until")

@@ -89,7 +89,13 @@ fn goes_on(sentence: &Sentence, from: usize, at: usize, reach: Reach) -> bool {
             next.is_some_and(|next| !next.sign) && (reach == Reach::Qualified || !definite)
         }
         "per" => next.is_some_and(|next| !next.sign),
-        "in" if at > from && next.is_some_and(|next| next.is(Class::Counted) || matches!(next.low.as_str(), "percent" | "%" | "currency")) => true,
+        "in" if at > from
+            && next.is_some_and(|next| {
+                next.is(Class::Counted) || matches!(next.low.as_str(), "percent" | "%" | "currency")
+            }) =>
+        {
+            true
+        }
         "to" | "in" | "from" if at > from => {
             // `distance to the nearest stop`, `rainfall in the preceding fortnight`: what the noun itself asks for.
             let measure = matches!(
@@ -131,10 +137,10 @@ fn noun_like(word: &str) -> bool {
     const NOUNS: [&str; 58] = [
         "count", "counts", "use", "end", "start", "place", "work", "report", "reports", "interest", "change",
         "changes", "cover", "match", "matches", "average", "forecast", "price", "list", "group", "link", "answer",
-        "stay", "stays", "need", "reading",
-        "pay", "rent", "cost", "costs", "spend", "yield", "yields", "wait", "catch", "stop", "stops", "order", "claim", "claims", "visit",
-        "visits", "cut", "fall", "rise", "damage", "demand", "supply", "trade", "load", "support", "score", "scores", "wins", "start", "turnover",
-        "permit", "sales",
+        "stay", "stays", "need", "reading", "pay", "rent", "cost", "costs", "spend", "yield", "yields", "wait",
+        "catch", "stop", "stops", "order", "claim", "claims", "visit", "visits", "cut", "fall", "rise", "damage",
+        "demand", "supply", "trade", "load", "support", "score", "scores", "wins", "start", "turnover", "permit",
+        "sales",
     ];
     NOUNS.contains(&word)
 }
@@ -145,12 +151,22 @@ pub(super) fn nominal(sentence: &Sentence, at: usize) -> bool {
     let word = &sentence.words[at];
     let subject = at == 0 || matches!(sentence.before(at), "i" | "we" | "you" | "to");
     let verb = sentence.words.get(at + 2).is_some_and(|next| next.is(Class::Verb) || next.is(Class::Auxiliary));
-    let figure = word.is(Class::Measure) && !subject && matches!(sentence.low(at + 1), "+" | "and" | "per" | "by" | "plus" | "&");
-    figure || word.is(Class::Verb)
-        && content(at + 1)
-        && (word.is(Class::Measure) && !subject
-            || at == 0 && matches!(word.low.as_str(), "mean" | "average" | "total" | "maximum" | "minimum")
-            || at == 0 && verb && is(&singular(&word.low), Class::Unit))
+    let figure = word.is(Class::Measure)
+        && !subject
+        && matches!(sentence.low(at + 1), "+" | "and" | "per" | "by" | "plus" | "&");
+    // `with join date and plan`, `with the fine`.
+    let led = matches!(sentence.before(at), "with" | "and" | "," | "the" | "a" | "of" | "its" | "their" | ":");
+    let dated =
+        led && word.is(Class::Verb) && sentence.words.get(at + 1).is_some_and(|next| is(&next.low, Class::Header));
+    let fine = led && word.low == "fine" && sentence.before(at) != ",";
+    figure
+        || dated
+        || fine
+        || word.is(Class::Verb)
+            && content(at + 1)
+            && (word.is(Class::Measure) && !subject
+                || at == 0 && matches!(word.low.as_str(), "mean" | "average" | "total" | "maximum" | "minimum")
+                || at == 0 && verb && is(&singular(&word.low), Class::Unit))
 }
 
 /// The phrase that begins at `at`, after its article.
@@ -233,7 +249,9 @@ fn list_until(sentence: &Sentence, at: usize, reach: Reach, known_end: Option<us
 fn passed(sentence: &Sentence, end: usize) -> usize {
     const QUALIFIERS: [&str; 7] = ["at", "in", "of", "for", "from", "per", "within"];
     // `A next to it, and B`, `A as well, and B`; `A the town has, and B`.
-    for words in ["next to it", "next to them", "with it", "with them", "to it", "on it", "alongside", "there", "beside it"] {
+    for words in
+        ["next to it", "next to them", "with it", "with them", "to it", "on it", "alongside", "there", "beside it"]
+    {
         let to = end + words.split(' ').count();
         if sentence.stands(end, words) && (sentence.low(to) == "," || sentence.low(to) == "and") {
             return to;
@@ -248,7 +266,12 @@ fn passed(sentence: &Sentence, end: usize) -> usize {
         return end;
     }
     let mut at = end + 1;
-    while at < end + 5 && sentence.words.get(at).is_some_and(|word| word.is_content() || word.is(Class::Determiner)) {
+    while at < end + 5
+        && sentence
+            .words
+            .get(at)
+            .is_some_and(|word| (word.is_content() || word.is(Class::Determiner)) && !word.is_capital())
+    {
         at += 1;
     }
     let goes_on = sentence.low(at) == "," || matches!(sentence.low(at), "and" | "plus");

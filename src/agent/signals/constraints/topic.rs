@@ -1,7 +1,7 @@
 //! What the data are about: the first noun phrase of a request that no other constraint has taken; later turns replace it
 //! when the first was vague, or when they correct a word of it.
 
-use super::lexicon::Class;
+use super::lexicon::{Class, is};
 use super::phrase::{Phrase, Reach, list, list_before, phrase};
 use super::words::{Claim, Sentence, Word, singular, stems};
 
@@ -13,38 +13,82 @@ const MOST_SENTENCES: usize = 3;
 /// The topic that a turn names first.
 pub fn named(sentences: &[Sentence]) -> Option<String> {
     // What rows stand for may be all that was named: `individual flight delays`.
-    let asked = || sentences.iter().take(MOST_SENTENCES).find_map(|sentence| phrase_from(sentence, announced(sentence)?, false));
+    let asked = || {
+        sentences.iter().take(MOST_SENTENCES).find_map(|sentence| phrase_from(sentence, announced(sentence)?, false))
+    };
     let first = |rows: bool| sentences.iter().take(MOST_SENTENCES).find_map(|sentence| phrase_from(sentence, 0, rows));
     asked().or_else(|| first(false)).or_else(|| first(true))
 }
 
 /// Whether the word can be part of a topic; `rows`: also if it tells what rows stand for.
 fn open(word: &Word, rows: bool) -> bool {
-    (word.claim.is_none() || rows && word.claim == Some(Claim::Grain)) && word.is_content() && word.low != "×"
+    (word.claim.is_none() || rows && matches!(word.claim, Some(Claim::Grain | Claim::Column)))
+        && word.is_content()
+        && word.low != "×"
 }
 
 /// Where what is asked for begins: after `looking for`, `something on`, `I need`.
 fn announced(sentence: &Sentence) -> Option<usize> {
     const BEFORE_ON: [&str; 14] = [
-        "anything", "something", "somthing", "everything", "information", "info", "material", "stuff", "much", "what", "works", "hold",
-        "research", "study",
+        "anything",
+        "something",
+        "somthing",
+        "everything",
+        "information",
+        "info",
+        "material",
+        "stuff",
+        "much",
+        "what",
+        "works",
+        "hold",
+        "research",
+        "study",
     ];
     (0..sentence.words.len()).find_map(|at| {
         let before = at.checked_sub(1).and_then(|before| sentence.words.get(before));
         let data = before.is_some_and(|before| before.is(Class::Data) || BEFORE_ON.contains(&before.low.as_str()));
-        let speaker = before.is_some_and(|before| matches!(before.low.as_str(), "i" | "we" | "you" | "to" | "please" | "also" | "would"));
+        let speaker = before.is_some_and(|before| {
+            matches!(before.low.as_str(), "i" | "we" | "you" | "to" | "please" | "also" | "would")
+        });
         let begins = before.is_none_or(|before| before.sign || before.is(Class::Talk));
         match sentence.low(at) {
             "about" | "regarding" | "concerning" => Some(at + 1),
             "on" | "of" if data => Some(at + 1),
-            "for" if before.is_some_and(|before| matches!(before.low.as_str(), "looking" | "look" | "search" | "searching" | "hunting" | "hunt" | "ask" | "asking")) => Some(at + 1),
+            "for"
+                if before.is_some_and(|before| {
+                    matches!(
+                        before.low.as_str(),
+                        "looking"
+                            | "look"
+                            | "search"
+                            | "searching"
+                            | "hunting"
+                            | "hunt"
+                            | "ask"
+                            | "asking"
+                            | "asks"
+                            | "asked"
+                    )
+                }) =>
+            {
+                Some(at + 1)
+            }
+            "study" | "analyse" | "analyze" | "compare" | "examine" | "model" | "forecast" | "predict" | "map"
+            | "explore" | "understand"
+                if matches!(sentence.before(at), "to" | "studying") =>
+            {
+                Some(at + 1)
+            }
             "after" if matches!(sentence.before(at), "am" | "are") => Some(at + 1),
-            "need" | "want" | "require" | "find" | "locate" | "see" | "show" | "pull" | "get" | "give" | "have" | "fetch" | "seek" | "like"
+            "need" | "want" | "require" | "find" | "locate" | "see" | "show" | "pull" | "get" | "give" | "have"
+            | "fetch" | "seek" | "like"
                 if speaker || begins =>
             {
                 // `I need to know about X`: what is wanted stands further on.
                 let next = sentence.low(at + 1);
-                (!matches!(next, "to" | "something" | "anything" | "us" | "data" | "information" | "info" | "one")).then_some(at + 1)
+                (!matches!(next, "to" | "something" | "anything" | "us" | "data" | "information" | "info" | "one"))
+                    .then_some(at + 1)
             }
             _ => None,
         }
@@ -55,7 +99,9 @@ fn announced(sentence: &Sentence) -> Option<usize> {
 fn phrase_from(sentence: &Sentence, from: usize, rows: bool) -> Option<String> {
     let mut at = from;
     while at < sentence.words.len() {
-        if !open(&sentence.words[at], rows) {
+        // `we are building a model`.
+        let verb = sentence.low(at).ends_with("ing") && matches!(sentence.before(at), "am" | "are" | "is" | "be");
+        if verb || !open(&sentence.words[at], rows) {
             at += 1;
             continue;
         }
@@ -67,7 +113,13 @@ fn phrase_from(sentence: &Sentence, from: usize, rows: bool) -> Option<String> {
             while sentence.words.get(next).is_some_and(|word| word.is(Class::Determiner)) {
                 next += 1;
             }
-            if open(word, rows) {
+            // `football matches`: a verb elsewhere; `tickets issued`: what was done to them.
+            let noun = word.claim.is_none()
+                && word.is(Class::Verb)
+                && is(&singular(&word.low), Class::Event)
+                && singular(&word.low) != word.low;
+            let done = word.low.ends_with("ed") && singular(sentence.low(to - 1)) != sentence.low(to - 1);
+            if (open(word, rows) || noun) && !done {
                 to += 1;
             } else if binds && word.claim.is_none() && sentence.words.get(next).is_some_and(|word| open(word, rows)) {
                 to = next + 1;
@@ -88,7 +140,11 @@ fn phrase_from(sentence: &Sentence, from: usize, rows: bool) -> Option<String> {
 fn told(sentence: &Sentence, at: usize, words: &[Word], rows: bool) -> Option<String> {
     let idle = |word: &Word| word.is(Class::Data) || word.is(Class::Measure) || !open(word, rows);
     let from = words.iter().position(|word| !idle(word))?;
-    let to = words.iter().rposition(|word| open(word, rows) && !word.is(Class::Data))? + 1;
+    const PURPOSES: [&str; 8] = ["model", "map", "thesis", "deck", "slides", "audit", "project", "presentation"];
+    if words.last().is_some_and(|last| PURPOSES.contains(&last.low.as_str())) && !rows {
+        return None;
+    }
+    let to = words.iter().rposition(|word| (open(word, rows) || word.is(Class::Verb)) && !word.is(Class::Data))? + 1;
     let plain = words[from..to].iter().all(|word| word.low.starts_with(|c: char| c.is_ascii_digit()));
     let keep = (to > from && !plain).then(|| sentence.text(at + from, (at + to).min(at + from + MOST_WORDS)))?;
     Some(keep)
@@ -106,7 +162,9 @@ pub fn revised(sentences: &[Sentence], before: &str, vague: bool) -> Option<Stri
         return sentences.iter().find_map(|sentence| {
             let taken = sentence.words.iter().any(|word| word.claim == Some(Claim::Excluded));
             (!taken)
-                .then(|| replaced(sentence).or_else(|| narrowed(sentence, before)).or_else(|| widened(sentence, before)))
+                .then(|| {
+                    replaced(sentence).or_else(|| narrowed(sentence, before)).or_else(|| widened(sentence, before))
+                })
                 .flatten()
                 .or_else(|| narrowed(sentence, before))
         });
@@ -168,16 +226,42 @@ fn kind_of(sentence: &Sentence, before: &str) -> Option<String> {
 /// areas.
 fn is_kind(sentence: &Sentence, kind: Phrase) -> bool {
     const NO_KIND: [&str; 24] = [
-        "one", "thing", "case", "look", "rest", "way", "place", "area", "region", "country", "county", "city", "district", "state",
-        "province", "municipality", "row", "line", "column", "total", "average", "number", "detail", "model",
+        "one",
+        "thing",
+        "case",
+        "look",
+        "rest",
+        "way",
+        "place",
+        "area",
+        "region",
+        "country",
+        "county",
+        "city",
+        "district",
+        "state",
+        "province",
+        "municipality",
+        "row",
+        "line",
+        "column",
+        "total",
+        "average",
+        "number",
+        "detail",
+        "model",
     ];
     let words = &sentence.words[kind.from..kind.to];
     let head = words.last().map(|word| singular(&word.low)).unwrap_or_default();
     let ones = sentence.low(kind.to) == "ones";
     kind.names(sentence)
         && sentence.is_free(kind.from, kind.to)
-        && words.iter().all(|word| !word.low.starts_with(|c: char| c.is_ascii_digit()) && !word.is(Class::Data) && !word.is(Class::Talk))
-        && (ones || !NO_KIND.contains(&head.as_str()) && !words.iter().any(|word| word.is(Class::Time) || word.is(Class::Measure)))
+        && words.iter().all(|word| {
+            !word.low.starts_with(|c: char| c.is_ascii_digit()) && !word.is(Class::Data) && !word.is(Class::Talk)
+        })
+        && (ones
+            || !NO_KIND.contains(&head.as_str())
+                && !words.iter().any(|word| word.is(Class::Time) || word.is(Class::Measure)))
 }
 
 /// `entire homes only`, `nothing but churches`, `working ones`, `pre-monsoon readings are all I trust`: a kind of what the topic
@@ -187,15 +271,22 @@ fn narrowed(sentence: &Sentence, before: &str) -> Option<String> {
     let kind = (0..words.len()).find_map(|at| {
         let one = |items: Vec<Phrase>| items.into_iter().next_back().filter(|kind| is_kind(sentence, *kind));
         match sentence.low(at) {
-            "only" | "just" | "solely" | "exclusively" if sentence.is_edge(at + 1) || sentence.low(at + 1) == "please" => {
+            "only" | "just" | "solely" | "exclusively"
+                if sentence.is_edge(at + 1) || sentence.low(at + 1) == "please" =>
+            {
                 one(list_before(sentence, at, Reach::Thing))
             }
             "only" | "just" | "solely" | "exclusively" => phrase(sentence, at + 1, Reach::Thing).filter(|kind| {
                 let near = kind.from <= at + 3;
-                let closed = sentence.is_edge(kind.to) || sentence.low(kind.to) == "ones" || sentence.words[kind.to].is(Class::Talk);
+                let closed = sentence.is_edge(kind.to)
+                    || sentence.low(kind.to) == "ones"
+                    || sentence.words[kind.to].is(Class::Talk);
                 near && closed && is_kind(sentence, *kind)
             }),
-            "to" if words[at.saturating_sub(4)..at].iter().any(|word| matches!(word.low.as_str(), "restrict" | "limit" | "confine" | "narrow" | "reduce" | "stick")) => {
+            "to" if words[at.saturating_sub(4)..at].iter().any(|word| {
+                matches!(word.low.as_str(), "restrict" | "limit" | "confine" | "narrow" | "reduce" | "stick")
+            }) =>
+            {
                 phrase(sentence, at + 1, Reach::Thing).filter(|kind| is_kind(sentence, *kind))
             }
             "but" if matches!(sentence.before(at), "nothing" | "none") => {
@@ -205,12 +296,19 @@ fn narrowed(sentence: &Sentence, before: &str) -> Option<String> {
                 at.checked_sub(1).and_then(|verb| one(list_before(sentence, verb, Reach::Thing)))
             }
             "ones" if at > 0 && at <= 4 && (sentence.is_edge(at + 1) || words[at + 1].is(Class::Talk)) => {
-                let said = |word: &Word| !word.sign && word.claim.is_none() && !word.is(Class::Determiner) && !word.is(Class::Preposition);
+                let said = |word: &Word| {
+                    !word.sign && word.claim.is_none() && !word.is(Class::Determiner) && !word.is(Class::Preposition)
+                };
                 let mut from = at;
-                while from > 0 && said(&words[from - 1]) && !words[from - 1].is(Class::Pronoun) && !words[from - 1].is(Class::Talk) {
+                while from > 0
+                    && said(&words[from - 1])
+                    && !words[from - 1].is(Class::Pronoun)
+                    && !words[from - 1].is(Class::Talk)
+                {
                     from -= 1;
                 }
-                let starts = from == 0 || sentence.is_edge(from - 1) || words[from - 1].is(Class::Determiner) && from <= 2;
+                let starts =
+                    from == 0 || sentence.is_edge(from - 1) || words[from - 1].is(Class::Determiner) && from <= 2;
                 (from < at && starts).then_some(Phrase { from, to: at })
             }
             _ => None,
@@ -219,7 +317,9 @@ fn narrowed(sentence: &Sentence, before: &str) -> Option<String> {
     let alone = || {
         let from = (0..words.len()).find(|at| !words[*at].is(Class::Talk) && !words[*at].sign)?;
         let kind = phrase(sentence, from, Reach::Thing)?;
-        let rest = words[kind.to..].iter().all(|word| word.sign || word.is(Class::Talk) || matches!(word.low.as_str(), "please" | "then"));
+        let rest = words[kind.to..]
+            .iter()
+            .all(|word| word.sign || word.is(Class::Talk) || matches!(word.low.as_str(), "please" | "then"));
         let last = sentence.low(kind.to - 1);
         let plural = singular(last) != last;
         (rest && plural && !sentence.asks && kind.to - kind.from <= 3 && is_kind(sentence, kind)).then_some(kind)
@@ -262,10 +362,23 @@ fn replaced(sentence: &Sentence) -> Option<String> {
 /// `barley should be in there alongside wheat`, `bring in contract customers as well`: another kind beside what the topic names.
 fn widened(sentence: &Sentence, before: &str) -> Option<String> {
     const JOINING: [&str; 12] = [
-        "should be in", "must be in", "belong", "belongs", "would make sense", "make sense with", "should be included", "have to be in",
-        "has to be in", "can be included", "should join", "could be in",
+        "should be in",
+        "must be in",
+        "belong",
+        "belongs",
+        "would make sense",
+        "make sense with",
+        "should be included",
+        "have to be in",
+        "has to be in",
+        "can be included",
+        "should join",
+        "could be in",
     ];
-    let taken = sentence.words.iter().any(|word| matches!(word.claim, Some(Claim::Column | Claim::Excluded | Claim::Place | Claim::Grain)));
+    let taken = sentence
+        .words
+        .iter()
+        .any(|word| matches!(word.claim, Some(Claim::Column | Claim::Excluded | Claim::Place | Claim::Grain)));
     if taken {
         return None;
     }

@@ -34,13 +34,74 @@ pub(super) fn wished(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
 /// Whether the phrase can name an attribute of a row rather than rows, tables or a purpose.
 pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'_>) -> bool {
     const NO_HEAD: [&str; 54] = [
-        "row", "line", "record", "thing", "model", "map", "chart", "study", "report", "analysis", "slide", "deck", "paper", "copy",
-        "picture", "question", "help", "idea", "look", "case", "rest", "one", "ones", "lot", "bit", "way", "time", "moment", "step",
-        "place", "side", "year", "month", "week", "training", "test", "forecast", "prediction", "comparison", "sense", "example",
-        "detail", "period", "range", "window", "format", "layout", "scope", "kind", "sort", "type", "version", "team", "file",
+        "row",
+        "line",
+        "record",
+        "thing",
+        "model",
+        "map",
+        "chart",
+        "study",
+        "report",
+        "analysis",
+        "slide",
+        "deck",
+        "paper",
+        "copy",
+        "picture",
+        "question",
+        "help",
+        "idea",
+        "look",
+        "case",
+        "rest",
+        "one",
+        "ones",
+        "lot",
+        "bit",
+        "way",
+        "time",
+        "moment",
+        "step",
+        "place",
+        "side",
+        "year",
+        "month",
+        "week",
+        "training",
+        "test",
+        "forecast",
+        "prediction",
+        "comparison",
+        "sense",
+        "example",
+        "detail",
+        "period",
+        "range",
+        "window",
+        "format",
+        "layout",
+        "scope",
+        "kind",
+        "sort",
+        "type",
+        "version",
+        "team",
+        "file",
     ];
     const PURPOSE: [&str; 12] = [
-        "model", "map", "chart", "study", "report", "analysis", "slide", "deck", "forecast", "prediction", "comparison", "dashboard",
+        "model",
+        "map",
+        "chart",
+        "study",
+        "report",
+        "analysis",
+        "slide",
+        "deck",
+        "forecast",
+        "prediction",
+        "comparison",
+        "dashboard",
     ];
     let head = (item.from..item.to)
         .find(|at| *at > item.from && matches!(sentence.low(*at), "of" | "to" | "from" | "in" | "per" | "at"))
@@ -83,7 +144,8 @@ fn listed(sentence: &Sentence, at: usize) -> Option<Vec<Phrase>> {
 
 /// `show just the name and score columns`: what stands before the word for columns.
 fn headed(sentence: &Sentence) -> Option<Vec<Phrase>> {
-    let at = (1..sentence.words.len()).find(|at| matches!(sentence.low(*at), "columns" | "fields" | "variables" | "attributes"))?;
+    let at = (1..sentence.words.len())
+        .find(|at| matches!(sentence.low(*at), "columns" | "fields" | "variables" | "attributes"))?;
     let wishing = sentence.words[..at].iter().any(|word| word.is(Class::Wish));
     let mut items = list_before(sentence, at + 1, Reach::Thing);
     let last = items.last_mut().filter(|item| wishing && item.to == at + 1)?;
@@ -108,7 +170,8 @@ fn inquired(sentence: &Sentence) -> Option<Vec<Phrase>> {
         return listed(sentence, at + 1);
     }
     let there = matches!(first, "is" | "are") && matches!(sentence.low(at + 1), "there");
-    let held = matches!(first, "do" | "does") && matches!(sentence.low(at + 1), "we" | "you" | "they" | "it")
+    let held = matches!(first, "do" | "does")
+        && matches!(sentence.low(at + 1), "we" | "you" | "they" | "it")
         && matches!(sentence.low(at + 2), "have" | "hold" | "give" | "know" | "record" | "contain" | "list");
     if there || held {
         return listed(sentence, at + 2 + usize::from(held));
@@ -119,7 +182,10 @@ fn inquired(sentence: &Sentence) -> Option<Vec<Phrase>> {
     let (items, end) = list(sentence, at + 1, Reach::Thing);
     let stop = (end + 6).min(sentence.words.len());
     if matches!(first, "is" | "are") {
-        let found = matches!(sentence.low(end), "anywhere" | "somewhere" | "available" | "there" | "recorded" | "known" | "included" | "in");
+        let found = matches!(
+            sentence.low(end),
+            "anywhere" | "somewhere" | "available" | "there" | "recorded" | "known" | "included" | "in"
+        );
         return found.then_some(items);
     }
     // `each flat get the distance`: the rows get it.
@@ -129,7 +195,10 @@ fn inquired(sentence: &Sentence) -> Option<Vec<Phrase>> {
     }
     let passive = (end..stop).any(|at| {
         matches!(sentence.low(at), "be" | "stand" | "go" | "come" | "get" | "appear")
-            && !matches!(sentence.low(at + 1), "below" | "under" | "underneath" | "out" | "dropped" | "removed" | "hidden" | "excluded")
+            && !matches!(
+                sentence.low(at + 1),
+                "below" | "under" | "underneath" | "out" | "dropped" | "removed" | "hidden" | "excluded"
+            )
     });
     (passive && !items.is_empty()).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
 }
@@ -161,13 +230,18 @@ fn against(sentence: &Sentence) -> Option<Vec<Phrase>> {
         ["against", "beside", "alongside", "next", "onto", "on", "to", "for", "with", "opposite", "at"];
     let skip = (0..sentence.words.len()).find(|at| {
         let word = &sentence.words[*at];
-        !(word.sign || word.is(Class::Talk) || matches!(word.low.as_str(), "and" | "also" | "then" | "now" | "plus" | "but" | "so"))
+        !(word.sign
+            || word.is(Class::Talk)
+            || matches!(word.low.as_str(), "and" | "also" | "then" | "now" | "plus" | "but" | "so"))
     })?;
     let (items, end) = list(sentence, skip, Reach::Thing);
     let mut at = end;
     while at < end + 3
         && sentence.words.get(at).is_some_and(|word| {
-            word.low == "," || word.is(Class::Adverb) || word.is(Class::Wish) || word.low.ends_with("ed") && word.is(Class::Verb)
+            word.low == ","
+                || word.is(Class::Adverb)
+                || word.is(Class::Wish)
+                || word.low.ends_with("ed") && word.is(Class::Verb)
         })
     {
         at += 1;
@@ -182,21 +256,46 @@ fn against(sentence: &Sentence) -> Option<Vec<Phrase>> {
     let each = matches!(sentence.low(to), "each" | "every" | "all" | "it" | "them" | "that" | "those");
     let alone = preposition == "alongside" && sentence.is_edge(to);
     let joined = participle && sentence.words.get(to).is_some_and(|word| word.is(Class::Determiner));
-    (!items.is_empty() && (each || alone || joined)).then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
+    (!items.is_empty() && (each || alone || joined))
+        .then(|| items.into_iter().map(|item| disowned(sentence, item)).collect())
 }
 
 /// `A and B are necessary`, `A would be lovely`, `A and B must be in there`: the subject of a wish.
 fn welcome(sentence: &Sentence) -> Option<Vec<Phrase>> {
     const NEEDED: [&str; 10] = [
-        "necessary", "needed", "required", "essential", "wanted", "crucial", "important", "indispensable", "vital", "mandatory",
+        "necessary",
+        "needed",
+        "required",
+        "essential",
+        "wanted",
+        "crucial",
+        "important",
+        "indispensable",
+        "vital",
+        "mandatory",
     ];
     const NICE: [&str; 16] = [
-        "nice", "great", "good", "lovely", "helpful", "useful", "interesting", "handy", "welcome", "ideal", "perfect", "help", "matter",
-        "wonderful", "brilliant", "excellent",
+        "nice",
+        "great",
+        "good",
+        "lovely",
+        "helpful",
+        "useful",
+        "interesting",
+        "handy",
+        "welcome",
+        "ideal",
+        "perfect",
+        "help",
+        "matter",
+        "wonderful",
+        "brilliant",
+        "excellent",
     ];
     for at in 1..sentence.words.len() {
         let word = &sentence.words[at];
-        let plain = matches!(word.low.as_str(), "matter" | "matters" | "help" | "helps") && sentence.words[at - 1].is_content();
+        let plain =
+            matches!(word.low.as_str(), "matter" | "matters" | "help" | "helps") && sentence.words[at - 1].is_content();
         let meant = matches!(word.low.as_str(), "is" | "are")
             && matches!(sentence.low(at + 1), "what")
             && matches!(sentence.low(at + 2), "i" | "we" | "the");
@@ -210,7 +309,9 @@ fn welcome(sentence: &Sentence) -> Option<Vec<Phrase>> {
         let mut to = at;
         let mut negated = false;
         let mut wishing = false;
-        while to < at + 6 && sentence.words.get(to).is_some_and(|word| word.is(Class::Auxiliary) || word.is(Class::Adverb)) {
+        while to < at + 6
+            && sentence.words.get(to).is_some_and(|word| word.is(Class::Auxiliary) || word.is(Class::Adverb))
+        {
             negated |= matches!(sentence.low(to), "not" | "never");
             wishing |= matches!(sentence.low(to), "would" | "could" | "might" | "should" | "must" | "will");
             to += 1;
@@ -246,8 +347,25 @@ fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
         if let Some(items) = listed(sentence, next) {
             // `bring in contract customers`, `include kiosks`: rows of another kind, unless a place for columns is said.
             let beside = sentence.has(&[
-                "alongside", "beside", "next to", "each", "every", "with it", "with them", "as well as", "to it", "to them", "column",
-                "columns", "feature", "features", "predictor", "predictors", "how many", "number of", "against",
+                "alongside",
+                "beside",
+                "next to",
+                "each",
+                "every",
+                "with it",
+                "with them",
+                "as well as",
+                "to it",
+                "to them",
+                "column",
+                "columns",
+                "feature",
+                "features",
+                "predictor",
+                "predictors",
+                "how many",
+                "number of",
+                "against",
             ]);
             let rows = |item: &Phrase| {
                 let last = sentence.low(item.to - 1);
@@ -282,8 +400,12 @@ fn wishes(sentence: &Sentence, at: usize) -> bool {
         before.sign
             || before.is(Class::Talk)
             || before.is(Class::Adverb)
-            || before.is(Class::Auxiliary) && !matches!(before.low.as_str(), "is" | "are" | "was" | "were" | "has" | "had")
-            || matches!(before.low.as_str(), "i" | "we" | "you" | "to" | "and" | "then" | "also" | "so" | "but" | "or" | "us" | "model" | "boss")
+            || before.is(Class::Auxiliary)
+                && !matches!(before.low.as_str(), "is" | "are" | "was" | "were" | "has" | "had")
+            || matches!(
+                before.low.as_str(),
+                "i" | "we" | "you" | "to" | "and" | "then" | "also" | "so" | "but" | "or" | "us" | "model" | "boss"
+            )
     });
     // `to use`, `to have` of a purpose: `easier to see`.
     let purpose = word.low == "use" || sentence.before(at) == "to" && !to_wish(sentence, at);
@@ -292,14 +414,40 @@ fn wishes(sentence: &Sentence, at: usize) -> bool {
 
 /// Whether `to` before the verb belongs to a wish: `I would like to have`.
 fn to_wish(sentence: &Sentence, at: usize) -> bool {
-    (at.saturating_sub(5)..at).any(|place| matches!(sentence.low(place), "like" | "want" | "love" | "need" | "possible" | "prefer" | "nice" | "able"))
+    (at.saturating_sub(5)..at).any(|place| {
+        matches!(sentence.low(place), "like" | "want" | "love" | "need" | "possible" | "prefer" | "nice" | "able")
+    })
 }
 
 /// Where the object begins after a verb and what may stand between: particles, further verbs, receivers.
 fn object_start(sentence: &Sentence, from: usize) -> usize {
     const BETWEEN: [&str; 26] = [
-        "in", "on", "up", "also", "too", "me", "us", "to", "over", "along", "back", "please", "now", "then", "well", "how", "many", "much",
-        "as", "info", "information", "details", "about", "there", "still", "both",
+        "in",
+        "on",
+        "up",
+        "also",
+        "too",
+        "me",
+        "us",
+        "to",
+        "over",
+        "along",
+        "back",
+        "please",
+        "now",
+        "then",
+        "well",
+        "how",
+        "many",
+        "much",
+        "as",
+        "info",
+        "information",
+        "details",
+        "about",
+        "there",
+        "still",
+        "both",
     ];
     let mut at = from;
     while at < from + NEAR {
@@ -315,7 +463,8 @@ fn object_start(sentence: &Sentence, from: usize) -> usize {
 
 /// `label = defaulted`, `target stays the yield`, `my y is B`: what a model is to learn.
 pub(super) fn learned(sentence: &Sentence) -> Vec<Phrase> {
-    const ROLES: [&str; 10] = ["label", "target", "outcome", "y", "response", "labels", "targets", "regressand", "dependent", "predictand"];
+    const ROLES: [&str; 10] =
+        ["label", "target", "outcome", "y", "response", "labels", "targets", "regressand", "dependent", "predictand"];
     const IS: [&str; 9] = ["=", ":", "is", "are", "stays", "remains", "being", "will", "should"];
     for at in 0..sentence.words.len() {
         if !ROLES.contains(&sentence.low(at)) || sentence.before(at) == "no" {
@@ -352,8 +501,10 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
     if !groups(sentence) {
         return Vec::new();
     }
-    const SUMMING: [&str; 9] = ["sum", "average", "total", "tally", "compute", "calculate", "count", "add", "aggregate"];
-    let figure = |word: &Word| word.is(Class::Measure) && !matches!(word.low.as_str(), "number" | "how" | "totals" | "numbers");
+    const SUMMING: [&str; 9] =
+        ["sum", "average", "total", "tally", "compute", "calculate", "count", "add", "aggregate"];
+    let figure =
+        |word: &Word| word.is(Class::Measure) && !matches!(word.low.as_str(), "number" | "how" | "totals" | "numbers");
     let known = |item: &Phrase| {
         let head = singular(sentence.low(item.to - 1));
         stems(subject.topic).contains(&head) || stems(subject.grain).contains(&head)
@@ -372,7 +523,10 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
             }
         }
         let verb = SUMMING.contains(&word.low.as_str())
-            && sentence.words.get(at + 1).is_some_and(|next| next.is(Class::Determiner) && next.low != "that" && next.low != "this");
+            && sentence
+                .words
+                .get(at + 1)
+                .is_some_and(|next| next.is(Class::Determiner) && next.low != "that" && next.low != "this");
         if verb {
             let (items, _) = list(sentence, at + 1, Reach::Thing);
             let items = items.into_iter().map(|item| ungrouped(sentence, item));
@@ -381,7 +535,8 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
         if figure(word) && !matches!(sentence.before(at), "per" | "by" | "each") {
             let (items, end) = list(sentence, at, Reach::Thing);
             let cut = items.last().is_some_and(|item| ungrouped(sentence, *item) != *item);
-            let fits = cut || matches!(sentence.low(end), "per" | "by" | "for" | "in" | "over" | "of" | "at" | "," | "then" | "")
+            let fits = cut
+                || matches!(sentence.low(end), "per" | "by" | "for" | "in" | "over" | "of" | "at" | "," | "then" | "")
                 || sentence.words.get(end).is_some_and(|word| word.is(Class::Determiner) || word.is(Class::Adverb));
             if fits && items.first().is_some_and(|item| item.from == at) {
                 return items.into_iter().map(|item| ungrouped(sentence, item)).collect();
@@ -392,23 +547,35 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
     if sentence.has(&["how did", "how does", "how do", "how has", "how have"]) {
         return Vec::new();
     }
-    let Some(per) = (1..sentence.words.len()).find(|at| sentence.low(*at) == "per" || sentence.stands(*at, "for each")) else {
+    let Some(per) = (1..sentence.words.len()).find(|at| sentence.low(*at) == "per" || sentence.stands(*at, "for each"))
+    else {
         return Vec::new();
     };
-    let items: Vec<Phrase> =
-        list_before(sentence, per, Reach::Thing).into_iter().map(|item| Phrase { to: item.to.min(per), ..item }).collect();
+    if sentence.words[per - 1].is(Class::Data)
+        || matches!(sentence.before(per), "row" | "line" | "record" | "figure" | "number" | "one")
+    {
+        return Vec::new();
+    }
+    let items: Vec<Phrase> = list_before(sentence, per, Reach::Thing)
+        .into_iter()
+        .map(|item| Phrase { to: item.to.min(per), ..item })
+        .collect();
     let items: Vec<Phrase> = items.into_iter().filter(|item| item.from < item.to).collect();
     let fits = items.len() > 1 || later && !sentence.words[..per].iter().any(|word| word.is(Class::Pronoun));
-    let named = |item: &Phrase| is_attribute(sentence, *item, subject) && !is(&singular(sentence.low(item.to - 1)), Class::Time)
-        && !sentence.words[item.to - 1].is(Class::Data)
-        && !(item.to - item.from == 1 && sentence.words[item.from].is(Class::Measure))
-        && !known(item);
+    let named = |item: &Phrase| {
+        is_attribute(sentence, *item, subject)
+            && !is(&singular(sentence.low(item.to - 1)), Class::Time)
+            && !sentence.words[item.to - 1].is(Class::Data)
+            && !(item.to - item.from == 1 && sentence.words[item.from].is(Class::Measure))
+            && !known(item)
+    };
     if fits { items.into_iter().filter(named).collect() } else { Vec::new() }
 }
 
 /// The phrase before `per` and a unit, which tells of rows.
 fn ungrouped(sentence: &Sentence, item: Phrase) -> Phrase {
-    let per = (item.from + 1..item.to).find(|at| sentence.low(*at) == "per" && is(&singular(sentence.low(at + 1)), Class::Unit));
+    let per = (item.from + 1..item.to)
+        .find(|at| sentence.low(*at) == "per" && is(&singular(sentence.low(at + 1)), Class::Unit));
     Phrase { to: per.unwrap_or(item.to), ..item }
 }
 

@@ -2,8 +2,8 @@
 //! of which something good is denied (`X obviously don't count`, `X isn't.`), and an object put before those who refuse it
 //! (`X, I don't want to see them`).
 
-use super::super::lexicon::{Class, Hit};
 use super::super::lexicon::Cue;
+use super::super::lexicon::{Class, Hit};
 use super::super::words::Sentence;
 
 /// Where refusals stand in `sentence`: from the first word that says so of what stands before, to the word after.
@@ -46,10 +46,12 @@ fn predicate(sentence: &Sentence, at: usize) -> Option<usize> {
         negated |= matches!(sentence.low(to), "not" | "never") || sentence.stands(to, "no longer");
         to += 1;
     }
-    let copula = matches!(first.low.as_str(), "is" | "are" | "r" | "be" | "'s") || (at..to).any(|at| sentence.low(at) == "be");
+    let copula =
+        matches!(first.low.as_str(), "is" | "are" | "r" | "be" | "'s") || (at..to).any(|at| sentence.low(at) == "be");
     let word = sentence.words.get(to);
     if negated {
-        let elliptic = sentence.is_edge(to) && matches!(first.low.as_str(), "is" | "are" | "do" | "does" | "r" | "should" | "must");
+        let elliptic = sentence.is_edge(to)
+            && matches!(first.low.as_str(), "is" | "are" | "do" | "does" | "r" | "should" | "must");
         if elliptic {
             return Some(to);
         }
@@ -58,7 +60,10 @@ fn predicate(sentence: &Sentence, at: usize) -> Option<usize> {
     let word = word?;
     let no = |at: usize| {
         sentence.low(at) == "no"
-            && matches!(sentence.low(at + 1), "use" | "interest" | "concern" | "value" | "help" | "relevance" | "good" | "importance" | "go")
+            && matches!(
+                sentence.low(at + 1),
+                "use" | "interest" | "concern" | "value" | "help" | "relevance" | "good" | "importance" | "go"
+            )
     };
     if copula && (no(to) || word.low == "of" && no(to + 1)) {
         return Some(to + 2 + usize::from(word.low == "of"));
@@ -74,19 +79,23 @@ fn predicate(sentence: &Sentence, at: usize) -> Option<usize> {
         return Some(to + 2);
     }
     // `the currency is off`, `cut` of a gem: only where the subject is what is refused.
-    (copula && word.is(Class::Unfit) && !(word.low == "left" && !matches!(sentence.low(to + 1), "out" | "aside" | "off" | "behind")))
-        .then_some(to + 1)
+    (copula
+        && word.is(Class::Unfit)
+        && !(word.low == "left" && !matches!(sentence.low(to + 1), "out" | "aside" | "off" | "behind")))
+    .then_some(to + 1)
 }
 
 /// `I do not want to see them`, `we can do without`, after what is refused: the word after.
 fn fronted(sentence: &Sentence, at: usize) -> Option<usize> {
-    let joined = matches!(sentence.before(at), "or" | "because" | "since" | "so" | "if" | "as" | "and" | "but" | "though");
+    let joined =
+        matches!(sentence.before(at), "or" | "because" | "since" | "so" | "if" | "as" | "and" | "but" | "though");
     if joined || !matches!(sentence.low(at), "i" | "we" | "nobody") {
         return None;
     }
     let mut to = at + 1;
     let mut negated = sentence.low(at) == "nobody";
-    while sentence.words.get(to).is_some_and(|word| word.is(Class::Auxiliary) || word.is(Class::Adverb)) && to < at + 6 {
+    while sentence.words.get(to).is_some_and(|word| word.is(Class::Auxiliary) || word.is(Class::Adverb)) && to < at + 6
+    {
         negated |= matches!(sentence.low(to), "not" | "never");
         to += 1;
     }
@@ -95,11 +104,15 @@ fn fronted(sentence: &Sentence, at: usize) -> Option<usize> {
         return closes(sentence, to);
     }
     const WANT: [&str; 16] = [
-        "want", "need", "care", "use", "like", "trust", "see", "require", "show", "accept", "asked", "wanted", "believe", "bother",
-        "needs", "wants",
+        "want", "need", "care", "use", "like", "trust", "see", "require", "show", "accept", "asked", "wanted",
+        "believe", "bother", "needs", "wants",
     ];
     // `need` is an auxiliary as well.
-    let verb = if WANT.contains(&sentence.low(to)) { to } else { to.checked_sub(1).filter(|last| sentence.low(*last) == "need")? };
+    let verb = if WANT.contains(&sentence.low(to)) {
+        to
+    } else {
+        to.checked_sub(1).filter(|last| sentence.low(*last) == "need")?
+    };
     if !negated {
         return None;
     }
@@ -121,7 +134,10 @@ fn closes(sentence: &Sentence, at: usize) -> Option<usize> {
     {
         end += 1;
     }
-    let goes_on = sentence.words.get(end).is_some_and(|word| word.is(Class::Conjunction) || word.low == "for" || word.low == "in");
+    let goes_on = sentence
+        .words
+        .get(end)
+        .is_some_and(|word| word.is(Class::Conjunction) || word.low == "for" || word.low == "in");
     (sentence.is_edge(end) || goes_on).then_some(end)
 }
 
@@ -130,7 +146,8 @@ pub(super) fn lifted(sentence: &Sentence) -> Option<usize> {
     (1..sentence.words.len()).find(|at| {
         let word = &sentence.words[*at];
         let near = at.saturating_sub(5)..*at;
-        let auxiliary = near.clone().any(|at| matches!(sentence.low(at), "need" | "should" | "must" | "be" | "have" | "been"));
+        let auxiliary =
+            near.clone().any(|at| matches!(sentence.low(at), "need" | "should" | "must" | "be" | "have" | "been"));
         word.is(Class::Unfit)
             && word.low.ends_with("ed")
             && auxiliary

@@ -38,7 +38,35 @@ fn own_row(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize)> {
     let item = unit_phrase(sentence, at + 1).filter(|item| item.from == at + 1)?;
     let mut to = item.to;
     while to < item.to + 6
-        && (matches!(sentence.low(to), "," | "=" | ":" | "-" | "its" | "own" | "a" | "an" | "one" | "1" | "single" | "separate" | "in" | "on" | "is" | "as" | "per" | "to" | "gets" | "should" | "be" | "must" | "having" | "with" | "the" | "his" | "their"))
+        && (matches!(
+            sentence.low(to),
+            "," | "="
+                | ":"
+                | "-"
+                | "its"
+                | "own"
+                | "a"
+                | "an"
+                | "one"
+                | "1"
+                | "single"
+                | "separate"
+                | "in"
+                | "on"
+                | "is"
+                | "as"
+                | "per"
+                | "to"
+                | "gets"
+                | "should"
+                | "be"
+                | "must"
+                | "having"
+                | "with"
+                | "the"
+                | "his"
+                | "their"
+        ))
     {
         to += 1;
     }
@@ -52,9 +80,13 @@ fn own_row(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize)> {
 /// `case level` at the end of a clause, `at case level`.
 fn level(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize)> {
     let word = sentence.words.get(at).filter(|word| word.is_content() && !word.is(Class::Data))?;
-    let starts = at == 0 || sentence.is_edge(at - 1) || matches!(sentence.before(at), "at" | "on" | "to" | "the" | "same");
+    let starts =
+        at == 0 || sentence.is_edge(at - 1) || matches!(sentence.before(at), "at" | "on" | "to" | "the" | "same");
     let level = matches!(sentence.low(at + 1), "level" | "granularity" | "resolution");
-    let plain = !matches!(word.low.as_str(), "water" | "sea" | "high" | "low" | "noise" | "sound" | "ground" | "pollution" | "income");
+    let plain = !matches!(
+        word.low.as_str(),
+        "water" | "sea" | "high" | "low" | "noise" | "sound" | "ground" | "pollution" | "income"
+    );
     let ends = sentence.is_edge(at + 2) || !sentence.words[at + 2].is_content();
     (starts && level && plain && ends && !word.low.ends_with("er") || level && is_unit(&word.low) && starts)
         .then(|| (vec![singular(&word.low)], at + 2))
@@ -79,7 +111,8 @@ fn crossed(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize)> {
 
 /// `block averages`, `county totals`: a unit of areas or time before a figure in the plural.
 fn averaged(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize)> {
-    let word = sentence.words.get(at).filter(|word| !word.sign && is_unit(&word.low) && !is(&word.low, Class::Measure))?;
+    let word =
+        sentence.words.get(at).filter(|word| !word.sign && is_unit(&word.low) && !is(&word.low, Class::Measure))?;
     let figure = matches!(sentence.low(at + 1), "averages" | "totals" | "means" | "sums" | "medians" | "aggregates");
     let starts = at == 0 || !sentence.words[at - 1].is_content();
     (figure && starts).then(|| (vec![singular(&word.low)], at + 2))

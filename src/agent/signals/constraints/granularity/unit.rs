@@ -2,7 +2,7 @@
 
 use super::super::lexicon::{Class, is};
 use super::super::phrase::{Phrase, Reach, phrase};
-use super::super::words::{Sentence, singular};
+use super::super::words::{Claim, Sentence, singular};
 use super::MOST_PARTS;
 
 /// The unit of `monthly`.
@@ -33,6 +33,11 @@ pub(super) fn is_unit(word: &str) -> bool {
 
 /// The name of a part: the phrase with its last word in the singular.
 pub(super) fn part(sentence: &Sentence, phrase: Phrase) -> String {
+    let mut phrase = phrase;
+    // `each Swedish municipality`: the place is told elsewhere.
+    while phrase.from + 1 < phrase.to && sentence.words[phrase.from].claim == Some(Claim::Place) {
+        phrase.from += 1;
+    }
     let text = phrase.text(sentence);
     let text = text.trim_matches(['\'', '"']);
     match text.rsplit_once(' ') {
@@ -98,8 +103,14 @@ pub(super) fn parts(sentence: &Sentence, at: usize) -> (Vec<String>, usize) {
         if !found.is_empty() && !unit {
             break;
         }
-        found.push(part(sentence, item));
-        end = item.to;
+        // `country of origin and year`.
+        let of = sentence.low(item.to) == "of"
+            && sentence.words.get(item.to + 1).is_some_and(|word| {
+                word.is_content() && !word.is_capital() && !word.low.starts_with(|c: char| c.is_ascii_digit())
+            })
+            && (sentence.is_edge(item.to + 2) || sentence.low(item.to + 2) == "and");
+        found.push(part(sentence, Phrase { to: item.to + 2 * usize::from(of), ..item }));
+        end = item.to + 2 * usize::from(of);
         next = end;
         let comma = sentence.low(next) == ",";
         next += usize::from(comma);

@@ -363,8 +363,9 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
             let begins = word == "before";
             return if begins { open(before - 1, to, Change::Begin) } else { close(before - 1, to, last, Change::End) };
         }
-        "than" if matches!(sentence.before(before - 1), "older" | "earlier")
-            && (refused(sentence, before - 2) || refused_after(sentence, to)) =>
+        "than"
+            if matches!(sentence.before(before - 1), "older" | "earlier")
+                && (refused(sentence, before - 2) || refused_after(sentence, to)) =>
         {
             return open(before - 1, to, Change::Begin);
         }
@@ -394,9 +395,28 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
 /// Whether what stands right after says that something is left out: `anything before 2018 is no use`.
 fn refused_after(sentence: &Sentence, to: usize) -> bool {
     const OUT: [&str; 22] = [
-        "is no", "are no", "is out", "are out", "can go", "must go", "should go", "is of no", "are of no", "do not", "does not", "is not",
-        "are not", "should not", "must not", "is useless", "are useless", "is irrelevant", "are irrelevant", "can be dropped",
-        "can be ignored", "out",
+        "is no",
+        "are no",
+        "is out",
+        "are out",
+        "can go",
+        "must go",
+        "should go",
+        "is of no",
+        "are of no",
+        "do not",
+        "does not",
+        "is not",
+        "are not",
+        "should not",
+        "must not",
+        "is useless",
+        "are useless",
+        "is irrelevant",
+        "are irrelevant",
+        "can be dropped",
+        "can be ignored",
+        "out",
     ];
     OUT.iter().any(|words| sentence.stands(to, words))
 }
@@ -463,7 +483,10 @@ fn relative(sentence: &Sentence, at: usize) -> Option<Mention> {
             | "summer"
     );
     // `the last quarter of 2023` is no relative period.
-    if matches!(unit.low.as_str(), "quarter" | "half") && matches!(sentence.low(to + 1), "of" | "in") && year(sentence, to + 2).is_some() {
+    if matches!(unit.low.as_str(), "quarter" | "half")
+        && matches!(sentence.low(to + 1), "of" | "in")
+        && year(sentence, to + 2).is_some()
+    {
         return None;
     }
     // `this month` is mostly the one that a row is of.
