@@ -1,6 +1,7 @@
 //! Columns that the answer must have: `with columns A and B`, `that have A`, `put A on it`, `A and B as two extra columns`,
 //! `features: A, B`, `every patient should get A`.
 
+mod figure;
 mod wish;
 
 use super::Grounding;
@@ -55,7 +56,7 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
     }
     let (topic, grain) = (state.topic.clone().unwrap_or_default(), state.grain.clone().unwrap_or_default());
     let subject = Subject { topic: &topic, grain: &grain };
-    let found = wish::learned(sentence);
+    let found = figure::learned(sentence);
     any |= take(sentence, &found, lake, state);
     if !any {
         let found = enumerated(sentence);
@@ -68,7 +69,7 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
         any |= take(sentence, &found, lake, state);
     }
     if !any {
-        let found = wish::computed(sentence, subject, later);
+        let found = figure::computed(sentence, subject, later);
         any |= take(sentence, &found, lake, state);
     }
     if !any && later {

@@ -344,10 +344,12 @@ fn spoken_of(sentence: &Sentence, previous: Option<&Sentence>, end: usize) -> Ve
 /// What the words before `end` speak of: the subject of the first clause.
 fn topic_of(sentence: &Sentence, end: usize) -> Vec<Phrase> {
     let mut at = 0;
-    while at < end && sentence.words.get(at).is_some_and(|word| !word.is_content() && !nominal(sentence, at)) {
+    // A long way off, nothing is meant.
+    while at < end.min(MOST) && sentence.words.get(at).is_some_and(|word| !word.is_content() && !nominal(sentence, at))
+    {
         at += 1;
     }
-    if at >= end {
+    if at >= end.min(MOST) {
         return Vec::new();
     }
     let verb_follows = |phrase: &Phrase| {

@@ -75,6 +75,8 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
     }
     match &before.topic {
         None => state.topic = topic::named(&sentences),
+        // A turn that leaves something out speaks of that.
+        Some(_) if vague && state.excluded.len() > before.excluded.len() => {}
         Some(topic) => state.topic = topic::revised(&sentences, topic, vague).or(state.topic),
     }
     // What was asked for in one noun may be anything about it: `something about trees`.

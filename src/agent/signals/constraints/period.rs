@@ -4,6 +4,7 @@
 //! What no year can be known of stays as it was said: nothing here knows today's date.
 
 mod mention;
+mod relative;
 
 use mention::{Change, Mention, mentions, year};
 

@@ -35,6 +35,7 @@ fn shown(constraints: &Constraints) -> String {
 
 #[test]
 fn turns_change_what_is_in_force() {
+    let mut wrong = Vec::new();
     // before, text, after
     for (before, text, after) in [
         (
@@ -65,11 +66,49 @@ fn turns_change_what_is_in_force() {
         ("x | | | | |", "Private schools left out please.", "x | | | | | Private schools"),
         ("x | | 2010-2023 | | |", "leave out the pandemic years", "x | | 2010-2023 | | | 2020; 2021"),
         ("x | | 2010-2023 | | | 2020; 2021", "2020 and 2021 can come back in", "x | | 2010-2023 | | |"),
+        // Wishes by their grammar.
+        ("x | Oslo | | |", "What we still lack is the roof area and the slope.", "x | Oslo | | | roof area; slope |"),
+        ("x | Oslo | | |", "Could the subsidy be taken from the tax roll?", "x | Oslo | | | subsidy |"),
+        ("x | Oslo | | sighting |", "Canopy cover against each sighting", "x | Oslo | | sighting | Canopy cover |"),
+        ("x | Oslo | | |", "Our model needs humidity and wind speed too.", "x | Oslo | | | humidity; wind speed |"),
+        ("x | Oslo | | |", "Both the slope and the aspect matter to us.", "x | Oslo | | | slope; aspect |"),
+        ("x | Oslo | | |", "Please enrich the list with coordinates.", "x | Oslo | | | coordinates |"),
+        ("x | Oslo | | |", "don't forget the builder's age", "x | Oslo | | | age |"),
+        ("x | Oslo | | |", "show just the depth and width columns", "x | Oslo | | | depth; width |"),
+        ("x | Oslo | | kiln |", "mean wage by village and year", "x | Oslo | | village-year | mean wage |"),
+        // Refusals by theirs.
+        (
+            "noise complaints | | | |",
+            "Airport ones obviously don't count",
+            "noise complaints | | | complaint | | Airport complaints",
+        ),
+        ("x | | | |", "Owner names must be hidden before this leaves the house", "x | | | | | Owner names"),
+        (
+            "x | | | |",
+            "The minutes from the council are fine, the newspaper archive isn't.",
+            "x | | | | | newspaper archive",
+        ),
+        ("x | | | |", "Temporary stalls, I don't want to see them.", "x | | | | | Temporary stalls"),
+        ("x | | | |", "Keep the barges out of it.", "x | | | | | barges"),
+        ("x | | | | | owner names", "owner names needn't be hidden after all", "x | | | |"),
+        ("x | | 2010-2023 | |", "anything before 2015 is of no use", "x | | 2015-2023 | |"),
+        // Rows.
+        ("x | | | plot |", "kiosk by kiosk, please", "x | | | kiosk |"),
+        ("x | | | plot |", "each voucher its own row", "x | | | voucher |"),
+        ("x | | | mill-year |", "Counties would be easier to explain than mills.", "x | | | county-year |"),
+        ("x | | | crash |", "make it weekly", "x | | | week |"),
+        // Kinds of what the data are about.
+        ("ferry trips | Oslo | | trip |", "Night ferries only.", "night ferries ferry trips | Oslo | | trip |"),
+        ("ferry trips | Oslo | | trip |", "Let's switch to buses.", "buses | Oslo | | trip |"),
     ] {
         let before = constraints(before);
         let (told, _) = read(text, 2, &before, &NoLake);
-        assert_eq!(shown(&told), shown(&constraints(after)), "{text}");
+        let (told, expected) = (shown(&told), shown(&constraints(after)));
+        if told != expected {
+            wrong.push(format!("{text}\n  told     {told}\n  expected {expected}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -22,9 +22,7 @@ pub fn named(sentences: &[Sentence]) -> Option<String> {
 
 /// Whether the word can be part of a topic; `rows`: also if it tells what rows stand for.
 fn open(word: &Word, rows: bool) -> bool {
-    (word.claim.is_none() || rows && matches!(word.claim, Some(Claim::Grain | Claim::Column)))
-        && word.is_content()
-        && word.low != "×"
+    (word.claim.is_none() || rows && word.claim == Some(Claim::Grain)) && word.is_content() && word.low != "×"
 }
 
 /// Where what is asked for begins: after `looking for`, `something on`, `I need`.
@@ -261,7 +259,8 @@ fn is_kind(sentence: &Sentence, kind: Phrase) -> bool {
         })
         && (ones
             || !NO_KIND.contains(&head.as_str())
-                && !words.iter().any(|word| word.is(Class::Time) || word.is(Class::Measure)))
+                && !words.iter().any(|word| word.is(Class::Measure))
+                && !is(&head, Class::Time))
 }
 
 /// `entire homes only`, `nothing but churches`, `working ones`, `pre-monsoon readings are all I trust`: a kind of what the topic
