@@ -11,6 +11,8 @@ use mention::{Change, Mention, mentions, year};
 use super::lexicon::{Cue, Hit, says};
 use super::words::{Claim, Sentence, sentences};
 
+/// Words between what is left out and the time it is of.
+const NEAR: usize = 6;
 /// Years listed one by one at most.
 const MOST_YEARS: usize = 40;
 
@@ -179,7 +181,16 @@ pub fn read(
             Period::Years(years) => years.iter().all(|year| excluded.contains(&year.to_string())),
             _ => false,
         };
-        let refused = left_out || is_refused(sentence, &mention);
+        // `no use for the archive from the nineties`: the time of what is left out.
+        let (start, _) = sentence.clause(mention.from);
+        let led =
+            (mention.from.saturating_sub(2)..=mention.from).any(|at| matches!(sentence.low(at), "from" | "of" | "in"));
+        let inside = mention.change == Change::Set
+            && led
+            && sentence.words[start.max(mention.from.saturating_sub(NEAR))..mention.from]
+                .iter()
+                .any(|word| word.claim == Some(Claim::Excluded));
+        let refused = left_out || inside || is_refused(sentence, &mention);
         if !refused && !is_aside(sentence, &mention) {
             taken.push(mention.clone());
         }

@@ -132,6 +132,12 @@ fn goes_on(sentence: &Sentence, from: usize, at: usize, reach: Reach) -> bool {
     }
 }
 
+/// Whether a verb stands right after who does it: `I would use`.
+fn ruled(sentence: &Sentence, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| sentence.words.get(before));
+    before.is_some_and(|before| before.is(Class::Pronoun) || before.is(Class::Auxiliary) || before.low == "to")
+}
+
 /// Verbs that are nouns as often.
 fn noun_like(word: &str) -> bool {
     const NOUNS: [&str; 58] = [
@@ -289,7 +295,9 @@ pub fn list_before(sentence: &Sentence, end: usize, reach: Reach) -> Vec<Phrase>
         let word = &sentence.words[from - 1];
         let binds = word.is(Class::Pronoun)
             || word.is(Class::Auxiliary)
-            || (word.is(Class::Verb) && !noun_like(&word.low))
+            || (word.is(Class::Verb)
+                && !nominal(sentence, from - 1)
+                && (!noun_like(&word.low) || ruled(sentence, from - 1)))
             || word.is(Class::Talk);
         let edge = word.sign && sentence.is_edge(from - 1) && word.low != ",";
         if binds || edge {

@@ -179,7 +179,9 @@ pub fn revised(sentences: &[Sentence], before: &str, vague: bool) -> Option<Stri
 
 /// `35, not 30`; `not fatal, injured`: a word of the topic for another.
 fn corrected(sentence: &Sentence, before: &str) -> Option<String> {
-    let has = |word: &Word| open_word(word) && before.split_whitespace().any(|part| part.to_lowercase() == word.low);
+    let has = |word: &Word| {
+        open_word(word) && before.split_whitespace().any(|part| singular(&part.to_lowercase()) == singular(&word.low))
+    };
     (0..sentence.words.len()).find_map(|at| {
         let after = match sentence.low(at) {
             "not" => at + 1,
@@ -194,8 +196,9 @@ fn corrected(sentence: &Sentence, before: &str) -> Option<String> {
             .find(|word| !word.sign)
             .or_else(|| sentence.words.get(after + 1..)?.iter().find(|word| !word.sign))
             .filter(|word| open_word(word) && word.low != old.low)?;
-        let words =
-            before.split_whitespace().map(|part| if part.to_lowercase() == old.low { new.text.as_str() } else { part });
+        let words = before
+            .split_whitespace()
+            .map(|part| if singular(&part.to_lowercase()) == singular(&old.low) { new.text.as_str() } else { part });
         Some(words.collect::<Vec<_>>().join(" "))
     })
 }

@@ -61,8 +61,7 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
         }
         if sentence.stands(at, "how many") || sentence.stands(at, "number of") || sentence.stands(at, "how much") {
             let (items, _) = list(sentence, at + 2, Reach::Thing);
-            let items: Vec<Phrase> =
-                items.into_iter().map(|item| ungrouped(sentence, item)).filter(|item| !known(item)).collect();
+            let items: Vec<Phrase> = before_groups(sentence, items).into_iter().filter(|item| !known(item)).collect();
             if !items.is_empty() {
                 return items;
             }
@@ -74,7 +73,7 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
                 .is_some_and(|next| next.is(Class::Determiner) && next.low != "that" && next.low != "this");
         if verb {
             let (items, _) = list(sentence, at + 1, Reach::Thing);
-            let items = items.into_iter().map(|item| ungrouped(sentence, item));
+            let items = before_groups(sentence, items).into_iter();
             return items.filter(|item| is_attribute(sentence, *item, subject)).collect();
         }
         if figure(word) && !matches!(sentence.before(at), "per" | "by" | "each") {
@@ -84,7 +83,7 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
                 || matches!(sentence.low(end), "per" | "by" | "for" | "in" | "over" | "of" | "at" | "," | "then" | "")
                 || sentence.words.get(end).is_some_and(|word| word.is(Class::Determiner) || word.is(Class::Adverb));
             if fits && items.first().is_some_and(|item| item.from == at) {
-                return items.into_iter().map(|item| ungrouped(sentence, item)).collect();
+                return before_groups(sentence, items);
             }
         }
     }
@@ -117,8 +116,21 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
     if fits { items.into_iter().filter(named).collect() } else { Vec::new() }
 }
 
+/// The phrases up to the first that goes on with `per` and a unit; what follows that tells of rows.
+fn before_groups(sentence: &Sentence, items: Vec<Phrase>) -> Vec<Phrase> {
+    let mut kept = Vec::new();
+    for item in items {
+        let cut = ungrouped(sentence, item);
+        kept.push(cut);
+        if cut != item {
+            break;
+        }
+    }
+    kept
+}
+
 /// The phrase before `per` and a unit, which tells of rows.
-fn ungrouped(sentence: &Sentence, item: Phrase) -> Phrase {
+pub(super) fn ungrouped(sentence: &Sentence, item: Phrase) -> Phrase {
     let per = (item.from + 1..item.to)
         .find(|at| sentence.low(*at) == "per" && is(&singular(sentence.low(at + 1)), Class::Unit));
     Phrase { to: per.unwrap_or(item.to), ..item }

@@ -5,6 +5,7 @@
 use super::super::lexicon::{Class, is};
 use super::super::phrase::{Phrase, Reach, list, list_before};
 use super::super::words::{Sentence, singular, stems};
+use super::figure::ungrouped;
 
 /// Words a frame may span between its parts.
 const NEAR: usize = 8;
@@ -27,7 +28,8 @@ pub(super) fn wished(sentence: &Sentence, subject: Subject<'_>) -> Vec<Phrase> {
         .or_else(|| welcome(sentence))
         .or_else(|| objects(sentence, subject))
         .unwrap_or_default();
-    found.into_iter().filter(|item| is_attribute(sentence, *item, subject)).collect()
+    let found = found.into_iter().map(|item| ungrouped(sentence, item));
+    found.filter(|item| is_attribute(sentence, *item, subject)).collect()
 }
 
 /// Whether the phrase can name an attribute of a row rather than rows, tables or a purpose.
@@ -120,12 +122,19 @@ pub(super) fn is_attribute(sentence: &Sentence, item: Phrase, subject: Subject<'
         && !word.is(Class::NoPlace)
         && !(word.is(Class::Measure) && sentence.low(item.from).ends_with("ly"))
         && !matches!(sentence.low(item.from), "single" | "rid")
+        && !(short && (last == "number" || last == "figure"))
+        && !sentence.words[item.from..item.to]
+            .iter()
+            .any(|word| word.low.ends_with("-level") || word.low.ends_with("-wise"))
 }
 
 /// The phrases without those who own them: `age` of `the borrower's age`.
 pub(super) fn disowned(sentence: &Sentence, item: Phrase) -> Phrase {
     let mut item = item;
-    while item.to > item.from + 1 && sentence.words[item.to - 1].is(Class::Data) {
+    while item.to > item.from + 1
+        && (sentence.words[item.to - 1].is(Class::Data)
+            || matches!(sentence.low(item.to - 1), "column" | "columns" | "field" | "variable"))
+    {
         item.to -= 1;
     }
     let owner = (item.from..item.to).rev().find(|at| sentence.low(*at) == "'s");
@@ -383,6 +392,9 @@ fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
 /// Whether the word is a verb by which the speaker wishes for something.
 fn wishes(sentence: &Sentence, at: usize) -> bool {
     let word = &sentence.words[at];
+    if word.low == "missing" {
+        return matches!(sentence.before(at), "am" | "are" | "still") && sentence.low(at.saturating_sub(2)) != "they";
+    }
     if matches!(word.low.as_str(), "wants" | "needs" | "requires" | "lacks") {
         return at > 0 && sentence.words[at - 1].is_content();
     }

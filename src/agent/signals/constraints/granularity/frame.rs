@@ -18,6 +18,15 @@ pub(super) fn framed(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usi
         .or_else(|| level(sentence, at))
         .or_else(|| crossed(sentence, at))
         .or_else(|| averaged(sentence, at))
+        .or_else(|| hyphened(sentence, at))
+}
+
+/// `district-year`: units with hyphens between.
+fn hyphened(sentence: &Sentence, at: usize) -> Option<(Vec<String>, usize)> {
+    let word = sentence.words.get(at).filter(|word| word.low.contains('-'))?;
+    let parts: Vec<String> = word.low.split('-').map(singular).collect();
+    let units = parts.len() == 2 && parts.iter().all(|part| is(part, Class::Unit));
+    units.then(|| (parts, at + 1))
 }
 
 /// `lot by lot`, `kiosk per kiosk`.
