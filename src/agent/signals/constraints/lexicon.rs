@@ -162,7 +162,7 @@ pub fn hits(sentence: &Sentence) -> Vec<Hit> {
         let shouted = |at: usize| {
             sentence.words.get(at).is_some_and(|word| word.text.len() > 1 && !word.text.chars().any(char::is_lowercase))
         };
-        let name = shouted(at) && !sentence.words[at].sign && !(at > 0 && shouted(at - 1)) && !shouted(at + 1);
+        let name = shouted(at) && !sentence.words[at].sign && (at == 0 || !shouted(at - 1)) && !shouted(at + 1);
         if name && sentence.words.len() > 1 {
             continue;
         }

@@ -316,10 +316,8 @@ pub fn list_before(sentence: &Sentence, end: usize, reach: Reach) -> Vec<Phrase>
         at += 1;
     }
     // What the last verb before has as its object is not the subject here: `A is nice and B can go`.
-    if verbs {
-        if let Some(cut) = (at..end).rev().find(|place| matches!(sentence.low(*place), "," | "but" | "so")) {
-            at = cut + 1;
-        }
+    if verbs && let Some(cut) = (at..end).rev().find(|place| matches!(sentence.low(*place), "," | "but" | "so")) {
+        at = cut + 1;
     }
     let (items, reached) = list_until(sentence, at, reach, Some(end));
     let ends_there = (reached..end).all(|at| {

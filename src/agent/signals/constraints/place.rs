@@ -428,7 +428,7 @@ pub fn read(sentence: &mut Sentence, turn: &Turn<'_>, in_force: &mut Vec<String>
     let (off, on): (Vec<&Mention>, Vec<&Mention>) = found.iter().partition(|mention| negated(mention));
     let narrows = says(hits, Cue::Narrow) || !off.is_empty();
     let before = in_force.clone();
-    let is_new = |mention: &&Mention| !in_force.iter().any(|name| *name == mention.name);
+    let is_new = |mention: &&Mention| !in_force.contains(&mention.name);
     let strong: Vec<String> =
         on.iter().filter(|mention| !mention.weak || adds || narrows).map(|mention| mention.name.clone()).collect();
     let any_new = on.iter().any(is_new);

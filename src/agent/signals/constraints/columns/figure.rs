@@ -110,7 +110,7 @@ pub(super) fn computed(sentence: &Sentence, subject: Subject<'_>, later: bool) -
         is_attribute(sentence, *item, subject)
             && !is(&singular(sentence.low(item.to - 1)), Class::Time)
             && !sentence.words[item.to - 1].is(Class::Data)
-            && !(item.to - item.from == 1 && sentence.words[item.from].is(Class::Measure))
+            && (item.to - item.from > 1 || !sentence.words[item.from].is(Class::Measure))
             && !known(item)
     };
     if fits { items.into_iter().filter(named).collect() } else { Vec::new() }

@@ -81,7 +81,7 @@ fn predicate(sentence: &Sentence, at: usize) -> Option<usize> {
     // `the currency is off`, `cut` of a gem: only where the subject is what is refused.
     (copula
         && word.is(Class::Unfit)
-        && !(word.low == "left" && !matches!(sentence.low(to + 1), "out" | "aside" | "off" | "behind")))
+        && (word.low != "left" || matches!(sentence.low(to + 1), "out" | "aside" | "off" | "behind")))
     .then_some(to + 1)
 }
 

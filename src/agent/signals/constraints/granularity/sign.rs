@@ -111,8 +111,7 @@ pub(super) fn told(sentence: &Sentence, at: usize, first_turn: bool) -> Option<(
                     "how many", "how much", "average", "mean", "median", "collapse", "total", "rate for", "sum",
                     "share", "count", "counts",
                 ]);
-            let strong = before == "for" && summed
-                || before == "in" && summed
+            let strong = summed
                 || before == "for" && sentence.before(at - 1) != "," && !sentence.has(&["also", "want"])
                 || before == "of" && word == "each";
             let target = matches!(

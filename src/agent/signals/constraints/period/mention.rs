@@ -77,10 +77,11 @@ fn short_year(sentence: &Sentence, at: usize, first: i32) -> Option<i32> {
 fn season(sentence: &Sentence, at: usize) -> Option<(i32, i32, usize)> {
     let at = if sentence.low(at) == "fy" { at + 1 } else { at };
     let first = year(sentence, at)?;
-    if matches!(sentence.low(at + 1), "/" | "-") && sentence.words.get(at + 1).is_some_and(|sign| sign.glued) {
-        if let Some(last) = short_year(sentence, at + 2, first) {
-            return Some((first, last, at + 3));
-        }
+    if matches!(sentence.low(at + 1), "/" | "-")
+        && sentence.words.get(at + 1).is_some_and(|sign| sign.glued)
+        && let Some(last) = short_year(sentence, at + 2, first)
+    {
+        return Some((first, last, at + 3));
     }
     Some((first, first, at + 1))
 }
@@ -217,10 +218,10 @@ fn months(sentence: &Sentence, at: usize, known: Option<i32>) -> Option<Mention>
         if let Some((year, _, after)) = season(sentence, to) {
             (first_year, to) = (Some(year), after);
         }
-        if is_to(sentence.low(to)) || sentence.low(to) == "and" && first_year.is_none() {
-            if let Some(month) = month(sentence, to + 1) {
-                (last, to) = (month, to + 2);
-            }
+        if (is_to(sentence.low(to)) || sentence.low(to) == "and" && first_year.is_none())
+            && let Some(month) = month(sentence, to + 1)
+        {
+            (last, to) = (month, to + 2);
         }
     }
     if sentence.low(to) == "of" || sentence.low(to) == "in" {
@@ -276,11 +277,10 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
         let next = to + 1 + usize::from(matches!(sentence.low(to + 1), "the" | "end"));
         if let Some((_, end, after)) =
             season(sentence, next).or_else(|| decade(sentence, next).map(|(a, b)| (a, b, next + 1)))
+            && end >= first
         {
-            if end >= first {
-                (last, to) = (end, after);
-                return Some(Mention { from, to, period: Period::Span(Some(first), Some(last)), change: Change::Set });
-            }
+            (last, to) = (end, after);
+            return Some(Mention { from, to, period: Period::Span(Some(first), Some(last)), change: Change::Set });
         }
         const NOW: [&str; 8] = ["today", "now", "present", "date", "current", "this", "recent", "yesterday"];
         if NOW.contains(&sentence.low(next)) {
@@ -356,7 +356,9 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
             });
         }
         "in" | "with" | "at" | "from" | "to" if start_verb() => return open(before - 1, to, Change::Begin),
-        "from" if single && (before == 1 || !sentence.words[before - 2].is_content() || sentence.low(to) == "") => {
+        "from"
+            if single && (before == 1 || !sentence.words[before - 2].is_content() || sentence.low(to).is_empty()) =>
+        {
             return open(before - 1, to, Change::Begin);
         }
         // `exclude anything before 2016`, `nothing after 2019`: the other side is kept.
