@@ -39,17 +39,45 @@ const PLACE_WORDS: [&str; 22] = [
     "ward",
 ];
 
+/// Headers that a request may name, and nothing of a lake.
+#[derive(Debug, Clone, Default)]
+pub struct Headers {
+    headers: Vec<(String, NameParts)>,
+}
+
+impl Headers {
+    /// These headers.
+    pub fn new(headers: impl IntoIterator<Item = String>) -> Self {
+        Self { headers: headers.into_iter().map(|header| (header.clone(), NameParts::of(&header))).collect() }
+    }
+}
+
+impl Grounding for Headers {
+    fn place(&self, _phrase: &str) -> Option<String> {
+        None
+    }
+
+    fn column(&self, phrase: &str) -> Option<String> {
+        if phrase.len() > LONGEST_PHRASE {
+            return None;
+        }
+        let wanted = NameParts::of(phrase);
+        let best = self.headers.iter().map(|(header, parts)| (parts.likeness(&wanted), header));
+        let (likeness, header) = best.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))?;
+        (likeness >= NAMED).then(|| header.clone())
+    }
+}
+
 /// A lake and the headers in view.
 pub struct LakeGrounding<'a> {
     index: &'a LakeIndex,
-    headers: Vec<(String, NameParts)>,
+    headers: Headers,
 }
 
 impl<'a> LakeGrounding<'a> {
     /// The lake of `index`, and `headers` of the working table and the tables shown.
     pub fn new(index: &'a LakeIndex, headers: impl IntoIterator<Item = String>) -> Self {
-        let headers = headers.into_iter().map(|header| (header.clone(), NameParts::of(&header))).collect();
-        Self { index, headers }
+        Self { index, headers: Headers::new(headers) }
     }
 
     /// Whether a column of places holds the value of `hash`. A damaged list holds nothing: the searches report it.
@@ -84,12 +112,6 @@ impl Grounding for LakeGrounding<'_> {
     }
 
     fn column(&self, phrase: &str) -> Option<String> {
-        if phrase.len() > LONGEST_PHRASE {
-            return None;
-        }
-        let wanted = NameParts::of(phrase);
-        let best = self.headers.iter().map(|(header, parts)| (parts.likeness(&wanted), header));
-        let (likeness, header) = best.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))?;
-        (likeness >= NAMED).then(|| header.clone())
+        self.headers.column(phrase)
     }
 }

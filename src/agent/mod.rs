@@ -2,7 +2,7 @@
 //! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
 pub mod config;
-mod grounding;
+pub mod grounding;
 pub mod operations;
 pub mod signals;
 mod tables;

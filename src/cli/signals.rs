@@ -1,7 +1,7 @@
 //! `lakeward signals FILE` and `lakeward train signals`
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,17 +9,21 @@ use serde::{Deserialize, Serialize};
 use super::args::{SignalsCommand, TrainCommand, Trained};
 use super::{Status, printer};
 use crate::agent::config::ConversationConfig;
-use crate::agent::signals::constraints::NoLake;
+use crate::agent::grounding::Headers;
 use crate::agent::signals::context::Context;
 use crate::agent::signals::training::{self, HeldOut, TrainingReport};
-use crate::agent::signals::{Signals, extract, read as read_turn};
+use crate::agent::signals::{Signals, read as read_turn};
 use crate::error::{Error, Result};
+use crate::lake::reader::{ReadOptions, open_path};
+use crate::lake::scan::scan;
 
 /// A line of the file: a request, or a dialogue of several.
 #[derive(Debug, Deserialize)]
 struct Line {
     id: String,
     text: Option<String>,
+    /// The table at hand, below the folder of the file; its headers tell which words are columns.
+    table: Option<PathBuf>,
     turns: Option<Vec<Turn>>,
 }
 
@@ -47,9 +51,10 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let wrong = |reason: String| Error::Usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
         let line: Line = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+        let headers = line.table.map(|table| headers_of(&command.file, &table)).unwrap_or_default();
         let (signals, turns) = match (line.text, line.turns) {
-            (Some(text), None) => (Some(extract(&text)), None),
-            (None, Some(turns)) => (None, Some(conversation(&turns))),
+            (Some(text), None) => (Some(read_turn(&text, &Context::default(), &headers)), None),
+            (None, Some(turns)) => (None, Some(conversation(&turns, &headers))),
             _ => return Err(wrong("it has neither or both of `text` and `turns`".into())),
         };
         printer::json_line(&SignalsLine { id: line.id, signals, turns })?;
@@ -57,14 +62,22 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
     Ok(Status::Done)
 }
 
+/// The headers of `table`, a path that starts where `file` lies; none where there is no such table: a request is read without.
+fn headers_of(file: &Path, table: &Path) -> Headers {
+    let path = file.parent().unwrap_or(Path::new("")).join(table);
+    let options = ReadOptions { max_rows: Some(1), ..ReadOptions::default() };
+    let names = open_path(&path, &options).and_then(|mut reader| scan(reader.as_mut())).map(|scan| scan.names);
+    Headers::new(names.unwrap_or_default())
+}
+
 /// The signals of each turn, read with the latest before it; the constraints that one leaves in force are those before the next.
-fn conversation(turns: &[Turn]) -> Vec<Signals> {
+fn conversation(turns: &[Turn], headers: &Headers) -> Vec<Signals> {
     let window = ConversationConfig::default().window;
     let mut context = Context::default();
     let mut signals = Vec::with_capacity(turns.len());
     for (place, turn) in turns.iter().enumerate() {
         context.texts = turns[place.saturating_sub(window)..place].iter().map(|turn| turn.text.as_str()).collect();
-        let told = read_turn(&turn.text, &context, &NoLake);
+        let told = read_turn(&turn.text, &context, headers);
         context.last_turn += 1;
         context.constraints = told.constraints.clone();
         signals.push(told);

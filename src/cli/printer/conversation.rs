@@ -170,7 +170,7 @@ fn join_preview(join: &JoinPreview) {
     }
     out(&format!("  partners a row: {:.2} on average, {} at most", join.mean_fan_out, join.greatest_fan_out));
     if let Some(gain) = join.normalising_gains.filter(|gain| *gain != 0) {
-        out(&format!("  {gain:+} rows would find a partner with keys in their normal form"));
+        out(&format!("  {gain:+} rows would find a partner with keys in their normal form (`/run N normalised`)"));
     }
     let added: Vec<String> = join
         .added

@@ -69,7 +69,7 @@ impl Repl<'_> {
             Slash::Why(number) => self.why(number),
             Slash::Sql(SqlOf::Operation(number)) => self.sql_of(number),
             Slash::Sql(SqlOf::Query(query)) => self.query(&query),
-            Slash::Run(number) => self.run(number),
+            Slash::Run(number, keys) => self.run(number, keys),
             Slash::Undo => self.undo(),
             Slash::Save(name) => self.save_as(name.as_deref()),
             Slash::Sessions => sessions::list(self.arguments, &self.store),

@@ -36,7 +36,7 @@ pub enum Slash {
     /// Show the SQL of an operation, or run a query.
     Sql(SqlOf),
     /// Carry an operation out.
-    Run(Option<usize>),
+    Run(Option<usize>, Option<Keys>),
     /// Take the latest operation back.
     Undo,
     /// Write the session, or go on under another name.
@@ -55,6 +55,15 @@ pub enum Slash {
     Help(Option<String>),
     /// Leave.
     Quit,
+}
+
+/// How the keys of a join are compared, where somebody wants it otherwise than proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// After the normalisation of the index.
+    Normalised,
+    /// As they are written.
+    AsWritten,
 }
 
 /// A table as people point at it.
@@ -103,7 +112,12 @@ pub const COMMANDS: [Description; 18] = [
     command("/reject", "N|TABLE", "turn a table down: it does not come back unless asked for"),
     command("/why", "[N]", "explain the latest answer, or why table N of the list stands where it stands"),
     command("/sql", "[N|QUERY]", "show the SQL of operation N, or run one read-only query"),
-    command("/run", "[N]", "show SQL and preview of operation N, then carry it out; alone: the first that can be run"),
+    command(
+        "/run",
+        "[N] [normalised|as-written]",
+        "show SQL and preview of operation N, then carry it out; alone: the first that can be run; the word says how a join \
+         compares keys",
+    ),
     command("/undo", "", "take the latest operation back"),
     command("/save", "[NAME]", "write the session; with NAME go on in a copy of that name"),
     command("/sessions", "", "list the sessions"),
@@ -165,7 +179,7 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
             Err(_) if rest.is_empty() => SqlOf::Operation(None),
             Err(_) => SqlOf::Query(rest.to_string()),
         }),
-        "run" => Slash::Run(number()?),
+        "run" => run_of(command, rest)?,
         "undo" => none(Slash::Undo)?,
         "save" => Slash::Save(some()),
         "sessions" => none(Slash::Sessions)?,
@@ -176,6 +190,20 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
         "help" => Slash::Help(some()),
         _ => none(Slash::Quit)?,
     })
+}
+
+/// The operation to run, by its number, and how its keys are to be compared.
+fn run_of(command: &Description, rest: &str) -> Result<Slash> {
+    let (mut number, mut keys) = (None, None);
+    for word in rest.split_whitespace() {
+        match (word, word.parse()) {
+            ("normalised" | "normalized", _) => keys = Some(Keys::Normalised),
+            ("as-written", _) => keys = Some(Keys::AsWritten),
+            (_, Ok(place)) if number.is_none() => number = Some(place),
+            _ => return Err(usage(command, "it takes a number and `normalised` or `as-written`")),
+        }
+    }
+    Ok(Slash::Run(number, keys))
 }
 
 fn unknown(name: &str) -> Error {
@@ -278,7 +306,7 @@ mod tests {
             ("/xyzzy", vec!["`/help`"]),
             ("/accept", vec!["`/accept N|TABLE`", "needs"]),
             ("/undo 3", vec!["`/undo`", "no argument"]),
-            ("/run first", vec!["`/run [N]`", "number"]),
+            ("/run first", vec!["`/run [N] [normalised|as-written]`", "number"]),
             ("/join a b c", vec!["`/join [TABLE] [COLUMN]`", "quotes"]),
         ] {
             let error = parse(line).unwrap_err().to_string();

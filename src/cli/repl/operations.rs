@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::command::Keys;
 use super::{Repl, Status};
 use crate::agent::operations;
 use crate::cli::printer::recommendation::worth_showing;
@@ -62,8 +63,16 @@ impl Repl<'_> {
     }
 
     /// SQL and preview first, then the operation; its result is the working table.
-    pub(super) fn run(&mut self, number: Option<usize>) -> Result<Status> {
-        let (number, operation) = self.operation(number)?;
+    pub(super) fn run(&mut self, number: Option<usize>, keys: Option<Keys>) -> Result<Status> {
+        let (number, mut operation) = self.operation(number)?;
+        match (&mut operation, keys) {
+            (_, None) => {}
+            (Operation::Join(join), Some(keys)) => join.normalised = keys == Keys::Normalised,
+            (other, Some(_)) => {
+                let kind = other.kind().name();
+                return Err(Error::Usage(format!("operation {number} is a {kind}; only a join compares keys")));
+            }
+        }
         let (json, limits) = (self.arguments.json, PreviewLimits::default());
         self.with_context(|repl, context| {
             let preview = operate::preview(context, &operation, &limits)?;
