@@ -107,7 +107,6 @@ fn is_column(sentence: &Sentence, item: Phrase) -> bool {
     let refused = words.last().is_some_and(|last| last.is(Class::Pronoun))
         || (words.len() == 1 && NO_COLUMN.contains(&words[0].low.as_str()));
     item.names(sentence)
-        && sentence.low(item.to) != "ones"
         && !number
         && !refused
         && place::known(&text).is_none()
@@ -260,9 +259,7 @@ fn fragment(sentence: &Sentence, hits: &[Hit]) -> Vec<Phrase> {
     let fits =
         (source || target || short || several) && !verbs && !summed && !grouped && !claimed && !refused && !names;
     let rows = |item: &Phrase| sentence.asks && is(&singular(sentence.low(item.to - 1)), Class::Event);
-    // `suburb and month?` is of rows.
-    let grouping = items.iter().any(|item| item.to - item.from == 1 && sentence.words[item.from].is(Class::Time));
-    if fits && !grouping && !adds_rows(sentence) && !items.iter().any(rows) { items } else { Vec::new() }
+    if fits && !adds_rows(sentence) && !items.iter().any(rows) { items } else { Vec::new() }
 }
 
 /// `intensive care beds, not all beds`: one column for another that was asked for before.

@@ -182,12 +182,7 @@ fn inquired(sentence: &Sentence) -> Option<Vec<Phrase>> {
         && matches!(sentence.low(at + 1), "we" | "you" | "they" | "it")
         && matches!(sentence.low(at + 2), "have" | "hold" | "give" | "know" | "record" | "contain" | "list");
     if there || held {
-        // `is there bulk wine in it?` asks what the rows are.
-        let from = at + 2 + usize::from(held);
-        let (_, end) = list(sentence, from, Reach::Thing);
-        let closed =
-            sentence.is_edge(end) || matches!(sentence.low(end), "anywhere" | "somewhere" | "available" | "for");
-        return closed.then(|| listed(sentence, from)).flatten();
+        return listed(sentence, at + 2 + usize::from(held));
     }
     if !matches!(first, "is" | "are" | "can" | "could" | "may" | "might" | "would" | "should") {
         return None;
@@ -307,7 +302,8 @@ fn welcome(sentence: &Sentence) -> Option<Vec<Phrase>> {
     ];
     for at in 1..sentence.words.len() {
         let word = &sentence.words[at];
-        let plain = matches!(word.low.as_str(), "matter" | "help") && sentence.words[at - 1].is_content();
+        let plain =
+            matches!(word.low.as_str(), "matter" | "matters" | "help" | "helps") && sentence.words[at - 1].is_content();
         let meant = matches!(word.low.as_str(), "is" | "are")
             && matches!(sentence.low(at + 1), "what")
             && matches!(sentence.low(at + 2), "i" | "we" | "the");
