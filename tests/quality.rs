@@ -3,56 +3,20 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
-use std::collections::{BTreeMap, HashMap};
+mod benchmark;
+
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
+use benchmark::{bench, measure, qrels};
 use lakeward::embed::{Embedder, StaticModel};
 use lakeward::index::LakeIndex;
 use lakeward::index::build::{self, BuildOptions, Silent};
 use lakeward::retrieve::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
 
 const DEPTH: usize = 20;
-
-fn bench(name: &str) -> Option<PathBuf> {
-    let Some(root) = std::env::var_os("LAKEWARD_BENCH") else {
-        println!("skipped: LAKEWARD_BENCH is not set");
-        return None;
-    };
-    let folder = Path::new(&root).join(name);
-    if !folder.is_dir() {
-        println!("skipped: no benchmark `{name}` in LAKEWARD_BENCH");
-        return None;
-    }
-    Some(folder)
-}
-
-type Grades = HashMap<String, f64>;
-
-fn qrels(folder: &Path) -> HashMap<String, Grades> {
-    let mut qrels: HashMap<String, Grades> = HashMap::new();
-    for line in fs::read_to_string(folder.join("qrels.txt")).expect("qrels").lines() {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let grade: f64 = fields[3].parse().expect("a grade");
-        if grade > 0.0 {
-            qrels.entry(fields[0].to_string()).or_default().insert(fields[2].to_string(), grade);
-        }
-    }
-    qrels
-}
-
-/// nDCG@10 with linear gains and reciprocal rank, as trec_eval computes them.
-fn measure(ranking: &[String], grades: &Grades) -> (f64, f64) {
-    let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
-    let gain = |table: &String| grades.get(table).copied().unwrap_or(0.0);
-    let found: f64 = ranking.iter().take(10).enumerate().map(|(place, table)| gain(table) * discount(place)).sum();
-    let mut ideal: Vec<f64> = grades.values().copied().collect();
-    ideal.sort_by(|a, b| b.total_cmp(a));
-    let best: f64 = ideal.iter().take(10).enumerate().map(|(place, grade)| grade * discount(place)).sum();
-    let first = ranking.iter().position(|table| gain(table) > 0.0).map_or(0.0, |place| 1.0 / (place + 1) as f64);
-    (found / best, first)
-}
 
 /// Mean nDCG@10 and reciprocal rank by `task labels`; prints them with latencies and writes a run file where asked.
 fn run(folder: &Path) -> BTreeMap<String, (f64, f64)> {

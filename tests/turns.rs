@@ -4,11 +4,14 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
+mod benchmark;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use benchmark::{bench, measure, qrels};
 use lakeward::agent::config::Config;
 use lakeward::agent::{Agent, Request};
 use lakeward::embed::{Embedder, StaticModel};
@@ -16,54 +19,16 @@ use lakeward::index::LakeIndex;
 use lakeward::index::build::{self, BuildOptions, Silent};
 use lakeward::request::Label;
 use lakeward::retrieve::candidates::candidates;
-use lakeward::retrieve::{CandidateRequest, QueryTable};
+use lakeward::retrieve::fuse::reciprocal_rank_fusion;
+use lakeward::retrieve::{Candidate, CandidateRequest, QueryTable};
 use lakeward::session::{Session, SessionStore};
 
 /// Depth of a ranking.
 const DEPTH: usize = 300;
 
-fn bench(name: &str) -> Option<PathBuf> {
-    let Some(root) = std::env::var_os("LAKEWARD_BENCH") else {
-        println!("skipped: LAKEWARD_BENCH is not set");
-        return None;
-    };
-    let folder = Path::new(&root).join(name);
-    if !folder.is_dir() {
-        println!("skipped: no benchmark `{name}` in LAKEWARD_BENCH");
-        return None;
-    }
-    Some(folder)
-}
-
 fn lines(path: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(path).expect("a file of the benchmark");
     text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
-}
-
-type Grades = HashMap<String, f64>;
-
-fn qrels(folder: &Path) -> HashMap<String, Grades> {
-    let mut qrels: HashMap<String, Grades> = HashMap::new();
-    for line in fs::read_to_string(folder.join("qrels.txt")).expect("qrels").lines() {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let grade: f64 = fields[3].parse().expect("a grade");
-        if grade > 0.0 {
-            qrels.entry(fields[0].to_string()).or_default().insert(fields[2].to_string(), grade);
-        }
-    }
-    qrels
-}
-
-/// nDCG@10 with linear gains and reciprocal rank, as trec_eval computes them.
-fn measure(ranking: &[String], grades: &Grades) -> (f64, f64) {
-    let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
-    let gain = |table: &String| grades.get(table).copied().unwrap_or(0.0);
-    let found: f64 = ranking.iter().take(10).enumerate().map(|(place, table)| gain(table) * discount(place)).sum();
-    let mut ideal: Vec<f64> = grades.values().copied().collect();
-    ideal.sort_by(|a, b| b.total_cmp(a));
-    let best: f64 = ideal.iter().take(10).enumerate().map(|(place, grade)| grade * discount(place)).sum();
-    let first = ranking.iter().position(|table| gain(table) > 0.0).map_or(0.0, |place| 1.0 / (place + 1) as f64);
-    (found / best, first)
 }
 
 /// Mean of the differences and the 2.5th and 97.5th percentile of its bootstrap distribution (10,000 resamples of queries).
@@ -144,13 +109,29 @@ fn the_operation_asked_for_comes_first() {
     assert!(times[times.len() * 95 / 100] < 200.0);
 }
 
+/// The candidates by reciprocal rank fusion of the three searches, all weighing the same.
+fn rank_fusion(found: &[Candidate]) -> Vec<String> {
+    let order = |score: &dyn Fn(&Candidate) -> Option<f64>| {
+        let mut scored: Vec<(&str, f64)> =
+            found.iter().filter_map(|candidate| Some((candidate.entry.id.as_str(), score(candidate)?))).collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        (1.0, scored.into_iter().map(|(table, _)| table).collect::<Vec<_>>())
+    };
+    let orders = [
+        order(&|candidate| candidate.search.as_ref().map(|answer| answer.score)),
+        order(&|candidate| candidate.join.as_ref().map(|answer| answer.score)),
+        order(&|candidate| candidate.union.as_ref().map(|answer| answer.score)),
+    ];
+    reciprocal_rank_fusion(&orders).into_iter().map(|(table, _)| table.to_string()).collect()
+}
+
 #[test]
 fn utility_orders_tables_better_than_retrieval_alone() {
     let Some(webtable) = bench("lakebench-webtable") else { return };
     let (lake, qrels) = (lake(&webtable), qrels(&webtable));
     let (embedder, config) = (StaticModel::builtin(), config());
     let agent = Agent::new(&lake.folder, &lake.index, embedder, config.clone(), SessionStore::new(Path::new("unused")));
-    let (mut alone, mut useful) = (Vec::new(), Vec::new());
+    let (mut alone, mut fused, mut useful) = (Vec::new(), Vec::new(), Vec::new());
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for line in lines(&webtable.join("queries.jsonl")) {
         let text = |field: &str| line[field].as_str().unwrap_or_default().to_string();
@@ -162,15 +143,10 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let found = candidates(&lake.index, &lake.folder, embedder, &asked, config.relevance).expect("candidates");
         let ranking: Vec<String> = found.iter().map(|candidate| candidate.entry.id.to_string()).collect();
         alone.push(measure(&ranking, grades));
+        fused.push(measure(&rank_fusion(&found), grades));
         let request =
             Request { text: text("text"), table: Some(path.to_string_lossy().into_owned()), column: None, k: DEPTH };
         let answer = agent.turn(&mut Session::new("test", "lake"), &request).expect("an answer");
-        if let Some(out) = std::env::var_os("DUMP") {
-            use std::io::Write;
-            let mut file = fs::OpenOptions::new().append(true).create(true).open(out).unwrap();
-            writeln!(file, "{}", serde_json::json!({"id": text("id"), "labels": text("labels"), "answer": &answer}))
-                .unwrap();
-        }
         let ranking: Vec<String> = answer.tables.into_iter().map(|table| table.table).collect();
         groups.entry(text("labels")).or_default().push(useful.len());
         useful.push(measure(&ranking, grades));
@@ -183,18 +159,20 @@ fn utility_orders_tables_better_than_retrieval_alone() {
             groups[name].iter().map(|at| pick(&scores[*at])).collect()
         };
         for (figure, pick) in [("nDCG@10", (|score| score.0) as fn(&(f64, f64)) -> f64), ("MRR", |score| score.1)] {
-            let (before, after) = (of(&alone, pick), of(&useful, pick));
-            let differences: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
-            let (mean, low, high) = bootstrap(&differences);
+            let after = of(&useful, pick);
             let average = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-            println!(
-                "{name} ({} queries) {figure}: retrieval {:.4}, utility {:.4}, difference {mean:+.4} [{low:+.4}, {high:+.4}]",
-                before.len(),
-                average(&before),
-                average(&after)
-            );
-            if name == "pooled" {
-                assert!(mean > if figure == "MRR" { -0.01 } else { 0.0 }, "{figure} {mean}");
+            for (baseline, before) in [("relevance alone", of(&alone, pick)), ("rank fusion", of(&fused, pick))] {
+                let differences: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+                let (mean, low, high) = bootstrap(&differences);
+                println!(
+                    "{name} ({} queries) {figure}: utility {:.4}, {baseline} {:.4}, difference {mean:+.4} [{low:+.4}, {high:+.4}]",
+                    before.len(),
+                    average(&after),
+                    average(&before)
+                );
+                if name == "pooled" {
+                    assert!(mean > if figure == "MRR" { -0.01 } else { 0.0 }, "{figure} {mean}");
+                }
             }
         }
     }

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow::array::RecordBatch;
 use arrow::json::writer::{JsonArray, LineDelimited, WriterBuilder};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -15,7 +13,7 @@ use super::args::{Arguments, RowFormat, SqlCommand};
 use super::lake::Place;
 use super::{Status, printer};
 use crate::error::{Error, Result};
-use crate::operate::{LakeContext, Limits, Note, NoteKind, ResultColumn, Rows};
+use crate::operate::{LakeContext, Limits, Note, NoteKind, ResultColumn, Rows, texts};
 
 /// Rows laid out together: widths fit these, and a long answer starts to show before it ends.
 const PAGE_ROWS: usize = 1000;
@@ -209,17 +207,4 @@ fn print_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Inst
         elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
     })?;
     Ok(count)
-}
-
-/// The cells of a batch as text, row by row; NULL is empty.
-fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>> {
-    let failed = |error: arrow::error::ArrowError| Error::Internal(error.to_string());
-    let options = FormatOptions::default().with_display_error(true);
-    let columns: Vec<ArrayFormatter> = batch
-        .columns()
-        .iter()
-        .map(|array| ArrayFormatter::try_new(array, &options))
-        .collect::<std::result::Result<_, _>>()
-        .map_err(failed)?;
-    Ok((0..batch.num_rows()).map(|row| columns.iter().map(|column| column.value(row).to_string()).collect()).collect())
 }

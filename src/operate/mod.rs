@@ -32,7 +32,7 @@ pub use context::{LakeContext, Limits};
 pub use export::{Exported, export};
 pub use notes::{Note, NoteKind};
 pub use preview::{Preview, PreviewLimits, preview};
-pub use rows::{ResultColumn, Rows};
+pub use rows::{ResultColumn, Rows, texts};
 pub use run::{Outcome, OutcomeInput, run};
 pub use sql::join::Comparison;
 pub use sql::sql;

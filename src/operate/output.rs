@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use tempfile::NamedTempFile;
 
+use super::rows::texts;
 use crate::error::{Error, Result};
 
 /// Begin of the names of temporary files.
@@ -144,17 +144,8 @@ impl RowWriter {
                 Ok(())
             }
             RowWriter::Csv(writer) => {
-                let failed = |error: arrow::error::ArrowError| Error::Internal(error.to_string());
-                let options = FormatOptions::default().with_display_error(true);
-                let columns: Vec<ArrayFormatter> = batch
-                    .columns()
-                    .iter()
-                    .map(|array| ArrayFormatter::try_new(array, &options))
-                    .collect::<std::result::Result<_, _>>()
-                    .map_err(failed)?;
-                for row in 0..batch.num_rows() {
-                    let cells = columns.iter().map(|column| column.value(row).to_string());
-                    writer.write_record(cells).map_err(|error| csv_error(path, error))?;
+                for row in texts(batch)? {
+                    writer.write_record(row).map_err(|error| csv_error(path, error))?;
                 }
                 Ok(())
             }

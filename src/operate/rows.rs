@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
+use arrow::error::ArrowError;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::execution::SendableRecordBatchStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,6 +138,22 @@ fn unique_names<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
         unique.push(own);
     }
     unique
+}
+
+/// The cells of a batch as text, row by row; NULL is empty.
+///
+/// # Errors
+/// [`Error::Internal`] for a type that has no text.
+pub fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>> {
+    let failed = |error: ArrowError| Error::Internal(error.to_string());
+    let options = FormatOptions::default().with_display_error(true);
+    let columns: Vec<ArrayFormatter> = batch
+        .columns()
+        .iter()
+        .map(|array| ArrayFormatter::try_new(array, &options))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(failed)?;
+    Ok((0..batch.num_rows()).map(|row| columns.iter().map(|column| column.value(row).to_string()).collect()).collect())
 }
 
 #[cfg(test)]
