@@ -180,7 +180,10 @@ impl Agent<'_> {
             OperationKind::Clarify => without_clarify(&turn.signals.operation),
             _ => turn.signals.operation.clone(),
         };
-        let purpose = Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some() };
+        // A join or union is asked of the table at hand, whenever that was named.
+        let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
+        let with_table = turn.request.table.is_some() || combines >= 0.5;
+        let purpose = Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some(), with_table };
         let kept: Option<BTreeSet<&String>> = turn
             .answered
             .as_ref()

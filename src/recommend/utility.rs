@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
 use super::{IntentionFit, Utility};
 use crate::request::{OperationKind, Ranked};
-use crate::retrieve::Candidate;
 use crate::retrieve::likeness::name_likeness;
+use crate::retrieve::{Candidate, Relevance};
 
 /// Which form of Eq. 3 enters the utility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +51,14 @@ pub struct Purpose<'a> {
     pub wanted: &'a [String],
     /// Whether there is a working table.
     pub has_working: bool,
+    /// Whether the request was put with that table at hand; else it may speak of another subject.
+    pub with_table: bool,
 }
+
+/// How much the words of a request count by themselves where it was put with a table, so that one they name stands before
+/// what is hardly alike; and their share where the table at hand is from an earlier turn.
+const WORDS_WITH_TABLE: f64 = 0.3;
+const WORDS_LATER: f64 = 0.7;
 
 /// How much a table is relevant to a join by the columns it brings alone.
 const BRINGS_COLUMNS: f64 = 0.8;
@@ -72,10 +79,7 @@ pub fn utilities(
     let mut utilities: Vec<(OperationKind, Utility)> = kinds
         .into_iter()
         .map(|kind| {
-            let relevance = match kind {
-                OperationKind::Join => relevance_to_join(candidate, purpose.wanted),
-                _ => candidate.relevance.otherwise,
-            };
+            let relevance = relevance_for(kind, candidate, purpose);
             let operation = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
             let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
             (kind, Utility { relevance, intention, operation, total })
@@ -90,6 +94,21 @@ pub fn utilities(
 fn relevance_to_join(candidate: &Candidate, wanted: &[String]) -> f64 {
     let by_columns = BRINGS_COLUMNS * brings(candidate, wanted);
     1.0 - (1.0 - candidate.relevance.to_join) * (1.0 - by_columns)
+}
+
+/// Rel(T, q) for an operation.
+fn relevance_for(kind: OperationKind, candidate: &Candidate, purpose: &Purpose<'_>) -> f64 {
+    let Relevance { otherwise, by_words, .. } = candidate.relevance;
+    let with_table = match kind {
+        OperationKind::Join => relevance_to_join(candidate, purpose.wanted),
+        OperationKind::Union => otherwise,
+        _ => otherwise.max(WORDS_WITH_TABLE * by_words),
+    };
+    if purpose.has_working && !purpose.with_table {
+        WORDS_LATER * by_words + (1.0 - WORDS_LATER) * with_table
+    } else {
+        with_table
+    }
 }
 
 /// The share of the columns asked for that a join with the table would add, 0..=1; 0 where no key is shared well enough.

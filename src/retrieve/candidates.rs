@@ -95,6 +95,8 @@ pub struct Relevance {
     pub to_join: f64,
     /// As a table to append, to filter or to aggregate.
     pub otherwise: f64,
+    /// By words and meaning alone, as a share of the best table's.
+    pub by_words: f64,
 }
 
 /// A table that a search proposed, with what each of them found.
@@ -178,6 +180,7 @@ pub fn candidates(
         let relevance = Relevance {
             to_join: (weights.to_join.mean(scores, asked) - FAN_OUT_COST * fan_out.log10().min(1.0)).max(0.0),
             otherwise: weights.otherwise.mean(scores, asked),
+            by_words: scores[0],
         };
         let at = index.find(&table)?;
         let holds = held_values(index, at, &wanted)?;

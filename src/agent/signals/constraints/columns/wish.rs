@@ -352,6 +352,11 @@ fn objects(sentence: &Sentence, subject: Subject<'_>) -> Option<Vec<Phrase>> {
         if sentence.words.get(next).is_some_and(|word| matches!(word.low.as_str(), "only" | "just" | "nothing")) {
             return None;
         }
+        // `I need airline safety data`: another subject, no column.
+        let (raw, _) = list(sentence, next, Reach::Thing);
+        if raw.iter().any(|item| item.to > item.from + 1 && sentence.words[item.to - 1].is(Class::Data)) {
+            return None;
+        }
         if let Some(items) = listed(sentence, next) {
             // `bring in contract customers`, `include kiosks`: rows of another kind, unless a place for columns is said.
             let beside = sentence.has(&[
