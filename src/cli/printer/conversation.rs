@@ -101,7 +101,14 @@ pub fn step_line(step: &Step) -> String {
     let inputs: Vec<String> = step.operation.inputs().into_iter().map(name).collect();
     let undone = if step.undone { ", taken back" } else { "" };
     let (number, kind, columns) = (step.number, step.operation.kind().name(), step.columns.len());
-    format!("step {number}: {kind} of {}: {} rows, {columns} columns{undone}", inputs.join(", "), step.rows)
+    let size = format!("{}, {}", counted(step.rows, "row"), counted(columns as u64, "column"));
+    format!("step {number}: {kind} of {}: {size}{undone}", inputs.join(", "))
+}
+
+/// `1 row`, `2 rows`.
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 fn name(input: &Input) -> String {
@@ -137,22 +144,24 @@ pub fn why_answer(answer: &Recommendation) {
 pub fn preview(preview: &Preview) {
     preview.sql.lines().for_each(|line| out(&format!("  {}", shown(line, 4000))));
     for input in &preview.inputs {
-        out(&format!("reads {}: {} rows", shown(&input.name, 200), input.rows));
+        out(&format!("reads {}: {}", shown(&input.name, 200), counted(input.rows, "row")));
     }
     match &preview.detail {
         PreviewDetail::Join(join) => join_preview(join),
         PreviewDetail::Union(union) => union_preview(union),
         PreviewDetail::Filter(filter) => {
             for condition in &filter.conditions {
-                out(&format!("  {}: {} rows", shown(&condition.sql, 300), condition.rows));
+                out(&format!("  {}: {}", shown(&condition.sql, 300), counted(condition.rows, "row")));
             }
         }
+        PreviewDetail::Aggregate(groups) if groups.groups <= 1 => {}
         PreviewDetail::Aggregate(groups) => out(&format!(
             "{} groups of {} to {} rows, {:.1} on average",
             groups.groups, groups.least_rows, groups.most_rows, groups.mean_rows
         )),
     }
-    out(&format!("gives {} rows, {} columns", preview.rows_out, preview.columns.len()));
+    let columns = counted(preview.columns.len() as u64, "column");
+    out(&format!("gives {}, {columns}", counted(preview.rows_out, "row")));
     preview.left_out.iter().for_each(|what| narrate(&format!("left out, since it takes long: {}", shown(what, 300))));
     preview.notes.iter().for_each(|note| narrate(&shown(&note.to_string(), 400)));
 }
