@@ -46,6 +46,15 @@ impl Agent<'_> {
         }
     }
 
+    /// Whether column `place` of table `id` holds the value of `hash`, by the index; beyond its sample of a column, no.
+    pub(super) fn is_held(&self, id: &str, place: usize, hash: u64) -> Result<bool> {
+        let table = self.index.find(id)?;
+        let segment = self.index.segment(table.segment)?;
+        let Some(column) = segment.catalog.columns(table.table)?.nth(place) else { return Ok(false) };
+        let record = segment.columns.record(column)?;
+        Ok(segment.columns.hashes(record)?.binary_search(&hash).is_ok())
+    }
+
     /// Reads a candidate that nobody asked to open, where that is quick.
     pub(super) fn open_candidate(&self, id: &str) -> Result<Option<QueryTable>> {
         let entry = self.index.entry(self.index.find(id)?)?;

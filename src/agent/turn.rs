@@ -19,18 +19,14 @@ use crate::text::name_words;
 
 /// Answers asked of each search.
 const DEPTH: usize = 100;
-/// What an accepted table is worth more, out of 1.
-const ACCEPTED: f64 = 0.05;
 /// A join or a union without a working table is looked for from this probability on.
 const WORTH_PAIRING: f64 = 0.25;
 /// Tables that a partner is looked for among, before all others.
 const PAIRED: usize = 20;
-
 /// Tables of the turn before whose headers a request may name.
 const SHOWN: usize = 5;
 /// Operations whose SQL is shown at once.
 const WITH_SQL: usize = 2;
-
 /// Tables that align at least this much of what the best one does are of its kind.
 const NEARLY: f64 = 0.8;
 
@@ -120,11 +116,14 @@ impl Agent<'_> {
         let mut scored = self.scored(session, turn, &spec, query.as_ref(), &turn.text)?;
         let pair = if has_working { None } else { self.pair(session, turn, &spec, &scored)? };
         let mut notes = Vec::new();
-        let own_holds = |query: &QueryTable, place: usize, hash: u64| {
-            query.columns.get(place).is_some_and(|column| column.values.hashes.binary_search(&hash).is_ok())
-        };
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
-        let holds = |place: usize, hash: u64| base_query.is_some_and(|query| own_holds(query, place, hash));
+        let holds = |place: usize, hash: u64| match (base_query, scored.first()) {
+            (Some(query), _) => {
+                query.columns.get(place).is_some_and(|column| column.values.hashes.binary_search(&hash).is_ok())
+            }
+            (None, Some(best)) => self.is_held(best.id(), place, hash).unwrap_or(false),
+            (None, None) => false,
+        };
         let base = match (working, base_query, scored.first()) {
             (Some(input), Some(query), _) => Some(Base { input: input.clone(), entry: &query.entry, holds: &holds }),
             (None, Some(query), _) => {
@@ -183,11 +182,12 @@ impl Agent<'_> {
         // A join or union is asked of the table at hand, whenever that was named.
         let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
         let with_table = turn.request.table.is_some() || combines >= 0.5;
-        let purpose = Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some(), with_table };
-        let kept: Option<BTreeSet<&String>> = turn
+        let purpose =
+            Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some(), with_table, accepted: false };
+        let kept: Option<BTreeSet<&str>> = turn
             .answered
             .as_ref()
-            .map(|choice| choice.tables.iter().collect::<BTreeSet<_>>())
+            .map(|choice| choice.tables.iter().map(String::as_str).collect::<BTreeSet<_>>())
             .filter(|tables| !tables.is_empty());
         let mut scored: Vec<Scored> = found
             .into_iter()
@@ -195,17 +195,13 @@ impl Agent<'_> {
                 let id = candidate.entry.id.as_str();
                 let done_with = session.is_rejected(id) || used.contains(id);
                 (!done_with || names_table(&turn.request.text, id))
-                    && kept.as_ref().is_none_or(|kept| kept.contains(&id.to_string()))
+                    && kept.as_ref().is_none_or(|kept| kept.contains(id))
             })
             .map(|candidate| {
                 let fit = fit::fit(spec, constraints, &candidate);
-                let accepted = session.accepted.iter().any(|choice| choice.table == candidate.entry.id.as_str());
-                let mut utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
-                if accepted {
-                    for (_, utility) in &mut utilities {
-                        utility.total = (utility.total + ACCEPTED).min(1.0);
-                    }
-                }
+                let accepted = session.is_accepted(candidate.entry.id.as_str());
+                let purpose = Purpose { accepted, ..purpose };
+                let utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
                 Scored { candidate, fit, utilities, accepted }
             })
             .collect();
@@ -213,7 +209,8 @@ impl Agent<'_> {
         Ok(scored)
     }
 
-    /// Without a working table: the best table as a first part, and what goes with it, those found by words first.
+    /// Without a working table, where a join or union may be meant: the best table as a first part, and what goes with it,
+    /// those found by words first.
     fn pair(
         &self,
         session: &Session,
@@ -221,13 +218,10 @@ impl Agent<'_> {
         spec: &TaskSpec,
         scored: &[Scored],
     ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
-        let Some(best) = scored.first() else { return Ok(None) };
-        let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
         let asked = &turn.signals.operation;
         let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
-        if combines < WORTH_PAIRING {
-            return Ok(Some((base, Vec::new())));
-        }
+        let Some(best) = scored.first().filter(|_| combines >= WORTH_PAIRING) else { return Ok(None) };
+        let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
         let mut partners = self.scored(session, turn, spec, Some(&base), &turn.text)?;
         let found: BTreeSet<&str> = scored.iter().take(PAIRED).map(Scored::id).collect();
         partners.sort_by_key(|partner| !found.contains(partner.id()));
@@ -251,7 +245,7 @@ struct Turn<'a> {
 /// The choice that `text` makes, where the latest turn asked a question first of all.
 fn answered(session: &Session, text: &str) -> Option<Choice> {
     let latest = session.turns.last()?.recommendation.as_ref()?;
-    let question = latest.operations.iter().find_map(|operation| operation.question.as_ref())?;
+    let question = latest.operations.first()?.question.as_ref()?;
     question::understood(question, text).cloned()
 }
 

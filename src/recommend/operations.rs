@@ -32,7 +32,7 @@ pub struct Base<'a> {
     /// What is in it.
     pub entry: &'a TableEntry,
     /// Whether a column holds a value, by the column's place and the hash of the value.
-    pub holds: &'a (dyn Fn(usize, u64) -> bool + Sync),
+    pub holds: &'a dyn Fn(usize, u64) -> bool,
 }
 
 /// What the ranking of operations looks at.

@@ -53,6 +53,8 @@ pub struct Purpose<'a> {
     pub has_working: bool,
     /// Whether the request was put with that table at hand; else it may speak of another subject.
     pub with_table: bool,
+    /// Whether the analyst accepted the table: half of what speaks for an operation with it.
+    pub accepted: bool,
 }
 
 /// How much the words of a request count by themselves where it was put with a table, so that one they name stands before
@@ -80,7 +82,8 @@ pub fn utilities(
         .into_iter()
         .map(|kind| {
             let relevance = relevance_for(kind, candidate, purpose);
-            let operation = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
+            let apt = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
+            let operation = if purpose.accepted { (1.0 + apt) / 2.0 } else { apt };
             let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
             (kind, Utility { relevance, intention, operation, total })
         })

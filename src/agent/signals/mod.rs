@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 pub use crate::request::{Ranked, Signals};
 use classifier::SignalModel;
-use constraints::lexicon::{self, Class};
+use constraints::lexicon;
 use constraints::{Grounding, NoLake};
 use context::Context;
 
@@ -39,24 +39,14 @@ pub fn read(text: &str, context: &Context<'_>, grounding: &dyn Grounding) -> Sig
     Signals { operation, intention, constraints, overrides }
 }
 
-/// The words of a request that say what it is about, for searching: without pronouns, articles, prepositions, verbs of
-/// asking and words such as `table`; all of it where nothing is left.
+/// The words of a request that say what it is about, for searching: without those that only bind others and those that deny;
+/// all of it where nothing is left.
 pub fn content_words(text: &str) -> String {
-    const IDLE: [Class; 8] = [
-        Class::Determiner,
-        Class::Auxiliary,
-        Class::Pronoun,
-        Class::Preposition,
-        Class::Conjunction,
-        Class::Adverb,
-        Class::Verb,
-        Class::Talk,
-    ];
     let is_idle = |word: &&str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         // `don't`, as typed with either apostrophe.
         let denies = bare.ends_with("n't") || bare.ends_with("n\u{2019}t");
-        bare.is_empty() || denies || IDLE.iter().any(|class| lexicon::is(&bare, *class))
+        bare.is_empty() || denies || lexicon::binds(&bare)
     };
     let words: Vec<&str> = text.split_whitespace().filter(|word| !is_idle(word)).collect();
     if words.is_empty() { text.to_string() } else { words.join(" ") }

@@ -112,6 +112,22 @@ fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
     lines.flat_map(|(name, list)| list.split(", ").map(move |item| (name, item)))
 }
 
+/// Whether `word`, in lower case, only binds others: articles, pronouns, prepositions, adverbs, verbs of asking, words of
+/// the conversation.
+pub fn binds(word: &str) -> bool {
+    const BINDING: [Class; 8] = [
+        Class::Determiner,
+        Class::Auxiliary,
+        Class::Pronoun,
+        Class::Preposition,
+        Class::Conjunction,
+        Class::Adverb,
+        Class::Verb,
+        Class::Talk,
+    ];
+    BINDING.iter().any(|class| is(word, *class))
+}
+
 /// Whether `word`, in lower case, is of `class`.
 pub fn is(word: &str, class: Class) -> bool {
     static LEXICON: OnceLock<HashMap<&'static str, u32>> = OnceLock::new();

@@ -1,7 +1,7 @@
 //! A request cut into sentences of words: contractions opened (`don't` → `do not`), possessives apart, ranges of numbers
 //! apart, names with hyphens whole; and the small tests on words that all readers share.
 
-use super::lexicon::{Class, is};
+use super::lexicon::{Class, binds, is};
 
 /// Characters of a request that are read.
 pub const MOST_CHARS: usize = 20_000;
@@ -55,17 +55,7 @@ impl Word {
 
     /// Whether it can stand in a noun phrase: neither a sign nor a word that only binds others.
     pub fn is_content(&self) -> bool {
-        const BINDING: [Class; 8] = [
-            Class::Determiner,
-            Class::Auxiliary,
-            Class::Pronoun,
-            Class::Preposition,
-            Class::Conjunction,
-            Class::Adverb,
-            Class::Verb,
-            Class::Talk,
-        ];
-        !self.sign && self.text != "'s" && BINDING.iter().all(|class| !self.is(*class))
+        !self.sign && self.text != "'s" && !binds(&self.low)
     }
 }
 
