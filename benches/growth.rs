@@ -131,8 +131,8 @@ fn answer(lake: &Path, index: &Path) {
             times[place].push(began.elapsed().as_secs_f64() * 1e3);
         };
         time(0, &|| _ = search::search(&index, embedder, &words.join(" "), &SearchOptions::new(10)).unwrap());
-        time(1, &|| _ = join::search(&index, &query, &JoinOptions { k: 10, column: None }).unwrap());
-        time(2, &|| _ = union::search(&index, lake, &query, &UnionOptions { k: 10, count_rows: false }).unwrap());
+        time(1, &|| _ = join::search(&index, &query, &JoinOptions::new(10)).unwrap());
+        time(2, &|| _ = union::search(&index, lake, &query, &UnionOptions::new(10)).unwrap());
     }
     let [mut search, mut join, mut union] = times;
     let percentiles = |times: &mut Vec<f64>| {

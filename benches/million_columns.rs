@@ -125,7 +125,7 @@ fn answer(lake: WebLake, folder: &Path) {
     for pass in ["first", "again"] {
         let mut times = Vec::new();
         for (query, place) in &queries {
-            let options = JoinOptions { k: ANSWERS, column: Some(*place) };
+            let options = JoinOptions { column: Some(*place), ..JoinOptions::new(ANSWERS) };
             let began = Instant::now();
             let answers = join::search(&index, query, &options).unwrap();
             times.push(began.elapsed().as_secs_f64() * 1e3);

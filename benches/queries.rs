@@ -111,14 +111,16 @@ fn ask(index: &LakeIndex, lake: &Path, question: &Question, embedder: &StaticMod
         time("read the query's table", &mut times, || QueryTable::read(&question.table, None, embedder).unwrap());
     if question.join {
         let column = question.column.as_ref().map(|name| table.column(name).unwrap());
-        time("join", &mut times, || join::search(index, &table, &JoinOptions { k: ANSWERS, column }).unwrap());
+        time("join", &mut times, || {
+            join::search(index, &table, &JoinOptions { column, ..JoinOptions::new(ANSWERS) }).unwrap()
+        });
         if column.is_some() {
-            let options = JoinOptions { k: ANSWERS, column: None };
+            let options = JoinOptions::new(ANSWERS);
             time("join, any column", &mut times, || join::search(index, &table, &options).unwrap());
         }
     } else {
         for (what, count_rows) in [("union", false), ("union, counting new rows", true)] {
-            let options = UnionOptions { k: ANSWERS, count_rows };
+            let options = UnionOptions { count_rows, ..UnionOptions::new(ANSWERS) };
             time(what, &mut times, || union::search(index, lake, &table, &options).unwrap());
         }
     }

@@ -19,7 +19,7 @@
 //! let index = LakeIndex::open(folder, model.id())?;
 //! let query = QueryTable::resolve(&index, lake, "geo/countries", model)?;
 //! let column = Some(query.column("currencycode")?);
-//! for answer in join::search(&index, &query, &JoinOptions { k: 5, column })? {
+//! for answer in join::search(&index, &query, &JoinOptions { column, ..JoinOptions::new(5) })? {
 //!     assert!(answer.containment <= 1.0);
 //! }
 //! # Ok(())

@@ -52,11 +52,12 @@ impl Lake {
     fn join(&self, id: &str, column: &str, k: usize) -> Vec<JoinAnswer> {
         let query = self.table(id);
         let column = query.column(column).expect("a column");
-        join::search(&self.index, &query, &JoinOptions { k, column: Some(column) }).expect("answers")
+        join::search(&self.index, &query, &JoinOptions { column: Some(column), ..JoinOptions::new(k) })
+            .expect("answers")
     }
 
     fn union(&self, id: &str, k: usize) -> Vec<UnionAnswer> {
-        let options = UnionOptions { k, count_rows: false };
+        let options = UnionOptions::new(k);
         union::search(&self.index, &self.folder, &self.table(id), &options).expect("answers")
     }
 

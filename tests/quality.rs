@@ -39,10 +39,11 @@ fn run(folder: &Path) -> BTreeMap<String, (f64, f64)> {
         let table = QueryTable::read(&folder.join(text("table").expect("a table")), None, embedder).expect("a table");
         let ranking: Vec<String> = if task == "join" {
             let column = text("column").map(|name| table.column(&name).expect("the column"));
-            let answers = join::search(&index, &table, &JoinOptions { k: DEPTH, column }).expect("answers");
+            let answers =
+                join::search(&index, &table, &JoinOptions { column, ..JoinOptions::new(DEPTH) }).expect("answers");
             answers.into_iter().map(|answer| answer.table).collect()
         } else {
-            let options = UnionOptions { k: DEPTH, count_rows: true };
+            let options = UnionOptions { count_rows: true, ..UnionOptions::new(DEPTH) };
             let answers = union::search(&index, &lake, &table, &options).expect("answers");
             answers.into_iter().map(|answer| answer.table).collect()
         };

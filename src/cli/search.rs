@@ -90,7 +90,8 @@ pub fn join_answers(
     if columns.len() > 1 {
         return composite::search(index, &place.lake, query, &CompositeOptions { k, columns: columns.to_vec() });
     }
-    let answers = join_search::search(index, query, &JoinOptions { k, column: columns.first().copied() })?;
+    let answers =
+        join_search::search(index, query, &JoinOptions { column: columns.first().copied(), ..JoinOptions::new(k) })?;
     Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
 }
 
@@ -100,7 +101,7 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let index = place.open(arguments)?;
     let started = Instant::now();
     let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder())?;
-    let options = UnionOptions { k: command.answers.k as usize, count_rows: true };
+    let options = UnionOptions { count_rows: true, ..UnionOptions::new(command.answers.k as usize) };
     let answers = union_search::search(&index, &place.lake, &query, &options)?;
     show(arguments, &command.answers, command.table.clone(), answers, started, printer::union_answer)
 }

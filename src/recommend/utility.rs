@@ -1,13 +1,16 @@
 //! AIDEN's Eq. 4 (Taha, 2026) over pairs of table and operation.
 
+use std::sync::OnceLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
 use super::{IntentionFit, Utility};
 use crate::request::{OperationKind, Ranked};
 use crate::retrieve::likeness::name_likeness;
-use crate::retrieve::{Candidate, Relevance};
+use crate::retrieve::{Candidate, RankingWeights, Relevance};
 
 /// Which form of Eq. 3 enters the utility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,10 +38,24 @@ pub struct UtilityWeights {
 }
 
 impl Default for UtilityWeights {
-    /// Round weights: on the pooled join and union queries of LakeBench with their requests, more for β or γ orders tables
+    /// Those that ship: on the pooled join and union queries of LakeBench with their requests, more for β or γ orders tables
     /// worse than relevance alone; `tests/turns.rs` measures them.
     fn default() -> Self {
-        Self { alpha: 0.9, beta: 0.05, gamma: 0.05, fit: FitForm::Graded }
+        static WEIGHTS: OnceLock<UtilityWeights> = OnceLock::new();
+        *WEIGHTS.get_or_init(|| {
+            #[derive(Deserialize)]
+            struct Shipped {
+                alpha: f64,
+                beta: f64,
+                gamma: f64,
+                fit: FitForm,
+            }
+            let shipped = Value::Object(RankingWeights::shipped().utility.clone());
+            #[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
+            let Shipped { alpha, beta, gamma, fit } =
+                Shipped::deserialize(shipped).expect("shipped weights are complete");
+            UtilityWeights { alpha, beta, gamma, fit }
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use super::join::{self, JoinAnswer, JoinOptions};
 use super::query_table::QueryTable;
 use super::search::{self, SearchAnswer, SearchOptions};
 use super::union::{self, UnionAnswer, UnionOptions};
+use super::weights::RankingWeights;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::{LakeIndex, TableRef};
@@ -67,21 +68,29 @@ impl ChannelWeights {
 
 /// What makes a table relevant depends on what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct RelevanceWeights {
     /// As a table to join with.
+    #[serde(default = "shipped_to_join")]
     pub to_join: ChannelWeights,
     /// As a table to append, to filter or to aggregate.
+    #[serde(default = "shipped_otherwise")]
     pub otherwise: ChannelWeights,
 }
 
+// By field: the shipped file is complete, so reading it never asks for itself.
+fn shipped_to_join() -> ChannelWeights {
+    RankingWeights::shipped().relevance.to_join
+}
+
+fn shipped_otherwise() -> ChannelWeights {
+    RankingWeights::shipped().relevance.otherwise
+}
+
 impl Default for RelevanceWeights {
-    /// Round weights, chosen on the pooled join and union queries of LakeBench with their requests (`tests/turns.rs`).
+    /// Those that ship; `tests/turns.rs` measures them.
     fn default() -> Self {
-        Self {
-            to_join: ChannelWeights { search: 0.2, join: 1.0, union: 0.3 },
-            otherwise: ChannelWeights { search: 0.2, join: 0.3, union: 1.0 },
-        }
+        RankingWeights::shipped().relevance
     }
 }
 
@@ -139,9 +148,13 @@ pub fn candidates(
         "" => Ok(Vec::new()),
         text => search::search(index, embedder, text, &SearchOptions::new(depth)),
     };
-    let by_key = || query.map_or(Ok(Vec::new()), |query| join::search(index, query, &JoinOptions { k: depth, column }));
+    let by_key = || {
+        query.map_or(Ok(Vec::new()), |query| {
+            join::search(index, query, &JoinOptions { column, ..JoinOptions::new(depth) })
+        })
+    };
     let by_columns = || {
-        let options = UnionOptions { k: depth, count_rows: false };
+        let options = UnionOptions::new(depth);
         query.map_or(Ok(Vec::new()), |query| union::search(index, lake, query, &options))
     };
     let (searched, (joined, aligned)) = rayon::join(by_text, || rayon::join(by_key, by_columns));

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::likeness::NameParts;
 use super::query_table::{QueryColumn, QueryTable, sample_words};
+use super::ranker::features;
+use super::weights::RankingWeights;
 use crate::error::Result;
 use crate::index::overlap::{self, Overlap, SegmentParts, ValueWeights, Wanted};
 use crate::index::vectors::{Filter, PreparedQuery};
@@ -28,6 +30,15 @@ pub struct JoinOptions {
     pub k: usize,
     /// Place of the query's key column; without one the likeliest keys are tried.
     pub column: Option<usize>,
+    /// How much each feature counts.
+    pub weights: JoinWeights,
+}
+
+impl JoinOptions {
+    /// `k` answers by the likeliest keys, with the weights that ship.
+    pub fn new(k: usize) -> Self {
+        Self { k, column: None, weights: RankingWeights::shipped().join }
+    }
 }
 
 /// How the values of two columns were found to match.
@@ -135,14 +146,61 @@ const TRIED_KEYS: usize = 4;
 /// Sketch-based proposals are asked for at this containment.
 const PROPOSAL_CONTAINMENT: f64 = 0.3;
 
-/// What a perfect candidate's parts sum up to.
-const GREATEST_SUM: f64 = 1.43;
-/// No column that shares no value scores more.
-const MOST_WITHOUT_VALUES: f64 = 0.06 / GREATEST_SUM;
+features! {
+    /// What a candidate column is scored by; each is halved where either column may join by accident.
+    JoinFeatures,
+    /// How much each feature of a candidate column counts.
+    JoinWeights {
+        /// Weight of the shared values by their rarity, as a share of the query's.
+        rarity,
+        /// Share of the query's values found.
+        containment,
+        /// Share of the candidate's values found, where many of the query's are.
+        candidate_covered,
+        /// Distinct values per cell of the candidate, where many of the query's values are found.
+        candidate_unique,
+        /// Likeness of the names, where values agree.
+        same_name_and_values,
+        /// Likeness of the names.
+        name,
+        /// Cosine of the columns' vectors above a half.
+        meaning,
+    }
+}
 
-/// What a candidate column was scored by.
+impl JoinFeatures {
+    /// The greatest features of a column that shares no value.
+    const WITHOUT_VALUES: Self = Self {
+        rarity: 0.0,
+        containment: 0.0,
+        candidate_covered: 0.0,
+        candidate_unique: 0.0,
+        same_name_and_values: 0.0,
+        name: 1.0,
+        meaning: 1.0,
+    };
+
+    fn of(evidence: &Evidence) -> Self {
+        let Evidence { overlap, names, cosine, uniqueness, accidental } = *evidence;
+        let (rarity, containment) = overlap.map_or((0.0, 0.0), |overlap| (overlap.rarity, overlap.containment()));
+        let of_candidate = overlap.map_or(0.0, |overlap| overlap.containment_of_candidate());
+        let values = 0.7 * rarity + 0.3 * containment;
+        let share = if accidental { 0.5 } else { 1.0 };
+        Self {
+            rarity: share * rarity,
+            containment: share * containment,
+            candidate_covered: share * values * of_candidate,
+            candidate_unique: share * values * uniqueness,
+            same_name_and_values: share * names * values.sqrt(),
+            name: share * names,
+            meaning: share * ((cosine - 0.5) / 0.5).clamp(0.0, 1.0),
+        }
+    }
+}
+
+/// What is known of a candidate column.
 #[derive(Debug, Clone, Copy)]
-struct Features {
+struct Evidence {
     overlap: Option<Overlap>,
     names: f64,
     cosine: f64,
@@ -151,26 +209,10 @@ struct Features {
     accidental: bool,
 }
 
-impl Features {
-    /// The join score, 0..=1: shared values first, rare ones most; a like name counts where values agree; what the candidate
-    /// holds beyond the query, its meaning and its uniqueness decide between equals. Round weights, chosen on the shown
-    /// join benchmarks together (`tests/quality.rs` runs them), none for one of them.
-    fn score(&self) -> f64 {
-        let values = self.overlap.map_or(0.0, |overlap| 0.7 * overlap.rarity + 0.3 * overlap.containment());
-        let of_candidate = self.overlap.map_or(0.0, |overlap| overlap.containment_of_candidate());
-        let semantic = ((self.cosine - 0.5) / 0.5).clamp(0.0, 1.0);
-        let score = values * (1.0 + 0.15 * of_candidate + 0.1 * self.uniqueness)
-            + self.names * (0.12 * values.sqrt() + 0.03)
-            + 0.03 * semantic;
-        let score = score / GREATEST_SUM;
-        if self.accidental { score * 0.5 } else { score }
-    }
-}
-
 struct Candidate {
     column: ColumnRef,
     query_column: usize,
-    features: Features,
+    evidence: Evidence,
     score: f64,
 }
 
@@ -185,17 +227,18 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
         .collect::<Result<_>>()?;
     let mut best: BTreeMap<TableRef, Candidate> = BTreeMap::new();
     let found: Vec<Vec<Candidate>> =
-        asked.par_iter().map(|asked| asked.sharing_values(index)).collect::<Result<_>>()?;
+        asked.par_iter().map(|asked| asked.sharing_values(index, &options.weights)).collect::<Result<_>>()?;
     let known: HashSet<(usize, ColumnRef)> =
         found.iter().flatten().map(|candidate| (candidate.query_column, candidate.column)).collect();
     for candidate in found.into_iter().flatten() {
         keep_better(index, query, candidate, &mut best)?;
     }
     // Vectors are only asked for what values leave open.
-    let greatest = asked.iter().map(|asked| asked.weight * MOST_WITHOUT_VALUES).fold(0.0, f64::max);
+    let most_without_values = options.weights.score(&JoinFeatures::WITHOUT_VALUES);
+    let greatest = asked.iter().map(|asked| asked.weight * most_without_values).fold(0.0, f64::max);
     if best.values().filter(|candidate| candidate.score > greatest).count() < options.k {
         for asked in &asked {
-            for candidate in asked.meaning_the_same(index, &known)? {
+            for candidate in asked.meaning_the_same(index, &known, &options.weights)? {
                 keep_better(index, query, candidate, &mut best)?;
             }
         }
@@ -325,13 +368,18 @@ impl<'a> AskedColumn<'a> {
     }
 
     /// Candidates by equal values.
-    fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
+    fn sharing_values(&self, index: &LakeIndex, weights: &JoinWeights) -> Result<Vec<Candidate>> {
         let overlaps = closest_columns(index, self.column)?;
-        self.scored(index, overlaps.into_iter().map(|(column, overlap)| (column, Some(overlap))))
+        self.scored(index, weights, overlaps.into_iter().map(|(column, overlap)| (column, Some(overlap))))
     }
 
     /// Candidates by their vectors, but those `known` already with this column.
-    fn meaning_the_same(&self, index: &LakeIndex, known: &HashSet<(usize, ColumnRef)>) -> Result<Vec<Candidate>> {
+    fn meaning_the_same(
+        &self,
+        index: &LakeIndex,
+        known: &HashSet<(usize, ColumnRef)>,
+        weights: &JoinWeights,
+    ) -> Result<Vec<Candidate>> {
         let profile = &self.column.profile;
         let Some(vector) = &self.vector else { return Ok(Vec::new()) };
         if profile.logical != LogicalType::Text || profile.weakness.is_some() {
@@ -348,12 +396,13 @@ impl<'a> AskedColumn<'a> {
                 }
             }
         }
-        self.scored(index, found)
+        self.scored(index, weights, found)
     }
 
     fn scored(
         &self,
         index: &LakeIndex,
+        weights: &JoinWeights,
         found: impl IntoIterator<Item = (ColumnRef, Option<Overlap>)>,
     ) -> Result<Vec<Candidate>> {
         // Many columns are called the same.
@@ -368,15 +417,15 @@ impl<'a> AskedColumn<'a> {
                 Some(vector) => f64::from(segment.column_vectors.cosine_with(reference.column, vector)?),
                 None => 0.0,
             };
-            let features = Features {
+            let evidence = Evidence {
                 overlap,
                 names,
                 cosine,
                 uniqueness: record.uniqueness(),
                 accidental: self.column.profile.weakness.is_some() || record.weakness().is_some(),
             };
-            let score = features.score() * self.weight;
-            candidates.push(Candidate { column: reference, query_column: self.place, features, score });
+            let score = weights.score(&JoinFeatures::of(&evidence)) * self.weight;
+            candidates.push(Candidate { column: reference, query_column: self.place, evidence, score });
         }
         Ok(candidates)
     }
@@ -388,7 +437,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
     let column = &query.columns[candidate.query_column];
     let entry = index.entry(table)?;
     let name = segment.columns.name(record)?.to_string();
-    let overlap = candidate.features.overlap;
+    let overlap = candidate.evidence.overlap;
     let shared = overlap.map_or(0, |overlap| overlap.shared);
     let written = if shared > 0 { overlap::shared_as_written(&column.values, &segment.columns, record)? } else { 0 };
     let samples = segment.columns.samples(record)?;
@@ -415,7 +464,7 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
             query_column: column.profile.name.clone(),
             column: name.clone(),
             containment,
-            name_likeness: candidate.features.names,
+            name_likeness: candidate.evidence.names,
         }],
         column: name,
         kind,
@@ -428,8 +477,8 @@ fn answer(index: &LakeIndex, query: &QueryTable, table: TableRef, candidate: &Ca
         shared_values: shared,
         uniqueness: record.uniqueness(),
         fan_out: f64::from(record.multiplicity),
-        name_likeness: candidate.features.names,
-        semantic_likeness: candidate.features.cosine,
+        name_likeness: candidate.evidence.names,
+        semantic_likeness: candidate.evidence.cosine,
         rarity: overlap.map_or(0.0, |overlap| overlap.rarity),
         matches: matches.into_iter().take(3).collect(),
         normalised,

@@ -11,8 +11,10 @@ pub mod likeness;
 pub mod matching;
 pub mod new_rows;
 pub mod query_table;
+mod ranker;
 pub mod search;
 pub mod union;
+pub mod weights;
 
 pub use candidates::{Candidate, CandidateRequest, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
 pub use composite::{CompositeAnswers, CompositeOptions};
@@ -20,3 +22,4 @@ pub use join::{JoinAnswer, JoinOptions};
 pub use query_table::QueryTable;
 pub use search::{SearchAnswer, SearchOptions};
 pub use union::{UnionAnswer, UnionOptions};
+pub use weights::RankingWeights;

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fuse::reciprocal_rank_fusion;
 use super::query_table::sample_words;
+use super::ranker::features;
+use super::weights::RankingWeights;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::lexical::{FieldMatch, LexicalOptions};
@@ -15,17 +17,26 @@ use crate::index::{LakeIndex, TableRef};
 pub struct SearchOptions {
     /// Answers wanted.
     pub k: usize,
-    /// Weight of the word channel in the fusion.
-    pub lexical_weight: f64,
-    /// Weight of the vector channel in the fusion.
-    pub dense_weight: f64,
+    /// How much each channel counts.
+    pub weights: SearchWeights,
 }
 
 impl SearchOptions {
-    /// `k` answers with the built-in weights. The static model is the weaker channel on words that occur as such, hence the
-    /// smaller weight; measured in `eval/`.
+    /// `k` answers with the weights that ship.
     pub fn new(k: usize) -> Self {
-        Self { k, lexical_weight: 1.0, dense_weight: 0.4 }
+        Self { k, weights: RankingWeights::shipped().search }
+    }
+}
+
+features! {
+    /// What a table that answers a text is scored by.
+    SearchFeatures,
+    /// How much each feature counts. The static model is the weaker channel on words that occur as such.
+    SearchWeights {
+        /// Reciprocal rank by words (BM25).
+        words,
+        /// Reciprocal rank by meaning.
+        meaning,
     }
 }
 
@@ -85,8 +96,8 @@ pub fn search(
     dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || lexical_order.contains(table));
     let dense_order: Vec<TableRef> = dense.iter().map(|(table, _)| *table).collect();
     let mut fused = reciprocal_rank_fusion(&[
-        (options.lexical_weight, lexical_order.clone()),
-        (options.dense_weight, dense_order.clone()),
+        (options.weights.words, lexical_order.clone()),
+        (options.weights.meaning, dense_order.clone()),
     ]);
     // A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
     let exact: Vec<TableRef> = lexical

@@ -16,6 +16,8 @@ use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
 use super::new_rows::{NewRows, RowHashes};
 use super::query_table::{QueryColumn, QueryTable, sample_words};
+use super::ranker::features;
+use super::weights::RankingWeights;
 use crate::error::Result;
 use crate::index::lexical::{Boosts, LexicalField, LexicalOptions};
 use crate::index::open::Segment;
@@ -32,6 +34,15 @@ pub struct UnionOptions {
     pub k: usize,
     /// Whether the files are read again to count new rows.
     pub count_rows: bool,
+    /// How much each feature counts.
+    pub weights: UnionWeights,
+}
+
+impl UnionOptions {
+    /// `k` answers with the weights that ship; new rows are not counted.
+    pub fn new(k: usize) -> Self {
+        Self { k, count_rows: false, weights: RankingWeights::shipped().union }
+    }
 }
 
 /// A pair of aligned columns with the evidence; every likeness in 0..=1.
@@ -51,21 +62,17 @@ pub struct AlignedPair {
     pub meaning: f64,
 }
 
-/// What a union score is made of; each part in 0..=1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ScoreParts {
-    /// Sum of the aligned pairs' scores over the columns that could align.
-    pub alignment: f64,
-    /// BM25 of the query's words, as a share of the best table's.
-    pub words: f64,
-    /// Cosine of the whole tables' vectors.
-    pub content: f64,
-}
-
-impl ScoreParts {
-    /// The union score, 0..=1.
-    fn score(&self) -> f64 {
-        0.68 * self.alignment + 0.18 * self.words + 0.14 * self.content
+features! {
+    /// What a union score is made of.
+    UnionFeatures,
+    /// How much each feature counts.
+    UnionWeights {
+        /// Sum of the aligned pairs' scores over the columns that could align.
+        alignment,
+        /// BM25 of the query's words, as a share of the best table's.
+        words,
+        /// Cosine of the whole tables' vectors.
+        content,
     }
 }
 
@@ -79,7 +86,7 @@ pub struct UnionAnswer {
     /// Greater is better, 0..=1.
     pub score: f64,
     /// What the score is made of.
-    pub parts: ScoreParts,
+    pub parts: UnionFeatures,
     /// Aligned columns, in the query's order.
     pub alignment: Vec<AlignedPair>,
     /// Columns of the query that found no partner.
@@ -117,7 +124,8 @@ const COPY_SHARE: f64 = 0.05;
 struct Candidate<'a> {
     id: &'a str,
     table: TableRef,
-    parts: ScoreParts,
+    parts: UnionFeatures,
+    score: f64,
     pairs: Vec<Pair>,
 }
 
@@ -143,7 +151,7 @@ pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &Unio
     let mut tables: Vec<TableRef> =
         fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin).collect();
     tables.truncate(ALIGNED_TABLES);
-    let candidates = aligned(index, query, &tables, &word_scores, options.k)?;
+    let candidates = aligned(index, query, &tables, &word_scores, options)?;
     let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
     candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
 }
@@ -154,8 +162,9 @@ fn aligned<'a>(
     query: &QueryTable,
     tables: &[TableRef],
     words: &HashMap<TableRef, f64>,
-    k: usize,
+    options: &UnionOptions,
 ) -> Result<Vec<Candidate<'a>>> {
+    let UnionOptions { k, weights, .. } = *options;
     let Some(first) = index.segments().first() else { return Ok(Vec::new()) };
     let mut aligner = Aligner::of(query, first)?;
     let mut fits = Fits::default();
@@ -170,10 +179,11 @@ fn aligned<'a>(
         let columns = segment.catalog.columns(table.table)?.len();
         let content = f64::from(segment.content_vectors.cosine_with(table.table, &content_query)?).max(0.0);
         let words = words.get(table).copied().unwrap_or(0.0);
-        let parts = |fit, pairs| ScoreParts { alignment: alignment_score(query, fit, pairs, columns), words, content };
+        let parts =
+            |fit, pairs| UnionFeatures { alignment: alignment_score(query, fit, pairs, columns), words, content };
         let (most_fit, most_pairs) = fits.bound();
         let hopeless = candidates.len() == k
-            && candidates.last().is_some_and(|worst| parts(most_fit, most_pairs).score() < worst.parts.score());
+            && candidates.last().is_some_and(|worst| weights.score(&parts(most_fit, most_pairs)) < worst.score);
         if hopeless || k == 0 {
             continue;
         }
@@ -182,10 +192,10 @@ fn aligned<'a>(
             continue;
         }
         let parts = parts(pairs.iter().map(|(_, _, fit)| fit.score).sum(), pairs.len());
+        let score = weights.score(&parts);
         let id = index.id(*table)?;
-        let before =
-            |other: &Candidate<'_>| other.parts.score().total_cmp(&parts.score()).then(id.cmp(other.id)).is_gt();
-        candidates.insert(candidates.partition_point(before), Candidate { id, table: *table, parts, pairs });
+        let before = |other: &Candidate<'_>| other.score.total_cmp(&score).then(id.cmp(other.id)).is_gt();
+        candidates.insert(candidates.partition_point(before), Candidate { id, table: *table, parts, score, pairs });
         candidates.truncate(k);
     }
     Ok(candidates)
@@ -365,7 +375,7 @@ fn answer(
     let mut answer = UnionAnswer {
         table: entry.id.to_string(),
         title: entry.title(),
-        score: candidate.parts.score().clamp(0.0, 1.0),
+        score: candidate.score.clamp(0.0, 1.0),
         parts: candidate.parts,
         unmatched: unmatched.map(|(_, column)| column.profile.name.clone()).collect(),
         extra: extra.map(|(_, column)| column.name.clone()).collect(),

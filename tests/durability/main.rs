@@ -82,12 +82,12 @@ fn answers(lake: &Path, folder: &Path) -> Result<Vec<String>, Error> {
     for id in ids.iter().step_by(40) {
         let query = QueryTable::resolve(&index, lake, id, embedder)?;
         let mut found: Vec<String> = Vec::new();
-        for answer in join::search(&index, &query, &JoinOptions { k: ALL, column: Some(0) })? {
+        for answer in join::search(&index, &query, &JoinOptions { column: Some(0), ..JoinOptions::new(ALL) })? {
             if answer.shared_values > 0 {
                 found.push(format!("{id} join {:.3} {} {}", answer.containment, answer.table, answer.shared_values));
             }
         }
-        let best = union::search(&index, lake, &query, &UnionOptions { k: 3, count_rows: false })?;
+        let best = union::search(&index, lake, &query, &UnionOptions::new(3))?;
         found.push(format!("{id} union {}", best.iter().any(|answer| answer.alignment.len() == 3)));
         found.sort_unstable();
         lines.append(&mut found);

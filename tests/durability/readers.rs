@@ -96,7 +96,7 @@ fn check_snapshot(index: &LakeIndex, outside: &Path) -> Result<u64, Error> {
     }
     assert!(editions.iter().all(|edition| *edition == editions[0]), "a commit seen in part: {editions:?}");
     let query = QueryTable::read(outside, None, embedder)?;
-    for answer in join::search(index, &query, &JoinOptions { k: 20, column: Some(0) })? {
+    for answer in join::search(index, &query, &JoinOptions { column: Some(0), ..JoinOptions::new(20) })? {
         assert_eq!(index.entry(index.find(&answer.table)?)?.profile.rows, answer.rows);
     }
     let found = search::search(index, embedder, "together edition", &SearchOptions::new(TOGETHER))?;
