@@ -117,14 +117,14 @@ impl Agent<'_> {
         let pair = if has_working { None } else { self.pair(session, turn, &spec, &scored)? };
         let mut notes = Vec::new();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
-        let holds = |place: usize, hash: u64| match (base_query, scored.first()) {
+        let holds = |place: usize, hash: u64| match (base_query, best_table(&scored)) {
             (Some(query), _) => {
                 query.columns.get(place).is_some_and(|column| column.values.hashes.binary_search(&hash).is_ok())
             }
             (None, Some(best)) => self.is_held(best.id(), place, hash).unwrap_or(false),
             (None, None) => false,
         };
-        let base = match (working, base_query, scored.first()) {
+        let base = match (working, base_query, best_table(&scored)) {
             (Some(input), Some(query), _) => Some(Base { input: input.clone(), entry: &query.entry, holds: &holds }),
             (None, Some(query), _) => {
                 let input = Input::Table(query.entry.id.as_str().to_string());
@@ -220,13 +220,18 @@ impl Agent<'_> {
     ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
         let asked = &turn.signals.operation;
         let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
-        let Some(best) = scored.first().filter(|_| combines >= WORTH_PAIRING) else { return Ok(None) };
+        let Some(best) = best_table(scored).filter(|_| combines >= WORTH_PAIRING) else { return Ok(None) };
         let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
         let mut partners = self.scored(session, turn, spec, Some(&base), &turn.text)?;
         let found: BTreeSet<&str> = scored.iter().take(PAIRED).map(Scored::id).collect();
         partners.sort_by_key(|partner| !found.contains(partner.id()));
         Ok(Some((base, partners)))
     }
+}
+
+/// The best candidate that an operation can start from: its data is in the lake.
+fn best_table(scored: &[Scored]) -> Option<&Scored> {
+    scored.iter().find(|scored| !scored.candidate.entry.record)
 }
 
 /// What a turn is answered from.
@@ -349,6 +354,7 @@ fn ranked_table(scored: Scored) -> RankedTable {
     RankedTable {
         table: entry.id.as_str().to_string(),
         title: entry.title(),
+        record: entry.record,
         rows: entry.profile.rows,
         columns: entry.profile.columns.len(),
         operation,

@@ -11,7 +11,8 @@ use crate::index::watch::watch;
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let place = Place::of(arguments, command.lake.as_deref())?;
     let sample_rows = command.sample_rows.map(u64::from);
-    let options = BuildOptions { rebuild: command.rebuild, repair: command.repair, sample_rows };
+    let records = command.records.clone();
+    let options = BuildOptions { rebuild: command.rebuild, repair: command.repair, records, sample_rows };
     let stats = place.build(arguments, &options)?;
     report(arguments, &stats)?;
     if !command.watch || stats.unread > 0 {

@@ -170,6 +170,12 @@ pub fn build_summary(stats: &BuildStats) {
         stats.unchanged,
         bytes(stats.read_bytes)
     ));
+    if stats.records > 0 {
+        narrate(&format!("{} records of data that is not in the lake", stats.records));
+    }
+    if stats.records_left_out > 0 {
+        narrate(&format!("{} lines of the records could not be used", stats.records_left_out));
+    }
     if stats.sampled > 0 {
         narrate(&format!("{} tables were sampled: only their first rows are in the index", stats.sampled));
     }
@@ -245,7 +251,7 @@ pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<Str
                 (place + 1).to_string(),
                 shown(answer.table(), 80),
                 format!("{:.3}", answer.score()),
-                answer.rows().to_string(),
+                rows_text(answer.rows()),
                 shown(answer.reason(), 400),
             ]);
         }
@@ -254,12 +260,18 @@ pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<Str
         return;
     };
     for (place, answer) in answers.iter().enumerate() {
-        out(&format!("{}. {}  ({:.3}, {} rows)", place + 1, shown(answer.table(), 200), answer.score(), answer.rows()));
+        let rows = rows_text(answer.rows());
+        out(&format!("{}. {}  ({:.3}, {rows} rows)", place + 1, shown(answer.table(), 200), answer.score()));
         for line in explain(answer) {
             out(&format!("   {line}"));
         }
         out("");
     }
+}
+
+/// A number of rows, where it is known.
+fn rows_text(rows: Option<u64>) -> String {
+    rows.map_or_else(|| "?".into(), |rows| rows.to_string())
 }
 
 /// Time taken and what to do next, on stderr.
@@ -288,7 +300,10 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
     for matched in &answer.matched {
         lines.push(format!("{} matches {}", matched.field.name(), shown(&matched.words.join(", "), 200)));
     }
-    lines.push(format!("columns: {}", shown(&answer.columns.join(", "), 300)));
+    lines.push(match answer.record {
+        true => "a record: its data is not in the lake, rows and columns are unknown".into(),
+        false => format!("columns: {}", shown(&answer.columns.join(", "), 300)),
+    });
     lines
 }
 
@@ -376,8 +391,12 @@ pub fn table_list(tables: &[TableLine]) {
     for line in tables {
         table.add_row([
             shown(&line.table, 80),
-            line.sampled.map_or_else(|| line.rows.to_string(), |sample| sample.to_string()),
-            line.columns.to_string(),
+            match line.sampled {
+                _ if line.record => "?".into(),
+                Some(sample) => sample.to_string(),
+                None => line.rows.to_string(),
+            },
+            if line.record { "?".into() } else { line.columns.to_string() },
             shown(&line.title, 200),
         ]);
     }
@@ -391,6 +410,10 @@ pub fn profile(entry: &TableEntry, composite_keys: &[CompositeKey]) {
     out(&format!("{}  ({})", shown(entry.id.as_str(), 200), shown(&entry.title(), 200)));
     if let Some(description) = entry.metadata.as_ref().and_then(|metadata| metadata.description.as_deref()) {
         out(&shown(description, 600));
+    }
+    if entry.record {
+        out("a record of a catalogue: its data is not in the lake, rows and columns are unknown");
+        return;
     }
     let grain = match profile.grain.kind {
         GrainKind::Instance => "one row is an instance",

@@ -1,6 +1,6 @@
 //! `lakeward profile TABLE` and `lakeward tables`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +44,9 @@ pub struct TableLine {
     pub table: String,
     /// Its title.
     pub title: String,
+    /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
     /// Rows; those read, where it is `sampled`.
     pub rows: u64,
     /// The part that was read, where that is not all.
@@ -60,7 +63,9 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
         Ok((place, index)) => match index.find(&command.table) {
             Ok(table) => {
                 let table = index.entry(table)?;
-                report(&source::file_path(&place.lake, &table.path)?, (*table).clone(), true)
+                // A record has no file, and without one there are no composite keys.
+                let path = if table.record { Ok(PathBuf::new()) } else { source::file_path(&place.lake, &table.path) };
+                report(&path?, (*table).clone(), true)
             }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),
@@ -108,6 +113,7 @@ pub fn lines(index: &LakeIndex, wanted: &str) -> Result<Vec<TableLine>> {
         tables.push(TableLine {
             table: entry.id.to_string(),
             title: entry.title(),
+            record: entry.record,
             rows: entry.profile.rows,
             sampled: entry.report.sample,
             columns: entry.profile.columns.len() as u64,

@@ -157,8 +157,8 @@ pub trait Listed {
     fn table(&self) -> &str;
     /// Its score; greater is better.
     fn score(&self) -> f64;
-    /// Its rows.
-    fn rows(&self) -> u64;
+    /// Its rows, where they are known.
+    fn rows(&self) -> Option<u64>;
     /// Why it was found.
     fn reason(&self) -> &str;
 }
@@ -173,8 +173,8 @@ macro_rules! listed {
             fn score(&self) -> f64 {
                 self.score
             }
-            fn rows(&self) -> u64 {
-                self.rows
+            fn rows(&self) -> Option<u64> {
+                self.rows.into()
             }
             fn reason(&self) -> &str {
                 &self.reason

@@ -16,25 +16,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LakeIndex;
-use super::catalog::{Catalog, FileStamp};
+use super::catalog::Catalog;
 use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
-use super::plan::{Plan, Read, plan, settled_time};
+use super::plan::{Plan, Read, Wanted, plan};
 use super::segment_builder::SegmentBuilder;
-use super::table_draft::TableDraft;
 use super::{merge, verify};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::lake::catalog::{TableEntry, own_citation};
 use crate::lake::metadata::MetadataIndex;
-use crate::lake::profile;
-use crate::lake::reader::{self, ReadOptions, Repair, RepairKind};
-use crate::lake::scan;
+use crate::lake::reader::{ReadOptions, Repair, RepairKind};
 use crate::lake::source::{self, ContentHash};
 
 mod observer;
+mod reading;
 
 pub use observer::{BuildObserver, BuildStep, Silent};
+use reading::{FileResult, read_records, read_table};
 
 /// Files handed to the reading threads at once.
 const CHUNK_FILES: usize = 128;
@@ -48,6 +46,11 @@ const SEGMENT_VALUES: usize = 16 << 20;
 pub struct BuildStats {
     /// Tables in the index now.
     pub tables: u64,
+    /// Records of a catalogue in the index now that describe none of these tables; not counted among them, but among what was
+    /// added, changed, removed and left.
+    pub records: u64,
+    /// Lines of the file of records that hold none; `problems` says why.
+    pub records_left_out: u64,
     /// Columns in the index now.
     pub columns: u64,
     /// Tables read because they are new.
@@ -97,7 +100,7 @@ impl BuildStats {
 
     /// Whether something of the lake is not in the index.
     pub fn is_partial(&self) -> bool {
-        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0
+        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0 || self.records_left_out > 0
     }
 }
 
@@ -108,6 +111,9 @@ pub struct BuildOptions {
     pub rebuild: bool,
     /// Check every byte of the existing index first and read again what damaged segments held.
     pub repair: bool,
+    /// A file of catalogue records (see [`crate::lake::metadata::Records`]). Without one, that of the run before, which is remembered; `rebuild`
+    /// forgets it.
+    pub records: Option<PathBuf>,
     /// Read only so many rows of every table, from the first on; all without it. What an older run read to another extent is
     /// read again.
     pub sample_rows: Option<u64>,
@@ -138,6 +144,7 @@ pub fn build(
     fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
     let _lock = WriteLock::acquire(folder)?;
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
+    let records_before = manifest.records.clone();
     let segments_before = manifest.segments.len();
     if options.repair {
         manifest.segments.retain(|segment| verify::damage_of(folder, segment).is_empty());
@@ -147,11 +154,23 @@ pub fn build(
         // An index that cannot be opened must not be added to and called up to date.
         LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
     }
-    let listing = source::list_files(lake)?;
+    let mut listing = source::list_files(lake)?;
+    let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
-    problems.extend(listing.problems);
+    problems.append(&mut listing.problems);
+    let records_left_out = records.left_out;
+    let ids = source::assign_ids(&listing.files);
+    let (recorded, records) = records.divide(&ids);
     let sample_rows = options.wanted_rows();
-    let plan = plan(folder, &manifest, &listing.files, &metadata, sample_rows)?;
+    let wanted = Wanted {
+        files: &listing.files,
+        ids: &ids,
+        metadata: &metadata,
+        recorded: &recorded,
+        records: &records,
+        sample_rows,
+    };
+    let plan = plan(folder, &manifest, &wanted)?;
     let bytes = plan.reads.iter().map(|read| read.file.read_bytes).sum();
     observer.started(plan.reads.len() as u64, bytes);
     let mut outcome = Outcome::default();
@@ -176,6 +195,7 @@ pub fn build(
         || plan.changes_manifest()
         || repaired_segments > 0
         || other_extent
+        || records_before != manifest.records
         || known_skips != manifest.skipped.len()
         || !plan.reads.is_empty();
     if changed {
@@ -186,8 +206,11 @@ pub fn build(
     observer.reached(BuildStep::OrphansRemoved);
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
     let renamed = plan.renamed(std::mem::take(&mut outcome.new_contents));
+    let live_records = plan.unchanged_records + done.iter().filter(|read| read.record.is_some()).count() as u64;
     Ok(BuildStats {
-        tables: manifest.segments.iter().map(live).sum(),
+        tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),
+        records: live_records,
+        records_left_out,
         columns: live_columns(folder, &manifest)?,
         added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped - renamed,
         changed: done.iter().filter(|read| !read.new).count() as u64,
@@ -300,9 +323,6 @@ struct Outcome {
     skipped: Vec<SkippedFile>,
 }
 
-/// What became of one file.
-type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
-
 /// Reads the planned files on all cores while one thread writes segments; appends those to `manifest`. Interrupted, it
 /// finishes what was read.
 fn read_and_write(
@@ -386,62 +406,6 @@ fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
         chunks.push(&reads[start..]);
     }
     chunks
-}
-
-fn read_table(
-    read: &Read<'_>,
-    options: &ReadOptions,
-    lake_name: &str,
-    embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
-) -> FileResult {
-    let result = draft_table(read, options, lake_name, embedder);
-    observer.file_done(read.file.read_bytes);
-    result.map_err(|error| {
-        // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
-        let (reason, modified_ns) = match error {
-            Error::Unreadable { reason, .. } => (reason, read.file.modified_ns),
-            Error::Io { source, .. } => (source.to_string(), 0),
-            other => (other.to_string(), read.file.modified_ns),
-        };
-        SkippedFile { path: read.file.relative.clone(), reason, read_bytes: read.file.read_bytes, modified_ns }
-    })
-}
-
-fn draft_table(
-    read: &Read<'_>,
-    options: &ReadOptions,
-    lake_name: &str,
-    embedder: &dyn Embedder,
-) -> Result<Box<TableDraft>> {
-    // Before the content is looked at: what changes from here on is noticed by the next update. What is scanned is hashed in
-    // the same reading, or before it, so that a file changed meanwhile never has the hash of what was not scanned.
-    let settled_time = settled_time(read.file);
-    let (mut reader, content) = reader::open_hashed(read.file, options)?;
-    let scan = scan::scan(reader.as_mut())?;
-    let content = content.finish(reader)?;
-    let profile = profile::profile(&scan);
-    let published = read.metadata.and_then(|metadata| metadata.identifier.clone());
-    let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
-    let entry = TableEntry {
-        id: read.id.clone(),
-        path: read.file.relative.clone(),
-        read_bytes: read.file.read_bytes,
-        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
-        metadata: read.metadata.cloned(),
-        report: scan.report,
-        profile,
-        content,
-    };
-    let stamp = FileStamp {
-        path: read.file.relative.clone(),
-        read_bytes: read.file.read_bytes,
-        modified_ns: settled_time,
-        content: *content.as_bytes(),
-        metadata_hash: read.metadata_hash,
-        sample_rows,
-    };
-    Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
 }
 
 fn write_segments(

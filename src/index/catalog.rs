@@ -196,6 +196,12 @@ impl Catalog {
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
     }
 
+    /// The path of table `table` in the lake.
+    pub fn path(&self, table: u32) -> Result<&str> {
+        let record = self.record(table)?;
+        self.name(record.path_start, record.path_len)
+    }
+
     /// What the file of table `table` was when it was read.
     pub fn stamp(&self, table: u32) -> Result<FileStamp> {
         let record = self.record(table)?;

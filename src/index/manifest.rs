@@ -35,6 +35,9 @@ pub struct Manifest {
     /// Of every table, so many rows at the most were read; all without it. The setting of the last run that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_rows: Option<u64>,
+    /// The file of catalogue records: its path below the lake, else from the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<String>,
     /// Live segments, oldest first.
     pub segments: Vec<SegmentEntry>,
     /// Files of the lake that hold no readable table, with the reason.
@@ -123,6 +126,7 @@ impl Manifest {
             lake,
             embedder,
             sample_rows: None,
+            records: None,
             segments: Vec::new(),
             skipped: Vec::new(),
             partial: Vec::new(),

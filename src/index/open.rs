@@ -217,6 +217,15 @@ impl LakeIndex {
         self.segment(table.segment)?.catalog.id(table.table)
     }
 
+    /// Whether `table` is a record of a catalogue, whose data is not in the lake.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn is_record(&self, table: TableRef) -> Result<bool> {
+        let path = self.segment(table.segment)?.catalog.path(table.table)?;
+        Ok(path.contains("//"))
+    }
+
     /// The entry of a table; parsed once while it is among those used lately.
     pub fn entry(&self, table: TableRef) -> Result<Arc<TableEntry>> {
         self.entries.get(table, || self.segment(table.segment)?.catalog.entry(table.table))

@@ -4,6 +4,7 @@
 //! differs and the size does not, the content is hashed, and equal content means that only the stamp is renewed. A stamp
 //! without a time (see [`settled_time`]) is always hashed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +15,7 @@ use super::CATALOG_FILE;
 use super::catalog::{Catalog, FileStamp};
 use super::manifest::{Manifest, SkippedFile};
 use crate::error::Result;
-use crate::lake::metadata::{MetadataIndex, TableMetadata};
+use crate::lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
 use crate::lake::source::{self, ContentHash, LakeFile, TableId};
 
 /// Times of change closer than this to the moment of reading are not trusted: file systems tick, some every 10 ms, and a file
@@ -25,8 +26,10 @@ const TICK_NS: u64 = 100_000_000;
 pub(super) struct Read<'a> {
     pub file: &'a LakeFile,
     pub id: TableId,
-    pub metadata: Option<&'a TableMetadata>,
+    pub metadata: Option<Cow<'a, TableMetadata>>,
     pub metadata_hash: u64,
+    /// Where it is no file but a record of a catalogue: the hash of its line.
+    pub record: Option<ContentHash>,
     /// Whether no table of the index comes from this path.
     pub new: bool,
 }
@@ -41,6 +44,8 @@ pub(super) struct Plan<'a> {
     /// Files known to hold no readable table and unchanged since.
     pub skipped_before: Vec<SkippedFile>,
     pub unchanged: u64,
+    /// Records of a catalogue among the unchanged.
+    pub unchanged_records: u64,
     /// Tables whose file is gone.
     pub removed: u64,
     gone: Vec<Gone>,
@@ -79,23 +84,33 @@ impl Known {
     }
 }
 
-/// Compares the files of the lake with the index in `folder`. Of each table the first `sample_rows` rows are wanted, all of
-/// them without: what was read to another extent is read again.
+/// What an index is to hold.
+pub(super) struct Wanted<'a> {
+    /// The files of the lake.
+    pub files: &'a [LakeFile],
+    /// Their ids.
+    pub ids: &'a [TableId],
+    /// What sidecars say of them.
+    pub metadata: &'a MetadataIndex,
+    /// What records say of them, by id.
+    pub recorded: &'a HashMap<TableId, TableMetadata>,
+    /// Records of what is not in the lake.
+    pub records: &'a [CatalogueRecord],
+    /// Of each table the first rows, all of them without: what was read to another extent is read again.
+    pub sample_rows: Option<u64>,
+}
+
+/// Compares what is wanted with the index in `folder`.
 ///
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where a catalogue is damaged.
-pub(super) fn plan<'a>(
-    folder: &Path,
-    manifest: &Manifest,
-    files: &'a [LakeFile],
-    metadata: &'a MetadataIndex,
-    sample_rows: Option<u64>,
-) -> Result<Plan<'a>> {
+pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) -> Result<Plan<'a>> {
+    let Wanted { files, ids, metadata, recorded, records, sample_rows } = *wanted;
     let mut known = known_tables(folder, manifest, sample_rows)?;
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut plan = Plan { sample_rows, ..Plan::default() };
     let mut touched: Vec<(Read<'a>, Known)> = Vec::new();
-    for (file, id) in files.iter().zip(source::assign_ids(files)) {
+    for (file, id) in files.iter().zip(ids.iter().cloned()) {
         if let Some(skip) = skipped.get(file.relative.as_str())
             && skip.read_bytes == file.read_bytes
             && skip.modified_ns == file.modified_ns
@@ -103,9 +118,13 @@ pub(super) fn plan<'a>(
             plan.skipped_before.push((*skip).clone());
             continue;
         }
-        let described = metadata.get(&file.relative);
-        let metadata_hash = described.map_or(0, metadata_hash);
-        let read = Read { file, id, metadata: described, metadata_hash, new: false };
+        let sidecar = metadata.get(&file.relative);
+        let described = match (recorded.get(&id), sidecar) {
+            (Some(record), Some(sidecar)) => Some(Cow::Owned(record.clone().or(sidecar))),
+            (record, sidecar) => record.or(sidecar).map(Cow::Borrowed),
+        };
+        let metadata_hash = described.as_deref().map_or(0, metadata_hash);
+        let read = Read { file, id, metadata: described, metadata_hash, record: None, new: false };
         let Some(table) = known.remove(&file.relative) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
@@ -125,6 +144,28 @@ pub(super) fn plan<'a>(
         }
     }
     plan.look_into(touched);
+    for record in records {
+        let metadata_hash = metadata_hash(&record.metadata);
+        let read = Read {
+            file: &record.file,
+            id: record.id.clone(),
+            metadata: Some(Cow::Borrowed(&record.metadata)),
+            metadata_hash,
+            record: Some(record.content),
+            new: false,
+        };
+        match known.remove(&record.file.relative) {
+            None => plan.reads.push(Read { new: true, ..read }),
+            Some(table) if table.stamp.metadata_hash == metadata_hash => {
+                plan.unchanged += 1;
+                plan.unchanged_records += 1;
+            }
+            Some(table) => {
+                plan.gone.push(table.gone(Some(read.id.clone())));
+                plan.reads.push(read);
+            }
+        }
+    }
     plan.removed = known.len() as u64;
     plan.gone.extend(known.into_values().map(|table| table.gone(None)));
     plan.reads.sort_by(|a, b| a.id.cmp(&b.id));

@@ -108,7 +108,8 @@ impl Words {
         }
         let metadata = entry.metadata.as_ref();
         let mut description = metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default();
-        for line in &entry.report.preamble {
+        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(&entry.report.preamble)
+        {
             description.push('\n');
             description.push_str(line);
         }

@@ -24,6 +24,10 @@ pub struct TableEntry {
     /// What the publisher says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<TableMetadata>,
+    /// Whether it is a record of a catalogue: its data is not in the lake, so rows and columns are unknown. Text search finds
+    /// it; it is never joined, appended or queried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
     /// How the file was read and what had to be mended.
     pub report: ReadReport,
     /// What is in it.

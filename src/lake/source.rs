@@ -254,9 +254,13 @@ fn escape_name(name: &[u8]) -> String {
 /// Where the file lies whose path below `root` is written `relative`, as [`LakeFile::relative`] is.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives.
+/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives, and for that of a catalogue record
+/// (with `//` in it), which is no file.
 pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
     let plain = root.join(relative);
+    if relative.contains("//") {
+        return Err(Error::unreadable(&plain, "a record of a catalogue: its data is not in the lake"));
+    }
     let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
     if !inside {
         return Err(Error::unreadable(&plain, "its path leads out of the lake"));
@@ -416,6 +420,11 @@ impl ContentHash {
     /// What `hasher` has taken.
     pub(super) fn of(hasher: &blake3::Hasher) -> ContentHash {
         ContentHash(*hasher.finalize().as_bytes())
+    }
+
+    /// The hash of `bytes`.
+    pub fn of_bytes(bytes: &[u8]) -> ContentHash {
+        ContentHash(*blake3::hash(bytes).as_bytes())
     }
 
     /// The 32 bytes of the hash.

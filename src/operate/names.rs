@@ -26,6 +26,10 @@ impl Names {
         let catalogs = index.segments().iter().map(|segment| segment.catalog.clone()).collect();
         let mut tables = Vec::with_capacity(index.len());
         for table in index.tables() {
+            // What is no file cannot be queried.
+            if index.is_record(table)? {
+                continue;
+            }
             tables.push((index.id(table)?.to_string(), table.segment as usize, table.table));
         }
         tables.sort();

@@ -30,7 +30,10 @@ pub struct RankedTable {
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Its rows; those read where it was sampled.
+    /// Whether it is a record of a catalogue: its data is not in the lake, and no operation can use it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Its rows; those read where it was sampled; 0 for a record.
     pub rows: u64,
     /// Its columns.
     pub columns: usize,

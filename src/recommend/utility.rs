@@ -157,6 +157,10 @@ pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String])
 /// How well an operation can be done with a table, 0..=1, whoever asks for it.
 pub fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool) -> f64 {
     let columns = &candidate.entry.profile.columns;
+    if candidate.entry.record {
+        // Its data is elsewhere.
+        return 0.0;
+    }
     match kind {
         OperationKind::Join if has_working => candidate.join.as_ref().map_or(0.0, |join| join.score),
         OperationKind::Union if has_working => candidate.union.as_ref().map_or(0.0, |union| union.score),

@@ -62,6 +62,9 @@ impl QueryTable {
             return Self::read(path, None, embedder);
         };
         let entry = index.entry(table)?;
+        if entry.record {
+            return Err(Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake")));
+        }
         // As much of it as the index knows.
         let rows = entry.report.sample.map(|sample| sample.rows);
         let path = source::file_path(lake, &entry.path)?;
@@ -94,6 +97,7 @@ impl QueryTable {
             content: source::content_hash(path)?,
             citation: String::new(),
             metadata: None,
+            record: false,
             profile: profile::profile(&scan),
             report: scan.report,
         };

@@ -62,8 +62,12 @@ pub struct SearchAnswer {
     pub cosine: f64,
     /// Which field matched which words of the request.
     pub matched: Vec<FieldMatch>,
-    /// Rows; those read, where it is `sampled`.
-    pub rows: u64,
+    /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Rows; those read, where it is `sampled`; none for a record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// Whether only the table's first rows were read: words of the other rows are not found.
     pub sampled: bool,
     /// Column names.
@@ -122,7 +126,8 @@ pub fn search(
             lexical_score: hit.map(|hit| f64::from(hit.score)),
             cosine: f64::from(cosine),
             matched: hit.map(|hit| hit.matched.clone()).unwrap_or_default(),
-            rows: entry.profile.rows,
+            record: entry.record,
+            rows: (!entry.record).then_some(entry.profile.rows),
             sampled: entry.report.sample.is_some(),
             columns: entry.profile.columns.iter().map(|column| column.name.clone()).collect(),
             reason: String::new(),
@@ -151,6 +156,9 @@ fn reason(answer: &SearchAnswer, exact: bool) -> String {
     let mut parts: Vec<String> = Vec::new();
     if exact {
         parts.push("this is its name".into());
+    }
+    if answer.record {
+        parts.push("a record, its data is not in the lake".into());
     }
     for matched in answer.matched.iter().take(3) {
         parts.push(format!("{}: {}", matched.field.name(), matched.words.join(", ")));

@@ -25,8 +25,8 @@ pub fn screen(answer: &Recommendation) {
                 (place + 1).to_string(),
                 shown(&ranked.table, 80),
                 format!("{:.2}", ranked.utility.total),
-                ranked.rows.to_string(),
-                ranked.operation.name().to_string(),
+                if ranked.record { "?".into() } else { ranked.rows.to_string() },
+                if ranked.record { "–" } else { ranked.operation.name() }.to_string(),
                 shown(&ranked.reason, REASON),
             ]);
         }

@@ -1,7 +1,8 @@
 //! What publishers say about their tables, read where they put it.
 //!
 //! Sidecar files of five standards (Frictionless data packages, Croissant and schema.org JSON-LD, CKAN `package_show`, DCAT
-//! `data.json`, CSVW) become one plain type, [`TableMetadata`], found by the path of the table it describes. What a
+//! `data.json`, CSVW) and files of catalogue records ([`Records`]) become one plain type, [`TableMetadata`], found by the
+//! path or the id of the table it describes. What a
 //! document says of the whole dataset and of one file in it is merged, the file's word first.
 //!
 //! Documents are hostile until proven otherwise: any type may stand anywhere, so every value is read loosely (`value`), cut to
@@ -15,6 +16,7 @@ mod csvw;
 mod dcat;
 mod frictionless;
 mod index;
+mod records;
 mod schema_org;
 mod value;
 
@@ -27,6 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use index::MetadataIndex;
+pub use records::{CatalogueRecord, Records};
 
 /// The standard that a sidecar follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
@@ -44,6 +47,8 @@ pub enum Standard {
     Dcat,
     /// CSV on the Web.
     Csvw,
+    /// A line of a file of catalogue records.
+    Record,
 }
 
 /// What a publisher says about one column.
@@ -110,6 +115,32 @@ pub struct TableMetadata {
 }
 
 impl TableMetadata {
+    /// What is said here, and by `other` where nothing is said here.
+    pub fn or(mut self, other: &TableMetadata) -> Self {
+        let fill = |own: &mut Option<String>, other: &Option<String>| {
+            if own.is_none() {
+                own.clone_from(other);
+            }
+        };
+        fill(&mut self.title, &other.title);
+        fill(&mut self.description, &other.description);
+        fill(&mut self.publisher, &other.publisher);
+        fill(&mut self.licence, &other.licence);
+        fill(&mut self.identifier, &other.identifier);
+        fill(&mut self.source_url, &other.source_url);
+        fill(&mut self.issued, &other.issued);
+        fill(&mut self.modified, &other.modified);
+        fill(&mut self.spatial, &other.spatial);
+        fill(&mut self.temporal, &other.temporal);
+        if self.tags.is_empty() {
+            self.tags.clone_from(&other.tags);
+        }
+        if self.columns.is_empty() {
+            self.columns.clone_from(&other.columns);
+        }
+        self
+    }
+
     /// Takes from `dataset`, which has `tables` table files, what this file's own metadata leaves open. What is said of a
     /// large collection as a whole tells its tables apart no more, so it is taken only where the file says nothing itself.
     fn complete_from(&mut self, dataset: &TableMetadata, tables: usize) {

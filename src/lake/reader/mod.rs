@@ -147,6 +147,14 @@ pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRead
     open_as(path, format, compression, options)
 }
 
+/// The bytes of a regular file, unpacked where they are gzip or zstd.
+///
+/// # Errors
+/// [`Error::Io`], and [`Error::Unreadable`] for what is no regular file.
+pub fn open_unpacked(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
+    Ok(decode::open_bytes(path)?.input)
+}
+
 /// Whether a text of any name cuts into at least two columns; false for what cannot be read.
 pub fn looks_delimited(path: &Path) -> bool {
     delimited::looks_delimited(path)

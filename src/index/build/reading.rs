@@ -1,0 +1,137 @@
+//! One table or record of the lake, from its file to a [`TableDraft`]; and the file of records.
+
+use std::fs;
+use std::path::Path;
+
+use super::super::catalog::FileStamp;
+use super::super::manifest::{Manifest, SkippedFile};
+use super::super::plan::{Read, settled_time};
+use super::super::table_draft::TableDraft;
+use super::BuildObserver;
+use crate::embed::Embedder;
+use crate::error::{Error, Result};
+use crate::lake::catalog::{TableEntry, own_citation};
+use crate::lake::metadata::Records;
+use crate::lake::profile;
+use crate::lake::reader::{self, ReadOptions, ReadReport};
+use crate::lake::scan::{self, Scan};
+use crate::lake::source::{ContentHash, LakeListing};
+
+/// What became of one file.
+pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
+
+/// The records of the file named, else of the one that `manifest` remembers; it is remembered from now on, and no table.
+pub(super) fn read_records(
+    lake: &Path,
+    manifest: &mut Manifest,
+    named: Option<&Path>,
+    listing: &mut LakeListing,
+) -> Result<Records> {
+    let path = match (named, &manifest.records) {
+        (Some(path), _) => path.to_path_buf(),
+        (None, Some(remembered)) => lake.join(remembered),
+        (None, None) => return Ok(Records::default()),
+    };
+    let real = fs::canonicalize(&path).map_err(|source| Error::io("read", &path, source))?;
+    let real_lake = fs::canonicalize(lake).map_err(|source| Error::io("list", lake, source))?;
+    let name = real.strip_prefix(&real_lake).unwrap_or(&real).to_string_lossy().replace('\\', "/");
+    let records = Records::read(&real, &name)?;
+    let is_records = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == real);
+    listing.files.retain(|file| !is_records(&file.path));
+    listing.sidecars.retain(|path| !is_records(path));
+    listing.problems.extend(records.problems.iter().map(|problem| (real.clone(), problem.clone())));
+    manifest.records = Some(name);
+    Ok(records)
+}
+
+pub(super) fn read_table(
+    read: &Read<'_>,
+    options: &ReadOptions,
+    lake_name: &str,
+    embedder: &dyn Embedder,
+    observer: &dyn BuildObserver,
+) -> FileResult {
+    let result = match read.record {
+        Some(content) => draft_record(read, content, lake_name, embedder),
+        None => draft_table(read, options, lake_name, embedder),
+    };
+    observer.file_done(read.file.read_bytes);
+    result.map_err(|error| {
+        // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
+        let (reason, modified_ns) = match error {
+            Error::Unreadable { reason, .. } => (reason, read.file.modified_ns),
+            Error::Io { source, .. } => (source.to_string(), 0),
+            other => (other.to_string(), read.file.modified_ns),
+        };
+        SkippedFile { path: read.file.relative.clone(), reason, read_bytes: read.file.read_bytes, modified_ns }
+    })
+}
+
+fn draft_table(
+    read: &Read<'_>,
+    options: &ReadOptions,
+    lake_name: &str,
+    embedder: &dyn Embedder,
+) -> Result<Box<TableDraft>> {
+    // Before the content is looked at: what changes from here on is noticed by the next update. What is scanned is hashed in
+    // the same reading, or before it, so that a file changed meanwhile never has the hash of what was not scanned.
+    let settled_time = settled_time(read.file);
+    let (mut reader, content) = reader::open_hashed(read.file, options)?;
+    let scan = scan::scan(reader.as_mut())?;
+    let content = content.finish(reader)?;
+    let profile = profile::profile(&scan);
+    let published = read.metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
+    let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
+    let entry = TableEntry {
+        id: read.id.clone(),
+        path: read.file.relative.clone(),
+        read_bytes: read.file.read_bytes,
+        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
+        metadata: read.metadata.as_deref().cloned(),
+        record: false,
+        report: scan.report,
+        profile,
+        content,
+    };
+    let stamp = FileStamp {
+        path: read.file.relative.clone(),
+        read_bytes: read.file.read_bytes,
+        modified_ns: settled_time,
+        content: *content.as_bytes(),
+        metadata_hash: read.metadata_hash,
+        sample_rows,
+    };
+    Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
+}
+
+/// A record of a catalogue: an entry without rows and columns.
+fn draft_record(
+    read: &Read<'_>,
+    content: ContentHash,
+    lake_name: &str,
+    embedder: &dyn Embedder,
+) -> Result<Box<TableDraft>> {
+    let scan = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
+    let profile = profile::profile(&scan);
+    let published = read.metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
+    let entry = TableEntry {
+        id: read.id.clone(),
+        path: read.file.relative.clone(),
+        read_bytes: read.file.read_bytes,
+        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
+        metadata: read.metadata.as_deref().cloned(),
+        record: true,
+        report: scan.report,
+        profile,
+        content,
+    };
+    let stamp = FileStamp {
+        path: read.file.relative.clone(),
+        read_bytes: read.file.read_bytes,
+        modified_ns: 0,
+        content: *content.as_bytes(),
+        metadata_hash: read.metadata_hash,
+        sample_rows: 0,
+    };
+    Ok(Box::new(TableDraft::new(entry, stamp, &[], embedder)?))
+}
