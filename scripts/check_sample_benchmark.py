@@ -159,8 +159,11 @@ def main() -> int:
             opened[pair["table"]] = columns
             wrong += check_pair(pair, named[pair["query"]], columns, spell)
     joins = {(q, t): g for q, judged in grades.items() if named[q]["task"] == "join" for t, g in judged.items()}
-    wrong += [f"{' '.join(k)}: grade {joins.get(k)} in qrels, {best.get(k)} in pairs" for k in joins.keys() | best.keys() if joins.get(k) != best.get(k)]
-    print("\n".join(wrong) or f"{len(queries)} queries, {sum(map(len, grades.values()))} judgements, {len(pairs)} pairs: nothing wrong")
+    for key in sorted(joins.keys() | best.keys()):
+        if joins.get(key) != best.get(key):
+            wrong.append(f"{' '.join(key)}: grade {joins.get(key)} in qrels, {best.get(key)} in pairs")
+    judged = sum(map(len, grades.values()))
+    print("\n".join(wrong) or f"{len(queries)} queries, {judged} judgements, {len(pairs)} pairs: nothing wrong")
     return 1 if wrong else 0
 
 
