@@ -54,6 +54,8 @@ pub mod session;
 
 pub mod agent;
 
+pub mod eval;
+
 pub mod cli;
 
 pub use error::{Error, Result};

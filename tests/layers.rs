@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["error"],
     &["guard"],
     &["text"],
@@ -19,6 +19,7 @@ const LAYERS: [&[&str]; 14] = [
     &["operate"],
     &["session"],
     &["agent"],
+    &["eval"],
     &["cli"],
 ];
 

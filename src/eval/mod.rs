@@ -1,0 +1,10 @@
+//! Measuring: benchmarks read from their folders, systems that answer them, metrics, comparisons and reports.
+//!
+//! It measures what the other modules do and changes nothing of it. The line: [`layout`] reads a folder as a [`Benchmark`], a
+//! [`System`] ranks documents for each of its queries, [`metrics`] scores the rankings. Judgments and labels never reach a system.
+
+pub mod benchmark;
+pub mod system;
+
+pub use benchmark::{BenchQuery, Benchmark, Task};
+pub use system::{Ranked, System};
