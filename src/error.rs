@@ -138,6 +138,16 @@ pub enum Error {
         /// Existing names, nearest first, else the latest.
         nearest: Vec<String>,
     },
+    /// A file of a benchmark, or a run of one, is not what it has to be.
+    #[error("{}`{}`: {reason}", line.map(|line| format!("line {line} of ")).unwrap_or_default(), path.display())]
+    Benchmark {
+        /// The file or folder concerned.
+        path: PathBuf,
+        /// The line, from 1, where one is concerned.
+        line: Option<usize>,
+        /// What was wrong.
+        reason: String,
+    },
     /// The request cannot be met as written.
     #[error("{0}")]
     Usage(String),
@@ -185,6 +195,7 @@ impl Error {
             | Error::SessionChanged { .. }
             | Error::UnknownSession { .. }
             | Error::Usage(_)
+            | Error::Benchmark { .. }
             | Error::Sql { .. } => ErrorKind::User,
             Error::Internal(_) => ErrorKind::Internal,
             Error::Interrupted => ErrorKind::Interrupted,
@@ -227,6 +238,18 @@ impl Error {
             Error::SessionChanged { id } => Some(format!(
                 "resume it as it is now: `/resume {id}` in the REPL, `--session {id}` elsewhere"
             )),
+            Error::Benchmark { path, line: Some(_), .. } if path.extension().is_some_and(|end| end == "csv") => {
+                Some("mend or remove that line; no line is skipped unseen".into())
+            }
+            Error::Benchmark { line: Some(_), .. } => {
+                Some("mend or remove that line; `lakeward eval --help` says what the files hold".into())
+            }
+            Error::Benchmark { line: None, .. } => Some(
+                "a benchmark folder holds `queries.jsonl` and `qrels.txt` beside `lake/` or `corpus.jsonl`; or LakeBench's \
+                 `*_query.csv` and `*_ground_truth.csv` beside a folder of tables; or pairs `query_table,data_lake_table` as \
+                 CSV beside `query/` and `datalake/`; or `requests.jsonl`"
+                    .into(),
+            ),
             Error::Io { action: "write" | "create", .. } => {
                 Some("choose a writable folder for the index with `--index DIR`".into())
             }

@@ -147,6 +147,15 @@ impl Problems {
         self.0.get(what).map_or(0, |(count, _)| *count)
     }
 
+    /// Adds what `other` counted.
+    pub fn merge(&mut self, other: &Problems) {
+        for (what, (count, examples)) in &other.0 {
+            let own = self.0.entry(what.clone()).or_default();
+            own.0 += count;
+            own.1.extend(examples.iter().take(EXAMPLES.saturating_sub(own.1.len())).cloned());
+        }
+    }
+
     /// As a list, by kind.
     pub fn list(&self) -> Vec<Problem> {
         let problem = |(what, (count, examples)): (&String, &(u64, Vec<String>))| Problem {

@@ -4,6 +4,12 @@
 //! [`System`] ranks documents for each of its queries, [`metrics`] scores the rankings. Judgments and labels never reach a system.
 
 pub mod benchmark;
+pub mod compare;
+pub mod dialogue;
+pub mod labels;
+pub mod layout;
+pub mod metrics;
+pub mod run;
 pub mod system;
 
 pub use benchmark::{BenchQuery, Benchmark, Task};
