@@ -3,6 +3,7 @@
 //! It measures what the other modules do and changes nothing of it. The line: [`layout`] reads a folder as a [`Benchmark`], a
 //! [`System`] ranks documents for each of its queries, [`metrics`] scores the rankings. Judgments and labels never reach a system.
 
+pub mod baseline;
 pub mod benchmark;
 pub mod compare;
 pub mod dialogue;

@@ -1,0 +1,64 @@
+//! Inverted lists of words, for the lexical baselines: which document holds which stem how often.
+
+use super::PlainTable;
+use super::words::Vocabulary;
+
+/// A collection as bags of stems. Memory: 8 bytes for each distinct stem of each document, and the [`Vocabulary`].
+#[derive(Default)]
+pub(super) struct Postings {
+    vocabulary: Vocabulary,
+    /// (document, occurrences), ascending by document; one list a stem.
+    lists: Vec<Vec<(u32, u32)>>,
+    /// Words of each document, stop words left out.
+    lengths: Vec<u32>,
+    /// The stems of the document being added.
+    stems: Vec<u32>,
+}
+
+impl Postings {
+    /// Adds the next document: title, description, headers and cells.
+    pub fn add(&mut self, table: &PlainTable) {
+        let document = self.lengths.len() as u32;
+        self.stems.clear();
+        let record = [&table.title, &table.description];
+        let texts = record.into_iter().chain(&table.headers).chain(table.columns.iter().flatten());
+        for text in texts {
+            self.vocabulary.add(text, &mut self.stems);
+        }
+        self.lengths.push(self.stems.len() as u32);
+        self.lists.resize_with(self.vocabulary.len(), Vec::new);
+        for (stem, count) in counted(&mut self.stems) {
+            self.lists[stem as usize].push((document, count));
+        }
+    }
+
+    /// Documents.
+    pub fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Words of each document.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// The lists of all stems.
+    pub fn lists(&self) -> &[Vec<(u32, u32)>] {
+        &self.lists
+    }
+
+    /// The stems of a query that the collection has, each once with its occurrences, and their lists.
+    pub fn find<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Vec<(u32, &[(u32, u32)])> {
+        let mut stems = Vec::new();
+        for text in texts {
+            self.vocabulary.find(text, &mut stems);
+        }
+        counted(&mut stems).into_iter().map(|(stem, count)| (count, self.lists[stem as usize].as_slice())).collect()
+    }
+}
+
+/// Each stem once with how often it comes, ascending.
+fn counted(stems: &mut [u32]) -> Vec<(u32, u32)> {
+    stems.sort_unstable();
+    stems.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+}
