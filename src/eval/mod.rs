@@ -5,6 +5,7 @@
 
 pub mod baseline;
 pub mod benchmark;
+pub mod chart;
 pub mod compare;
 pub mod dialogue;
 pub mod labels;

@@ -38,13 +38,15 @@ pub enum BaselineKind {
     /// BM25 (Lucene's variant, k₁ 1.2, b 0.75) of the query table's header and cells, or of the request, over header, all
     /// rows and the words of the metadata record.
     Bm25,
-    /// The same, asked by the header and cells of the join column alone.
+    /// The same over headers and the first five rows, of the query table too: what is left where tables are sampled.
+    Bm25Head,
+    /// [`BaselineKind::Bm25`] asked by the header and cells of the join column alone.
     Bm25Column,
-    /// TF-IDF with cosine similarity, of the same words as [`BaselineKind::Bm25`].
+    /// TF-IDF with cosine similarity, of the same text as [`BaselineKind::Bm25`], cut into English words.
     TfIdf,
     /// Jaccard similarity of the sets of headers.
     HeaderJaccard,
-    /// That plus the mean Jaccard similarity of the values of columns paired one to one.
+    /// That plus the mean Jaccard similarity of the values, as written, of columns paired one to one.
     HeaderValueJaccard,
     /// Share of the join column's values, as written, that one column of the table holds.
     Containment,
@@ -62,8 +64,9 @@ pub enum BaselineKind {
 
 impl BaselineKind {
     /// All of them, the usual ones first.
-    pub const ALL: [BaselineKind; 11] = [
+    pub const ALL: [BaselineKind; 12] = [
         BaselineKind::Bm25,
+        BaselineKind::Bm25Head,
         BaselineKind::Bm25Column,
         BaselineKind::TfIdf,
         BaselineKind::HeaderJaccard,
@@ -80,6 +83,7 @@ impl BaselineKind {
     pub fn name(self) -> &'static str {
         match self {
             BaselineKind::Bm25 => "bm25",
+            BaselineKind::Bm25Head => "bm25-head",
             BaselineKind::Bm25Column => "bm25-column",
             BaselineKind::TfIdf => "tf-idf",
             BaselineKind::HeaderJaccard => "header-jaccard",
@@ -115,7 +119,7 @@ impl BaselineKind {
         match self {
             BaselineKind::Bm25 | BaselineKind::TfIdf => has_text || has_table,
             BaselineKind::HeaderJaccard | BaselineKind::HeaderValueJaccard => has_table,
-            BaselineKind::MinHashLsh | BaselineKind::UnionVectors => has_table,
+            BaselineKind::Bm25Head | BaselineKind::MinHashLsh | BaselineKind::UnionVectors => has_table,
             BaselineKind::Bm25Column
             | BaselineKind::Containment
             | BaselineKind::FoldedContainment
@@ -126,11 +130,12 @@ impl BaselineKind {
 
     fn method(self) -> Box<dyn Method> {
         match self {
-            BaselineKind::Bm25 => Box::new(Bm25::default()),
+            BaselineKind::Bm25 => Box::new(Bm25::of_tables()),
+            BaselineKind::Bm25Head => Box::new(Bm25::of_heads()),
             BaselineKind::Bm25Column => Box::new(Bm25::of_columns()),
             BaselineKind::TfIdf => Box::new(TfIdf::default()),
             BaselineKind::HeaderJaccard => Box::new(HeaderJaccard::default()),
-            BaselineKind::HeaderValueJaccard => Box::new(HeaderValueJaccard::new(CellForm::Folded)),
+            BaselineKind::HeaderValueJaccard => Box::new(HeaderValueJaccard::new(CellForm::Written)),
             BaselineKind::Containment => Box::new(Containment::new(CellForm::Written)),
             BaselineKind::FoldedContainment => Box::new(Containment::new(CellForm::Folded)),
             BaselineKind::AnyOrderContainment => Box::new(Containment::new(CellForm::AnyOrder)),
@@ -169,14 +174,16 @@ impl<'a> PlainQuery<'a> {
             .collect()
     }
 
-    /// The words to ask by: of the table, or of its join column only, else of the request.
-    fn texts(&self, column_only: bool) -> Vec<&'a str> {
+    /// The words to ask by: of the join column, or of all columns without one, at most the first `rows` rows; without a
+    /// table those of the request.
+    fn texts(&self, rows: usize) -> Vec<&'a str> {
         if self.table.is_none() {
             return self.text.into_iter().collect();
         }
-        let whole = PlainQuery { column: self.column.filter(|_| column_only), ..*self };
-        let columns = whole.columns().into_iter();
-        columns.flat_map(|(header, cells)| std::iter::once(header).chain(cells.iter().map(String::as_str))).collect()
+        let columns = self.columns().into_iter();
+        columns
+            .flat_map(|(header, cells)| std::iter::once(header).chain(cells.iter().take(rows).map(String::as_str)))
+            .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Inverted lists of words, for the lexical baselines: which document holds which stem how often.
 
 use super::PlainTable;
-use super::words::Vocabulary;
+use super::words::{Analysis, Vocabulary};
 
 /// A collection as bags of stems. Memory: 8 bytes for each distinct stem of each document, and the [`Vocabulary`].
 #[derive(Default)]
@@ -16,12 +16,19 @@ pub(super) struct Postings {
 }
 
 impl Postings {
-    /// Adds the next document: title, description, headers and cells.
-    pub fn add(&mut self, table: &PlainTable) {
+    pub fn new(analysis: Analysis) -> Self {
+        Postings { vocabulary: Vocabulary::new(analysis), ..Postings::default() }
+    }
+
+    /// Adds the next document: title, description, headers, and the cells of its first `rows` rows.
+    pub fn add(&mut self, table: &PlainTable, rows: usize) {
         let document = self.lengths.len() as u32;
         self.stems.clear();
         let record = [&table.title, &table.description];
-        let texts = record.into_iter().chain(&table.headers).chain(table.columns.iter().flatten());
+        let texts = record
+            .into_iter()
+            .chain(&table.headers)
+            .chain(table.columns.iter().flat_map(|cells| cells.iter().take(rows)));
         for text in texts {
             self.vocabulary.add(text, &mut self.stems);
         }

@@ -131,6 +131,10 @@ proptest! {
         let mut turned: Vec<PlainTable> = tables.iter().map(|table| with_rows_turned(table, by)).collect();
         turned.reverse();
         for kind in BaselineKind::ALL {
+            // It reads the first rows only, and says so.
+            if kind == BaselineKind::Bm25Head {
+                continue;
+            }
             let plain = ranking(&baseline(kind, &tables), &query);
             let other = ranking(&baseline(kind, &turned), &with_rows_turned(&query, by));
             prop_assert_eq!(&plain, &other, "{}", kind);

@@ -24,7 +24,7 @@ impl TfIdf {
 
 impl Method for TfIdf {
     fn add(&mut self, table: &PlainTable) -> Result<()> {
-        self.postings.add(table);
+        self.postings.add(table, usize::MAX);
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl Method for TfIdf {
     fn scores(&self, query: &PlainQuery<'_>) -> Result<Vec<f64>> {
         let mut scores = vec![0.0; self.postings.len()];
         let mut square = 0.0;
-        for (repeats, list) in self.postings.find(query.texts(false)) {
+        for (repeats, list) in self.postings.find(query.texts(usize::MAX)) {
             let weight = self.weight(list.len());
             let own = f64::from(repeats) * weight;
             square += own * own;
