@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::eval::{Task, compare};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
 4 done in part (the summary names what was skipped), 130 interrupted.";
@@ -52,6 +55,8 @@ pub enum Command {
     Signals(SignalsCommand),
     /// Train a model of the program anew.
     Train(TrainCommand),
+    /// Measure on a benchmark: how good the rankings are, beside plain baselines, and what they cost.
+    Eval(EvalCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
@@ -201,6 +206,74 @@ pub struct TrainPaths {
     pub out: PathBuf,
 }
 
+const EVAL_AFTER_HELP: &str = "A benchmark is a folder with one of these:
+  queries.jsonl, qrels.txt  beside lake/ (tables) or corpus.jsonl (records), queries/ and unjudged.txt where there are any
+  *_query.csv, *_ground_truth.csv  LakeBench's own files beside the folder of tables
+  pairs as CSV (query_table,data_lake_table)  beside query/ and datalake/, as SANTOS, TUS and UGEN have it
+  requests.jsonl, dialogues.jsonl  requests labelled with operation and intention
+
+Systems: lakeward, its ablations (lakeward-no-join-rarity, …; `ablations` for all), and the plain baselines (`baselines` for all): \
+bm25, bm25-column, tf-idf, header-jaccard, header-value-jaccard, containment, folded-containment, any-order-containment, \
+header-containment, minhash-lsh, union-vectors.";
+
+#[derive(Debug, Args)]
+#[command(after_long_help = EVAL_AFTER_HELP)]
+pub struct EvalCommand {
+    /// Folder of the benchmark.
+    pub folder: PathBuf,
+    /// Only queries of this task; several times for several.
+    #[arg(long, value_name = "TASK", value_parser = task_parser())]
+    pub task: Vec<Task>,
+    /// What to measure; several times for several, `baselines` and `ablations` for all of these. Lakeward by default.
+    #[arg(long, value_name = "NAME")]
+    pub system: Vec<String>,
+    /// `titles`: with the records of corpus.jsonl; `cells`: tables alone; `masked`: tables with headers c1, c2, ….
+    #[arg(long, value_enum, default_value_t = EvalVariant::Titles)]
+    pub variant: EvalVariant,
+    /// The depth of precision, recall and nDCG.
+    #[arg(long, short, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub k: u32,
+    /// Documents asked for a query; MRR and MAP go as deep as this.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub depth: u32,
+    /// Score this TREC run, too, or alone where no `--system` is given.
+    #[arg(long, value_name = "FILE")]
+    pub run_in: Vec<PathBuf>,
+    /// Write the rankings of the first system as a TREC run.
+    #[arg(long, value_name = "FILE")]
+    pub run_out: Option<PathBuf>,
+    /// Measure all plain baselines, too, and compare the first system with the best other one.
+    #[arg(long)]
+    pub compare: bool,
+    /// Show every query.
+    #[arg(long)]
+    pub per_query: bool,
+    /// Write report.json, report.md and a chart into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub report: Option<PathBuf>,
+    /// Rank with these weights instead of those that ship.
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Keep Lakeward's index in this folder and use what is there; a temporary one by default.
+    #[arg(long, value_name = "FOLDER")]
+    pub keep_index: Option<PathBuf>,
+    /// Seed of the bootstrap.
+    #[arg(long, default_value_t = compare::SEED)]
+    pub seed: u64,
+}
+
+fn task_parser() -> impl TypedValueParser<Value = Task> {
+    let names = PossibleValuesParser::new(Task::ALL.map(Task::name));
+    names.map(|name| Task::named(&name).unwrap_or(Task::Search))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EvalVariant {
+    Titles,
+    Cells,
+    Masked,
+}
+
 #[derive(Debug, Args)]
 pub struct ReplCommand {
     /// Go on with this session, or begin it; by default a new one begins.
@@ -252,6 +325,7 @@ pub enum SchemaOf {
     Sql,
     Sessions,
     Session,
+    Eval,
     Verify,
     Error,
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+mod eval;
 mod index;
 mod interrupt;
 mod lake;
@@ -92,6 +93,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
+        Command::Eval(command) => eval::run(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Verify => verify::run(arguments),

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
 
 pub mod conversation;
+pub mod evaluation;
 pub mod recommendation;
 
 use std::io::{IsTerminal, Write};
@@ -15,6 +16,7 @@ use serde::Serialize;
 use super::profile::TableLine;
 use super::search::Listed;
 use crate::error::{Error, ErrorKind, Result};
+use crate::eval::benchmark::Problem;
 use crate::index::build::BuildStats;
 use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::CompositeKey;
@@ -217,6 +219,13 @@ fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>
     }
     if count > NAMED_FILES {
         narrate(&format!("{what}: {} more (`--json` lists them)", count - NAMED_FILES));
+    }
+}
+
+/// What of a benchmark could not be used, on stderr.
+fn named_problems(problems: &[Problem]) {
+    for Problem { what, count, examples } in problems {
+        narrate(&format!("{count} {}; for example {}", shown(what, 200), shown(&examples.join(", "), 300)));
     }
 }
 

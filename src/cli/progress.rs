@@ -1,9 +1,10 @@
-//! Progress of a build on the terminal; silent when stderr is no terminal. Ctrl-C is heard here.
+//! Progress of a build or an evaluation on the terminal; silent when stderr is no terminal. Ctrl-C is heard here.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt;
 use crate::error::Result;
+use crate::eval::evaluate::EvalObserver;
 use crate::index::build::BuildObserver;
 
 /// A progress bar over the bytes of the files to read.
@@ -47,6 +48,26 @@ impl BuildObserver for Bar {
         }
         self.bar.set_message(what.to_string());
         self.bar.enable_steady_tick(std::time::Duration::from_millis(100));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+impl EvalObserver for Bar {
+    fn asking(&self, system: &str, queries: u64) {
+        self.bar.disable_steady_tick();
+        if let Ok(style) = ProgressStyle::with_template("asking {msg} {wide_bar} {pos}/{len} {eta}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_position(0);
+        self.bar.set_length(queries);
+        self.bar.set_message(system.to_string());
+    }
+
+    fn answered(&self) {
+        self.bar.inc(1);
     }
 
     fn interrupted(&self) -> bool {

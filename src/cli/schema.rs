@@ -11,6 +11,7 @@ use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::error::Result;
+use crate::eval::report::EvalReport;
 use crate::index::build::BuildStats;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
@@ -28,6 +29,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Sql => schema_for!(SqlDocument),
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),
+        SchemaOf::Eval => schema_for!(EvalReport),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),
     };

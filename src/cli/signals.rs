@@ -12,7 +12,7 @@ use crate::agent::config::ConversationConfig;
 use crate::agent::grounding::Headers;
 use crate::agent::signals::context::Context;
 use crate::agent::signals::training::{self, HeldOut, TrainingReport};
-use crate::agent::signals::{Signals, read as read_turn};
+use crate::agent::signals::{Signals, read as read_turn, read_conversation};
 use crate::error::{Error, Result};
 use crate::lake::reader::{ReadOptions, open_path};
 use crate::lake::scan::scan;
@@ -54,7 +54,10 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
         let headers = line.table.map(|table| headers_of(&command.file, &table)).unwrap_or_default();
         let (signals, turns) = match (line.text, line.turns) {
             (Some(text), None) => (Some(read_turn(&text, &Context::default(), &headers)), None),
-            (None, Some(turns)) => (None, Some(conversation(&turns, &headers))),
+            (None, Some(turns)) => {
+                let texts: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
+                (None, Some(read_conversation(&texts, ConversationConfig::default().window, &headers)))
+            }
             _ => return Err(wrong("it has neither or both of `text` and `turns`".into())),
         };
         printer::json_line(&SignalsLine { id: line.id, signals, turns })?;
@@ -68,21 +71,6 @@ fn headers_of(file: &Path, table: &Path) -> Headers {
     let options = ReadOptions { max_rows: Some(1), ..ReadOptions::default() };
     let names = open_path(&path, &options).and_then(|mut reader| scan(reader.as_mut())).map(|scan| scan.names);
     Headers::new(names.unwrap_or_default())
-}
-
-/// The signals of each turn, read with the latest before it; the constraints that one leaves in force are those before the next.
-fn conversation(turns: &[Turn], headers: &Headers) -> Vec<Signals> {
-    let window = ConversationConfig::default().window;
-    let mut context = Context::default();
-    let mut signals = Vec::with_capacity(turns.len());
-    for (place, turn) in turns.iter().enumerate() {
-        context.texts = turns[place.saturating_sub(window)..place].iter().map(|turn| turn.text.as_str()).collect();
-        let told = read_turn(&turn.text, &context, headers);
-        context.last_turn += 1;
-        context.constraints = told.constraints.clone();
-        signals.push(told);
-    }
-    signals
 }
 
 /// Trains the signal model and says how it does on requests that it was not trained on.

@@ -70,6 +70,8 @@ pub struct BenchQuery {
     pub origin: Option<String>,
     /// The column to join on.
     pub column: Option<String>,
+    /// Columns that are the key only together; `column` is empty then.
+    pub columns: Vec<String>,
     /// The request in words.
     pub text: Option<String>,
     /// What the user says turn by turn, of a dialogue. A system that answers after every turn is asked once a turn, with the

@@ -77,7 +77,7 @@ pub fn write<'a>(
     tag: &str,
     rankings: impl IntoIterator<Item = (&'a str, Vec<(&'a str, f64)>)>,
 ) -> Result<()> {
-    let io = |source| Error::io("write", path, source);
+    let io = |source| Error::io("save", path, source);
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
     let mut out = std::io::BufWriter::new(file);

@@ -39,6 +39,21 @@ pub fn read(text: &str, context: &Context<'_>, grounding: &dyn Grounding) -> Sig
     Signals { operation, intention, constraints, overrides }
 }
 
+/// The signals of each turn of a conversation, read with the latest `window` before it; the constraints that one leaves in force
+/// are those before the next.
+pub fn read_conversation(turns: &[&str], window: usize, grounding: &dyn Grounding) -> Vec<Signals> {
+    let mut context = Context::default();
+    let mut signals = Vec::with_capacity(turns.len());
+    for (place, turn) in turns.iter().enumerate() {
+        context.texts = turns[place.saturating_sub(window)..place].to_vec();
+        let told = read(turn, &context, grounding);
+        context.last_turn += 1;
+        context.constraints = told.constraints.clone();
+        signals.push(told);
+    }
+    signals
+}
+
 /// The words of a request that say what it is about, for searching: without those that only bind others and those that deny;
 /// all of it where nothing is left.
 pub fn content_words(text: &str) -> String {

@@ -79,6 +79,7 @@ mod tests {
             table: Some(own),
             origin: Some("x".into()),
             column: Some("CITY".into()),
+            columns: Vec::new(),
             text: None,
             turns: Vec::new(),
             exclude_paper: None,

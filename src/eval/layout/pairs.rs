@@ -223,6 +223,7 @@ impl Reading {
             table: Some(table),
             origin,
             column: column.filter(|column| !column.trim().is_empty()),
+            columns: Vec::new(),
             text: None,
             turns: Vec::new(),
             exclude_paper: None,

@@ -117,6 +117,7 @@ fn labelled(folder: &Path, group: &str, line: RequestLine) -> Result<LabelledQue
         table,
         origin: None,
         column: None,
+        columns: Vec::new(),
         text: turns.first().filter(|_| turns.len() == 1).cloned(),
         turns,
         exclude_paper: None,

@@ -1,7 +1,8 @@
 //! `queries.jsonl` and `qrels.txt` beside `lake/`, `corpus.jsonl` and `queries/`.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -13,12 +14,18 @@ use super::{inside, name_of};
 use crate::error::{Result, nearest_names};
 use crate::eval::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, LayoutKind, Problems, Task};
 
+/// The version of `benchmark.json` that this program reads.
+const SETTINGS_VERSION: u32 = 1;
+
 #[derive(Deserialize)]
 struct QueryLine {
     id: String,
     task: Option<String>,
     table: Option<String>,
     column: Option<String>,
+    /// Several columns that are the key only together.
+    #[serde(default)]
+    columns: Vec<String>,
     text: Option<String>,
     #[serde(default)]
     turns: Vec<Turn>,
@@ -56,7 +63,7 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
         Some(path) => read_unjudged(&path)?,
         None => HashMap::new(),
     };
-    let lake = Some(folder.join("lake")).filter(|lake| lake.is_dir());
+    let lake = lake_of(folder)?;
     let corpus = file_of(folder, "corpus.jsonl");
     let known = match (&lake, &corpus) {
         (Some(lake), _) => Some(documents(lake)?.into_iter().map(|document| document.id).collect()),
@@ -66,6 +73,37 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
     check(&qrels, &ids, known.as_ref(), &mut problems);
     let name = name_of(folder);
     Ok(Benchmark { name, layout: LayoutKind::Trec, queries, qrels, unjudged, lake, corpus, problems })
+}
+
+/// `benchmark.json`, which a benchmark may have.
+#[derive(Deserialize)]
+struct Settings {
+    version: u32,
+    /// The folder of the tables, from this one: a benchmark over a lake that lies elsewhere, such as beside it. The one path
+    /// that may lead out of the folder; never absolute.
+    lake: Option<String>,
+}
+
+/// The folder that `benchmark.json` names, else `lake/` where there is one.
+fn lake_of(folder: &Path) -> Result<Option<PathBuf>> {
+    let path = folder.join("benchmark.json");
+    let Ok(text) = fs::read_to_string(&path) else {
+        return Ok(Some(folder.join("lake")).filter(|lake| lake.is_dir()));
+    };
+    let settings: Settings = serde_json::from_str(&text).map_err(|error| bad_file(&path, error.to_string()))?;
+    if settings.version != SETTINGS_VERSION {
+        let reason = format!("version {}; this program reads version {SETTINGS_VERSION}", settings.version);
+        return Err(bad_file(&path, reason));
+    }
+    let Some(named) = settings.lake else { return Ok(Some(folder.join("lake")).filter(|lake| lake.is_dir())) };
+    if Path::new(&named).has_root() {
+        return Err(bad_file(&path, format!("`lake` is `{named}`; it has to be a path from the benchmark's folder")));
+    }
+    let lake = folder.join(&named);
+    match lake.is_dir() {
+        true => Ok(Some(lake)),
+        false => Err(bad_file(&path, format!("`lake` names no folder: `{}`", lake.display()))),
+    }
 }
 
 /// Counts judgments that point nowhere. They stay, as trec_eval has them: a document that is not there is never found.
@@ -131,7 +169,8 @@ fn labelled(folder: &Path, line: QueryLine, problems: &mut Problems) -> Result<O
         task,
         table,
         origin: None,
-        column: line.column,
+        column: line.column.filter(|_| line.columns.is_empty()),
+        columns: line.columns,
         text: line.text,
         turns: line.turns.into_iter().map(|turn| turn.text).collect(),
         exclude_paper: line.exclude_paper,

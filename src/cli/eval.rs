@@ -1,0 +1,252 @@
+//! `lakeward eval DIR`
+
+use std::path::Path;
+
+use super::args::{Arguments, EvalCommand, EvalVariant};
+use super::lake::embedder;
+use super::progress::Bar;
+use super::{Status, printer};
+use crate::error::{Error, Result};
+use crate::eval::benchmark::{Benchmark, Task};
+use crate::eval::evaluate::{EvalOptions, IDEAL, QueryRow, evaluate, ideal, of_run};
+use crate::eval::lakeward::NAME;
+use crate::eval::report::{self, EvalReport, SystemReport, compare, groups};
+use crate::eval::systems::{BASELINES, Systems};
+use crate::eval::variant::Variant;
+use crate::eval::{layout, memory, run as trec_run, signals};
+use crate::retrieve::RankingWeights;
+
+/// A system with what it cost and every ranking.
+struct Measured {
+    report: SystemReport,
+    rows: Vec<QueryRow>,
+}
+
+/// Reads the benchmark, asks the systems, and shows and writes what they score.
+pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
+    let weights = match &command.weights {
+        Some(path) => RankingWeights::load(path)?,
+        None => RankingWeights::shipped().clone(),
+    };
+    let variant = match command.variant {
+        EvalVariant::Titles => Variant::Titles,
+        EvalVariant::Cells => Variant::Cells,
+        EvalVariant::Masked => Variant::Masked,
+    };
+    check_places(command)?;
+    let bar = Bar::new(arguments.quiet)?;
+    let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+    let mut benchmark = variant.apply(layout::read(&command.folder)?, place.path())?;
+    let options = options(command, &benchmark)?;
+    let systems = Systems::over(&benchmark, embedder(), weights.clone(), command.keep_index.as_deref());
+    let names = systems.names(&asked(command), &benchmark, &options)?;
+    let mut measured = Vec::new();
+    let ranked = benchmark.queries.iter().any(|labelled| is_ranked(labelled.query.task, &options));
+    for name in names.iter().filter(|_| ranked) {
+        let found = measure(name, &systems, &mut benchmark, &options, &bar)?;
+        measured.push(found);
+    }
+    for path in command.run_in.iter().filter(|_| ranked) {
+        measured.push(measure_run(path, &mut benchmark, &options)?);
+    }
+    let signals = match options.tasks.contains(&Task::Signals) {
+        true => {
+            let asks = names.iter().any(|name| name.starts_with(NAME)) && benchmark.lake.is_some();
+            let index = if asks { Some(systems.index(&bar)?.0) } else { None };
+            signals::score(&benchmark, index.as_deref())?
+        }
+        false => Vec::new(),
+    };
+    bar.finish();
+    if let (Some(path), Some(first)) = (&command.run_out, measured.first()) {
+        write_run(path, first)?;
+    }
+    let report = report_of(command, &benchmark, variant, &weights, measured, &options);
+    let report = EvalReport { signals, ..report };
+    if let Some(folder) = &command.report {
+        report.write(folder, &charts(&report))?;
+    }
+    show(arguments, command, &report)?;
+    Ok(status(&report))
+}
+
+/// Whether what is asked for can be written where it is asked for: told before the work, not after it.
+fn check_places(command: &EvalCommand) -> Result<()> {
+    if let Some(folder) = &command.report {
+        std::fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
+    }
+    let Some(run) = &command.run_out else { return Ok(()) };
+    let parent = run.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if run.is_dir() || !parent.is_dir() {
+        let what = format!("`{}` cannot be a run file: name a file in a folder that exists", run.display());
+        return Err(Error::Usage(what));
+    }
+    Ok(())
+}
+
+fn is_ranked(task: Task, options: &EvalOptions) -> bool {
+    task != Task::Signals && options.tasks.contains(&task)
+}
+
+/// The systems to measure, as asked for.
+fn asked(command: &EvalCommand) -> Vec<String> {
+    let mut asked = command.system.clone();
+    if asked.is_empty() && command.run_in.is_empty() {
+        asked.push(NAME.to_string());
+    }
+    if command.compare {
+        asked.push(BASELINES.to_string());
+    }
+    asked
+}
+
+/// The tasks asked for, else all that the benchmark has something for.
+fn options(command: &EvalCommand, benchmark: &Benchmark) -> Result<EvalOptions> {
+    let has = |task: &Task| match task {
+        Task::Signals => benchmark.queries.iter().any(|labelled| labelled.signals.iter().any(Option::is_some)),
+        task => benchmark.queries.iter().any(|labelled| labelled.query.task == *task),
+    };
+    let there: Vec<Task> = Task::ALL.into_iter().filter(has).collect();
+    let names: Vec<String> = there.iter().map(|task| format!("`{task}`")).collect();
+    if let Some(missing) = command.task.iter().find(|task| !there.contains(task)) {
+        let has = if names.is_empty() { "no query at all".to_string() } else { names.join(", ") };
+        return Err(Error::Usage(format!("`{}` has no query of task `{missing}`; it has {has}", benchmark.name)));
+    }
+    if there.is_empty() {
+        return Err(Error::Usage(format!("`{}` has no query that can be used", benchmark.name)));
+    }
+    let tasks = if command.task.is_empty() { there } else { command.task.clone() };
+    Ok(EvalOptions { k: command.k as usize, depth: command.depth.max(command.k) as usize, tasks })
+}
+
+fn measure(
+    name: &str,
+    systems: &Systems<'_>,
+    benchmark: &mut Benchmark,
+    options: &EvalOptions,
+    bar: &Bar,
+) -> Result<Measured> {
+    memory::forget_peak();
+    let made = systems.make(name, bar)?;
+    benchmark.problems.merge(&made.problems);
+    let rows = evaluate(benchmark, made.system.as_ref(), options, bar)?;
+    let report = SystemReport {
+        system: name.to_string(),
+        index_ms: Some(made.index_ms),
+        index_bytes: made.system.index_bytes(),
+        peak_rss_bytes: memory::peak_bytes(),
+        groups: groups(&rows),
+        rows: Vec::new(),
+    };
+    Ok(Measured { report, rows })
+}
+
+fn measure_run(path: &Path, benchmark: &mut Benchmark, options: &EvalOptions) -> Result<Measured> {
+    let (run, problems) = trec_run::read(path)?;
+    benchmark.problems.merge(&problems);
+    let (rows, unknown) = of_run(benchmark, &run, options);
+    for query in &unknown {
+        benchmark.problems.add("queries of the run that the benchmark does not have; not used", query);
+    }
+    if rows.iter().all(|row| row.ranking.is_empty()) {
+        let what =
+            format!("`{}` answers no query of `{}`: is it a run of another benchmark?", path.display(), benchmark.name);
+        return Err(Error::Usage(what));
+    }
+    let system = path.file_stem().map_or_else(|| "run".to_string(), |stem| stem.to_string_lossy().into_owned());
+    let report = SystemReport { groups: groups(&rows), ..ideal_report(system) };
+    Ok(Measured { report, rows })
+}
+
+/// A report of something that costs nothing.
+fn ideal_report(system: String) -> SystemReport {
+    SystemReport {
+        system,
+        index_ms: None,
+        index_bytes: None,
+        peak_rss_bytes: None,
+        groups: Vec::new(),
+        rows: Vec::new(),
+    }
+}
+
+fn write_run(path: &Path, measured: &Measured) -> Result<()> {
+    let rankings = measured
+        .rows
+        .iter()
+        .map(|row| (row.query.as_str(), row.ranking.iter().map(|(id, score)| (id.as_str(), *score)).collect()));
+    trec_run::write(path, &measured.report.system, rankings)
+}
+
+fn report_of(
+    command: &EvalCommand,
+    benchmark: &Benchmark,
+    variant: Variant,
+    weights: &RankingWeights,
+    measured: Vec<Measured>,
+    options: &EvalOptions,
+) -> EvalReport {
+    let mut measured = measured;
+    if !measured.is_empty() {
+        let rows = ideal(benchmark, options);
+        measured
+            .push(Measured { report: SystemReport { groups: groups(&rows), ..ideal_report(IDEAL.to_string()) }, rows });
+    }
+    let runs: Vec<(String, Vec<QueryRow>)> =
+        measured.iter().map(|measured| (measured.report.system.clone(), measured.rows.clone())).collect();
+    let systems = measured.into_iter().map(|Measured { report, rows }| {
+        let shown = command.per_query && report.system != IDEAL;
+        SystemReport { rows: if shown { rows } else { Vec::new() }, ..report }
+    });
+    let relevant = |grades: &crate::eval::benchmark::Grades| grades.values().filter(|grade| **grade > 0).count() as u64;
+    EvalReport {
+        version: report::VERSION,
+        lakeward: env!("CARGO_PKG_VERSION").to_string(),
+        commit: option_env!("LAKEWARD_COMMIT").map(str::to_string),
+        benchmark: benchmark.name.clone(),
+        layout: benchmark.layout,
+        variant: variant.name().to_string(),
+        k: options.k,
+        depth: options.depth,
+        seed: command.seed,
+        weights: weights.hash(),
+        queries: benchmark.queries.len() as u64,
+        relevant: benchmark.qrels.values().map(relevant).sum(),
+        problems: benchmark.problems.list(),
+        systems: systems.collect(),
+        comparisons: compare(&runs, options.k, command.seed),
+        signals: Vec::new(),
+    }
+}
+
+/// The charts of a report: file name and SVG.
+fn charts(report: &EvalReport) -> Vec<(String, String)> {
+    report.chart().map(|svg| ("chart.svg".to_string(), svg)).into_iter().collect()
+}
+
+fn show(arguments: &Arguments, command: &EvalCommand, report: &EvalReport) -> Result<()> {
+    if arguments.json {
+        return printer::json(report);
+    }
+    printer::evaluation::report(report);
+    if command.per_query {
+        printer::evaluation::queries(report);
+    }
+    if !arguments.quiet {
+        printer::evaluation::problems(report);
+        if let Some(folder) = &command.report {
+            printer::note(&format!("report written to `{}`", folder.display()));
+        }
+    }
+    Ok(())
+}
+
+/// In part where queries failed, nothing found where nothing could be scored.
+fn status(report: &EvalReport) -> Status {
+    let mut groups = report.systems.iter().flat_map(|system| &system.groups);
+    if groups.clone().any(|group| group.failed > 0) {
+        return Status::InPart;
+    }
+    let scored = groups.any(|group| group.queries > 0) || !report.signals.is_empty();
+    if scored { Status::Done } else { Status::NothingFound }
+}

@@ -1,0 +1,179 @@
+//! What `lakeward eval` shows: a list a group of queries, comparisons, signals, costs; what was left out goes to stderr.
+
+use super::{list, named_problems, out, right_align};
+use crate::cli::printer::bytes;
+use crate::eval::compare::PairedDifference;
+use crate::eval::evaluate::IDEAL;
+use crate::eval::labels::LabelScores;
+use crate::eval::report::{EvalReport, GroupReport, SystemReport};
+use crate::text::shown;
+
+/// The measures of every group, then comparisons, signals and costs.
+pub fn report(report: &EvalReport) {
+    for ((task, group), systems) in report.by_group() {
+        let scored = systems.iter().map(|(_, group)| group.queries).max().unwrap_or(0);
+        let title = format!("{} {task} {group}", report.benchmark);
+        out(&format!("{} ({}, {scored} queries)", shown(title.trim(), 200), report.variant));
+        measures(report.k, &systems);
+        for (system, group) in &systems {
+            if group.failed > 0 {
+                let why = group.failure.as_deref().unwrap_or_default();
+                out(&format!("  {}: {} queries failed and score 0; {}", system.system, group.failed, shown(why, 300)));
+            }
+        }
+        out("");
+    }
+    comparisons(report);
+    signals(report);
+    costs(report);
+}
+
+fn measures(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
+    let is_dialogue = systems.iter().any(|(_, group)| group.average_turn.is_some());
+    let has_condensed = systems.iter().any(|(_, group)| group.raw != group.condensed);
+    let mut table = list();
+    let mut header = vec!["system".to_string(), format!("nDCG@{k}")];
+    header.extend(has_condensed.then(|| "condensed".to_string()));
+    header.extend(["MRR".to_string(), "MAP".to_string(), format!("P@{k}"), format!("R@{k}"), "hit@1".to_string()]);
+    header.extend(is_dialogue.then_some(["AT@1", "AT@3", "AT@5"]).into_iter().flatten().map(str::to_string));
+    header.extend(["n", "p50 ms", "p95 ms"].map(str::to_string));
+    let columns = header.len();
+    table.set_header(header);
+    for (system, group) in systems {
+        let at = group.raw.at(k);
+        let mut cells = vec![shown(&system.system, 40), three(at.ndcg)];
+        cells.extend(has_condensed.then(|| three(group.condensed.at(k).ndcg)));
+        cells.extend([group.raw.reciprocal_rank, group.raw.average_precision].map(three));
+        cells.extend([at.precision, at.recall, group.raw.at(1).hit].map(three));
+        if is_dialogue {
+            let turns = group.average_turn.iter().flat_map(|turns| turns.values());
+            let mut turns: Vec<String> = turns.map(|turn| format!("{turn:.2}")).collect();
+            turns.resize(3, "–".to_string());
+            cells.extend(turns);
+        }
+        cells.push(group.queries.to_string());
+        cells.extend([group.p50_ms, group.p95_ms].map(|ms| ms.map_or("–".to_string(), |ms| format!("{ms:.1}"))));
+        table.add_row(cells);
+    }
+    right_align(&mut table, &(1..columns).collect::<Vec<_>>());
+    out(&table.trim_fmt());
+}
+
+fn three(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+fn comparisons(report: &EvalReport) {
+    if report.comparisons.is_empty() {
+        return;
+    }
+    let mut table = list();
+    table.set_header(["task", "measure", "system", "against", "difference", "95% interval", "p"]);
+    for comparison in &report.comparisons {
+        let PairedDifference { mean, low, high, p, .. } = comparison.difference;
+        table.add_row([
+            shown(format!("{} {}", comparison.task, comparison.group).trim(), 60),
+            comparison.measure.clone(),
+            shown(&comparison.system, 40),
+            shown(&comparison.against, 40),
+            format!("{mean:+.3}"),
+            format!("{low:+.3} to {high:+.3}"),
+            format!("{p:.4}"),
+        ]);
+    }
+    right_align(&mut table, &[4, 6]);
+    out(&table.trim_fmt());
+    out("");
+}
+
+fn signals(report: &EvalReport) {
+    for signals in &report.signals {
+        out(&format!("signals {} ({} turns)", shown(&signals.group, 100), signals.turns));
+        confusion("operation", &signals.operation);
+        confusion("intention", &signals.intention);
+        let hits = &signals.operation_hits;
+        out(&format!("operation hit@1 {:.3}, hit@2 {:.3}", hits.first, hits.within_two));
+        if let Some(hits) = &signals.next_operation {
+            let (first, two) = (hits.first, hits.within_two);
+            out(&format!("next operation of {} requests: hit@1 {first:.3}, hit@2 {two:.3}", hits.cases));
+        }
+        out("");
+    }
+}
+
+fn confusion(what: &str, scores: &LabelScores) {
+    out(&format!(
+        "{what}: macro-F1 {:.3}, {:.3} told rightly; true labels down, told ones across",
+        scores.macro_f1, scores.accuracy
+    ));
+    let mut table = list();
+    let headers = std::iter::once("").chain(scores.labels.iter().map(String::as_str)).chain(["F1"]);
+    table.set_header(headers);
+    for ((label, row), f1) in scores.labels.iter().zip(&scores.confusion).zip(&scores.f1) {
+        let counts = row.iter().map(u64::to_string);
+        table.add_row(std::iter::once(label.clone()).chain(counts).chain([three(*f1)]));
+    }
+    right_align(&mut table, &(1..scores.labels.len() + 2).collect::<Vec<_>>());
+    out(&table.trim_fmt());
+}
+
+fn costs(report: &EvalReport) {
+    let costly: Vec<&SystemReport> = report.systems.iter().filter(|system| system.index_ms.is_some()).collect();
+    if costly.is_empty() {
+        return;
+    }
+    let mut table = list();
+    table.set_header(["system", "index s", "index size", "peak memory"]);
+    for system in costly.into_iter().filter(|system| system.system != IDEAL) {
+        table.add_row([
+            shown(&system.system, 40),
+            system.index_ms.map_or("–".to_string(), |ms| format!("{:.1}", ms / 1000.0)),
+            system.index_bytes.map_or("–".to_string(), bytes),
+            system.peak_rss_bytes.map_or("–".to_string(), bytes),
+        ]);
+    }
+    right_align(&mut table, &[1, 2, 3]);
+    out(&table.trim_fmt());
+}
+
+/// Every query of every system: its place of the first relevant document, and its measures.
+pub fn queries(report: &EvalReport) {
+    let k = report.k;
+    for system in report.systems.iter().filter(|system| !system.rows.is_empty()) {
+        out("");
+        out(&format!("{}, query by query", shown(&system.system, 100)));
+        let mut table = list();
+        table.set_header([
+            "query",
+            "task",
+            &format!("nDCG@{k}"),
+            "condensed",
+            "RR",
+            &format!("R@{k}"),
+            "ms",
+            "first answer",
+        ]);
+        for row in &system.rows {
+            let figure = |value: Option<f64>| value.map_or("–".to_string(), three);
+            let scores = row.scores.as_ref();
+            let first = row.ranking.first().map(|(id, _)| id.as_str());
+            table.add_row([
+                shown(&row.query, 60),
+                shown(format!("{} {}", row.task, row.group).trim(), 40),
+                figure(scores.map(|both| both.raw.at(k).ndcg)),
+                figure(scores.map(|both| both.condensed.at(k).ndcg)),
+                figure(scores.map(|both| both.raw.reciprocal_rank)),
+                figure(scores.map(|both| both.raw.at(k).recall)),
+                row.latencies_ms.last().map_or("–".to_string(), |ms| format!("{ms:.1}")),
+                shown(row.failure.as_deref().or(first).unwrap_or("–"), 60),
+            ]);
+        }
+        right_align(&mut table, &[2, 3, 4, 5, 6]);
+        out(&table.trim_fmt());
+    }
+}
+
+/// What of the benchmark could not be used, on stderr.
+pub fn problems(report: &EvalReport) {
+    named_problems(&report.problems);
+}

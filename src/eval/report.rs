@@ -1,0 +1,421 @@
+//! What an evaluation came to, as one versioned document and as Markdown.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::benchmark::{LayoutKind, Problem, Task};
+use super::chart;
+use super::compare::{PairedDifference, paired_bootstrap};
+use super::evaluate::{IDEAL, QueryRow};
+use super::metrics::{Scores, mean};
+use super::signals::SignalScores;
+use crate::error::{Error, Result};
+
+/// Version of the document.
+pub const VERSION: u32 = 1;
+
+/// The result of an evaluation; `report.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EvalReport {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The program's version.
+    pub lakeward: String,
+    /// The commit it was built from, where the build was told (`LAKEWARD_COMMIT`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The benchmark: the name of its folder.
+    pub benchmark: String,
+    /// What it was read from.
+    pub layout: LayoutKind,
+    /// `titles`, `cells` or `masked`.
+    pub variant: String,
+    /// The depth of P@k, R@k, nDCG@k where none is said.
+    pub k: usize,
+    /// Documents asked for.
+    pub depth: usize,
+    /// Seed of the bootstrap.
+    pub seed: u64,
+    /// Hash of the weights that Lakeward ranked with.
+    pub weights: String,
+    /// Queries of the benchmark.
+    pub queries: u64,
+    /// Relevant pairs of query and document.
+    pub relevant: u64,
+    /// What of the benchmark could not be used as it stands.
+    pub problems: Vec<Problem>,
+    /// The systems, in the order asked for; [`IDEAL`] last.
+    pub systems: Vec<SystemReport>,
+    /// Lakeward, or what was named first, against the best of the others.
+    pub comparisons: Vec<Comparison>,
+    /// Signals of labelled requests.
+    pub signals: Vec<SignalScores>,
+}
+
+/// A system: what it cost, and how good it is in each group of queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SystemReport {
+    /// Its name.
+    pub system: String,
+    /// Time to read the documents and index them, in milliseconds; systems that share an index share the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_ms: Option<f64>,
+    /// Size of what it keeps on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_bytes: Option<u64>,
+    /// The most memory that the process held while the system was made and asked, where the system tells it (Linux).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
+    /// By task and group.
+    pub groups: Vec<GroupReport>,
+    /// Query by query, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<QueryRow>,
+}
+
+/// A system on the queries of one task and group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupReport {
+    /// The task.
+    pub task: Task,
+    /// Label set and style; empty where the benchmark has none.
+    pub group: String,
+    /// Queries scored: those with a relevant document.
+    pub queries: u64,
+    /// Queries left out because no document is relevant.
+    pub unscored: u64,
+    /// Queries with at least one answer.
+    pub answered: u64,
+    /// Queries that failed; they score 0.
+    pub failed: u64,
+    /// A failure, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Means with unjudged documents as not relevant.
+    pub raw: Scores,
+    /// Means without unjudged documents.
+    pub condensed: Scores,
+    /// Mean turn of success by k; of dialogues. Smaller is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average_turn: Option<BTreeMap<usize, f64>>,
+    /// Median time of an answer, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ms: Option<f64>,
+    /// 95th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95_ms: Option<f64>,
+}
+
+/// Two systems on the same queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The task.
+    pub task: Task,
+    /// The group.
+    pub group: String,
+    /// The system in question.
+    pub system: String,
+    /// The best of the others, by raw nDCG@k.
+    pub against: String,
+    /// `nDCG@10`, `nDCG@10 condensed`, `MRR`.
+    pub measure: String,
+    /// The difference.
+    pub difference: PairedDifference,
+}
+
+/// The value at `share` of sorted `values`, by nearest rank.
+fn percentile(values: &[f64], share: f64) -> Option<f64> {
+    let place = (values.len() as f64 * share).ceil() as usize;
+    values.get(place.saturating_sub(1)).copied()
+}
+
+/// Means by task and group, in the order of the tasks and of the groups' names.
+pub fn groups(rows: &[QueryRow]) -> Vec<GroupReport> {
+    let mut grouped: BTreeMap<(Task, &str), Vec<&QueryRow>> = BTreeMap::new();
+    for row in rows {
+        grouped.entry((row.task, &row.group)).or_default().push(row);
+    }
+    grouped.into_iter().map(|((task, group), rows)| group_of(task, group, &rows)).collect()
+}
+
+fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
+    let scored: Vec<&QueryRow> = rows.iter().filter(|row| row.scores.is_some()).copied().collect();
+    let scores: Vec<_> = scored.iter().filter_map(|row| row.scores.as_ref()).collect();
+    let mut latencies: Vec<f64> = rows.iter().flat_map(|row| row.latencies_ms.iter().copied()).collect();
+    latencies.sort_by(f64::total_cmp);
+    let turns: Vec<_> = scored.iter().filter_map(|row| row.turn_of_success.as_ref()).collect();
+    let average = |k: usize| {
+        let sum: usize = turns.iter().filter_map(|turns| turns.get(&k)).sum();
+        (k, sum as f64 / turns.len() as f64)
+    };
+    GroupReport {
+        task,
+        group: group.to_string(),
+        queries: scored.len() as u64,
+        unscored: (rows.len() - scored.len()) as u64,
+        answered: scored.iter().filter(|row| !row.ranking.is_empty()).count() as u64,
+        failed: rows.iter().filter(|row| row.failure.is_some()).count() as u64,
+        failure: rows.iter().find_map(|row| Some(format!("{}: {}", row.query, row.failure.as_ref()?))),
+        raw: mean(scores.iter().map(|both| &both.raw)).unwrap_or_default(),
+        condensed: mean(scores.iter().map(|both| &both.condensed)).unwrap_or_default(),
+        average_turn: turns.first().map(|first| first.keys().map(|k| average(*k)).collect()),
+        p50_ms: percentile(&latencies, 0.5),
+        p95_ms: percentile(&latencies, 0.95),
+    }
+}
+
+/// The first of `systems` against the best other one, in every group they share. Ablations (names that go on from the first's)
+/// and [`IDEAL`] are no others.
+pub fn compare(systems: &[(String, Vec<QueryRow>)], k: usize, seed: u64) -> Vec<Comparison> {
+    let Some((name, ours)) = systems.first() else { return Vec::new() };
+    let is_other = |other: &str| other != IDEAL && other != name && !other.starts_with(&format!("{name}-"));
+    let others: Vec<(&String, Vec<GroupReport>, &Vec<QueryRow>)> =
+        systems.iter().filter(|(other, _)| is_other(other)).map(|(other, rows)| (other, groups(rows), rows)).collect();
+    let mut comparisons = Vec::new();
+    for own in groups(ours) {
+        let here = |group: &&GroupReport| (group.task, &group.group) == (own.task, &own.group) && group.queries > 0;
+        let best = others
+            .iter()
+            .filter_map(|(other, groups, rows)| Some((groups.iter().find(here)?.raw.at(k).ndcg, other, rows)))
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((_, against, theirs)) = best else { continue };
+        let theirs: BTreeMap<&str, &QueryRow> = theirs.iter().map(|row| (row.query.as_str(), row)).collect();
+        let measures: [(String, fn(&QueryRow, usize) -> Option<f64>); 3] = [
+            (format!("nDCG@{k}"), |row, k| Some(row.scores.as_ref()?.raw.at(k).ndcg)),
+            (format!("nDCG@{k} condensed"), |row, k| Some(row.scores.as_ref()?.condensed.at(k).ndcg)),
+            ("MRR".to_string(), |row, _| Some(row.scores.as_ref()?.raw.reciprocal_rank)),
+        ];
+        for (measure, value) in measures {
+            let inside = ours.iter().filter(|row| (row.task, &row.group) == (own.task, &own.group));
+            let differences: Vec<f64> =
+                inside.filter_map(|row| Some(value(row, k)? - value(theirs.get(row.query.as_str())?, k)?)).collect();
+            if let Some(difference) = paired_bootstrap(&differences, seed) {
+                comparisons.push(Comparison {
+                    task: own.task,
+                    group: own.group.clone(),
+                    system: name.clone(),
+                    against: against.to_string(),
+                    measure,
+                    difference,
+                });
+            }
+        }
+    }
+    comparisons
+}
+
+impl EvalReport {
+    /// Every group with what each system makes of it, best systems as they stand in [`EvalReport::systems`].
+    pub fn by_group(&self) -> BTreeMap<(Task, &str), Vec<(&SystemReport, &GroupReport)>> {
+        let mut groups: BTreeMap<(Task, &str), Vec<(&SystemReport, &GroupReport)>> = BTreeMap::new();
+        for system in &self.systems {
+            for group in &system.groups {
+                groups.entry((group.task, &group.group)).or_default().push((system, group));
+            }
+        }
+        groups
+    }
+
+    /// The report as Markdown; `charts` are names of files beside it.
+    pub fn to_markdown(&self, charts: &[String]) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_markdown(&mut out, charts);
+        out
+    }
+
+    fn write_markdown(&self, out: &mut String, charts: &[String]) -> std::fmt::Result {
+        let k = self.k;
+        writeln!(out, "# {} ({})\n", plain(&self.benchmark), self.variant)?;
+        let commit = self.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+        writeln!(
+            out,
+            "{} queries, {} relevant pairs. lakeward {}{commit}, weights {}; {} documents asked for a query; seed {}.\n",
+            self.queries, self.relevant, self.lakeward, self.weights, self.depth, self.seed
+        )?;
+        writeln!(
+            out,
+            "nDCG, P and R at {k}; MRR and MAP over the whole ranking. Condensed: documents that nobody judged are dropped first. \
+             Times are of one query after the other.\n"
+        )?;
+        for ((task, group), systems) in self.by_group() {
+            let title = if group.is_empty() { task.to_string() } else { format!("{task}, {}", plain(group)) };
+            writeln!(out, "## {title}\n")?;
+            let is_dialogue = systems.iter().any(|(_, group)| group.average_turn.is_some());
+            let extra = if is_dialogue { " AT@1 | AT@3 | AT@5 |" } else { "" };
+            let extra_line = if is_dialogue { "---:|---:|---:|" } else { "" };
+            writeln!(
+                out,
+                "| system | queries | nDCG | condensed | MRR | MAP | P | R | hit@1 |{extra} p50 ms | p95 ms |\n\
+                 |---|---:|---:|---:|---:|---:|---:|---:|---:|{extra_line}---:|---:|"
+            )?;
+            for (system, group) in systems {
+                let at = group.raw.at(k);
+                let time = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.1}"));
+                let turns = group
+                    .average_turn
+                    .as_ref()
+                    .map_or(String::new(), |turns| turns.values().map(|turn| format!(" {turn:.2} |")).collect());
+                let turns = if is_dialogue && turns.is_empty() { " – | – | – |".to_string() } else { turns };
+                writeln!(
+                    out,
+                    "| {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |{turns} {} | {} |",
+                    plain(&system.system),
+                    group.queries,
+                    at.ndcg,
+                    group.condensed.at(k).ndcg,
+                    group.raw.reciprocal_rank,
+                    group.raw.average_precision,
+                    at.precision,
+                    at.recall,
+                    group.raw.at(1).hit,
+                    time(group.p50_ms),
+                    time(group.p95_ms)
+                )?;
+            }
+            writeln!(out)?;
+        }
+        for chart in charts {
+            writeln!(out, "![{chart}]({chart})\n")?;
+        }
+        self.write_rest(out)
+    }
+
+    fn write_rest(&self, out: &mut String) -> std::fmt::Result {
+        if !self.comparisons.is_empty() {
+            writeln!(
+                out,
+                "## Against the best other system\n\nPaired bootstrap over queries, {} resamples.\n\n\
+                 | task | measure | system | against | difference | 95% interval | p |\n|---|---|---|---|---:|---|---:|",
+                super::compare::RESAMPLES
+            )?;
+            for comparison in &self.comparisons {
+                let PairedDifference { mean, low, high, p, .. } = comparison.difference;
+                let task = format!("{} {}", comparison.task, plain(&comparison.group));
+                writeln!(
+                    out,
+                    "| {} | {} | {} | {} | {mean:+.3} | {low:+.3} to {high:+.3} | {p:.4} |",
+                    task.trim(),
+                    comparison.measure,
+                    plain(&comparison.system),
+                    plain(&comparison.against)
+                )?;
+            }
+            writeln!(out)?;
+        }
+        for signals in &self.signals {
+            write_signals(out, signals)?;
+        }
+        writeln!(out, "## Costs\n\n| system | index s | index MB | peak memory MB |\n|---|---:|---:|---:|")?;
+        for system in self.systems.iter().filter(|system| system.system != IDEAL) {
+            let figure = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.1}"));
+            writeln!(
+                out,
+                "| {} | {} | {} | {} |",
+                plain(&system.system),
+                figure(system.index_ms.map(|ms| ms / 1000.0)),
+                figure(system.index_bytes.map(|bytes| bytes as f64 / 1e6)),
+                figure(system.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6))
+            )?;
+        }
+        if !self.problems.is_empty() {
+            writeln!(out, "\n## Left out\n\n| what | how often | for example |\n|---|---:|---|")?;
+            for problem in &self.problems {
+                writeln!(
+                    out,
+                    "| {} | {} | {} |",
+                    plain(&problem.what),
+                    problem.count,
+                    plain(&problem.examples.join("; "))
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// nDCG of every group as a bar chart (SVG): the first system, the best others, [`IDEAL`] left out. None without a score.
+    pub fn chart(&self) -> Option<String> {
+        let mean = |system: &SystemReport| {
+            let sum: f64 = system.groups.iter().map(|group| group.raw.at(self.k).ndcg).sum();
+            sum / system.groups.len().max(1) as f64
+        };
+        let real: Vec<&SystemReport> = self.systems.iter().filter(|system| system.system != IDEAL).collect();
+        let (first, others) = real.split_first()?;
+        let mut others = others.to_vec();
+        others.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+        let systems: Vec<&SystemReport> = std::iter::once(*first).chain(others).take(chart::MOST_SYSTEMS).collect();
+        let groups: Vec<chart::BarGroup> = self
+            .by_group()
+            .into_keys()
+            .map(|(task, group)| chart::BarGroup {
+                name: format!("{task} {group}").trim().to_string(),
+                bars: systems
+                    .iter()
+                    .map(|system| {
+                        let own = system.groups.iter().find(|own| (own.task, own.group.as_str()) == (task, group));
+                        own.filter(|own| own.queries > 0).map(|own| chart::Bar::new(own.raw.at(self.k).ndcg))
+                    })
+                    .collect(),
+            })
+            .collect();
+        groups.iter().any(|group| group.bars.iter().any(Option::is_some)).then(|| {
+            chart::grouped_bars(&chart::ChartData {
+                title: format!("{} ({})", self.benchmark, self.variant),
+                measure: format!("nDCG@{}", self.k),
+                systems: systems.iter().map(|system| system.system.clone()).collect(),
+                groups,
+                greatest: 1.0,
+            })
+        })
+    }
+
+    /// Writes `report.json` and `report.md` into `folder`, which is made, and each chart (file name, SVG).
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&self, folder: &Path, charts: &[(String, String)]) -> Result<()> {
+        let io = |path: &Path, source| Error::io("save", path, source);
+        std::fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
+        let json = serde_json::to_string_pretty(self).map_err(|error| Error::Internal(error.to_string()))?;
+        let names: Vec<String> = charts.iter().map(|(name, _)| name.clone()).collect();
+        let own = [("report.json".to_string(), json + "\n"), ("report.md".to_string(), self.to_markdown(&names))];
+        for (name, text) in own.iter().chain(charts) {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(|error| io(&path, error))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {
+    writeln!(out, "## Signals: {} ({} turns)\n", plain(&signals.group), signals.turns)?;
+    for (what, scores) in [("operation", &signals.operation), ("intention", &signals.intention)] {
+        writeln!(out, "{what}: macro-F1 {:.3}, right {:.3}\n", scores.macro_f1, scores.accuracy)?;
+        writeln!(out, "| true \\ told | {} |", scores.labels.join(" | "))?;
+        writeln!(out, "|---|{}", "---:|".repeat(scores.labels.len()))?;
+        for (label, row) in scores.labels.iter().zip(&scores.confusion) {
+            let counts: Vec<String> = row.iter().map(u64::to_string).collect();
+            writeln!(out, "| {label} | {} |", counts.join(" | "))?;
+        }
+        writeln!(out)?;
+    }
+    let hits = &signals.operation_hits;
+    writeln!(out, "operation hit@1 {:.3}, hit@2 {:.3}", hits.first, hits.within_two)?;
+    if let Some(hits) = &signals.next_operation {
+        writeln!(
+            out,
+            "\nnext operation ({} requests) hit@1 {:.3}, hit@2 {:.3}",
+            hits.cases, hits.first, hits.within_two
+        )?;
+    }
+    writeln!(out)
+}
+
+/// `text` as it can stand in a cell of a Markdown table.
+fn plain(text: &str) -> String {
+    crate::text::shown(text, 300).replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
+}

@@ -1,0 +1,183 @@
+//! From names to systems over the documents of one benchmark: [`super::lakeward`] and its ablations, which share one index, and
+//! the plain baselines.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use super::baseline::{BaselineKind, BaselineSystem, Documents};
+use super::benchmark::{Benchmark, Problems, Task};
+use super::evaluate::EvalOptions;
+use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
+use super::system::System;
+use crate::embed::Embedder;
+use crate::error::{Error, Result, nearest_names};
+use crate::index::build::BuildObserver;
+use crate::retrieve::RankingWeights;
+
+/// Stands for all plain baselines on the command line.
+pub const BASELINES: &str = "baselines";
+/// Stands for all ablations.
+pub const ABLATIONS: &str = "ablations";
+
+/// A system that can be asked.
+pub struct Made<'a> {
+    /// The system.
+    pub system: Box<dyn System + 'a>,
+    /// Time to read the documents and index them, in milliseconds.
+    pub index_ms: f64,
+    /// Documents that it could not read.
+    pub problems: Problems,
+}
+
+/// Makes systems over the documents of one benchmark.
+pub struct Systems<'a> {
+    lake: Option<PathBuf>,
+    corpus: Option<PathBuf>,
+    embedder: &'a dyn Embedder,
+    weights: RankingWeights,
+    /// The folder of Lakeward's index, where it is to be kept.
+    index_folder: Option<PathBuf>,
+    built: OnceCell<(Rc<LakeIndexOf<'a>>, f64)>,
+}
+
+impl<'a> Systems<'a> {
+    /// Over the documents of `benchmark`; Lakeward ranks with `weights`, and keeps its index in `index_folder` or nowhere.
+    pub fn over(
+        benchmark: &Benchmark,
+        embedder: &'a dyn Embedder,
+        weights: RankingWeights,
+        index_folder: Option<&Path>,
+    ) -> Self {
+        Self {
+            lake: benchmark.lake.clone(),
+            corpus: benchmark.corpus.clone(),
+            embedder,
+            weights,
+            index_folder: index_folder.map(Path::to_path_buf),
+            built: OnceCell::new(),
+        }
+    }
+
+    /// The names that `asked` stand for: [`BASELINES`] and [`ABLATIONS`] spelled out, each name once, and of baselines and
+    /// ablations that were not named themselves only those that have something to do with the queries of `benchmark`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an unknown name, with the nearest.
+    pub fn names(&self, asked: &[String], benchmark: &Benchmark, options: &EvalOptions) -> Result<Vec<String>> {
+        let tasks: Vec<Task> = Task::ALL
+            .into_iter()
+            .filter(|task| options.tasks.contains(task))
+            .filter(|task| benchmark.queries.iter().any(|labelled| labelled.query.task == *task))
+            .collect();
+        let all_ablations = ablations(&self.weights);
+        let mut names: Vec<String> = Vec::new();
+        for name in asked {
+            match name.as_str() {
+                BASELINES => {
+                    let fit = BaselineKind::ALL.into_iter().filter(|kind| self.fits(*kind, benchmark, options));
+                    names.extend(fit.map(|kind| kind.name().to_string()));
+                }
+                ABLATIONS => {
+                    let matters = |ranker: &str| match ranker {
+                        "join" => tasks.contains(&Task::Join) || tasks.contains(&Task::Dialogue),
+                        "union" => tasks.contains(&Task::Union) || tasks.contains(&Task::Dialogue),
+                        _ => tasks.contains(&Task::Search) || tasks.contains(&Task::Dialogue),
+                    };
+                    let ranker = |name: &str| name.split('-').nth(2).unwrap_or_default().to_string();
+                    names.extend(all_ablations.iter().filter(|name| matters(&ranker(name))).cloned());
+                }
+                other => {
+                    self.check(other, &all_ablations)?;
+                    names.push(name.clone());
+                }
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        Ok(names)
+    }
+
+    fn check(&self, name: &str, ablations: &[String]) -> Result<()> {
+        let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS];
+        known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
+        known.extend(ablations.iter().map(String::as_str));
+        if known.contains(&name) {
+            return Ok(());
+        }
+        let near: Vec<String> =
+            nearest_names(name, known.iter().copied(), 3).into_iter().map(|near| format!("`{near}`")).collect();
+        let hint = match near.is_empty() {
+            true => format!("there are `{}`", known[..3 + BaselineKind::ALL.len()].join("`, `")),
+            false => format!("did you mean {}?", near.join(", ")),
+        };
+        Err(Error::Usage(format!("there is no system `{name}`; {hint}")))
+    }
+
+    fn fits(&self, kind: BaselineKind, benchmark: &Benchmark, options: &EvalOptions) -> bool {
+        let mut queries = benchmark.queries.iter().map(|labelled| &labelled.query);
+        queries.any(|query| {
+            let has_text = query.text.is_some() || !query.turns.is_empty();
+            let asked = query.task != Task::Signals && options.tasks.contains(&query.task);
+            asked && kind.answers(has_text, query.table.is_some(), query.column.is_some())
+        })
+    }
+
+    /// The system of this name, with its documents read.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an unknown name or a benchmark without documents; whatever reading them reports.
+    pub fn make(&self, name: &str, observer: &dyn BuildObserver) -> Result<Made<'a>> {
+        if self.lake.is_none() && self.corpus.is_none() {
+            let what = "the benchmark has neither `lake/` nor `corpus.jsonl`: score a run of it with `--run-in`";
+            return Err(Error::Usage(what.into()));
+        }
+        if let Some(kind) = BaselineKind::ALL.into_iter().find(|kind| kind.name() == name) {
+            return self.baseline(kind);
+        }
+        let (index, index_ms) = self.index(observer)?;
+        let mut problems = Problems::default();
+        for skipped in &index.stats.skipped {
+            problems.add("tables that Lakeward cannot read; it never finds them", &skipped.path);
+        }
+        let system = Lakeward::named(name, index)?;
+        Ok(Made { system: Box::new(system), index_ms, problems })
+    }
+
+    fn baseline(&self, kind: BaselineKind) -> Result<Made<'a>> {
+        let started = Instant::now();
+        let documents = Documents { lake: self.lake.clone(), corpus: self.corpus.clone() };
+        let system = BaselineSystem::build(kind, &documents)?;
+        let index_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let mut problems = Problems::default();
+        for unread in system.baseline().unread() {
+            problems.add(&format!("documents that {kind} cannot read; it never finds them"), &unread.place);
+        }
+        for cut in system.baseline().cut() {
+            problems.add(&format!("tables of which {kind} reads only the first rows"), cut);
+        }
+        Ok(Made { system: Box::new(system), index_ms, problems })
+    }
+
+    /// Lakeward's index, built when it is first needed, and the time that took in milliseconds.
+    ///
+    /// # Errors
+    /// Those of [`LakeIndexOf::build`].
+    pub fn index(&self, observer: &dyn BuildObserver) -> Result<(Rc<LakeIndexOf<'a>>, f64)> {
+        if let Some((index, index_ms)) = self.built.get() {
+            return Ok((Rc::clone(index), *index_ms));
+        }
+        let started = Instant::now();
+        let plan = IndexPlan {
+            lake: self.lake.as_deref(),
+            records: self.corpus.as_deref(),
+            folder: self.index_folder.as_deref(),
+            weights: self.weights.clone(),
+        };
+        let index = Rc::new(LakeIndexOf::build(&plan, self.embedder, observer)?);
+        let index_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let (index, index_ms) = self.built.get_or_init(|| (index, index_ms));
+        Ok((Rc::clone(index), *index_ms))
+    }
+}
