@@ -2,8 +2,8 @@
 //!
 //! Written by hand, because a report is read in a browser, on a forge's page and in print: text is text, colours are given
 //! for light and dark ([`STYLE`]), the figures stand at the bars, and a title and a description say the same to whoever does
-//! not see it. Text never overlaps: groups stand in as many rows as their bars' figures need, names are cut to the room
-//! they have. The same data gives the same bytes. It computes no figures.
+//! not see it. Text never overlaps: groups stand in as many rows as their bars' figures need, names are cut to the room they
+//! have. The same data gives the same bytes. It computes no figures.
 
 use std::fmt::Write;
 
@@ -61,9 +61,11 @@ const LEGEND_LINE: f64 = 20.0;
 const PLOT_HEIGHT: f64 = 190.0;
 /// Room above the highest bar for its figure, written upright.
 const FIGURE_HEIGHT: f64 = 34.0;
-/// Room below the axis for two lines of a group's name.
-const NAME_HEIGHT: f64 = 50.0;
+/// Room below the axis beside the lines of the groups' names.
+const NAME_GAP: f64 = 20.0;
 const NAME_LINE: f64 = 15.0;
+/// Room between the legend or the row above and the measure.
+const ROW_GAP: f64 = 20.0;
 /// A bar with its figure written upright above needs so much.
 const LEAST_BAR: f64 = 13.0;
 const MOST_BAR: f64 = 30.0;
@@ -74,6 +76,7 @@ const LEAST_GROUP: f64 = 96.0;
 const TITLE_SIZE: f64 = 16.0;
 const NAME_SIZE: f64 = 12.0;
 const SMALL_SIZE: f64 = 11.0;
+const FIGURE_SIZE: f64 = 10.0;
 /// The widest name in the legend.
 const LEGEND_WIDTH: f64 = 280.0;
 const STEPS: usize = 5;
@@ -97,7 +100,8 @@ pub fn grouped_bars(data: &ChartData) -> String {
     let systems = data.systems.len().min(MOST_SYSTEMS);
     let groups = &data.groups[..data.groups.len().min(MOST_GROUPS)];
     let legend = legend_places(&data.systems[..systems]);
-    let layout = Layout::new(systems, groups.len(), legend.lines);
+    let scale = if data.greatest.is_finite() && data.greatest > 0.0 { data.greatest } else { 1.0 };
+    let layout = Layout::new(groups, systems, legend.lines, scale);
     let mut svg = String::new();
     // Writing to a string cannot fail.
     let _ = write!(
@@ -117,7 +121,6 @@ pub fn grouped_bars(data: &ChartData) -> String {
         rect(&mut svg, COLOURS[place % COLOURS.len()], (*left, top - 9.0), (11.0, 11.0));
         text_at(&mut svg, "n", (left + 17.0, top), "start", &cut(system, LEGEND_WIDTH, NAME_SIZE));
     }
-    let scale = if data.greatest.is_finite() && data.greatest > 0.0 { data.greatest } else { 1.0 };
     for (row, members) in groups.chunks(layout.groups_a_row.max(1)).enumerate() {
         let base = layout.base_of(row);
         axis(&mut svg, &cut(&data.measure, WIDTH / 2.0, SMALL_SIZE), base, scale);
@@ -135,36 +138,43 @@ struct Layout {
     bar_width: f64,
     group_width: f64,
     groups_a_row: usize,
+    row_height: f64,
     top: f64,
     height: f64,
+    /// Whether the figures stand upright because the bars are too narrow.
+    upright: bool,
 }
 
-const ROW_HEIGHT: f64 = 20.0 + FIGURE_HEIGHT + PLOT_HEIGHT + NAME_HEIGHT;
-
 impl Layout {
-    fn new(systems: usize, groups: usize, legend_lines: usize) -> Self {
+    fn new(groups: &[BarGroup], systems: usize, legend_lines: usize, scale: f64) -> Self {
         let room = WIDTH - 2.0 * MARGIN - AXIS_WIDTH;
         let least = (systems as f64 * LEAST_BAR).max(LEAST_GROUP);
         let fitting = ((room / (least + GROUP_GAP)) as usize).max(1);
-        let rows = groups.div_ceil(fitting).max(1);
+        let rows = groups.len().div_ceil(fitting).max(1);
         // As many in each row as in the others, nearly.
-        let groups_a_row = groups.div_ceil(rows).max(1);
-        let widest = room / groups_a_row as f64 - GROUP_GAP;
-        let bar_width = (widest / systems.max(1) as f64).min(MOST_BAR);
+        let groups_a_row = groups.len().div_ceil(rows).max(1);
+        let group_width = room / groups_a_row as f64 - GROUP_GAP;
+        let bar_width = (group_width / systems.max(1) as f64).min(MOST_BAR);
+        let figures = groups.iter().flat_map(|group| group.bars.iter().take(systems).flatten());
+        let widest = figures.map(|bar| text_width(&figure(bar.value, scale), FIGURE_SIZE)).fold(0.0, f64::max);
+        let name_lines = groups.iter().map(|group| wrapped(&group.name, name_room(group_width)).len()).max();
+        let name_height = NAME_GAP + name_lines.unwrap_or(1) as f64 * NAME_LINE;
+        let row_height = ROW_GAP + FIGURE_HEIGHT + PLOT_HEIGHT + name_height;
         let top = TITLE_HEIGHT + MARGIN + legend_lines as f64 * LEGEND_LINE;
-        Layout {
-            bar_width,
-            group_width: widest,
-            groups_a_row,
-            top,
-            height: top + rows as f64 * ROW_HEIGHT + MARGIN / 2.0,
-        }
+        let height = top + rows as f64 * row_height;
+        let upright = widest > bar_width;
+        Layout { bar_width, group_width, groups_a_row, row_height, top, height, upright }
     }
 
     /// The height of the axis of `row`.
     fn base_of(&self, row: usize) -> f64 {
-        self.top + row as f64 * ROW_HEIGHT + 20.0 + FIGURE_HEIGHT + PLOT_HEIGHT
+        self.top + row as f64 * self.row_height + ROW_GAP + FIGURE_HEIGHT + PLOT_HEIGHT
     }
+}
+
+/// Room for a line of a group's name.
+fn name_room(group_width: f64) -> f64 {
+    group_width + GROUP_GAP - 8.0
 }
 
 struct Legend {
@@ -212,17 +222,17 @@ fn draw_group(svg: &mut String, group: &BarGroup, systems: usize, layout: &Layou
     for (at, bar) in group.bars.iter().take(systems).enumerate() {
         let Some(bar) = bar.filter(|bar| bar.value.is_finite()) else { continue };
         let x = first + at as f64 * layout.bar_width;
-        draw_bar(svg, bar, COLOURS[at % COLOURS.len()], (x, base), layout.bar_width, scale);
+        draw_bar(svg, bar, COLOURS[at % COLOURS.len()], (x, base), layout, scale);
     }
-    let room = layout.group_width + GROUP_GAP - 8.0;
-    for (line, text) in wrapped(&group.name, room).iter().enumerate() {
+    for (line, text) in wrapped(&group.name, name_room(layout.group_width)).iter().enumerate() {
         let y = base + 17.0 + line as f64 * NAME_LINE;
         text_at(svg, "n", (left + layout.group_width / 2.0, y), "middle", text);
     }
 }
 
-fn draw_bar(svg: &mut String, bar: Bar, colour: &str, place: (f64, f64), width: f64, scale: f64) {
+fn draw_bar(svg: &mut String, bar: Bar, colour: &str, place: (f64, f64), layout: &Layout, scale: f64) {
     let (x, base) = place;
+    let width = layout.bar_width;
     let height = |value: f64| (value / scale).clamp(0.0, 1.0) * PLOT_HEIGHT;
     let own = height(bar.value);
     rect(svg, colour, (x + 1.0, base - own), (width - 2.0, own));
@@ -236,9 +246,13 @@ fn draw_bar(svg: &mut String, bar: Bar, colour: &str, place: (f64, f64), width: 
         let (low, high) = (number(low), number(high));
         let _ = writeln!(svg, "<path class=\"w\" d=\"M{from} {low}H{to}M{center} {low}V{high}M{from} {high}H{to}\"/>");
     }
-    // Upright above the bar and its whisker: as wide as the letters are high.
-    let (x, y) = (number(middle + 3.5), number(base - top - 5.0));
+    // Above the bar and its whisker.
     let figure = figure(bar.value, scale);
+    if !layout.upright {
+        return text_at(svg, "f", (middle, base - top - 4.0), "middle", &figure);
+    }
+    // As wide as the letters are high.
+    let (x, y) = (number(middle + 3.5), number(base - top - 5.0));
     let _ = writeln!(svg, "<text class=\"f\" x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\">{figure}</text>");
 }
 
@@ -264,7 +278,7 @@ fn description(data: &ChartData, groups: &[BarGroup], systems: usize) -> String 
     for group in groups {
         let bars = data.systems.iter().take(systems).zip(&group.bars);
         let told: Vec<String> = bars
-            .filter_map(|(system, bar)| bar.map(|bar| (system, bar)))
+            .filter_map(|(system, bar)| bar.filter(|bar| bar.value.is_finite()).map(|bar| (system, bar)))
             .map(|(system, bar)| {
                 let interval = bar.interval.map(|(lower, upper)| format!(" ({lower:.3} to {upper:.3})"));
                 format!("{system} {:.3}{}", bar.value, interval.unwrap_or_default())

@@ -43,7 +43,7 @@ impl Method for TfIdf {
     fn scores(&self, query: &PlainQuery<'_>) -> Result<Vec<f64>> {
         let mut scores = vec![0.0; self.postings.len()];
         let mut square = 0.0;
-        for (repeats, list) in self.postings.find(query.texts(usize::MAX)) {
+        for (repeats, list) in self.postings.find(PlainQuery { column: None, ..*query }.texts(usize::MAX)) {
             let weight = self.weight(list.len());
             let own = f64::from(repeats) * weight;
             square += own * own;
