@@ -246,14 +246,23 @@ fn draw_bar(svg: &mut String, bar: Bar, colour: &str, place: (f64, f64), layout:
         let (low, high) = (number(low), number(high));
         let _ = writeln!(svg, "<path class=\"w\" d=\"M{from} {low}H{to}M{center} {low}V{high}M{from} {high}H{to}\"/>");
     }
-    // Above the bar and its whisker.
+    // Above the bar and its whisker, on a ground of its own, which lines of the scale would else run through.
     let figure = figure(bar.value, scale);
+    let length = text_width(&figure, FIGURE_SIZE);
     if !layout.upright {
+        ground(svg, (middle - length / 2.0, base - top - 13.0), (length, 11.0));
         return text_at(svg, "f", (middle, base - top - 4.0), "middle", &figure);
     }
     // As wide as the letters are high.
+    ground(svg, (middle - 5.0, base - top - 5.0 - length), (10.0, length));
     let (x, y) = (number(middle + 3.5), number(base - top - 5.0));
     let _ = writeln!(svg, "<text class=\"f\" x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\">{figure}</text>");
+}
+
+/// A rectangle in the colour of the page.
+fn ground(svg: &mut String, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    let (x, y, width, height) = (number(x), number(y), number(width), number(height));
+    let _ = writeln!(svg, "<rect class=\"bg\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>");
 }
 
 /// Three decimals for shares, without the zero in front; fewer for greater scales. At most 5 letters up to 99,999.

@@ -140,8 +140,8 @@ fn the_sample_is_drawn_as_it_was() {
     let svg = grouped_bars(&sample());
     let elements = elements(&svg);
     let count = |name: &str| elements.iter().filter(|element| element.0 == name).count();
-    // Background, three squares of the legend, seven bars; three whiskers.
-    assert_eq!((count("rect"), count("path")), (1 + 3 + 7, 3));
+    // Background, three squares of the legend, seven bars with the grounds of their figures; three whiskers.
+    assert_eq!((count("rect"), count("path")), (1 + 3 + 7 * 2, 3));
     assert_eq!(elements[1].2, "Ranking quality");
     assert!(elements[2].2.contains("lake union: lakeward 0.840 (0.790 to 0.880), bm25 0.413."), "{}", elements[2].2);
     let bar = "<rect fill=\"#0072b2\" x=\"163.3\" y=\"141.1\" width=\"28\" height=\"172.9\"/>";
