@@ -342,6 +342,10 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
         let difference = matched.difference.map(|difference| format!(" ({difference})")).unwrap_or_default();
         lines.push(format!("match: {} = {}{difference}", shown(&matched.query, 60), shown(theirs, 60)));
     }
+    for matched in &answer.variant_matches {
+        let (ours, theirs) = (shown(&matched.query, 60), shown(&matched.candidate, 60));
+        lines.push(format!("nearly alike, not equal: {ours} / {theirs} ({})", matched.variation));
+    }
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
     lines
 }

@@ -4,12 +4,13 @@
 //! computed from; samples are what answers show.
 
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lake::profile::ColumnProfile;
 use crate::lake::semantic::{LogicalType, SemanticType, Weakness};
-use crate::sketch::ColumnSketch;
+use crate::sketch::{ApproximateForm, ColumnSketch};
 
 /// Marks a column store.
 pub const KIND: SegmentKind = SegmentKind(*b"COLS");
@@ -55,6 +56,8 @@ pub struct ColumnRecord {
     reserved: [u8; 4],
 }
 
+/// Mean bytes a cell beyond which values are sentences.
+const LONGEST_VARYING: f64 = 64.0;
 const NONE: u8 = u8::MAX;
 const LOGICAL: [LogicalType; 7] = [
     LogicalType::Empty,
@@ -97,6 +100,12 @@ fn code_of<T: PartialEq>(all: &[T], value: Option<T>) -> u8 {
     value.and_then(|value| all.iter().position(|known| *known == value)).map_or(NONE, |place| place as u8)
 }
 
+/// Whether values of type `logical` with `mean_length` bytes a cell may be written in ways that normalisation does not overcome:
+/// text of a few words.
+pub fn may_vary(logical: LogicalType, mean_length: f64) -> bool {
+    logical == LogicalType::Text && mean_length <= LONGEST_VARYING
+}
+
 impl ColumnRecord {
     /// The type its cells share.
     pub fn logical(&self) -> LogicalType {
@@ -121,6 +130,11 @@ impl ColumnRecord {
     /// Whether all its values are kept, of the rows that were read.
     pub fn is_exact(&self) -> bool {
         self.bound == u64::MAX
+    }
+
+    /// Whether its values [may be written](may_vary) in ways that normalisation does not overcome.
+    pub fn may_vary(&self) -> bool {
+        may_vary(self.logical(), f64::from(self.mean_length))
     }
 
     /// Whether only the first rows of its table were read.
@@ -263,6 +277,26 @@ impl ColumnsWriter {
         pairs
     }
 
+    /// Every (key of a value as it varies, column) pair, of the sample values of columns whose values
+    /// [may vary](ColumnRecord::may_vary).
+    ///
+    /// # Errors
+    /// [`crate::Error::Internal`] where samples were not kept as they are read.
+    pub fn variant_pairs(&self) -> Result<Vec<(u64, u32)>> {
+        let keys_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
+            if !record.may_vary() {
+                return Ok(Vec::new());
+            }
+            let start = record.samples_start as usize;
+            let bytes = &self.samples[start..start + record.samples_len as usize];
+            let samples = parse_samples(bytes).ok_or_else(|| Error::Internal("samples cut short".into()))?;
+            let forms = samples.iter().filter_map(|(_, value)| ApproximateForm::of(value));
+            Ok(forms.flat_map(|form| form.keys()).map(|key| (key, column as u32)).collect())
+        };
+        let pairs: Vec<Vec<(u64, u32)>> = self.records.par_iter().enumerate().map(keys_of).collect::<Result<_>>()?;
+        Ok(pairs.concat())
+    }
+
     /// Writes the store to `path`.
     ///
     /// # Errors
@@ -352,19 +386,20 @@ impl Columns {
 
     /// The values with the smallest hashes as written: (hash, value), ascending by hash.
     pub fn samples(&self, record: &ColumnRecord) -> Result<Vec<(u64, &str)>> {
-        let mut rest = self.sample_bytes(record)?;
-        let mut samples = Vec::new();
-        while let Some((head, after)) = rest.split_at_checked(10) {
-            let (hash, length) = head.split_at(8);
-            let hash = u64::from_le_bytes(hash.try_into().unwrap_or_default());
-            let length = usize::from(u16::from_le_bytes(length.try_into().unwrap_or_default()));
-            let Some((value, next)) = after.split_at_checked(length) else {
-                return Err(self.samples.damaged("a sample that is cut short"));
-            };
-            let value = std::str::from_utf8(value).map_err(|_| self.samples.damaged("a sample that is not UTF-8"))?;
-            samples.push((hash, value));
-            rest = next;
-        }
-        Ok(samples)
+        parse_samples(self.sample_bytes(record)?).ok_or_else(|| self.samples.damaged("samples cut short or not UTF-8"))
     }
+}
+
+/// The (hash, value) pairs in `bytes`; nothing where they are cut short or no text.
+fn parse_samples(bytes: &[u8]) -> Option<Vec<(u64, &str)>> {
+    let mut rest = bytes;
+    let mut samples = Vec::new();
+    while let Some((head, after)) = rest.split_at_checked(10) {
+        let (hash, length) = head.split_at(8);
+        let hash = u64::from_le_bytes(hash.try_into().ok()?);
+        let (value, next) = after.split_at_checked(usize::from(u16::from_le_bytes(length.try_into().ok()?)))?;
+        samples.push((hash, std::str::from_utf8(value).ok()?));
+        rest = next;
+    }
+    Some(samples)
 }

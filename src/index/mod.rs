@@ -42,7 +42,7 @@ const JOIN_FILE: &str = "join.seg";
 const VECTORS_FILE: &str = "vectors.seg";
 const WORDS_FILE: &str = "words.seg";
 const JOIN_KIND: SegmentKind = SegmentKind(*b"JOIN");
-const JOIN_VERSION: u32 = 2;
+const JOIN_VERSION: u32 = 3;
 const VECTORS_KIND: SegmentKind = SegmentKind(*b"VECT");
 const VECTORS_VERSION: u32 = 1;
 const COLUMN_VECTORS: TagPrefix = *b"COL";
@@ -52,6 +52,9 @@ const VALUE_TAGS: PostingTags =
     PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
 const HEADER_TAGS: PostingTags =
     PostingTags { directory: *b"HDIR", hashes: *b"HHSH", offsets: *b"HOFF", lists: *b"HLST" };
+
+const VARIANT_TAGS: PostingTags =
+    PostingTags { directory: *b"ADIR", hashes: *b"AHSH", offsets: *b"AOFF", lists: *b"ALST" };
 
 /// The hashes under which a column is found by its name: that of the whole name, then one a word.
 pub fn header_hashes(name: &str) -> impl Iterator<Item = u64> + use<> {

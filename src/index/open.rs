@@ -17,7 +17,7 @@ use super::segment::SegmentFile;
 use super::vectors::VectorSet;
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+    TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -50,6 +50,8 @@ pub struct Segment {
     pub values: Postings,
     /// From header hashes to columns.
     pub headers: Postings,
+    /// From the keys of values as they vary ([`crate::sketch::ApproximateForm::keys`]) to columns.
+    pub variants: Postings,
     /// MinHash LSH over its columns.
     pub lsh: LshIndex,
     /// One vector a column.
@@ -119,6 +121,7 @@ impl LakeIndex {
                 columns: Columns::open(&path.join(COLUMNS_FILE))?,
                 values: Postings::open(&join, VALUE_TAGS)?,
                 headers: Postings::open(&join, HEADER_TAGS)?,
+                variants: Postings::open(&join, VARIANT_TAGS)?,
                 lsh: LshIndex::open(&join)?,
                 column_vectors: VectorSet::open(&vectors, COLUMN_VECTORS)?,
                 content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,

@@ -7,12 +7,17 @@
 //! or their lists are read where that is cheaper. What is reported is exact either way. Where even the rare lists exceed a
 //! budget, MinHash LSH proposes the columns that share only commoner values ([`may_be_missed`] says which can).
 
+mod sorted;
+
 use std::cell::RefCell;
 
 use super::columns::{ColumnRecord, Columns};
 use super::postings::{PostingList, Postings};
 use crate::error::Result;
 use crate::sketch::ColumnSketch;
+
+use self::sorted::count_distinct;
+pub use self::sorted::{gallop, shared_hashes};
 
 /// Columns that hold this share of the query's values are met, unless that takes more than [`MODERATE_BYTES`].
 const WANTED_CONTAINMENT: f64 = 0.3;
@@ -432,8 +437,16 @@ fn overlap(
     })
 }
 
-fn count_distinct(sorted: &[u64]) -> u64 {
-    sorted.chunk_by(|a, b| a == b).count() as u64
+/// What `query` and one column share, which need not have been met by its lists.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`] where an index file is damaged.
+pub fn overlap_with(query: &QueryValues, weights: &ValueWeights, columns: &Columns, column: u32) -> Result<Overlap> {
+    let record = columns.record(column)?;
+    let values: Vec<(u64, u64)> = query.hashes.iter().copied().zip(weights.units.iter().copied()).collect();
+    let tally = shared_values(&values, columns.hashes(record)?);
+    let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
+    overlap(column, shared, weights.rarity(units), query, columns, record)
 }
 
 /// The tally of what ascending `candidate` holds of ascending `values`, pairs of a hash and its units. Steps through the
@@ -450,29 +463,6 @@ fn shared_values(values: &[(u64, u64)], candidate: &[u64]) -> u64 {
         }
     }
     tally
-}
-
-/// How many different hashes two ascending lists have in common; 0 is no hash.
-pub fn shared_hashes(a: &[u64], b: &[u64]) -> usize {
-    let (few, mut rest) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let (mut shared, mut previous) = (0, 0);
-    for hash in few {
-        rest = &rest[gallop(rest, *hash)..];
-        let Some(next) = rest.first() else { break };
-        shared += usize::from(next == hash && *hash != previous);
-        previous = *hash;
-    }
-    shared
-}
-
-/// The first place in ascending `list` whose value is at least `wanted`; cheap where that is near the beginning.
-pub fn gallop(list: &[u64], wanted: u64) -> usize {
-    let mut step = 1;
-    while step < list.len() && list[step] < wanted {
-        step *= 2;
-    }
-    let (low, high) = (step / 2, (step + 1).min(list.len()));
-    low + list[low..high].partition_point(|hash| *hash < wanted)
 }
 
 /// How many of the query's values the candidate holds exactly as written.

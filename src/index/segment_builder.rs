@@ -19,7 +19,7 @@ use super::table_draft::TableDraft;
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TOPIC_VECTORS, VALUE_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+    TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result};
 
@@ -152,6 +152,7 @@ impl SegmentBuilder {
                 let mut file = SegmentWriter::create(&folder.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
                 let list_bytes = write_postings(&mut file, VALUE_TAGS, pairs)?;
                 write_postings(&mut file, HEADER_TAGS, self.headers.pairs)?;
+                write_postings(&mut file, VARIANT_TAGS, self.columns.variant_pairs()?)?;
                 domains(&self.columns, &list_bytes)?.write(&mut file)?;
                 Ok(note(JOIN_FILE, file.finish()?, BuildStep::JoinWritten, observer))
             });

@@ -7,6 +7,19 @@ pub fn name_likeness(a: &str, b: &str) -> f64 {
     NameParts::of(a).likeness(&NameParts::of(b))
 }
 
+/// Whether `name` only counts columns, as programs name those that have no name: `c1`, `_c0`, `V3`, `column 2`, `Unnamed: 4`.
+/// Two such names say nothing about what the columns hold.
+pub fn is_placeholder(name: &str) -> bool {
+    const COUNTED: [&str; 12] =
+        ["c", "col", "column", "f", "field", "unnamed", "v", "var", "variable", "x", "attr", "attribute"];
+    let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if digits.len() == name.len() {
+        return false;
+    }
+    let word = digits.trim_matches(|c: char| !c.is_alphanumeric());
+    digits.len() <= 12 && COUNTED.iter().any(|counted| word.eq_ignore_ascii_case(counted))
+}
+
 /// What column names are compared by, so that one name is taken apart once.
 #[derive(Debug, Clone)]
 pub struct NameParts {
@@ -20,7 +33,7 @@ pub struct NameParts {
 impl NameParts {
     /// The parts of `name`.
     pub fn of(name: &str) -> Self {
-        let words = name_words(name);
+        let words = if is_placeholder(name) { Vec::new() } else { name_words(name) };
         let mut singulars: Vec<String> = words.iter().map(|word| singular(word).to_string()).collect();
         singulars.sort_unstable();
         singulars.dedup();
@@ -131,6 +144,17 @@ mod tests {
         assert!(name_likeness("population", "pop") < name_likeness("population", "populations"));
         assert!(name_likeness("name", "gdp") < 0.1);
         assert_eq!(name_likeness("", "x"), 0.0);
+    }
+
+    #[test]
+    fn counted_columns_have_no_name() {
+        for name in ["c1", "_c0", "V12", "column 2", "Column_3", "Unnamed: 4"] {
+            assert!(is_placeholder(name), "{name}");
+            assert_eq!(name_likeness(name, name), 0.0);
+        }
+        for name in ["c", "CO2", "q4", "2019", "col_a", "unnamed", "vitamin c 1", "x-ray 1"] {
+            assert!(!is_placeholder(name), "{name}");
+        }
     }
 
     #[test]

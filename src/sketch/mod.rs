@@ -3,6 +3,7 @@
 //! This module knows no files and no tables: it turns cells into normal forms, 64-bit hashes and per-column summaries.
 //! Index and query go through the same functions, so equal values have equal hashes on both sides.
 
+pub mod approximate;
 pub mod column;
 pub mod minhash;
 pub mod normalise;
@@ -10,5 +11,6 @@ pub mod number;
 pub mod pattern;
 pub mod temporal;
 
+pub use approximate::{ApproximateForm, Variation};
 pub use column::{ColumnSketch, ColumnSketchBuilder};
 pub use normalise::{Difference, Kind, Normaliser, Value};

@@ -189,14 +189,7 @@ impl Normaliser {
     /// Writes the folded words of `text` into `self.normal`.
     fn fold(&mut self, text: &str) {
         self.folded.clear();
-        if text.is_ascii() {
-            fold_ascii(text.as_bytes(), &mut self.folded);
-        } else {
-            // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
-            let letters =
-                text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
-            fold_chars(letters, &mut self.folded);
-        }
+        fold_text(text, &mut self.folded);
         self.words.clear();
         let mut start = 0;
         let mut only_words = true;
@@ -221,6 +214,16 @@ impl Normaliser {
             self.normal.push_str(&self.folded[start..end]);
         }
     }
+}
+
+/// Appends the folded words of `text` to `out`, in order: without case, accents and punctuation, parted by single spaces.
+pub(super) fn fold_text(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        return fold_ascii(text.as_bytes(), out);
+    }
+    // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
+    let letters = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
+    fold_chars(letters, out);
 }
 
 /// Lower-cased characters without punctuation: separators become one space, apostrophes vanish, `&` is `and`; signs that

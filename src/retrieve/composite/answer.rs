@@ -75,6 +75,8 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
         name_likeness: found.mapping.names,
         semantic_likeness: cosines / places.len() as f64,
         rarity: (counts.weight / tuples.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>()).min(1.0),
+        variants: 0.0,
+        variant_matches: Vec::new(),
         matches,
         normalised,
         weakness: weakness.filter(|_| found.mapping.accidental),
