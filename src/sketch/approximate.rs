@@ -18,6 +18,8 @@ use super::normalise::{fold_text, without_footnotes};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variation {
+    /// A mark or a short note in brackets behind it: `Chile (W)`.
+    Marked,
     /// The same letters, with or without spaces between.
     RunTogether,
     /// Words cut short, or to an initial: `Dav. Villa`, `D. Villa`.
@@ -29,6 +31,7 @@ pub enum Variation {
 impl fmt::Display for Variation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Variation::Marked => "marked",
             Variation::RunTogether => "run together",
             Variation::Abbreviated => "abbreviated",
             Variation::Misspelt => "misspelt",
@@ -135,10 +138,11 @@ impl ApproximateForm {
         [xxh3_64_with_seed(cut.as_bytes(), CUT), xxh3_64_with_seed(set.as_bytes(), SET)]
     }
 
-    /// How the value is told from `other`, where it is a variant of it; equal words are none.
+    /// How the value is told from `other`, where it is a variant of it. Only for values with different normal forms: what is
+    /// left of both is compared when marks are gone.
     pub fn variation(&self, other: &Self) -> Option<Variation> {
         if self.letters == other.letters {
-            return (self.ends != other.ends).then_some(Variation::RunTogether);
+            return Some(if self.ends == other.ends { Variation::Marked } else { Variation::RunTogether });
         }
         if self.ends.len() != other.ends.len() {
             return None;
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn variants_are_told_from_other_values() {
-        use Variation::{Abbreviated, Misspelt, RunTogether};
+        use Variation::{Abbreviated, Marked, Misspelt, RunTogether};
         for (a, b, expected) in [
             ("Carlos Ruiz", "Car. Ruiz", Some(Abbreviated)),
             ("Carlos Ruiz", "C. RUIZ", Some(Abbreviated)),
@@ -268,7 +272,7 @@ mod tests {
             ("A. Ruiz", "Carlos Ruiz", None),
             ("Col", "Colombia", None),
             ("Dallas", "Dayton", None),
-            ("Carlos Ruiz", "carlos ruiz", None),
+            ("Chicago Fire (e)", "chicago fire", Some(Marked)),
         ] {
             assert_eq!(variation(a, b), expected, "{a} / {b}");
         }
@@ -301,7 +305,7 @@ mod tests {
         fn any_two_values_compare_alike_from_both_sides(a in "\\PC{0,24}", b in "[a-eé (),]{0,16}") {
             let _ = variation(&a, &b);
             if let Some(form) = ApproximateForm::of(&a) {
-                proptest::prop_assert_eq!(form.variation(&form), None);
+                proptest::prop_assert_eq!(form.variation(&form), Some(Variation::Marked));
                 proptest::prop_assert_eq!(form.words().collect::<String>(), form.letters());
             }
         }

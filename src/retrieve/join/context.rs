@@ -1,7 +1,9 @@
-//! What surrounds two columns that may be joined: whether their tables are of the same make, hold the same values in other
-//! columns, and are as long as each other. It decides between candidates that hold the same of the query's values.
+//! What surrounds two columns that may be joined: whether their tables are of the same make and as long as each other. It
+//! decides between candidates that hold the same of the query's values.
+//!
+//! Whether other columns of the same name hold the same values was tried as well: it helped no judged set.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Result;
 use crate::index::open::Segment;
@@ -9,9 +11,6 @@ use crate::index::{ColumnRef, LakeIndex, TableRef, header_hashes};
 use crate::retrieve::likeness::is_placeholder;
 use crate::retrieve::query_table::QueryTable;
 
-/// Values of two columns compared, those with the smallest hashes of both together: a bottom-k sketch, whose Jaccard is an
-/// estimate with an error of about 1/√k and exact where both have fewer.
-const COMPARED_VALUES: usize = 256;
 /// Names of a table that are compared; a wider one is of this make or another by its first columns.
 const MOST_NAMES: usize = 512;
 /// Bytes of inverted lists of column names read in search of tables of the same make.
@@ -24,15 +23,13 @@ const ALIKE_TABLES: usize = 40;
 pub(super) struct Context {
     /// Names of other columns that both have, over those that either has.
     pub names: f64,
-    /// Mean Jaccard of the values of those columns.
-    pub values: f64,
     /// Rows of the smaller table per row of the larger.
     pub rows: f64,
 }
 
 impl Context {
     /// No pair of tables has more in common.
-    pub const GREATEST: Self = Self { names: 1.0, values: 1.0, rows: 1.0 };
+    pub const GREATEST: Self = Self { names: 1.0, rows: 1.0 };
 }
 
 /// The query's column names, and names seen before.
@@ -58,34 +55,19 @@ impl<'a> Contexts<'a> {
         let longer = rows.max(other_rows).max(1);
         let rows = rows.min(other_rows) as f64 / longer as f64;
         let theirs = self.names_of(segment, record.table, column.column)?;
-        let own: HashMap<u64, usize> = self
-            .own
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != place)
-            .filter_map(|(other, key)| Some(((*key)?, other)))
-            .collect();
-        let (mut shared, mut likeness) = (0usize, 0.0);
-        for (key, theirs) in &theirs {
-            let Some(own) = own.get(key) else { continue };
-            shared += 1;
-            let hashes = segment.columns.hashes(segment.columns.record(*theirs)?)?;
-            likeness += jaccard(&self.query.columns[*own].values.hashes, hashes);
-        }
+        let others = self.own.iter().enumerate().filter(|(other, _)| *other != place);
+        let own: HashSet<u64> = others.filter_map(|(_, key)| *key).collect();
+        let shared = theirs.intersection(&own).count();
         let all = own.len() + theirs.len() - shared;
-        let mean = |sum: f64, count: usize| if count == 0 { 0.0 } else { sum / count as f64 };
-        Ok(Context { names: mean(shared as f64, all), values: mean(likeness, shared), rows })
+        Ok(Context { names: if all == 0 { 0.0 } else { shared as f64 / all as f64 }, rows })
     }
 
-    /// The names of table `table`'s columns but `but`, each with one column called so.
-    fn names_of(&mut self, segment: &'a Segment, table: u32, but: u32) -> Result<HashMap<u64, u32>> {
-        let mut names = HashMap::new();
-        for column in segment.catalog.columns(table)?.take(MOST_NAMES) {
+    /// The names of table `table`'s columns but `but`.
+    fn names_of(&mut self, segment: &'a Segment, table: u32, but: u32) -> Result<HashSet<u64>> {
+        let mut names = HashSet::new();
+        for column in segment.catalog.columns(table)?.take(MOST_NAMES).filter(|column| *column != but) {
             let name = segment.columns.name(segment.columns.record(column)?)?;
-            let key = *self.known.entry(name).or_insert_with(|| name_key(name));
-            if let Some(key) = key.filter(|_| column != but) {
-                names.entry(key).or_insert(column);
-            }
+            names.extend(*self.known.entry(name).or_insert_with(|| name_key(name)));
         }
         Ok(names)
     }
@@ -149,36 +131,4 @@ impl<'a> Contexts<'a> {
 /// Equal for names of the same words; nothing for a name that says nothing.
 fn name_key(name: &str) -> Option<u64> {
     if is_placeholder(name) { None } else { header_hashes(name).next() }
-}
-
-/// Jaccard of two ascending lists of hashes, of the first [`COMPARED_VALUES`] different ones of both.
-fn jaccard(a: &[u64], b: &[u64]) -> f64 {
-    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
-    let (mut shared, mut all) = (0usize, 0usize);
-    while all < COMPARED_VALUES {
-        let Some(next) = a.peek().into_iter().chain(b.peek()).min().copied() else { break };
-        let mut held = [false, false];
-        while a.next_if_eq(&next).is_some() {
-            held[0] = true;
-        }
-        while b.next_if_eq(&next).is_some() {
-            held[1] = true;
-        }
-        all += 1;
-        shared += usize::from(held == [true, true]);
-    }
-    if all == 0 { 0.0 } else { shared as f64 / all as f64 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn likeness_of_values_counts_each_once() {
-        assert_eq!(jaccard(&[], &[]), 0.0);
-        assert_eq!(jaccard(&[1, 2, 3], &[2, 2, 3, 4]), 0.5);
-        let (all, even): (Vec<u64>, Vec<u64>) = ((1..5000).collect(), (1..5000).filter(|hash| hash % 2 == 0).collect());
-        assert!((jaccard(&all, &even) - 0.5).abs() < 0.01);
-    }
 }

@@ -31,8 +31,6 @@ features! {
         same_names_around,
         /// The same share, where values agree.
         same_names_around_values,
-        /// Likeness of the values of other columns called the same, where values agree.
-        same_values_around,
         /// Rows of the smaller table per row of the larger, where values agree.
         same_rows,
     }
@@ -66,7 +64,6 @@ impl JoinFeatures {
         meaning: 1.0,
         same_names_around: 1.0,
         same_names_around_values: 0.0,
-        same_values_around: 0.0,
         same_rows: 0.0,
     };
 
@@ -89,7 +86,6 @@ impl JoinFeatures {
             meaning: share * ((cosine - 0.5) / 0.5).clamp(0.0, 1.0),
             same_names_around: share * names * context.names,
             same_names_around_values: share * values.sqrt() * context.names,
-            same_values_around: share * values * context.values,
             same_rows: share * values * context.rows,
         }
     }

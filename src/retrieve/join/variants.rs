@@ -169,6 +169,7 @@ impl<'a> Variants<'a> {
             let Some(form) = ApproximateForm::of(written) else { continue };
             let run_together = self.by_letters.get(form.letters()).into_iter();
             let in_group = self.by_group.get(&form.group()).into_iter().flatten();
+            // Of several the surest, then the first.
             let mut best: Option<(Variation, usize)> = None;
             for &value in run_together.chain(in_group) {
                 if used[value] || !has_no_equal(value) {
