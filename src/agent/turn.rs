@@ -56,6 +56,30 @@ impl Agent<'_> {
     /// [`Error::Usage`] for a request without words and table; [`Error::UnknownTable`], [`Error::UnknownColumn`]; whatever
     /// reading the working table and the index reports.
     pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Recommendation> {
+        let turn = self.hear(session, request)?;
+        let recommendation = self.recommend(session, &turn)?;
+        session.push_turn(&request.text, &recommendation);
+        Ok(recommendation)
+    }
+
+    /// U(T, O) of every candidate, once for each operation with it: what the first turn of a session ranks by. Candidates
+    /// are in the order of their ids.
+    ///
+    /// # Errors
+    /// Those of [`Agent::turn`].
+    pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
+        let mut session = Session::new("weigh", "");
+        let turn = self.hear(&mut session, request)?;
+        let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref(), &turn.text)?;
+        let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
+        let mut weighed: Vec<(String, Vec<Utility>)> =
+            scored.iter().map(|scored| (scored.id().to_string(), utilities(scored))).collect();
+        weighed.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(weighed)
+    }
+
+    /// What a request says in its session; a table that it names becomes the working table.
+    fn hear<'r>(&self, session: &mut Session, request: &'r Request) -> Result<Turn<'r>> {
         if let Some(name) = &request.table {
             session.use_table(self.input(name)?);
         }
@@ -72,10 +96,7 @@ impl Agent<'_> {
         let answered = answered(session, &request.text);
         let signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
-        let recommendation =
-            self.recommend(session, &Turn { request, text, signals, working, query, column, answered })?;
-        session.push_turn(&request.text, &recommendation);
-        Ok(recommendation)
+        Ok(Turn { request, text, signals, working, query, column, answered })
     }
 
     /// The signals of a request in its session.
@@ -111,8 +132,7 @@ impl Agent<'_> {
     fn recommend(&self, session: &Session, turn: &Turn<'_>) -> Result<Recommendation> {
         let Turn { signals, query, working, .. } = turn;
         let has_working = query.is_some();
-        let spec =
-            TaskSpec::of(signals.intention.label).adjusted(&signals.operation, &signals.constraints, has_working);
+        let spec = turn.spec();
         let mut scored = self.scored(session, turn, &spec, query.as_ref(), &turn.text)?;
         let pair = if has_working { None } else { self.pair(session, turn, &spec, &scored)? };
         let mut notes = Vec::new();
@@ -245,6 +265,14 @@ struct Turn<'a> {
     column: Option<usize>,
     /// The choice that the request makes among those of the question before.
     answered: Option<Choice>,
+}
+
+impl Turn<'_> {
+    /// What the intention asks of tables, as the request and the table at hand change it.
+    fn spec(&self) -> TaskSpec {
+        let Signals { operation, intention, constraints, .. } = &self.signals;
+        TaskSpec::of(intention.label).adjusted(operation, constraints, self.query.is_some())
+    }
 }
 
 /// The choice that `text` makes, where the latest turn asked a question first of all.

@@ -1,0 +1,79 @@
+//! `lakeward tune DIR…`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::args::{Arguments, TuneCommand};
+use super::lake::embedder;
+use super::progress::Bar;
+use super::{Status, printer};
+use crate::error::{Error, Result};
+use crate::eval::layout;
+use crate::eval::systems::Systems;
+use crate::eval::tune::{Pools, Ranker, TuneObserver, TuneReport, add_pools, tune};
+use crate::eval::variant::Variant;
+use crate::retrieve::RankingWeights;
+
+/// Collects the candidates of every benchmark's queries, learns the weights, shows what they are worth on queries held out, and
+/// writes them.
+pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
+    let start = match &command.weights {
+        Some(path) => RankingWeights::load(path)?,
+        None => RankingWeights::shipped().clone(),
+    };
+    let rankers = if command.ranker.is_empty() { Ranker::ALL.to_vec() } else { command.ranker.clone() };
+    let variants: Vec<Variant> = match command.variant.is_empty() {
+        true => vec![Variant::Titles],
+        false => command.variant.iter().map(|variant| variant.variant()).collect(),
+    };
+    let bar = Bar::new(arguments.quiet)?;
+    let mut pools = Pools::new();
+    for folder in &command.folders {
+        for variant in &variants {
+            collect(&mut pools, folder, *variant, command, &start, &rankers, &bar)?;
+        }
+    }
+    if pools.is_empty() {
+        let names: Vec<&str> = rankers.iter().map(|ranker| ranker.name()).collect();
+        return Err(Error::Usage(format!("no query of these benchmarks teaches anything about {}", names.join(", "))));
+    }
+    bar.working("learning");
+    let (weights, rankers) = tune(&pools, &start);
+    bar.finish();
+    write(&command.out, &weights)?;
+    let report = TuneReport { weights: weights.hash(), started_from: start.hash(), out: command.out.clone(), rankers };
+    match arguments.json {
+        true => printer::json(&report)?,
+        false => printer::evaluation::tuned(&report),
+    }
+    Ok(Status::Done)
+}
+
+fn collect(
+    pools: &mut Pools,
+    folder: &Path,
+    variant: Variant,
+    command: &TuneCommand,
+    start: &RankingWeights,
+    rankers: &[Ranker],
+    bar: &Bar,
+) -> Result<()> {
+    let place = tempfile::tempdir().map_err(|error| Error::io("create", &std::env::temp_dir(), error))?;
+    let mut benchmark = variant.apply(layout::read(folder)?, place.path())?;
+    if variant != Variant::Titles {
+        benchmark.name = format!("{} {}", benchmark.name, variant.name());
+    }
+    let systems = Systems::over(&benchmark, embedder(), start.clone(), None);
+    let (index, _) = systems.index(bar)?;
+    bar.asking(&benchmark.name, benchmark.queries.len() as u64);
+    add_pools(pools, &benchmark, &index, rankers, &command.leave_out, bar)
+}
+
+/// Writes the file beside its place first: an old one stays whole until then.
+fn write(path: &PathBuf, weights: &RankingWeights) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| Error::io("write", path, error))?;
+    fs::write(file.path(), weights.to_json()).map_err(|error| Error::io("write", path, error))?;
+    file.persist(path).map_err(|error| Error::io("write", path, error.error))?;
+    Ok(())
+}
