@@ -1,6 +1,6 @@
 //! The plain baselines give the figures published with the benchmarks. Run with `LAKEWARD_BENCH` set to a folder of
-//! benchmarks; skipped with a printed reason otherwise. `--nocapture` shows all figures, `LAKEWARD_RUNS` names a folder for
-//! run files.
+//! benchmarks; skipped with a printed reason otherwise. `--nocapture` shows all figures, `LAKEWARD_RUNS` names a folder
+//! for run files.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
@@ -115,8 +115,8 @@ fn wiki_split() {
 
 #[test]
 fn lakebench_webtable() {
-    // Published BM25 figures are those of table heads. Header and value Jaccard on join-A, whose labels are noisy, is .103
-    // here and .087 as published.
+    // Published BM25 figures are those of table heads. Header and value Jaccard on join-A, whose labels are noisy, is
+    // .103 here and .087 as published.
     let Some(folder) = bench("lakebench-webtable") else { return };
     let figures = run(&folder, &BaselineKind::ALL, &lake(&folder));
     let published = [

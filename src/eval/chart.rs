@@ -1,9 +1,9 @@
 //! Charts for reports: groups of bars as one SVG file that needs nothing beside it.
 //!
-//! Written by hand, because a report is read in a browser, on a forge's page and in print: text is text, colours are given
-//! for light and dark ([`STYLE`]), the figures stand at the bars, and a title and a description say the same to whoever does
-//! not see it. Text never overlaps: groups stand in as many rows as their bars' figures need, names are cut to the room they
-//! have. The same data gives the same bytes. It computes no figures.
+//! Written by hand, because a report is read in a browser, on a forge's page and in print: text is text, colours are
+//! given for light and dark ([`STYLE`]), the figures stand at the bars, and a title and a description say the same to
+//! whoever does not see it. Text never overlaps: groups stand in as many rows as their bars' figures need, names are
+//! cut to the room they have. The same data gives the same bytes. It computes no figures.
 
 use std::fmt::Write;
 
@@ -81,10 +81,10 @@ const FIGURE_SIZE: f64 = 10.0;
 const LEGEND_WIDTH: f64 = 280.0;
 const STEPS: usize = 5;
 
-/// Okabe and Ito's colours, told apart by readers with any colour vision, Lakeward's in a strong blue first; grey last. Both
-/// backgrounds leave them a contrast of 3:1 except yellow, which is therefore darkened.
+/// Colours after Okabe and Ito, told apart with any colour vision, the yellow and the sky blue darkened so that all have a
+/// contrast of at least 3:1 to both backgrounds.
 const COLOURS: [&str; MOST_SYSTEMS] =
-    ["#0072b2", "#d55e00", "#009e73", "#b8860b", "#56b4e9", "#cc79a7", "#8c6d46", "#7f7f7f"];
+    ["#0072b2", "#d55e00", "#009e73", "#b8860b", "#3a9bd5", "#cc79a7", "#8c6d46", "#7f7f7f"];
 
 const STYLE: &str = "text{font-family:Helvetica,Arial,'Liberation Sans',sans-serif;fill:#1f2328}\
 .t{font-size:16px;font-weight:600}.n{font-size:12px}.s{font-size:11px;fill:#57606a}.f{font-size:10px}\
@@ -106,8 +106,9 @@ pub fn grouped_bars(data: &ChartData) -> String {
     // Writing to a string cannot fail.
     let _ = write!(
         svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
-         role=\"img\" aria-labelledby=\"chart-title chart-text\">\n<title id=\"chart-title\">{title}</title>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\" role=\"img\" aria-labelledby=\"chart-title chart-text\">\n\
+         <title id=\"chart-title\">{title}</title>\n\
          <desc id=\"chart-text\">{text}</desc>\n<style>{STYLE}</style>\n\
          <rect class=\"bg\" x=\"0\" y=\"0\" width=\"{WIDTH}\" height=\"{height}\"/>\n",
         height = number(layout.height),
@@ -367,7 +368,8 @@ fn width_of(letter: char) -> f64 {
         'M' | 'W' | '@' | '%' | '…' => 1.02,
         'A'..='Z' | '&' => 0.79,
         '\u{21}'..='\u{7e}' => 0.6,
-        // East Asian letters and pictures are as wide as they are high; other letters at most as wide as capitals, nearly all.
+        // East Asian letters and pictures are as wide as they are high; other letters at most as wide as capitals,
+        // nearly all.
         '\u{1100}'.. => 1.25,
         _ => 0.85,
     }

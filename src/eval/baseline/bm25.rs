@@ -1,10 +1,10 @@
 //! BM25 over the text of whole tables: the baseline that is hardest to beat.
 //!
-//! score(q, d) = Σ_{w ∈ q} ln(1 + (N − n_w + ½) / (n_w + ½)) · f_w / (f_w + k₁·(1 − b + b·|d| / avg|d|)); f_w: occurrences
-//! in d, n_w: documents with w. Robertson et al., TREC-3, in the variant of Lucene 8 and later (Kamphuis et al., ECIR 2020),
-//! which leaves the constant factor k₁ + 1 out; k₁ = 1.2, b = 0.75. Requests are cut into English words, a word counted as
-//! often as it is repeated; query tables into plain words, each counted once: a table repeats its values by their nature,
-//! and published figures for query tables count them so.
+//! score(q, d) = Σ_{w ∈ q} ln(1 + (N − n_w + ½) / (n_w + ½)) · f_w / (f_w + k₁·(1 − b + b·|d| / avg|d|)); f_w:
+//! occurrences in d, n_w: documents with w. Robertson et al., TREC-3, in the variant of Lucene 8 and later (Kamphuis et
+//! al., ECIR 2020), which leaves the constant factor k₁ + 1 out; k₁ = 1.2, b = 0.75. Requests are cut into English
+//! words, a word counted as often as it is repeated; query tables into plain words, each counted once: a table repeats
+//! its values by their nature, and published figures for query tables count them so.
 
 use super::postings::Postings;
 use super::words::Analysis;

@@ -1,6 +1,7 @@
 //! When two cells are equal to a baseline: as written, folded, or folded with their words in any order.
 //!
-//! Plain string work, apart from `sketch::normalise` on purpose: numbers and dates stay text, nothing is learnt of a column.
+//! Plain string work, apart from `sketch::normalise` on purpose: numbers and dates stay text, nothing is learnt of a
+//! column.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -12,7 +13,8 @@ pub enum CellForm {
     /// As written, without the spaces around it.
     #[default]
     Written,
-    /// Lower case, without accents, footnote marks (`[1]`, `*`, `†`, `‡`, `§` at the end) and punctuation, which parts words.
+    /// Lower case, without accents, footnote marks (`[1]`, `*`, `†`, `‡`, `§` at the end) and punctuation, which parts
+    /// words.
     Folded,
     /// Folded, the words sorted.
     AnyOrder,
@@ -66,8 +68,8 @@ fn folded(cell: &str) -> String {
     if words.is_empty() { cell.to_string() } else { words }
 }
 
-/// `cell` without what stands in square brackets; one bracket that is not closed is kept. Marks such as `*` at its end are
-/// punctuation to whoever folds the rest.
+/// `cell` without what stands in square brackets; one bracket that is not closed is kept. Marks such as `*` at its end
+/// are punctuation to whoever folds the rest.
 fn without_notes(cell: &str) -> String {
     let mut kept = String::with_capacity(cell.len());
     let mut rest = cell;

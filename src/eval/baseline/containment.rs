@@ -1,7 +1,8 @@
 //! Exact containment: the share of the query column's distinct values that a column of the table holds.
 //!
-//! score(t) = max over the columns X of t of |Q ∩ X| / |Q|, in 0..=1; with headers, 1 more where X has values of Q and its
-//! folded header is the query column's, so that such columns come first. No attention to how large or how unique X is.
+//! score(t) = max over the columns X of t of |Q ∩ X| / |Q|, in 0..=1; with headers, 1 more where X has values of Q and
+//! its folded header is the query column's, so that such columns come first. No attention to how large or how unique X
+//! is.
 
 use super::cell_form::CellForm;
 use super::value_sets::ValueSets;

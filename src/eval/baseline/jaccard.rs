@@ -1,8 +1,8 @@
 //! Jaccard similarity of headers, and of headers and values: how alike two tables look, column by column.
 //!
-//! header(q, t) = |H_q ∩ H_t| / |H_q ∪ H_t| over the sets of folded headers. value(q, t): the columns of both tables are
-//! paired one to one, the pair of greatest |Q ∩ X| / |Q ∪ X| first, and the similarities of the pairs are averaged over the
-//! columns of the narrower table. Each is in 0..=1; the joint baseline adds them.
+//! header(q, t) = |H_q ∩ H_t| / |H_q ∪ H_t| over the sets of folded headers. value(q, t): the columns of both tables
+//! are paired one to one, the pair of greatest |Q ∩ X| / |Q ∪ X| first, and the similarities of the pairs are averaged
+//! over the columns of the narrower table. Each is in 0..=1; the joint baseline adds them.
 
 use super::cell_form::CellForm;
 use super::value_sets::ValueSets;

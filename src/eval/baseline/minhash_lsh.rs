@@ -1,9 +1,9 @@
 //! MinHash and LSH alone: what the sketches find without reading a value twice.
 //!
-//! An LSH ensemble ([`crate::index::lsh`]) over the folded values of every column proposes columns that probably contain at
-//! least [`THRESHOLD`] of a query column's values; they are ranked by the containment estimated from both signatures. A
-//! whole table is scored by the mean over its columns of the best estimate in the table. Memory: 1 KiB a column for the
-//! signature; the trees lie in a temporary file of 2 KiB a column.
+//! An LSH ensemble ([`crate::index::lsh`]) over the folded values of every column proposes columns that probably
+//! contain at least [`THRESHOLD`] of a query column's values; they are ranked by the containment estimated from both
+//! signatures. A whole table is scored by the mean over its columns of the best estimate in the table. Memory: 1 KiB a
+//! column for the signature; the trees lie in a temporary file of 2 KiB a column.
 
 use tempfile::TempDir;
 

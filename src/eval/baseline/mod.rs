@@ -35,8 +35,8 @@ use crate::error::{Error, Result, nearest_names};
 /// A way to rank tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BaselineKind {
-    /// BM25 (Lucene's variant, k₁ 1.2, b 0.75) of the query table's header and cells, or of the request, over header, all
-    /// rows and the words of the metadata record.
+    /// BM25 (Lucene's variant, k₁ 1.2, b 0.75) of the query table's header and cells, or of the request, over header,
+    /// all rows and the words of the metadata record.
     Bm25,
     /// The same over headers and the first five rows, of the query table too: what is left where tables are sampled.
     Bm25Head,

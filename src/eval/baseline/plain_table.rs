@@ -1,7 +1,7 @@
 //! Tables as the plain baselines see them: headers and cells as text, and the words of a metadata record beside them.
 //!
-//! Read with the lake's own readers, so that a baseline and Lakeward disagree about rankings and never about what a file
-//! holds. One table is in memory at a time, of at most [`MOST_TEXT_BYTES`]; rows beyond that are left out and
+//! Read with the lake's own readers, so that a baseline and Lakeward disagree about rankings and never about what a
+//! file holds. One table is in memory at a time, of at most [`MOST_TEXT_BYTES`]; rows beyond that are left out and
 //! [`PlainTable::is_whole`] says so.
 
 use std::collections::HashMap;
@@ -109,7 +109,8 @@ pub struct Unread {
 }
 
 impl Documents {
-    /// Hands every document to `each`, in the order of its ids in the folder or file; returns those that could not be read.
+    /// Hands every document to `each`, in the order of its ids in the folder or file; returns those that could not be
+    /// read.
     ///
     /// # Errors
     /// Where the folder or the corpus cannot be read at all, and whatever `each` fails with.

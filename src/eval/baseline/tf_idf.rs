@@ -1,8 +1,8 @@
 //! TF-IDF with cosine similarity over the text of whole tables.
 //!
-//! A document is the vector of f_w · (ln((1 + N) / (1 + n_w)) + 1), f_w: occurrences of w in it, n_w: documents with w out of
-//! N, scaled to length 1; so is the query; the score is their dot product, in 0..=1. These are the defaults of scikit-learn's
-//! `TfidfVectorizer` (smoothed, not sublinear), which most published baselines use.
+//! A document is the vector of f_w · (ln((1 + N) / (1 + n_w)) + 1), f_w: occurrences of w in it, n_w: documents with w
+//! out of N, scaled to length 1; so is the query; the score is their dot product, in 0..=1. These are the defaults of
+//! scikit-learn's `TfidfVectorizer` (smoothed, not sublinear), which most published baselines use.
 
 use super::postings::Postings;
 use super::{Method, PlainQuery, PlainTable};

@@ -1,6 +1,7 @@
 //! Words of the lexical baselines, in the two ways that published figures use.
 //!
-//! Each stands apart from the analysis of the word index on purpose: a baseline must not change when Lakeward's own does.
+//! Each stands apart from the analysis of the word index on purpose: a baseline must not change when Lakeward's own
+//! does.
 
 use std::collections::HashMap;
 
@@ -11,11 +12,12 @@ use unicode_normalization::char::is_combining_mark;
 /// How text is cut into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Analysis {
-    /// For requests, as BM25S and scikit-learn do it: runs of two or more letters, digits and underscores in lower case,
-    /// without Lucene's 33 English stop words, stemmed by Snowball's English stemmer.
+    /// For requests, as BM25S and scikit-learn do it: runs of two or more letters, digits and underscores in lower
+    /// case, without Lucene's 33 English stop words, stemmed by Snowball's English stemmer.
     #[default]
     English,
-    /// For query tables, whose words are names and codes: all runs of letters and digits in lower case, without accents.
+    /// For query tables, whose words are names and codes: all runs of letters and digits in lower case, without
+    /// accents.
     Plain,
 }
 

@@ -37,8 +37,8 @@ fn crowded(groups: usize, systems: usize) -> ChartData {
     }
 }
 
-/// The elements of an XML document without declarations, comments or CDATA: name, attributes, text. Panics where a tag is
-/// not closed, an attribute not quoted, or an entity unknown.
+/// The elements of an XML document without declarations, comments or CDATA: name, attributes, text. Panics where a tag
+/// is not closed, an attribute not quoted, or an entity unknown.
 fn elements(svg: &str) -> Vec<(String, Vec<(String, String)>, String)> {
     let mut open: Vec<usize> = Vec::new();
     let mut elements: Vec<(String, Vec<(String, String)>, String)> = Vec::new();
@@ -190,7 +190,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn hostile_names_stay_text(names in prop::collection::vec(".{0,40}", 3..6), value in any::<f64>(), low in any::<f64>()) {
+    fn hostile_names_stay_text(
+        names in prop::collection::vec(".{0,40}", 3..6),
+        value in any::<f64>(),
+        low in any::<f64>(),
+    ) {
         let mut names = names;
         names.push("</text><script>alert('1')</script>&amp;\u{1}\u{202e}]]>".into());
         let bar = Some(Bar { value, interval: Some((low, value)) });
