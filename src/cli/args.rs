@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::eval::tune::Ranker;
+use crate::eval::variant::Variant;
 use crate::eval::{Task, compare};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
@@ -57,6 +59,8 @@ pub enum Command {
     Train(TrainCommand),
     /// Measure on a benchmark: how good the rankings are, beside plain baselines, and what they cost.
     Eval(EvalCommand),
+    /// Learn the weights of the rankings from judged benchmarks, and say what they are worth on queries held out.
+    Tune(TuneCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
@@ -262,6 +266,33 @@ pub struct EvalCommand {
     pub seed: u64,
 }
 
+#[derive(Debug, Args)]
+pub struct TuneCommand {
+    /// Folders of the benchmarks.
+    #[arg(required = true, value_name = "FOLDER")]
+    pub folders: Vec<PathBuf>,
+    /// Only this ranker; several times for several. All by default.
+    #[arg(long, value_name = "RANKER", value_parser = ranker_parser())]
+    pub ranker: Vec<Ranker>,
+    /// Each benchmark in this form; several times for several, each counting as sets of its own.
+    #[arg(long, value_enum)]
+    pub variant: Vec<EvalVariant>,
+    /// Learn nothing from this label set; several times for several.
+    #[arg(long, value_name = "LABELS")]
+    pub leave_out: Vec<String>,
+    /// Begin with these weights instead of those that ship.
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+    /// Where the learned weights are written.
+    #[arg(long, value_name = "FILE", default_value = "weights.json")]
+    pub out: PathBuf,
+}
+
+fn ranker_parser() -> impl TypedValueParser<Value = Ranker> {
+    let names = PossibleValuesParser::new(Ranker::ALL.map(Ranker::name));
+    names.map(|name| Ranker::ALL.into_iter().find(|ranker| ranker.name() == name).unwrap_or(Ranker::Join))
+}
+
 fn task_parser() -> impl TypedValueParser<Value = Task> {
     let names = PossibleValuesParser::new(Task::ALL.map(Task::name));
     names.map(|name| Task::named(&name).unwrap_or(Task::Search))
@@ -272,6 +303,17 @@ pub enum EvalVariant {
     Titles,
     Cells,
     Masked,
+}
+
+impl EvalVariant {
+    /// What it is called in the library.
+    pub fn variant(self) -> Variant {
+        match self {
+            EvalVariant::Titles => Variant::Titles,
+            EvalVariant::Cells => Variant::Cells,
+            EvalVariant::Masked => Variant::Masked,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

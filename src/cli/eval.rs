@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::{Arguments, EvalCommand, EvalVariant};
+use super::args::{Arguments, EvalCommand};
 use super::lake::embedder;
 use super::progress::Bar;
 use super::{Status, printer};
@@ -28,11 +28,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         Some(path) => RankingWeights::load(path)?,
         None => RankingWeights::shipped().clone(),
     };
-    let variant = match command.variant {
-        EvalVariant::Titles => Variant::Titles,
-        EvalVariant::Cells => Variant::Cells,
-        EvalVariant::Masked => Variant::Masked,
-    };
+    let variant = command.variant.variant();
     check_places(command)?;
     let bar = Bar::new(arguments.quiet)?;
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;

@@ -19,6 +19,7 @@ mod sessions;
 mod signals;
 mod sql;
 mod timing;
+mod tune;
 mod verify;
 
 use std::process::ExitCode;
@@ -94,6 +95,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
         Command::Eval(command) => eval::run(arguments, command),
+        Command::Tune(command) => tune::run(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Verify => verify::run(arguments),

@@ -10,7 +10,9 @@ use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::eval::layout;
 use crate::eval::systems::Systems;
-use crate::eval::tune::{Pools, Ranker, TuneObserver, TuneReport, add_pools, tune};
+use crate::eval::evaluate::EvalObserver;
+use crate::eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
+use crate::index::build::BuildObserver;
 use crate::eval::variant::Variant;
 use crate::retrieve::RankingWeights;
 
@@ -37,14 +39,15 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
         let names: Vec<&str> = rankers.iter().map(|ranker| ranker.name()).collect();
         return Err(Error::Usage(format!("no query of these benchmarks teaches anything about {}", names.join(", "))));
     }
-    bar.working("learning");
+    bar.phase("learning");
     let (weights, rankers) = tune(&pools, &start);
     bar.finish();
     write(&command.out, &weights)?;
     let report = TuneReport { weights: weights.hash(), started_from: start.hash(), out: command.out.clone(), rankers };
-    match arguments.json {
-        true => printer::json(&report)?,
-        false => printer::evaluation::tuned(&report),
+    if arguments.json {
+        printer::json(&report)?;
+    } else {
+        printer::evaluation::tuned(&report);
     }
     Ok(Status::Done)
 }
@@ -59,7 +62,12 @@ fn collect(
     bar: &Bar,
 ) -> Result<()> {
     let place = tempfile::tempdir().map_err(|error| Error::io("create", &std::env::temp_dir(), error))?;
-    let mut benchmark = variant.apply(layout::read(folder)?, place.path())?;
+    let benchmark = layout::read(folder)?;
+    if benchmark.lake.is_none() && variant != Variant::Titles {
+        // Its records are all there is.
+        return Ok(());
+    }
+    let mut benchmark = variant.apply(benchmark, place.path())?;
     if variant != Variant::Titles {
         benchmark.name = format!("{} {}", benchmark.name, variant.name());
     }

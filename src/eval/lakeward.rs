@@ -84,6 +84,31 @@ impl<'a> LakeIndexOf<'a> {
         Ok(Self { lake, index, embedder, weights: plan.weights.clone(), stats, _places: places })
     }
 
+    /// The folder of the tables.
+    pub fn lake(&self) -> &Path {
+        &self.lake
+    }
+
+    /// The index itself.
+    pub fn index(&self) -> &LakeIndex {
+        &self.index
+    }
+
+    /// The model whose vectors are in it.
+    pub fn embedder(&self) -> &'a dyn Embedder {
+        self.embedder
+    }
+
+    /// The table of a query, read.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a query without one; what reading it reports.
+    pub fn query_table(&self, query: &BenchQuery) -> Result<QueryTable> {
+        let path = query.table.as_ref().ok_or_else(|| Error::Usage(format!("query `{}` has no table", query.id)))?;
+        let origin = query.origin.as_ref().map(|id| self.index.get(id)).transpose()?.flatten();
+        QueryTable::read(path, origin, self.embedder)
+    }
+
     /// An agent over it, with the settings that ship.
     pub fn agent(&self) -> Agent<'_> {
         let nowhere = SessionStore::new(Path::new("unused"));
@@ -192,14 +217,8 @@ impl System for Lakeward<'_> {
 }
 
 impl Lakeward<'_> {
-    fn table(&self, query: &BenchQuery) -> Result<QueryTable> {
-        let path = query.table.as_ref().ok_or_else(|| Error::Usage(format!("query `{}` has no table", query.id)))?;
-        let origin = query.origin.as_ref().map(|id| self.over.index.get(id)).transpose()?.flatten();
-        QueryTable::read(path, origin, self.over.embedder)
-    }
-
     fn join(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
-        let table = self.table(query)?;
+        let table = self.over.query_table(query)?;
         if !query.columns.is_empty() {
             let columns = query.columns.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
             let options = CompositeOptions { k, columns };
@@ -213,7 +232,7 @@ impl Lakeward<'_> {
     }
 
     fn union(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
-        let table = self.table(query)?;
+        let table = self.over.query_table(query)?;
         // Rows are not counted: that is told with an answer and ranks nothing.
         let options = UnionOptions { k, count_rows: false, weights: self.weights.union };
         let answers = union::search(&self.over.index, &self.over.lake, &table, &options)?;

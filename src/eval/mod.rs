@@ -20,6 +20,7 @@ pub mod run;
 pub mod signals;
 pub mod system;
 pub mod systems;
+pub mod tune;
 pub mod variant;
 
 pub use benchmark::{BenchQuery, Benchmark, Task};

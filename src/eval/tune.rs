@@ -12,15 +12,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, Task};
+use super::evaluate::EvalObserver;
 use super::lakeward::LakeIndexOf;
 use super::learn::{HeldOut, Learned, Pool, PoolCandidate, learn};
 use crate::agent::Request;
 use crate::error::{Error, Result};
+use crate::index::TableRef;
+use crate::recommend::Utility;
 use crate::retrieve::candidates::{CandidateRequest, candidates};
 use crate::retrieve::join::{self, JoinFeatures, JoinWeights};
 use crate::retrieve::search::{self, SearchFeatures, SearchWeights};
 use crate::retrieve::union::{self, UnionFeatures, UnionWeights};
-use crate::retrieve::{ChannelWeights, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
+use crate::retrieve::{Candidate, ChannelWeights, JoinOptions, QueryTable, RankingWeights};
 
 /// What is learned, each from pools of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -100,16 +103,6 @@ impl Ranker {
     }
 }
 
-/// Hears how the tuning goes on.
-pub trait TuneObserver {
-    /// One more query is asked.
-    fn asked(&self) {}
-    /// Whether the user wants to stop.
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
-
 /// Pools by ranker.
 pub type Pools = BTreeMap<Ranker, Vec<Pool>>;
 
@@ -158,13 +151,13 @@ pub fn add_pools(
     over: &LakeIndexOf<'_>,
     rankers: &[Ranker],
     left_out: &[String],
-    observer: &dyn TuneObserver,
+    observer: &dyn EvalObserver,
 ) -> Result<()> {
     for labelled in &benchmark.queries {
         if observer.interrupted() {
             return Err(Error::Interrupted);
         }
-        observer.asked();
+        observer.answered();
         let Some(grades) = benchmark.qrels.get(&labelled.query.id) else { continue };
         let left = labelled.labels.as_ref().is_some_and(|labels| left_out.contains(labels));
         if left || !grades.values().any(|grade| *grade > 0) {
@@ -271,18 +264,23 @@ impl Asked<'_> {
         let table = self.table()?;
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
         let options = JoinOptions { column, ..JoinOptions::new(MOST_CANDIDATES) };
-        let pool = join::pool(self.over.index(), &table, &options)?;
-        Ok(pool.into_iter().map(|(id, ways)| (id, ways.iter().flat_map(JoinFeatures::values).collect())).collect())
+        let index = self.over.index();
+        // Any of its columns may be the best one of a table.
+        let mut ways: BTreeMap<TableRef, Vec<f64>> = BTreeMap::new();
+        for candidate in join::candidates_with_features(index, &table, &options)? {
+            let features = candidate.features.values().into_iter().map(|value| value * candidate.weight);
+            ways.entry(candidate.table).or_default().extend(features);
+        }
+        ways.into_iter().map(|(table, features)| Ok((index.id(table)?.to_string(), features))).collect()
     }
 
     fn union(&self) -> Result<Vec<(String, Vec<f64>)>> {
-        let pool = union::pool(self.over.index(), &self.table()?, &UnionOptions::new(MOST_CANDIDATES))?;
+        let pool = union::candidates_with_features(self.over.index(), &self.table()?)?;
         Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
     }
 
     fn search(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
-        let options = SearchOptions::new(MOST_CANDIDATES);
-        let pool = search::pool(self.over.index(), self.over.embedder(), text, &options)?;
+        let pool = search::candidates_with_features(self.over.index(), self.over.embedder(), text)?;
         Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
     }
 
@@ -294,7 +292,7 @@ impl Asked<'_> {
         let lake: &Path = self.over.lake();
         let weights = RankingWeights::shipped().relevance;
         let found = candidates(self.over.index(), lake, self.over.embedder(), &request, weights)?;
-        let features = |candidate: &crate::retrieve::Candidate| {
+        let features = |candidate: &Candidate| {
             let join = candidate.join.as_ref().map_or(0.0, |answer| answer.score);
             let union = candidate.union.as_ref().map_or(0.0, |answer| answer.score);
             vec![candidate.relevance.by_words, join, union]
@@ -308,7 +306,7 @@ impl Asked<'_> {
         let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
         let request = Request { text: text.to_string(), table, column: query.column.clone(), k: MOST_CANDIDATES };
         let weighed = self.over.agent().weigh(&request)?;
-        let ways = |utilities: &[crate::recommend::Utility]| {
+        let ways = |utilities: &[Utility]| {
             utilities.iter().flat_map(|utility| [utility.relevance, utility.intention, utility.operation]).collect()
         };
         Ok(weighed.into_iter().map(|(id, utilities)| (id, ways(&utilities))).collect())

@@ -6,6 +6,7 @@ use crate::eval::compare::PairedDifference;
 use crate::eval::evaluate::IDEAL;
 use crate::eval::labels::LabelScores;
 use crate::eval::report::{EvalReport, GroupReport, SystemReport};
+use crate::eval::tune::TuneReport;
 use crate::text::shown;
 
 /// The measures of every group, then comparisons, signals and costs.
@@ -115,6 +116,36 @@ fn confusion(what: &str, scores: &LabelScores) {
     }
     right_align(&mut table, &(1..scores.labels.len() + 2).collect::<Vec<_>>());
     out(&table.trim_fmt());
+}
+
+/// What `lakeward tune` learned, and what it is worth on queries that it was not learned from.
+pub fn tuned(report: &TuneReport) {
+    for ranker in &report.rankers {
+        out(&format!("{}: shares of the weights", ranker.ranker.name()));
+        let mut table = list();
+        table.set_header(["feature", "before", "learned"]);
+        for weight in &ranker.weights {
+            table.add_row([weight.feature.clone(), three(weight.before), three(weight.learned)]);
+        }
+        right_align(&mut table, &[1, 2]);
+        out(&table.trim_fmt());
+        let mut table = list();
+        table.set_header(["nDCG@10", "n", "before", "cross-validated", "from other sets", "learned (optimistic)"]);
+        for set in &ranker.sets {
+            table.add_row([
+                shown(&set.set, 60),
+                set.queries.to_string(),
+                three(set.before),
+                three(set.cross_validated),
+                set.from_other_sets.map_or("–".to_string(), three),
+                three(set.learned),
+            ]);
+        }
+        right_align(&mut table, &[1, 2, 3, 4, 5]);
+        out(&table.trim_fmt());
+        out("");
+    }
+    out(&format!("weights {} (before: {}) written to `{}`", report.weights, report.started_from, report.out.display()));
 }
 
 fn costs(report: &EvalReport) {
