@@ -11,10 +11,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use benchmark::{bench, measure, qrels};
+use benchmark::bench;
 use lakeward::agent::config::Config;
 use lakeward::agent::{Agent, Request};
 use lakeward::embed::{Embedder, StaticModel};
+use lakeward::eval::benchmark::{Grades, Problems};
+use lakeward::eval::compare::{SEED, paired_bootstrap};
+use lakeward::eval::{layout, metrics};
 use lakeward::index::LakeIndex;
 use lakeward::index::build::{self, BuildOptions, Silent};
 use lakeward::request::Label;
@@ -31,28 +34,11 @@ fn lines(path: &Path) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect()
 }
 
-/// Mean of the differences and the 2.5th and 97.5th percentile of its bootstrap distribution (10,000 resamples of queries).
-fn bootstrap(differences: &[f64]) -> (f64, f64, f64) {
-    let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / differences.len() as f64;
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = move |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
-    };
-    let mut means: Vec<f64> = (0..10_000)
-        .map(|_| {
-            mean(
-                &mut (0..differences.len())
-                    .map(|_| differences[next(differences.len())])
-                    .collect::<Vec<_>>()
-                    .into_iter(),
-            )
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    (mean(&mut differences.iter().copied()), means[250], means[9750])
+/// nDCG@10 and reciprocal rank.
+fn measure(ranking: &[String], grades: &Grades) -> (f64, f64) {
+    let ranking: Vec<&str> = ranking.iter().map(String::as_str).collect();
+    let scores = metrics::score(&ranking, grades, 10);
+    (scores.at(10).ndcg, scores.reciprocal_rank)
 }
 
 struct Lake {
@@ -128,7 +114,8 @@ fn rank_fusion(found: &[Candidate]) -> Vec<String> {
 #[test]
 fn utility_orders_tables_better_than_retrieval_alone() {
     let Some(webtable) = bench("lakebench-webtable") else { return };
-    let (lake, qrels) = (lake(&webtable), qrels(&webtable));
+    let qrels = layout::read_qrels(&webtable.join("qrels.txt"), &mut Problems::default()).expect("judgments");
+    let lake = lake(&webtable);
     let (embedder, config) = (StaticModel::builtin(), config());
     let agent = Agent::new(&lake.folder, &lake.index, embedder, config.clone(), SessionStore::new(Path::new("unused")));
     let (mut alone, mut fused, mut useful) = (Vec::new(), Vec::new(), Vec::new());
@@ -163,7 +150,8 @@ fn utility_orders_tables_better_than_retrieval_alone() {
             let average = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
             for (baseline, before) in [("relevance alone", of(&alone, pick)), ("rank fusion", of(&fused, pick))] {
                 let differences: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
-                let (mean, low, high) = bootstrap(&differences);
+                let difference = paired_bootstrap(&differences, SEED).expect("queries");
+                let (mean, low, high) = (difference.mean, difference.low, difference.high);
                 println!(
                     "{name} ({} queries) {figure}: utility {:.4}, {baseline} {:.4}, difference {mean:+.4} [{low:+.4}, {high:+.4}]",
                     before.len(),

@@ -201,6 +201,8 @@ impl System for Lakeward<'_> {
             Task::Join => self.join(query, k)?,
             Task::Union => self.union(query, k)?,
             Task::Dialogue => self.dialogue(query, k)?,
+            // A request with a table at hand is what the agent is for.
+            Task::Search if query.table.is_some() => self.ask(query, k)?,
             Task::Search | Task::TaskSearch | Task::Signals => self.search(query, k)?,
         };
         let others = ranking.into_iter().filter(|ranked| query.origin.as_ref() != Some(&ranked.id));
@@ -244,6 +246,14 @@ impl Lakeward<'_> {
         let options = SearchOptions { k, weights: self.weights.search };
         let answers = search::search(&self.over.index, self.over.embedder, text, &options)?;
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
+    }
+
+    /// The tables that the agent recommends for a request with a table at hand.
+    fn ask(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
+        let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let request = Request { text: query.text.clone().unwrap_or_default(), table, column: query.column.clone(), k };
+        let answer = self.over.agent().turn(&mut Session::new("eval", "lake"), &request)?;
+        Ok(answer.tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
     }
 
     /// The tables that the agent recommends after the latest turn.

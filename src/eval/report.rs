@@ -88,7 +88,7 @@ pub struct GroupReport {
     pub queries: u64,
     /// Queries left out because no document is relevant.
     pub unscored: u64,
-    /// Queries with at least one answer.
+    /// Queries with at least one answer, also of those that are not scored.
     pub answered: u64,
     /// Queries that failed; they score 0.
     pub failed: u64,
@@ -157,7 +157,7 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
         group: group.to_string(),
         queries: scored.len() as u64,
         unscored: (rows.len() - scored.len()) as u64,
-        answered: scored.iter().filter(|row| !row.ranking.is_empty()).count() as u64,
+        answered: rows.iter().filter(|row| !row.ranking.is_empty()).count() as u64,
         failed: rows.iter().filter(|row| row.failure.is_some()).count() as u64,
         failure: rows.iter().find_map(|row| Some(format!("{}: {}", row.query, row.failure.as_ref()?))),
         raw: mean(scores.iter().map(|both| &both.raw)).unwrap_or_default(),
@@ -180,7 +180,11 @@ pub fn compare(systems: &[(String, Vec<QueryRow>)], k: usize, seed: u64) -> Vec<
         let here = |group: &&GroupReport| (group.task, &group.group) == (own.task, &own.group) && group.queries > 0;
         let best = others
             .iter()
-            .filter_map(|(other, groups, rows)| Some((groups.iter().find(here)?.raw.at(k).ndcg, other, rows)))
+            .filter_map(|(other, groups, rows)| {
+                // Means over other queries say nothing.
+                let theirs = groups.iter().find(here).filter(|group| group.queries == own.queries)?;
+                Some((theirs.raw.at(k).ndcg, other, rows))
+            })
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
         let Some((_, against, theirs)) = best else { continue };
         let theirs: BTreeMap<&str, &QueryRow> = theirs.iter().map(|row| (row.query.as_str(), row)).collect();
@@ -189,7 +193,8 @@ pub fn compare(systems: &[(String, Vec<QueryRow>)], k: usize, seed: u64) -> Vec<
             (format!("nDCG@{k} condensed"), |row, k| Some(row.scores.as_ref()?.condensed.at(k).ndcg)),
             ("MRR".to_string(), |row, _| Some(row.scores.as_ref()?.raw.reciprocal_rank)),
         ];
-        for (measure, value) in measures {
+        let has_unjudged = own.raw != own.condensed;
+        for (measure, value) in measures.into_iter().filter(|(name, _)| has_unjudged || !name.ends_with("condensed")) {
             let inside = ours.iter().filter(|row| (row.task, &row.group) == (own.task, &own.group));
             let differences: Vec<f64> =
                 inside.filter_map(|row| Some(value(row, k)? - value(theirs.get(row.query.as_str())?, k)?)).collect();
@@ -243,8 +248,11 @@ impl EvalReport {
              Times are of one query after the other.\n"
         )?;
         for ((task, group), systems) in self.by_group() {
-            let title = if group.is_empty() { task.to_string() } else { format!("{task}, {}", plain(group)) };
-            writeln!(out, "## {title}\n")?;
+            writeln!(out, "## {}\n", plain(&title(task, group)))?;
+            if let Some(what) = unscored(&systems) {
+                writeln!(out, "{what}\n")?;
+                continue;
+            }
             let is_dialogue = systems.iter().any(|(_, group)| group.average_turn.is_some());
             let extra = if is_dialogue { " AT@1 | AT@3 | AT@5 |" } else { "" };
             let extra_line = if is_dialogue { "---:|---:|---:|" } else { "" };
@@ -295,11 +303,11 @@ impl EvalReport {
             )?;
             for comparison in &self.comparisons {
                 let PairedDifference { mean, low, high, p, .. } = comparison.difference;
-                let task = format!("{} {}", comparison.task, plain(&comparison.group));
+                let task = plain(&title(comparison.task, &comparison.group));
                 writeln!(
                     out,
                     "| {} | {} | {} | {} | {mean:+.3} | {low:+.3} to {high:+.3} | {p:.4} |",
-                    task.trim(),
+                    task,
                     comparison.measure,
                     plain(&comparison.system),
                     plain(&comparison.against)
@@ -352,7 +360,7 @@ impl EvalReport {
             .by_group()
             .into_keys()
             .map(|(task, group)| chart::BarGroup {
-                name: format!("{task} {group}").trim().to_string(),
+                name: title(task, group),
                 bars: systems
                     .iter()
                     .map(|system| {
@@ -389,6 +397,27 @@ impl EvalReport {
         }
         Ok(())
     }
+}
+
+/// Task and group in one, without saying it twice.
+pub fn title(task: Task, group: &str) -> String {
+    match group {
+        "" => task.to_string(),
+        group if group == task.name() => group.to_string(),
+        group => format!("{task} {group}"),
+    }
+}
+
+/// What there is to say of a group in which no query has a relevant document; none of others.
+pub fn unscored(systems: &[(&SystemReport, &GroupReport)]) -> Option<String> {
+    let (_, first) = systems.first()?;
+    if systems.iter().any(|(_, group)| group.queries > 0) {
+        return None;
+    }
+    let answers = systems.iter().filter(|(system, _)| system.system != IDEAL);
+    let answers: Vec<String> =
+        answers.map(|(system, group)| format!("{} answers {}", plain(&system.system), group.answered)).collect();
+    Some(format!("{} queries without a relevant document are not scored; {}.", first.unscored, answers.join(", ")))
 }
 
 fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {

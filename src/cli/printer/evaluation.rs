@@ -5,7 +5,7 @@ use crate::cli::printer::bytes;
 use crate::eval::compare::PairedDifference;
 use crate::eval::evaluate::IDEAL;
 use crate::eval::labels::LabelScores;
-use crate::eval::report::{EvalReport, GroupReport, SystemReport};
+use crate::eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use crate::eval::tune::TuneReport;
 use crate::text::shown;
 
@@ -13,8 +13,12 @@ use crate::text::shown;
 pub fn report(report: &EvalReport) {
     for ((task, group), systems) in report.by_group() {
         let scored = systems.iter().map(|(_, group)| group.queries).max().unwrap_or(0);
-        let title = format!("{} {task} {group}", report.benchmark);
-        out(&format!("{} ({}, {scored} queries)", shown(title.trim(), 200), report.variant));
+        let name = format!("{} {}", report.benchmark, title(task, group));
+        if let Some(what) = unscored(&systems) {
+            out(&format!("{}: {what}\n", shown(&name, 200)));
+            continue;
+        }
+        out(&format!("{} ({}, {scored} queries)", shown(&name, 200), report.variant));
         measures(report.k, &systems);
         for (system, group) in &systems {
             if group.failed > 0 {
@@ -23,6 +27,9 @@ pub fn report(report: &EvalReport) {
             }
         }
         out("");
+    }
+    for system in report.systems.iter().filter(|system| system.groups.is_empty()) {
+        out(&format!("{} has no way to answer these queries", shown(&system.system, 100)));
     }
     comparisons(report);
     signals(report);
@@ -73,7 +80,7 @@ fn comparisons(report: &EvalReport) {
     for comparison in &report.comparisons {
         let PairedDifference { mean, low, high, p, .. } = comparison.difference;
         table.add_row([
-            shown(format!("{} {}", comparison.task, comparison.group).trim(), 60),
+            shown(&title(comparison.task, &comparison.group), 60),
             comparison.measure.clone(),
             shown(&comparison.system, 40),
             shown(&comparison.against, 40),
@@ -190,7 +197,7 @@ pub fn queries(report: &EvalReport) {
             let first = row.ranking.first().map(|(id, _)| id.as_str());
             table.add_row([
                 shown(&row.query, 60),
-                shown(format!("{} {}", row.task, row.group).trim(), 40),
+                shown(&title(row.task, &row.group), 40),
                 figure(scores.map(|both| both.raw.at(k).ndcg)),
                 figure(scores.map(|both| both.condensed.at(k).ndcg)),
                 figure(scores.map(|both| both.raw.reciprocal_rank)),
