@@ -3,6 +3,7 @@
 //! Text from the lake passes through [`shown`], so that no cell, header or file name can move the cursor or hide itself.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
 
+mod build;
 pub mod conversation;
 pub mod evaluation;
 pub mod recommendation;
@@ -13,16 +14,16 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use build::build_summary;
+
 use super::profile::TableLine;
 use super::search::Listed;
 use crate::error::{Error, ErrorKind, Result};
-use crate::eval::benchmark::Problem;
-use crate::index::build::BuildStats;
 use crate::lake::catalog::TableEntry;
 use crate::lake::composite_key::CompositeKey;
 use crate::lake::grain::GrainKind;
 use crate::lake::profile::ColumnProfile;
-use crate::lake::reader::{Repair, RepairKind};
+use crate::lake::reader::RepairKind;
 use crate::operate::ResultColumn;
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
 use crate::text::shown;
@@ -37,8 +38,6 @@ const CELL_WIDTH: usize = 100;
 const LINE_WIDTH: usize = 10_000;
 /// With less room for each column, a list of rows would be unreadable.
 const LEAST_COLUMN_WIDTH: usize = 9;
-/// Files named one by one in a summary.
-const NAMED_FILES: usize = 10;
 
 /// What `--json` prints for an error, on stderr.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -155,77 +154,6 @@ pub fn error(error: &Error, as_json: bool) {
     narrate(&format!("error: {}", shown(&text, 2000)));
     if let Some(hint) = hint {
         narrate(&format!("hint: {}", shown(&hint, 2000)));
-    }
-}
-
-/// What a build did, on stderr.
-pub fn build_summary(stats: &BuildStats) {
-    let seconds = stats.elapsed_ms as f64 / 1000.0;
-    narrate(&format!(
-        "{} tables, {} columns in the index ({} added, {} changed, {} removed, {}{} unchanged; {} read in {seconds:.1} s)",
-        stats.tables,
-        stats.columns,
-        stats.added,
-        stats.changed,
-        stats.removed,
-        if stats.renamed > 0 { format!("{} renamed, ", stats.renamed) } else { String::new() },
-        stats.unchanged,
-        bytes(stats.read_bytes)
-    ));
-    if stats.records > 0 {
-        narrate(&format!("{} records of data that is not in the lake", stats.records));
-    }
-    if stats.records_left_out > 0 {
-        narrate(&format!("{} lines of the records could not be used", stats.records_left_out));
-    }
-    if stats.sampled > 0 {
-        narrate(&format!("{} tables were sampled: only their first rows are in the index", stats.sampled));
-    }
-    if stats.repaired_segments > 0 {
-        narrate(&format!("{} damaged parts of the index were replaced", stats.repaired_segments));
-    }
-    if stats.unread > 0 {
-        narrate(&format!("interrupted: {} files are not read yet; run the command again to finish", stats.unread));
-    }
-    let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
-    if !mended.is_empty() {
-        narrate(&format!(
-            "{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)",
-            mended.len()
-        ));
-    }
-    named("cells left out", lost.iter().map(|(path, repairs)| (path.as_str(), losses(repairs))));
-    named("read in part", stats.partial.iter().map(|file| (file.path.as_str(), file.reason.clone())));
-    named("skipped", stats.skipped.iter().map(|file| (file.path.as_str(), file.reason.clone())));
-    named("not usable", stats.problems.iter().map(|(path, reason)| (path.as_str(), reason.clone())));
-}
-
-/// Whether cells are missing though all rows are there.
-fn loses_cells(repairs: &[Repair]) -> bool {
-    let rows = repairs.iter().any(|repair| repair.kind.loses_rows());
-    !rows && repairs.iter().any(|repair| repair.kind.loses_data())
-}
-
-fn losses(repairs: &[Repair]) -> String {
-    let losses: Vec<String> =
-        repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
-    losses.join("; ")
-}
-
-fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
-    let count = files.len();
-    for (path, reason) in files.take(NAMED_FILES) {
-        narrate(&format!("{what}: {}: {}", shown(path, 200), shown(&reason, 300)));
-    }
-    if count > NAMED_FILES {
-        narrate(&format!("{what}: {} more (`--json` lists them)", count - NAMED_FILES));
-    }
-}
-
-/// What of a benchmark could not be used, on stderr.
-fn named_problems(problems: &[Problem]) {
-    for Problem { what, count, examples } in problems {
-        narrate(&format!("{count} {}; for example {}", shown(what, 200), shown(&examples.join(", "), 300)));
     }
 }
 

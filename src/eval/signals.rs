@@ -12,7 +12,7 @@ use crate::agent::Request;
 use crate::agent::config::ConversationConfig;
 use crate::agent::grounding::Headers;
 use crate::agent::signals::read_conversation;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lake::reader::{ReadOptions, open_path};
 use crate::request::{Intention, OperationKind};
 use crate::session::Session;
@@ -43,6 +43,8 @@ pub struct SignalScores {
     pub group: String,
     /// Labelled turns.
     pub turns: u64,
+    /// Requests that the agent failed on; what they ask for counts as not found among the next operations.
+    pub failed: u64,
     /// The operation.
     pub operation: LabelScores,
     /// The intention.
@@ -61,13 +63,14 @@ struct Told {
     intentions: Vec<(Intention, Intention)>,
     places: Vec<usize>,
     next: Vec<usize>,
+    failed: u64,
 }
 
 /// Reads the signals of every labelled request of `benchmark`, and scores them by group. `index` is the lake that the agent
 /// recommends from.
 ///
 /// # Errors
-/// Whatever the agent reports.
+/// [`Error::Interrupted`].
 pub fn score(benchmark: &Benchmark, index: Option<&LakeIndexOf<'_>>) -> Result<Vec<SignalScores>> {
     let mut groups: BTreeMap<String, Told> = BTreeMap::new();
     for labelled in &benchmark.queries {
@@ -79,6 +82,7 @@ pub fn score(benchmark: &Benchmark, index: Option<&LakeIndexOf<'_>>) -> Result<V
         Some(SignalScores {
             group,
             turns: told.operations.len() as u64,
+            failed: told.failed,
             operation: LabelScores::of(&told.operations)?,
             intention: LabelScores::of(&told.intentions)?,
             operation_hits: Hits::of(&told.places)?,
@@ -116,8 +120,14 @@ fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut To
             column: None,
             k: 10,
         };
-        let answer = index.agent().turn(&mut Session::new("eval", "lake"), &request)?;
-        let place = answer.operations.iter().position(|operation| operation.kind == labels.operation);
+        let place = match index.agent().turn(&mut Session::new("eval", "lake"), &request) {
+            Ok(answer) => answer.operations.iter().position(|operation| operation.kind == labels.operation),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(_) => {
+                told.failed += 1;
+                None
+            }
+        };
         told.next.push(place.unwrap_or(usize::MAX));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What `lakeward eval` shows: a list a group of queries, comparisons, signals, costs; what was left out goes to stderr.
 
-use super::{list, named_problems, out, right_align};
-use crate::cli::printer::bytes;
+use super::{bytes, list, narrate, out, right_align};
+use crate::eval::benchmark::Problem;
 use crate::eval::compare::PairedDifference;
 use crate::eval::evaluate::IDEAL;
 use crate::eval::labels::LabelScores;
@@ -103,6 +103,9 @@ fn signals(report: &EvalReport) {
         out(&format!("operation hit@1 {:.3}, hit@2 {:.3}", hits.first, hits.within_two));
         if let Some(hits) = &signals.next_operation {
             let (first, two) = (hits.first, hits.within_two);
+            if signals.failed > 0 {
+                out(&format!("{} requests failed and count as not found", signals.failed));
+            }
             out(&format!("next operation of {} requests: hit@1 {first:.3}, hit@2 {two:.3}", hits.cases));
         }
         out("");
@@ -213,5 +216,7 @@ pub fn queries(report: &EvalReport) {
 
 /// What of the benchmark could not be used, on stderr.
 pub fn problems(report: &EvalReport) {
-    named_problems(&report.problems);
+    for Problem { what, count, examples } in &report.problems {
+        narrate(&format!("{count} {}; for example {}", shown(what, 200), shown(&examples.join(", "), 300)));
+    }
 }

@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::documents::{Document, documents};
@@ -32,7 +33,9 @@ const GRADES: [&str; 5] = ["grade", "label", "unionable", "manual_unionable", "r
 /// Lists looked at in a folder, so that a folder of a million tables is not opened file by file.
 const MOST_LISTS: usize = 2000;
 /// Largest list.
-const MOST_BYTES: u64 = 4 << 30;
+const MOST_BYTES: u64 = 1 << 30;
+/// A header ends within so many bytes, or it is none of a list.
+const MOST_HEADER_BYTES: u64 = 64 << 10;
 
 /// A CSV file that lists queries or pairs.
 struct List {
@@ -313,7 +316,8 @@ fn lists(folder: &Path) -> Result<Vec<List>> {
 
 /// The list in `path`; none where its header is that of another table.
 fn list_of(path: PathBuf) -> Result<Option<List>> {
-    let mut reader = csv_reader(&path)?;
+    let file = fs::File::open(&path).map_err(|source| Error::io("read", &path, source))?;
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(MOST_HEADER_BYTES));
     let Ok(headers) = reader.byte_headers() else { return Ok(None) };
     let headers: Vec<String> = headers
         .iter()

@@ -11,11 +11,13 @@ use super::judgments::{read_qrels, read_unjudged};
 use super::lines::{bad_file, bad_line, file_of, read_json};
 use super::requests::{SignalFields, Turn};
 use super::{inside, name_of};
-use crate::error::{Result, nearest_names};
+use crate::error::{Error, Result, nearest_names};
 use crate::eval::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, LayoutKind, Problems, Task};
 
 /// The version of `benchmark.json` that this program reads.
 const SETTINGS_VERSION: u32 = 1;
+/// Largest `benchmark.json`.
+const MOST_SETTINGS_BYTES: u64 = 1 << 16;
 
 #[derive(Deserialize)]
 struct QueryLine {
@@ -87,15 +89,18 @@ struct Settings {
 /// The folder that `benchmark.json` names, else `lake/` where there is one.
 fn lake_of(folder: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join("benchmark.json");
-    let Ok(text) = fs::read_to_string(&path) else {
-        return Ok(Some(folder.join("lake")).filter(|lake| lake.is_dir()));
-    };
+    let own = Some(folder.join("lake")).filter(|lake| lake.is_dir());
+    let Ok(found) = fs::metadata(&path) else { return Ok(own) };
+    if found.len() > MOST_SETTINGS_BYTES {
+        return Err(bad_file(&path, format!("larger than {MOST_SETTINGS_BYTES} bytes; that is no such file")));
+    }
+    let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
     let settings: Settings = serde_json::from_str(&text).map_err(|error| bad_file(&path, error.to_string()))?;
     if settings.version != SETTINGS_VERSION {
         let reason = format!("version {}; this program reads version {SETTINGS_VERSION}", settings.version);
         return Err(bad_file(&path, reason));
     }
-    let Some(named) = settings.lake else { return Ok(Some(folder.join("lake")).filter(|lake| lake.is_dir())) };
+    let Some(named) = settings.lake else { return Ok(own) };
     if Path::new(&named).has_root() {
         return Err(bad_file(&path, format!("`lake` is `{named}`; it has to be a path from the benchmark's folder")));
     }

@@ -1,0 +1,73 @@
+//! What a build did, on stderr: counts, and the files that were mended, cut or skipped.
+
+use super::{bytes, narrate};
+use crate::index::build::BuildStats;
+use crate::lake::reader::Repair;
+use crate::text::shown;
+
+/// Files named one by one in a summary.
+const NAMED_FILES: usize = 10;
+
+/// What a build did, on stderr.
+pub fn build_summary(stats: &BuildStats) {
+    let seconds = stats.elapsed_ms as f64 / 1000.0;
+    narrate(&format!(
+        "{} tables, {} columns in the index ({} added, {} changed, {} removed, {}{} unchanged; {} read in {seconds:.1} s)",
+        stats.tables,
+        stats.columns,
+        stats.added,
+        stats.changed,
+        stats.removed,
+        if stats.renamed > 0 { format!("{} renamed, ", stats.renamed) } else { String::new() },
+        stats.unchanged,
+        bytes(stats.read_bytes)
+    ));
+    if stats.records > 0 {
+        narrate(&format!("{} records of data that is not in the lake", stats.records));
+    }
+    if stats.records_left_out > 0 {
+        narrate(&format!("{} lines of the records could not be used", stats.records_left_out));
+    }
+    if stats.sampled > 0 {
+        narrate(&format!("{} tables were sampled: only their first rows are in the index", stats.sampled));
+    }
+    if stats.repaired_segments > 0 {
+        narrate(&format!("{} damaged parts of the index were replaced", stats.repaired_segments));
+    }
+    if stats.unread > 0 {
+        narrate(&format!("interrupted: {} files are not read yet; run the command again to finish", stats.unread));
+    }
+    let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
+    if !mended.is_empty() {
+        narrate(&format!(
+            "{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)",
+            mended.len()
+        ));
+    }
+    named("cells left out", lost.iter().map(|(path, repairs)| (path.as_str(), losses(repairs))));
+    named("read in part", stats.partial.iter().map(|file| (file.path.as_str(), file.reason.clone())));
+    named("skipped", stats.skipped.iter().map(|file| (file.path.as_str(), file.reason.clone())));
+    named("not usable", stats.problems.iter().map(|(path, reason)| (path.as_str(), reason.clone())));
+}
+
+/// Whether cells are missing though all rows are there.
+fn loses_cells(repairs: &[Repair]) -> bool {
+    let rows = repairs.iter().any(|repair| repair.kind.loses_rows());
+    !rows && repairs.iter().any(|repair| repair.kind.loses_data())
+}
+
+fn losses(repairs: &[Repair]) -> String {
+    let losses: Vec<String> =
+        repairs.iter().filter(|repair| repair.kind.loses_data()).map(ToString::to_string).collect();
+    losses.join("; ")
+}
+
+fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
+    let count = files.len();
+    for (path, reason) in files.take(NAMED_FILES) {
+        narrate(&format!("{what}: {}: {}", shown(path, 200), shown(&reason, 300)));
+    }
+    if count > NAMED_FILES {
+        narrate(&format!("{what}: {} more (`--json` lists them)", count - NAMED_FILES));
+    }
+}
