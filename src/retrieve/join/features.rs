@@ -6,8 +6,8 @@ use crate::index::overlap::Overlap;
 use crate::retrieve::ranker::features;
 
 features! {
-    /// What a candidate column is scored by; each is halved where either column may join by accident. "Values" are those found
-    /// equal, and as many of the variants as [`VARIANT_WORTH`] says.
+    /// What a candidate column is scored by; each is halved where either column may join by accident. Where values agree, equal
+    /// ones count in full and variants for less.
     JoinFeatures,
     /// How much each feature of a candidate column counts.
     JoinWeights {
