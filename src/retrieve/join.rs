@@ -59,8 +59,8 @@ const NEIGHBOURS: usize = 40;
 const TRIED_KEYS: usize = 4;
 /// Sketch-based proposals are asked for at this containment.
 const PROPOSAL_CONTAINMENT: f64 = 0.3;
-/// Tables whose surroundings are looked at before it is known what the best ones score.
-const FIRST_CONTEXTS: usize = 40;
+/// Candidates whose surroundings are looked at before it is asked again what the best ones score.
+const LOOKS_BETWEEN: usize = 20;
 
 /// A column that a join search considers, with all that it is scored by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,7 +90,8 @@ pub fn candidates_with_features(
     let asked = asked_columns(index, query, options)?;
     let mut contexts = Contexts::of(index, query);
     let mut found = by_values(index, &asked)?;
-    found.extend(without_values(index, &asked, &contexts, &found)?);
+    let known = found.iter().map(Candidate::key).collect();
+    found.extend(without_values(index, &asked, &contexts, &known)?);
     let with_features = |mut candidate: Candidate| {
         let query_column = asked[candidate.asked].place;
         candidate.context = Some(contexts.around(query_column, candidate.column)?);
@@ -110,14 +111,15 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
     }
     let asked = asked_columns(index, query, options)?;
     let mut contexts = Contexts::of(index, query);
-    let mut found = by_values(index, &asked)?;
+    let found = by_values(index, &asked)?;
+    let known = found.iter().map(Candidate::key).collect();
+    let mut best = BTreeMap::new();
+    keep_best_of_tables(&mut best, found, &asked, &mut contexts, options)?;
     // What shares no value is only asked for where values leave places open.
-    let most_without_values = options.weights.score(&JoinFeatures::WITHOUT_VALUES);
-    let sure = |candidate: &&Candidate| candidate.score(&options.weights) > most_without_values;
-    if found.iter().filter(sure).map(|candidate| candidate.table).collect::<HashSet<_>>().len() < options.k {
-        found.extend(without_values(index, &asked, &contexts, &found)?);
+    if kth_score(&best, options.k) <= options.weights.score(&JoinFeatures::WITHOUT_VALUES) {
+        let more = without_values(index, &asked, &contexts, &known)?;
+        keep_best_of_tables(&mut best, more, &asked, &mut contexts, options)?;
     }
-    let best = best_of_tables(found, &asked, &mut contexts, options)?;
     // Names are only read where they may decide.
     let least = kth_score(&best, options.k);
     let mut ranked: Vec<(&str, f64, Candidate)> = Vec::with_capacity(options.k);
@@ -132,24 +134,23 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
         .collect()
 }
 
-/// The score of the best column of each table, and that column, its surroundings looked at; all that may be among the best
-/// are there.
-fn best_of_tables(
-    mut found: Vec<Candidate>,
+/// Puts the best column of each table into `best`, with its score, its surroundings looked at; columns that cannot be among the
+/// best may be left out.
+fn keep_best_of_tables(
+    best: &mut BTreeMap<TableRef, (f64, Candidate)>,
+    found: Vec<Candidate>,
     asked: &[AskedColumn<'_>],
     contexts: &mut Contexts<'_>,
     options: &JoinOptions,
-) -> Result<BTreeMap<TableRef, (f64, Candidate)>> {
+) -> Result<()> {
     let weights = &options.weights;
-    let order = |a: &Candidate, b: &Candidate| {
-        b.most(weights).total_cmp(&a.most(weights)).then((a.column, a.asked).cmp(&(b.column, b.asked)))
-    };
-    found.sort_by(order);
-    let mut best: BTreeMap<TableRef, (f64, Candidate)> = BTreeMap::new();
-    let mut least = f64::NEG_INFINITY;
-    for (place, mut candidate) in found.into_iter().enumerate() {
+    let mut found: Vec<(f64, Candidate)> =
+        found.into_iter().map(|candidate| (candidate.most(weights), candidate)).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.key().cmp(&b.1.key())));
+    let mut least = kth_score(best, options.k);
+    for (place, (most, mut candidate)) in found.into_iter().enumerate() {
         // Nothing after this one can be better.
-        if candidate.most(weights) < least {
+        if most < least {
             break;
         }
         candidate.context = Some(contexts.around(asked[candidate.asked].place, candidate.column)?);
@@ -157,11 +158,11 @@ fn best_of_tables(
         if best.get(&candidate.table).is_none_or(|(known, _)| score > *known) {
             best.insert(candidate.table, (score, candidate));
         }
-        if (place + 1) % FIRST_CONTEXTS == 0 {
-            least = kth_score(&best, options.k);
+        if (place + 1) % LOOKS_BETWEEN == 0 {
+            least = kth_score(best, options.k);
         }
     }
-    Ok(best)
+    Ok(())
 }
 
 /// The score of the `k`-th best table; of fewer tables, none is too low.
@@ -189,14 +190,13 @@ fn without_values(
     index: &LakeIndex,
     asked: &[AskedColumn<'_>],
     contexts: &Contexts<'_>,
-    known: &[Candidate],
+    known: &HashSet<(usize, ColumnRef)>,
 ) -> Result<Vec<Candidate>> {
-    let mut known: HashSet<(usize, ColumnRef)> =
-        known.iter().map(|candidate| (candidate.asked, candidate.column)).collect();
+    let mut known = known.clone();
     let mut found = Vec::new();
     for asked in asked {
         let meaning = asked.meaning_the_same(index, &known)?;
-        known.extend(meaning.iter().map(|candidate| (candidate.asked, candidate.column)));
+        known.extend(meaning.iter().map(Candidate::key));
         found.extend(meaning);
         found.extend(asked.unknown(index, contexts.called_the_same(asked.place)?, &known)?);
     }

@@ -50,7 +50,11 @@ impl<'a> AskedColumn<'a> {
         let overlaps = overlaps(index, self.column, &self.weights, Wanted::Best(super::CLOSE_LOOKS))?;
         let mut overlaps: HashMap<ColumnRef, Overlap> = closest_of(overlaps).into_iter().collect();
         let mut variants: HashMap<ColumnRef, VariantShare> = HashMap::new();
+        let all = self.column.values.hashes.len() as u64;
         for column in self.variants.proposed(index)? {
+            if overlaps.get(&column).is_some_and(|overlap| overlap.shared == all) {
+                continue;
+            }
             let (share, _) = self.variants.compare(index, column, 0)?;
             if share.share > 0.0 {
                 variants.insert(column, share);

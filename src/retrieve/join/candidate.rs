@@ -19,6 +19,11 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// What tells it from other candidates.
+    pub fn key(&self) -> (usize, ColumnRef) {
+        (self.asked, self.column)
+    }
+
     /// Its features; without its surroundings as if nothing there were alike.
     pub fn features(&self) -> JoinFeatures {
         JoinFeatures::of(&self.evidence, &self.context.unwrap_or_default())

@@ -3,10 +3,12 @@
 //!
 //! Whether other columns of the same name hold the same values was tried as well: it helped no judged set.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Result;
 use crate::index::open::Segment;
+use crate::index::overlap::shared_hashes;
+use crate::index::postings::PostingList;
 use crate::index::{ColumnRef, LakeIndex, TableRef, header_hashes};
 use crate::retrieve::likeness::is_placeholder;
 use crate::retrieve::query_table::QueryTable;
@@ -14,7 +16,7 @@ use crate::retrieve::query_table::QueryTable;
 /// Names of a table that are compared; a wider one is of this make or another by its first columns.
 const MOST_NAMES: usize = 512;
 /// Bytes of inverted lists of column names read in search of tables of the same make.
-const MOST_LIST_BYTES: usize = 128 << 10;
+const MOST_LIST_BYTES: usize = 32 << 10;
 /// Tables of the same make proposed.
 const ALIKE_TABLES: usize = 40;
 
@@ -55,77 +57,99 @@ impl<'a> Contexts<'a> {
         let longer = rows.max(other_rows).max(1);
         let rows = rows.min(other_rows) as f64 / longer as f64;
         let theirs = self.names_of(segment, record.table, column.column)?;
-        let others = self.own.iter().enumerate().filter(|(other, _)| *other != place);
-        let own: HashSet<u64> = others.filter_map(|(_, key)| *key).collect();
-        let shared = theirs.intersection(&own).count();
+        let own = self.own.iter().enumerate().filter(|(other, _)| *other != place);
+        let own = in_order(own.filter_map(|(_, key)| *key).collect());
+        let shared = shared_hashes(&own, &theirs);
         let all = own.len() + theirs.len() - shared;
         Ok(Context { names: if all == 0 { 0.0 } else { shared as f64 / all as f64 }, rows })
     }
 
-    /// The names of table `table`'s columns but `but`.
-    fn names_of(&mut self, segment: &'a Segment, table: u32, but: u32) -> Result<HashSet<u64>> {
-        let mut names = HashSet::new();
+    /// The names of table `table`'s columns but `but`, ascending, each once.
+    fn names_of(&mut self, segment: &'a Segment, table: u32, but: u32) -> Result<Vec<u64>> {
+        let mut names = Vec::new();
         for column in segment.catalog.columns(table)?.take(MOST_NAMES).filter(|column| *column != but) {
             let name = segment.columns.name(segment.columns.record(column)?)?;
             names.extend(*self.known.entry(name).or_insert_with(|| name_key(name)));
         }
-        Ok(names)
+        Ok(in_order(names))
     }
 
     /// Columns called like the query's column `place`, in the live tables that have most column names of the query, rare
-    /// names counting more; at most [`ALIKE_TABLES`].
+    /// names counting more; at most [`ALIKE_TABLES`]. None where too many are called so.
     pub fn called_the_same(&self, place: usize) -> Result<Vec<ColumnRef>> {
         let Some(wanted) = self.own.get(place).copied().flatten() else { return Ok(Vec::new()) };
-        let mut keys: Vec<u64> = self.own.iter().filter_map(|key| *key).filter(|key| *key != wanted).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let segments = self.index.segments();
-        let columns: usize = segments.iter().map(|segment| segment.columns.len()).sum();
-        let mut lists = Vec::with_capacity(keys.len());
-        for key in keys {
-            let found: Vec<_> = segments.iter().map(|segment| segment.headers.find(key)).collect::<Result<_>>()?;
-            let bytes: usize = found.iter().flatten().map(|list| list.bytes()).sum();
-            let count: usize = found.iter().flatten().map(|list| list.count()).sum();
-            lists.push((bytes, (1.0 + columns as f64 / count.max(1) as f64).ln(), found));
+        let keys = in_order(self.own.iter().filter_map(|key| *key).filter(|key| *key != wanted).collect());
+        let called = self.lists(wanted)?;
+        let mut read_bytes = called.bytes;
+        if read_bytes > MOST_LIST_BYTES {
+            return Ok(Vec::new());
         }
-        lists.sort_by_key(|(bytes, ..)| *bytes);
-        let mut scores: HashMap<TableRef, f64> = HashMap::new();
-        let mut read_bytes = 0;
-        for (bytes, weight, found) in lists {
-            read_bytes += bytes;
+        let mut tables: BTreeMap<TableRef, (f64, ColumnRef)> = BTreeMap::new();
+        self.for_each(&called, |table, column| _ = tables.entry(table).or_insert((0.0, column)))?;
+        let mut lists = keys.into_iter().map(|key| self.lists(key)).collect::<Result<Vec<_>>>()?;
+        lists.sort_by_key(|lists| lists.bytes);
+        let columns: usize = self.index.segments().iter().map(|segment| segment.columns.len()).sum();
+        for list in lists {
+            read_bytes += list.bytes;
             if read_bytes > MOST_LIST_BYTES {
                 break;
             }
-            for ((place, segment), list) in (0u32..).zip(segments).zip(found) {
-                let Some(list) = list else { continue };
-                let mut ids = Vec::with_capacity(list.count());
-                segment.headers.for_each(list, |column| ids.push(column))?;
-                for column in ids {
-                    let table = segment.columns.record(column)?.table;
-                    *scores.entry(TableRef { segment: place, table }).or_default() += weight;
+            let weight = (1.0 + columns as f64 / list.count.max(1) as f64).ln();
+            self.for_each(&list, |table, _| {
+                if let Some((score, _)) = tables.get_mut(&table) {
+                    *score += weight;
                 }
-            }
+            })?;
         }
-        let mut scores: Vec<(TableRef, f64)> = scores.into_iter().collect();
-        scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut called = Vec::new();
-        for (table, _) in scores {
-            let segment = self.index.segment(table.segment)?;
-            if called.len() == ALIKE_TABLES {
-                break;
-            }
-            if !segment.is_live(table.table) {
-                continue;
-            }
-            for column in segment.catalog.columns(table.table)?.take(MOST_NAMES) {
-                if name_key(segment.columns.name(segment.columns.record(column)?)?) == Some(wanted) {
-                    called.push(ColumnRef { segment: table.segment, column });
-                    break;
-                }
-            }
-        }
-        Ok(called)
+        let mut tables: Vec<(TableRef, (f64, ColumnRef))> = tables.into_iter().collect();
+        // Ties stay in the order of tables.
+        tables.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
+        tables.truncate(ALIKE_TABLES);
+        Ok(tables.into_iter().map(|(_, (_, column))| column).collect())
     }
+
+    fn lists(&self, key: u64) -> Result<Lists> {
+        let mut lists = Lists::default();
+        for (place, segment) in (0u32..).zip(self.index.segments()) {
+            if let Some(list) = segment.headers.find(key)? {
+                lists.bytes += list.bytes();
+                lists.count += list.count();
+                lists.lists.push((place, list));
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Calls `each` with the columns of `lists` in live tables, ascending.
+    fn for_each(&self, lists: &Lists, mut each: impl FnMut(TableRef, ColumnRef)) -> Result<()> {
+        for (place, list) in &lists.lists {
+            let segment = self.index.segment(*place)?;
+            let mut columns = Vec::with_capacity(list.count().min(MOST_LIST_BYTES));
+            segment.headers.for_each(*list, |column| columns.push(column))?;
+            for column in columns {
+                let table = segment.columns.record(column)?.table;
+                if segment.is_live(table) {
+                    each(TableRef { segment: *place, table }, ColumnRef { segment: *place, column });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the columns called by one name are listed, by segment.
+#[derive(Default)]
+struct Lists {
+    bytes: usize,
+    count: usize,
+    lists: Vec<(u32, PostingList)>,
+}
+
+/// Ascending, each once.
+fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 /// Equal for names of the same words; nothing for a name that says nothing.

@@ -18,11 +18,13 @@ use crate::retrieve::query_table::QueryColumn;
 use crate::sketch::{ApproximateForm, Normaliser, Variation};
 
 /// Columns compared value by value, per query column.
-const COMPARED_COLUMNS: usize = 50;
+const COMPARED_COLUMNS: usize = 30;
 /// Values of the query that are compared: the first different ones.
 const MOST_VALUES: usize = 2000;
+/// A column that shares a smaller part of the keys' weight has next to no variant.
+const LEAST_SHARED: f64 = 0.04;
 /// Bytes of inverted lists read for one query column.
-const MOST_LIST_BYTES: usize = 128 << 10;
+const MOST_LIST_BYTES: usize = 32 << 10;
 
 /// A value of the query and one nearly alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -117,6 +119,7 @@ impl<'a> Variants<'a> {
             }
         }
         lists.sort_by_key(|(bytes, ..)| *bytes);
+        let least = LEAST_SHARED * lists.iter().map(|(_, weight, _)| weight).sum::<f64>();
         let mut scores: HashMap<ColumnRef, f64> = HashMap::new();
         let mut read_bytes = 0;
         for (bytes, weight, found) in lists {
@@ -129,7 +132,7 @@ impl<'a> Variants<'a> {
                 index.segment(place)?.variants.for_each(list, add)?;
             }
         }
-        let mut scores: Vec<(ColumnRef, f64)> = scores.into_iter().collect();
+        let mut scores: Vec<(ColumnRef, f64)> = scores.into_iter().filter(|(_, score)| *score >= least).collect();
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut proposed = Vec::with_capacity(COMPARED_COLUMNS);
         for (column, _) in scores {
