@@ -53,6 +53,8 @@ const LEAST_MISSPELT: usize = 4;
 const TWO_MISTAKES: usize = 8;
 /// A trailing group in brackets with so many bytes inside is a mark.
 const LONGEST_MARK: usize = 3;
+/// Bytes of the longest letter.
+const LONGEST_LETTER: usize = 4;
 /// Longest word whose mistakes are looked for, in letters.
 const MOST_COMPARED: usize = 40;
 
@@ -65,6 +67,8 @@ pub struct ApproximateForm {
     ends: Vec<u8>,
     /// A bit for each letter that occurs.
     set: u64,
+    /// Mistakes that its words may have together.
+    mistakes: u8,
 }
 
 impl ApproximateForm {
@@ -98,7 +102,9 @@ impl ApproximateForm {
             return None;
         }
         let set = letters.chars().fold(0, |set, letter| set | 1 << (letter as u32 % 64));
-        Some(Self { letters, ends, set })
+        let mut form = Self { letters, ends, set, mistakes: 0 };
+        form.mistakes = form.words().map(|word| mistakes_in(word.chars().count()) as u8).sum();
+        Some(form)
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
@@ -111,10 +117,12 @@ impl ApproximateForm {
         &self.letters
     }
 
-    /// What variants by cutting or mistake share: the first letter and the number of words. Only values with equal groups,
-    /// or equal [`letters`](Self::letters), can be variants.
-    pub fn group(&self) -> (char, usize) {
-        (self.letters.chars().next().unwrap_or(' '), self.ends.len())
+    /// What variants by cutting or mistake share: the initials. Only values with equal groups, or equal
+    /// [`letters`](Self::letters), are compared; a word with a mistake in its first letter is lost.
+    pub fn group(&self) -> u64 {
+        const FACTOR: u64 = 0x100_0000_01b3;
+        let initials = self.words().filter_map(|word| word.chars().next());
+        initials.fold(self.ends.len() as u64, |group, letter| group.wrapping_mul(FACTOR) ^ u64::from(letter))
     }
 
     /// The hashes under which variants of the value are found; most variants share at least one of them.
@@ -150,9 +158,13 @@ impl ApproximateForm {
         if self.is_cut(other) {
             return Some(Variation::Abbreviated);
         }
-        // Two mistakes a word change at most four letters of its set.
-        let apart = (self.set ^ other.set).count_ones() as usize;
-        (apart <= 4 * self.ends.len() && self.is_misspelt(other)).then_some(Variation::Misspelt)
+        // A mistake changes the length by one letter and the set by two.
+        let mistakes = u32::from(self.mistakes.min(other.mistakes));
+        let bytes_apart = self.letters.len().abs_diff(other.letters.len());
+        let may_be = (self.set ^ other.set).count_ones() <= 2 * mistakes
+            && bytes_apart <= LONGEST_LETTER * mistakes as usize
+            && self.is_misspelt(other);
+        may_be.then_some(Variation::Misspelt)
     }
 
     fn is_cut(&self, other: &Self) -> bool {
@@ -185,13 +197,21 @@ fn is_word(text: &str) -> bool {
     text.chars().all(char::is_alphabetic)
 }
 
+/// Mistakes that a word of so many letters may have.
+fn mistakes_in(letters: usize) -> usize {
+    match letters {
+        0..LEAST_MISSPELT => 0,
+        LEAST_MISSPELT..TWO_MISTAKES => 1,
+        _ => 2,
+    }
+}
+
 fn is_mistake(a: &str, b: &str) -> bool {
     let letters = |text: &str| text.chars().take(MOST_COMPARED + 1).collect::<Vec<char>>();
     let (a, b) = (letters(a), letters(b));
-    let shorter = a.len().min(b.len());
-    let mistakes = if shorter < TWO_MISTAKES { 1 } else { 2 };
+    let mistakes = mistakes_in(a.len().min(b.len()));
     let is_word = |text: &[char]| text.len() <= MOST_COMPARED && text.iter().all(|c| c.is_alphabetic());
-    shorter >= LEAST_MISSPELT && is_word(&a) && is_word(&b) && edits_within(&a, &b, mistakes)
+    mistakes > 0 && is_word(&a) && is_word(&b) && edits_within(&a, &b, mistakes)
 }
 
 /// Whether `a` becomes `b` by at most `most` letters added, dropped, changed or swapped with their neighbour (optimal string

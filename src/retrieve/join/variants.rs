@@ -60,7 +60,7 @@ struct Varying<'a> {
 pub(super) struct Variants<'a> {
     query: &'a QueryValues,
     values: Vec<Varying<'a>>,
-    by_group: HashMap<(char, usize), Vec<usize>>,
+    by_group: HashMap<u64, Vec<usize>>,
     by_letters: HashMap<String, usize>,
     distinct: f64,
     all_weight: f64,
