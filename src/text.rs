@@ -30,6 +30,20 @@ pub fn name_words(name: &str) -> Vec<String> {
     words
 }
 
+/// Whether a column name only counts columns (`c1`, `column_7`, `Unnamed: 3`) and so says nothing of what the column holds.
+pub fn is_placeholder(name: &str) -> bool {
+    const COUNTED: [&str; 9] = ["c", "col", "column", "field", "v", "var", "variable", "attr", "attribute"];
+    let words = name_words(name);
+    match words.as_slice() {
+        [] => true,
+        [word] => word == "unnamed",
+        [word, number] => {
+            (word == "unnamed" || COUNTED.contains(&word.as_str())) && number.chars().all(|c| c.is_ascii_digit())
+        }
+        _ => false,
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Lower,
@@ -77,6 +91,16 @@ fn chars_left(text: &str, count: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_only_count_say_nothing() {
+        for name in ["c1", "C12", "column_7", "Unnamed: 3", "unnamed", "V2", "_c0", "field 4", ""] {
+            assert!(is_placeholder(name), "{name}");
+        }
+        for name in ["co2", "c", "1990", "field", "variable", "vitamin_c1", "f1", "column total"] {
+            assert!(!is_placeholder(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_come_apart_at_their_borders() {

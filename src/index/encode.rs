@@ -10,12 +10,12 @@ use crate::lake::catalog::TableEntry;
 use crate::lake::profile::ColumnProfile;
 use crate::lake::semantic::LogicalType;
 use crate::sketch::ColumnSketch;
-use crate::text::name_words;
+use crate::text::{is_placeholder, name_words};
 
 /// Dimensions of the shape part of a column's vector.
 pub const SHAPE_DIMS: usize = 32;
-/// Share of the shape part in a column's squared length.
-const SHAPE_SHARE: f32 = 0.3;
+/// Share of the shape part in a column's squared length, where it has a text part.
+pub const SHAPE_SHARE: f32 = 0.3;
 /// Bytes of distinct values embedded for one column.
 const VALUE_BYTES: usize = 1024;
 /// Bytes of description embedded for one table.
@@ -89,8 +89,9 @@ pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[Co
     (content, topic)
 }
 
+/// The words of a header; none where it only counts columns: such names would make all first columns alike.
 fn header_text(name: &str) -> String {
-    name_words(name).join(" ")
+    if is_placeholder(name) { String::new() } else { name_words(name).join(" ") }
 }
 
 fn add(sum: &mut [f32], part: &[f32], weight: f32) {

@@ -1,6 +1,6 @@
 //! Column by column: how well the columns of a table fit under those of the query, and the best one-to-one choice of pairs.
 //!
-//! Each pair is scored by name, values, range and meaning. What is known of the query's columns is prepared once, and a
+//! Each pair is scored by its names and by what the columns hold. What is known of the query's columns is prepared once, and a
 //! candidate's columns are compared with all of them together: its names are taken apart once, its vectors are multiplied
 //! in one go, and its values are looked up in a table of the query's values.
 
@@ -11,15 +11,21 @@ use super::matching::best_assignment;
 use super::query_table::{QueryColumn, QueryTable};
 use crate::error::Result;
 use crate::index::columns::ColumnRecord;
+use crate::index::encode::{SHAPE_DIMS, SHAPE_SHARE};
 use crate::index::open::Segment;
 use crate::index::overlap::shared_hashes;
 use crate::index::vectors::PreparedQuery;
 use crate::lake::semantic::{LogicalType, SemanticType};
+use crate::text::is_placeholder;
 
 /// Pairs that fit less are left unaligned.
 const LEAST_FIT: f64 = 0.35;
 /// Share of the missing fit that a like meaning makes good, for kinds of values of which a table seldom has two columns.
 const SAME_MEANING: f64 = 0.25;
+/// What a pair of the same name over other types of values scores.
+const SAME_NAME_OTHER_TYPE: f64 = 0.5;
+/// How much contents count where names say nothing: a little less than with a name that agrees as well.
+const WITHOUT_NAMES: f64 = 0.85;
 /// Wide tables are aligned on their first columns.
 const MOST_ALIGNED_COLUMNS: usize = 200;
 
@@ -33,6 +39,19 @@ pub(super) struct Fit {
     pub(super) values: f64,
     /// Cosine of the vectors.
     pub(super) meaning: f64,
+    /// Likeness of what they hold, names left aside.
+    pub(super) contents: f64,
+    /// Whether both hold numbers, or both text.
+    kind: PairKind,
+}
+
+/// What a pair of columns has in common beforehand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum PairKind {
+    Numbers,
+    Text,
+    #[default]
+    Other,
 }
 
 /// An aligned pair: the query's column, the candidate's, both by place, and how well they fit.
@@ -45,15 +64,44 @@ pub(super) struct Aligner<'q, 'i> {
     /// Likenesses of a name to those of `own`, from this place of `likenesses`.
     names: HashMap<&'i str, usize>,
     likenesses: Vec<f64>,
-    cosines: Vec<Vec<f32>>,
+    /// For each own column, with the candidate's: cosines of the parts that hold text and shape.
+    cosines: Vec<[Vec<f32>; 2]>,
     shared: Vec<u32>,
 }
 
 struct OwnColumn<'q> {
     column: &'q QueryColumn,
-    name: NameParts,
-    vector: PreparedQuery,
+    /// None where the name only counts columns.
+    name: Option<NameParts>,
+    /// The parts of its vector that hold text and shape, the other part 0.
+    vectors: [PreparedQuery; 2],
     range: ValueRange,
+}
+
+/// What is compared of two columns; likenesses in 0..=1.
+struct Comparison {
+    /// None where one of the names only counts columns.
+    name: Option<f64>,
+    values: f64,
+    text: f64,
+    shape: f64,
+}
+
+/// What the pairs of a choice come to; all but `pairs` are sums of likenesses.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sums {
+    pub(super) pairs: usize,
+    /// Of the pairs' scores.
+    pub(super) fit: f64,
+    /// Of names times contents.
+    pub(super) confirmed: f64,
+    /// Of contents.
+    pub(super) contents: f64,
+    /// Of the scores of the heaviest pairs that stand in the same order in both tables.
+    pub(super) in_order: f64,
+    /// Of the contents of number columns with that in the same place, and of text columns with the most like; it depends on
+    /// no choice.
+    pub(super) in_place: f64,
 }
 
 /// The fits of all pairs of a candidate's columns with the query's.
@@ -74,10 +122,15 @@ impl<'q, 'i> Aligner<'q, 'i> {
             .map(|column| {
                 let numbers = column.sketch.numbers;
                 let quantiles = numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|part| part as f32));
+                let name = &column.profile.name;
+                let (mut text, mut shape) = (column.vector.clone(), column.vector.clone());
+                let border = column.vector.len().saturating_sub(SHAPE_DIMS);
+                text[border..].fill(0.0);
+                shape[..border].fill(0.0);
                 Ok(OwnColumn {
                     column,
-                    name: NameParts::of(&column.profile.name),
-                    vector: segment.column_vectors.prepare(&column.vector)?,
+                    name: (!is_placeholder(name)).then(|| NameParts::of(name)),
+                    vectors: [segment.column_vectors.prepare(&text)?, segment.column_vectors.prepare(&shape)?],
                     range: ValueRange::of(&quantiles),
                 })
             })
@@ -86,7 +139,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
             values: ValueTable::of(columns),
             names: HashMap::new(),
             likenesses: Vec::new(),
-            cosines: vec![Vec::new(); own.len()],
+            cosines: vec![Default::default(); own.len()],
             shared: vec![0; own.len()],
             own,
         })
@@ -101,13 +154,21 @@ impl<'q, 'i> Aligner<'q, 'i> {
         let ids = ids.start..ids.end.min(ids.start.saturating_add(MOST_ALIGNED_COLUMNS as u32));
         fits.reset(self.own.len(), ids.len());
         for (own, cosines) in self.own.iter().zip(&mut self.cosines) {
-            segment.column_vectors.cosines(ids.clone(), &own.vector, cosines)?;
+            for (vector, cosines) in own.vectors.iter().zip(cosines) {
+                segment.column_vectors.cosines(ids.clone(), vector, cosines)?;
+            }
         }
         for (place, id) in ids.enumerate() {
             let record = segment.columns.record(id)?;
-            let names = self.name_likenesses(segment.columns.name(record)?);
+            let name = segment.columns.name(record)?;
+            let is_named = !is_placeholder(name);
+            let names = self.name_likenesses(name);
             let range = ValueRange::of(&record.quantiles);
             let hashes = segment.columns.hashes(record)?;
+            // A stored vector has length 1 in all, and its parts the shares of it; without words it is all shape.
+            let has_text = is_named || record.logical() == LogicalType::Text;
+            let (text_length, shape_length) =
+                if has_text { ((1.0 - SHAPE_SHARE).sqrt(), SHAPE_SHARE.sqrt()) } else { (1.0, 1.0) };
             self.shared.fill(0);
             self.values.count(hashes, &mut self.shared);
             for (row, own) in self.own.iter().enumerate() {
@@ -116,12 +177,14 @@ impl<'q, 'i> Aligner<'q, 'i> {
                     true => shared_hashes(own_hashes, hashes),
                     false => self.shared[row] as usize,
                 };
-                let name = self.likenesses[names + row];
-                let values = shared_share(shared, own_hashes.len().min(hashes.len()));
-                let meaning = f64::from(self.cosines[row][place]).max(0.0);
-                let score = pair_score(own, record, &range, name, values, meaning);
-                let score = if score >= LEAST_FIT { score } else { 0.0 };
-                fits.fits[row * fits.columns + place] = Fit { score, name, values, meaning };
+                let [text, shape] = &self.cosines[row];
+                let comparison = Comparison {
+                    name: (is_named && own.name.is_some()).then(|| self.likenesses[names + row]),
+                    values: shared_share(shared, own_hashes.len().min(hashes.len())),
+                    text: f64::from(text[place] / text_length).clamp(0.0, 1.0),
+                    shape: f64::from(shape[place] / shape_length).clamp(0.0, 1.0),
+                };
+                fits.fits[row * fits.columns + place] = fit(own, record, &range, &comparison);
             }
         }
         Ok(())
@@ -134,7 +197,8 @@ impl<'q, 'i> Aligner<'q, 'i> {
         }
         let place = self.likenesses.len();
         let parts = NameParts::of(name);
-        self.likenesses.extend(self.own.iter().map(|own| own.name.likeness(&parts)));
+        let likeness = |name: &NameParts| name.likeness(&parts).max(name.short_form(&parts));
+        self.likenesses.extend(self.own.iter().map(|own| own.name.as_ref().map_or(0.0, likeness)));
         self.names.insert(name, place);
         place
     }
@@ -147,21 +211,57 @@ impl Fits {
         self.fits.resize(rows * columns, Fit::default());
     }
 
-    /// The greatest total fit and number of pairs that any choice could have, without making it.
-    pub(super) fn bound(&self) -> (f64, usize) {
+    /// The greatest sums that any choice could have, without making it.
+    pub(super) fn bound(&self) -> Sums {
         let mut by_column = vec![0f64; self.columns];
-        let (mut total, mut rows) = (0.0, 0);
+        let mut most = Sums { in_place: self.in_place(), ..Sums::default() };
         for row in self.fits.chunks_exact(self.columns.max(1)) {
-            let mut best = 0f64;
-            for (fit, column) in row.iter().zip(&mut by_column) {
-                best = best.max(fit.score);
+            let (mut score, mut confirmed, mut contents) = (0f64, 0f64, 0f64);
+            for (fit, column) in row.iter().zip(&mut by_column).filter(|(fit, _)| fit.score > 0.0) {
+                score = score.max(fit.score);
+                confirmed = confirmed.max(fit.name * fit.contents);
+                contents = contents.max(fit.contents);
                 *column = column.max(fit.score);
             }
-            total += best;
-            rows += usize::from(best > 0.0);
+            most.fit += score;
+            most.confirmed += confirmed;
+            most.contents += contents;
+            most.pairs += usize::from(score > 0.0);
         }
-        let columns = by_column.iter().filter(|best| **best > 0.0).count();
-        (total.min(by_column.iter().sum()), rows.min(columns))
+        most.fit = most.fit.min(by_column.iter().sum());
+        most.pairs = most.pairs.min(by_column.iter().filter(|best| **best > 0.0).count());
+        most.in_order = most.fit;
+        most
+    }
+
+    /// What `pairs` come to, which are in the query's order.
+    pub(super) fn sums(&self, pairs: &[Pair]) -> Sums {
+        let sum = |part: fn(&Fit) -> f64| pairs.iter().map(|(_, _, fit)| part(fit)).sum();
+        // The heaviest rising sequence of places: the best that ends at each pair.
+        let mut heaviest: Vec<f64> = Vec::with_capacity(pairs.len());
+        for (at, (_, place, fit)) in pairs.iter().enumerate() {
+            let before = pairs[..at].iter().zip(&heaviest).filter(|((_, earlier, _), _)| earlier < place);
+            heaviest.push(fit.score + before.map(|(_, sum)| *sum).fold(0.0, f64::max));
+        }
+        Sums {
+            pairs: pairs.len(),
+            fit: sum(|fit| fit.score),
+            confirmed: sum(|fit| fit.name * fit.contents),
+            contents: sum(|fit| fit.contents),
+            in_order: heaviest.into_iter().fold(0.0, f64::max),
+            in_place: self.in_place(),
+        }
+    }
+
+    /// See [`Sums::in_place`].
+    fn in_place(&self) -> f64 {
+        let rows = self.fits.chunks_exact(self.columns.max(1)).enumerate();
+        rows.map(|(place, row)| {
+            let own = row.get(place).filter(|fit| fit.kind == PairKind::Numbers).map_or(0.0, |fit| fit.contents);
+            let text = row.iter().filter(|fit| fit.kind == PairKind::Text).map(|fit| fit.contents);
+            text.fold(own, f64::max)
+        })
+        .sum()
     }
 
     /// The one-to-one choice of greatest total fit, in the query's order.
@@ -173,41 +273,40 @@ impl Fits {
     }
 }
 
-/// How well two columns fit under each other, 0..=1.
-fn pair_score(
-    own: &OwnColumn<'_>,
-    record: &ColumnRecord,
-    range: &ValueRange,
-    name: f64,
-    values: f64,
-    meaning: f64,
-) -> f64 {
+/// How well two columns fit under each other.
+fn fit(own: &OwnColumn<'_>, record: &ColumnRecord, range: &ValueRange, comparison: &Comparison) -> Fit {
+    let Comparison { values, text, shape, .. } = *comparison;
     let profile = &own.column.profile;
     let (a, b) = (profile.logical, record.logical());
+    let name = comparison.name.unwrap_or(0.0);
+    let meaning = (f64::from(1.0 - SHAPE_SHARE) * text + f64::from(SHAPE_SHARE) * shape).clamp(0.0, 1.0);
+    let with = |score: f64, contents: f64, kind: PairKind| {
+        let score = if score >= LEAST_FIT { score } else { 0.0 };
+        Fit { score, name, values, meaning, contents, kind }
+    };
     if a == LogicalType::Empty || b == LogicalType::Empty {
-        return 0.5 * name;
+        return with(0.5 * name, 0.0, PairKind::Other);
     }
-    let numbers = a.is_numeric() && b.is_numeric();
-    let fit = if numbers {
+    let temporal = |kind: LogicalType| matches!(kind, LogicalType::Date | LogicalType::Timestamp);
+    let (contents, kind) = if a.is_numeric() && b.is_numeric() {
         let year = profile.semantic == Some(SemanticType::Year);
-        let years = year == (record.semantic() == Some(SemanticType::Year));
-        (0.55 * name + 0.25 * own.range.likeness(range) + 0.2 * meaning) * if years { 1.0 } else { 0.5 }
+        let years = if year == (record.semantic() == Some(SemanticType::Year)) { 1.0 } else { 0.5 };
+        let ranges = 0.4 * own.range.closeness(range) + 0.3 * own.range.likeness(range);
+        ((ranges + 0.3 * shape) * years, PairKind::Numbers)
+    } else if a == LogicalType::Text && b == LogicalType::Text {
+        (0.4 * values.sqrt() + 0.35 * text + 0.25 * shape, PairKind::Text)
+    } else if a == b || temporal(a) && temporal(b) {
+        (0.4 * values.sqrt() + 0.3 * own.range.likeness(range) + 0.3 * shape, PairKind::Other)
     } else {
-        0.4 * name + 0.3 * values.sqrt() + 0.3 * meaning
+        // The same name over other types is a formatting difference more often than another attribute.
+        return with(SAME_NAME_OTHER_TYPE * name * name, 0.0, PairKind::Other);
     };
-    let kinds = |kind: LogicalType| match kind {
-        LogicalType::Integer | LogicalType::Float => 0,
-        LogicalType::Date | LogicalType::Timestamp => 1,
-        LogicalType::Boolean => 2,
-        LogicalType::Text | LogicalType::Empty => 3,
+    let score = match comparison.name {
+        Some(name) => 0.5 * name + 0.5 * contents,
+        None => WITHOUT_NAMES * contents,
     };
-    let fit = if told_apart(profile.semantic) && profile.semantic == record.semantic() {
-        fit + SAME_MEANING * (1.0 - fit)
-    } else {
-        fit
-    };
-    // The same name over other types is a formatting difference more often than another attribute.
-    if kinds(a) == kinds(b) { fit } else { fit * if name == 1.0 { 0.75 } else { 0.5 } }
+    let same_kind = told_apart(profile.semantic) && profile.semantic == record.semantic();
+    with(if same_kind { score + SAME_MEANING * (1.0 - score) } else { score }, contents, kind)
 }
 
 /// Kinds of values of which a table seldom has two columns: columns of the same kind belong together whatever their names.
@@ -322,12 +421,24 @@ mod tests {
     #[test]
     fn the_bound_is_never_exceeded() {
         let scores = [0.9, 0.8, 0.0, 0.8, 0.4, 0.0];
-        let fits = scores.iter().map(|score| Fit { score: *score, ..Fit::default() }).collect();
-        let fits = Fits { fits, rows: 2, columns: 3 };
+        let fit = |score: &f64| Fit { score: *score, name: 1.0, contents: *score / 2.0, ..Fit::default() };
+        let fits = Fits { fits: scores.iter().map(fit).collect(), rows: 2, columns: 3 };
         let pairs = fits.best_pairs();
-        let total: f64 = pairs.iter().map(|(_, _, fit)| fit.score).sum();
-        assert!((total - 1.6).abs() < 1e-12);
-        let (most, count) = fits.bound();
-        assert!(most >= total && most <= 1.7 + 1e-9 && count == 2);
+        let (sums, most) = (fits.sums(&pairs), fits.bound());
+        assert!((sums.fit - 1.6).abs() < 1e-12 && (sums.contents - 0.8).abs() < 1e-12);
+        // The pairs cross, so only one of them is in order.
+        assert!((sums.in_order - 0.8).abs() < 1e-12);
+        assert!(most.fit >= sums.fit && most.fit <= 1.7 + 1e-9 && most.pairs == 2);
+        assert!(most.confirmed >= sums.confirmed && most.contents >= sums.contents && most.in_order >= sums.in_order);
+    }
+
+    #[test]
+    fn numbers_count_in_their_place_and_text_anywhere() {
+        let fit = |contents: f64, kind: PairKind| Fit { contents, kind, ..Fit::default() };
+        let [numbers, text] = [PairKind::Numbers, PairKind::Text];
+        let row = [fit(0.3, numbers), fit(0.9, numbers), fit(0.0, PairKind::Other)];
+        let other = [fit(0.2, text), fit(0.0, PairKind::Other), fit(0.7, text)];
+        let fits = Fits { fits: [row, other].concat(), rows: 2, columns: 3 };
+        assert!((fits.in_place() - 1.0).abs() < 1e-12);
     }
 }

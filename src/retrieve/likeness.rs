@@ -1,23 +1,10 @@
 //! How alike two columns are: by name, by values, by meaning and shape.
 
-use crate::text::name_words;
+use crate::text::{is_placeholder, name_words};
 
 /// Likeness of two column names in 0..=1: 1 for the same words, else the better of shared words and shared letter triples.
 pub fn name_likeness(a: &str, b: &str) -> f64 {
     NameParts::of(a).likeness(&NameParts::of(b))
-}
-
-/// Whether `name` only counts columns, as programs name those that have no name: `c1`, `_c0`, `V3`, `column 2`, `Unnamed: 4`.
-/// Two such names say nothing about what the columns hold.
-pub fn is_placeholder(name: &str) -> bool {
-    const COUNTED: [&str; 12] =
-        ["c", "col", "column", "f", "field", "unnamed", "v", "var", "variable", "x", "attr", "attribute"];
-    let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if digits.len() == name.len() {
-        return false;
-    }
-    let word = digits.trim_matches(|c: char| !c.is_alphanumeric());
-    digits.len() <= 12 && COUNTED.iter().any(|counted| word.eq_ignore_ascii_case(counted))
 }
 
 /// What column names are compared by, so that one name is taken apart once.
@@ -56,6 +43,52 @@ impl NameParts {
         // Different names never count as the same one.
         by_words.max(by_letters).min(0.95)
     }
+}
+
+impl NameParts {
+    /// How surely one name is a short form of the other, 0..=0.9: word by word a beginning (`temp`, `temperature`) or letters
+    /// left out (`yr`, `year`), or the first letters of all words (`gdp`, `gross domestic product`).
+    pub fn short_form(&self, other: &Self) -> f64 {
+        short_form(&self.words, &other.words).max(short_form(&other.words, &self.words))
+    }
+}
+
+/// Whether the first words are a short form of the second, and how surely.
+fn short_form(short: &[String], long: &[String]) -> f64 {
+    const BEGINNING: f64 = 0.9;
+    const LETTERS_LEFT_OUT: f64 = 0.7;
+    if let [initials] = short
+        && long.len() > 1
+    {
+        let of = |small: bool| {
+            let words =
+                long.iter().filter(move |word| small || !matches!(word.as_str(), "of" | "the" | "and" | "in" | "by"));
+            words.filter_map(|word| word.chars().next()).eq(initials.chars())
+        };
+        return if of(true) || of(false) { BEGINNING } else { 0.0 };
+    }
+    if short.len() != long.len() || short.is_empty() {
+        return 0.0;
+    }
+    let mut sum = 0.0;
+    for (short, long) in short.iter().zip(long) {
+        sum += match short {
+            _ if short == long => 1.0,
+            _ if short.chars().nth(1).is_none() => return 0.0,
+            _ if long.starts_with(short.as_str()) => BEGINNING,
+            _ if letters_left_out(short, long) => LETTERS_LEFT_OUT,
+            _ => return 0.0,
+        };
+    }
+    (sum / short.len() as f64).min(BEGINNING)
+}
+
+/// Whether `short` is `long` without some letters, not the first.
+fn letters_left_out(short: &str, long: &str) -> bool {
+    let mut rest = long.chars();
+    short.len() < long.len()
+        && short.chars().next() == long.chars().next()
+        && short.chars().all(|c| rest.any(|l| l == c))
 }
 
 /// Elements in both of two ascending lists without repetition.
@@ -108,13 +141,21 @@ pub fn range_likeness(a: &[f32; 5], b: &[f32; 5]) -> f64 {
 pub struct ValueRange {
     low: f64,
     high: f64,
+    quantiles: [f64; 5],
 }
 
 impl ValueRange {
     /// From the 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
     pub fn of(quantiles: &[f32; 5]) -> Self {
         let scaled = |number: f32| f64::from(number.signum()) * f64::from(number.abs()).ln_1p();
-        Self { low: scaled(quantiles[0]), high: scaled(quantiles[4]) }
+        let quantiles = quantiles.map(scaled);
+        Self { low: quantiles[0], high: quantiles[4], quantiles }
+    }
+
+    /// How near the quantiles lie on that scale: e to the minus mean distance, 0..=1; 0 when one has no numbers.
+    pub fn closeness(&self, other: &Self) -> f64 {
+        let distance: f64 = self.quantiles.iter().zip(&other.quantiles).map(|(a, b)| (a - b).abs()).sum();
+        if distance.is_nan() { 0.0 } else { (-distance / self.quantiles.len() as f64).exp() }
     }
 
     /// See [`range_likeness`]; 0 when one has no numbers.
@@ -147,14 +188,28 @@ mod tests {
     }
 
     #[test]
-    fn counted_columns_have_no_name() {
-        for name in ["c1", "_c0", "V12", "column 2", "Column_3", "Unnamed: 4"] {
-            assert!(is_placeholder(name), "{name}");
-            assert_eq!(name_likeness(name, name), 0.0);
+    fn short_forms_are_known_from_other_names() {
+        let likeness = |a: &str, b: &str| NameParts::of(a).short_form(&NameParts::of(b));
+        for (a, b) in [
+            ("temp", "temperature"),
+            ("yr", "Year"),
+            ("GDP", "gross_domestic_product"),
+            ("pop density", "Population Density"),
+        ] {
+            assert!(likeness(a, b) >= 0.7 && likeness(a, b) == likeness(b, a), "{a} {b}");
         }
-        for name in ["c", "CO2", "q4", "2019", "col_a", "unnamed", "vitamin c 1", "x-ray 1"] {
-            assert!(!is_placeholder(name), "{name}");
+        for (a, b) in [("c", "country"), ("city", "capacity use"), ("name", "gdp"), ("", ""), ("state", "rate")] {
+            assert_eq!(likeness(a, b), 0.0, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn near_quantiles_are_close() {
+        let range = |numbers: [f32; 5]| ValueRange::of(&numbers);
+        let years = range([1990.0, 1995.0, 2000.0, 2005.0, 2010.0]);
+        assert!((years.closeness(&years) - 1.0).abs() < 1e-12);
+        assert!(years.closeness(&range([1.0, 2.0, 3.0, 4.0, 5.0])) < 0.01);
+        assert_eq!(years.closeness(&range([f32::NAN; 5])), 0.0);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Union search: tables whose rows could stand below the query's.
 //!
-//! Candidates come from four channels: words of headers and cells, the content vector of the whole table, columns called the
-//! same, and columns that share values. The best of them are aligned column by column: each pair is scored by name, values,
-//! range and meaning, and the one-to-one assignment of greatest total is taken. The rank is made of that alignment, the words
-//! and the whole-table vector (after TACTUS, "table-first, then columns").
+//! Candidates come from five channels: words of headers and cells, the content vector of the whole table, columns called the
+//! same, columns that share values, and columns that look alike. The best of them are aligned column by column: each pair is
+//! scored by its names and by what the columns hold, and the one-to-one assignment of greatest total is taken. The rank is
+//! linear in the features of that alignment and of the whole tables (after TACTUS, "table-first, then columns").
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -15,17 +14,18 @@ use serde::{Deserialize, Serialize};
 use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
 use super::new_rows::{NewRows, RowHashes};
-use super::query_table::{QueryColumn, QueryTable, sample_words};
-use super::ranker::features;
+use super::query_table::{QueryTable, sample_words};
 use super::weights::RankingWeights;
 use crate::error::Result;
-use crate::index::lexical::{Boosts, LexicalField, LexicalOptions};
-use crate::index::open::Segment;
-use crate::index::postings::Postings;
-use crate::index::{LakeIndex, TableRef, header_hashes};
-use crate::lake::semantic::LogicalType;
+use crate::index::{LakeIndex, TableRef};
 use crate::lake::source::file_path;
-use crate::text::name_words;
+use channels::Channel;
+use features::{TableEvidence, features};
+
+mod channels;
+mod features;
+
+pub use features::{UnionFeatures, UnionWeights};
 
 /// What to search for.
 #[derive(Debug, Clone)]
@@ -62,20 +62,6 @@ pub struct AlignedPair {
     pub meaning: f64,
 }
 
-features! {
-    /// What a union score is made of.
-    UnionFeatures,
-    /// How much each feature counts.
-    UnionWeights {
-        /// Sum of the aligned pairs' scores over the columns that could align.
-        alignment,
-        /// BM25 of the query's words, as a share of the best table's.
-        words,
-        /// Cosine of the whole tables' vectors.
-        content,
-    }
-}
-
 /// A table that can be appended, with the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnionAnswer {
@@ -106,18 +92,8 @@ pub struct UnionAnswer {
     pub reason: String,
 }
 
-/// Tables that each channel proposes.
-const CHANNEL_DEPTH: usize = 100;
 /// Tables aligned column by column.
-const ALIGNED_TABLES: usize = 120;
-/// Columns of the query whose values search for candidates.
-const VALUE_COLUMNS: usize = 6;
-/// Distinct values of a column looked up for candidates.
-const LOOKED_UP_VALUES: usize = 256;
-/// Lists longer than this many bytes say nothing about a relation.
-const COMMON_LIST_BYTES: usize = 1 << 16;
-/// Words of cells searched for.
-const CELL_WORDS: usize = 160;
+const ALIGNED_TABLES: usize = 150;
 /// A table with a smaller share of new rows is a copy.
 const COPY_SHARE: f64 = 0.05;
 
@@ -134,206 +110,98 @@ struct Candidate<'a> {
 /// # Errors
 /// [`crate::Error::DamagedIndex`] where an index file is damaged. A lake file that vanished only leaves the rows uncounted.
 pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &UnionOptions) -> Result<Vec<UnionAnswer>> {
-    let ((words, content), (headers, values)) = rayon::join(
-        || (word_channel(index, query), content_channel(index, query)),
-        || (header_channel(index, query), value_channel(index, query)),
-    );
-    let words = words?;
-    let best_words = words.first().map_or(1.0, |(_, score)| *score).max(f64::MIN_POSITIVE);
-    let word_scores: HashMap<TableRef, f64> = words.iter().map(|(table, score)| (*table, score / best_words)).collect();
-    let order = |channel: Vec<(TableRef, f64)>| channel.into_iter().map(|(table, _)| table).collect::<Vec<_>>();
-    let fused = reciprocal_rank_fusion(&[
-        (1.0, order(words)),
-        (1.0, order(content?)),
-        (1.0, order(headers?)),
-        (1.0, order(values?)),
-    ]);
-    let mut tables: Vec<TableRef> =
-        fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin).collect();
-    tables.truncate(ALIGNED_TABLES);
-    let candidates = aligned(index, query, &tables, &word_scores, options)?;
+    let candidates = aligned(index, query, options)?;
     let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
     candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
 }
 
-/// The best `k` of `tables` by their alignment with `query`, best first, ties by id; without those of which nothing aligns.
-fn aligned<'a>(
-    index: &'a LakeIndex,
-    query: &QueryTable,
-    tables: &[TableRef],
-    words: &HashMap<TableRef, f64>,
-    options: &UnionOptions,
-) -> Result<Vec<Candidate<'a>>> {
+/// All tables that are proposed for a union with `query` and align with it, each with its features: what weights are learned
+/// from. By table, so that no ranking shows.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`] where an index file is damaged.
+pub fn candidates_with_features(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(String, UnionFeatures)>> {
+    let options = UnionOptions::new(usize::MAX);
+    let mut candidates: Vec<(String, UnionFeatures)> =
+        aligned(index, query, &options)?.into_iter().map(|found| (found.id.to_string(), found.parts)).collect();
+    candidates.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(candidates)
+}
+
+/// The best `k` tables by their features, best first, ties by id; without those of which nothing aligns.
+fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions) -> Result<Vec<Candidate<'a>>> {
     let UnionOptions { k, weights, .. } = *options;
-    let Some(first) = index.segments().first() else { return Ok(Vec::new()) };
+    let Some(first) = index.segments().first().filter(|_| k > 0) else { return Ok(Vec::new()) };
+    let channels = Channels::of(index, query)?;
     let mut aligner = Aligner::of(query, first)?;
     let mut fits = Fits::default();
     let content_query = first.content_vectors.prepare(&query.content)?;
+    let (width, rows) = (query.columns.len(), query.entry.profile.rows);
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
-    for table in tables {
+    for table in channels.proposed(query) {
         let segment = index.segment(table.segment)?;
-        if !segment.is_live(table.table) {
+        let columns = segment.catalog.columns(table.table)?;
+        if !segment.is_live(table.table) || columns.is_empty() {
             continue;
         }
         aligner.compare(segment, table.table, &mut fits)?;
-        let columns = segment.catalog.columns(table.table)?.len();
-        let content = f64::from(segment.content_vectors.cosine_with(table.table, &content_query)?).max(0.0);
-        let words = words.get(table).copied().unwrap_or(0.0);
-        let parts =
-            |fit, pairs| UnionFeatures { alignment: alignment_score(query, fit, pairs, columns), words, content };
-        let (most_fit, most_pairs) = fits.bound();
-        let hopeless = candidates.len() == k
-            && candidates.last().is_some_and(|worst| weights.score(&parts(most_fit, most_pairs)) < worst.score);
-        if hopeless || k == 0 {
+        let evidence = TableEvidence {
+            columns: columns.len(),
+            rows: segment.columns.record(columns.start)?.rows,
+            words: channels.words.score(table),
+            content: f64::from(segment.content_vectors.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
+            rare_names: channels.headers.score(table),
+            rare_values: channels.values.score(table),
+        };
+        let most = weights.score(&features(width, rows, &fits.bound(), &evidence));
+        if candidates.len() == k && candidates.last().is_some_and(|worst| most < worst.score) {
             continue;
         }
         let pairs = fits.best_pairs();
         if pairs.is_empty() {
             continue;
         }
-        let parts = parts(pairs.iter().map(|(_, _, fit)| fit.score).sum(), pairs.len());
+        let parts = features(width, rows, &fits.sums(&pairs), &evidence);
         let score = weights.score(&parts);
-        let id = index.id(*table)?;
+        let id = index.id(table)?;
         let before = |other: &Candidate<'_>| other.score.total_cmp(&score).then(id.cmp(other.id)).is_gt();
-        candidates.insert(candidates.partition_point(before), Candidate { id, table: *table, parts, score, pairs });
+        candidates.insert(candidates.partition_point(before), Candidate { id, table, parts, score, pairs });
         candidates.truncate(k);
     }
     Ok(candidates)
 }
 
-/// How much of two tables aligns, 0..=1: the fit of the `pairs` aligned pairs over the columns of the query, of the smaller
-/// table and of both together, averaged. The first asks for all of the query, the second forgives projections, the third
-/// tells a table of the same width from one that merely contains it.
-fn alignment_score(query: &QueryTable, fit: f64, pairs: usize, columns: usize) -> f64 {
-    let width = query.columns.len();
-    let smaller = width.min(columns).max(1);
-    let joint = (width + columns).saturating_sub(pairs).max(1);
-    (fit / width.max(1) as f64 + fit / smaller as f64 + fit / joint as f64) / 3.0
+/// What the channels say.
+struct Channels {
+    words: Channel,
+    content: Channel,
+    headers: Channel,
+    values: Channel,
+    look_alikes: Channel,
 }
 
-/// Words of the query's headers and cells, by BM25 over headers and values.
-fn word_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
-    let mut tokens: Vec<(String, f32)> = Vec::new();
-    for column in &query.columns {
-        tokens.extend(name_words(&column.profile.name).into_iter().map(|word| (word, 1.0)));
-    }
-    let texts: Vec<&QueryColumn> =
-        query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text).collect();
-    let share = CELL_WORDS / texts.len().max(1);
-    for column in texts {
-        let cells = column.sketch.text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1);
-        tokens.extend(cells.take(share).map(|word| (word.to_lowercase(), 1.0)));
-    }
-    let tokens: Vec<(&str, f32)> = tokens.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
-    let options = LexicalOptions {
-        k: CHANNEL_DEPTH,
-        boosts: Boosts::only(&[LexicalField::Headers, LexicalField::Values]),
-        explain: false,
-    };
-    let hits = index.lexical().search_tokens(&tokens, &options)?;
-    Ok(hits
-        .into_iter()
-        .map(|hit| (TableRef { segment: hit.segment, table: hit.table }, f64::from(hit.score)))
-        .collect())
-}
-
-fn content_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
-    let mut found = Vec::new();
-    for (place, segment) in index.segments().iter().enumerate() {
-        let live = |table: u32| segment.is_live(table);
-        for (table, cosine) in segment.content_vectors.search(&query.content, CHANNEL_DEPTH, Some(&live))? {
-            found.push((TableRef { segment: place as u32, table }, f64::from(cosine)));
-        }
-    }
-    Ok(best_of(found))
-}
-
-/// Tables with columns called like the query's, rare names counting more.
-fn header_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
-    let mut scores = TableScores::of(index);
-    for column in &query.columns {
-        for hash in header_hashes(&column.profile.name) {
-            scores.add(hash, |segment| &segment.headers)?;
-        }
-    }
-    Ok(scores.best())
-}
-
-/// Tables with columns that share values with the query's, rare values counting more.
-fn value_channel(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(TableRef, f64)>> {
-    let mut scores = TableScores::of(index);
-    let speaking = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
-    for column in speaking.take(VALUE_COLUMNS) {
-        for hash in column.values.hashes.iter().take(LOOKED_UP_VALUES) {
-            scores.add(*hash, |segment| &segment.values)?;
-        }
-    }
-    Ok(scores.best())
-}
-
-/// Scores of tables by what their columns are listed under.
-struct TableScores<'a> {
-    index: &'a LakeIndex,
-    /// Columns in the index.
-    columns: usize,
-    /// For each segment, the score of each of its tables.
-    scores: Vec<Vec<f64>>,
-}
-
-impl<'a> TableScores<'a> {
-    fn of(index: &'a LakeIndex) -> Self {
-        let columns = index.segments().iter().map(|segment| segment.columns.len()).sum();
-        let scores = index.segments().iter().map(|segment| vec![0.0; segment.catalog.len()]).collect();
-        Self { index, columns, scores }
+impl Channels {
+    fn of(index: &LakeIndex, query: &QueryTable) -> Result<Self> {
+        let ((words, content), ((headers, values), look_alikes)) = rayon::join(
+            || (channels::words(index, query), channels::content(index, query)),
+            || {
+                rayon::join(
+                    || (channels::headers(index, query), channels::values(index, query)),
+                    || channels::look_alikes(index, query),
+                )
+            },
+        );
+        let (words, content, look_alikes) = (words?, content?, look_alikes?);
+        Ok(Self { words, content, headers: headers?, values: values?, look_alikes })
     }
 
-    /// Adds to each table, for each of its columns listed under `hash`, the weight of that list: ln(1 + N/df).
-    fn add(&mut self, hash: u64, lists: impl Fn(&Segment) -> &Postings) -> Result<()> {
-        let mut found = Vec::new();
-        let (mut bytes, mut frequency) = (0, 0);
-        for (place, segment) in self.index.segments().iter().enumerate() {
-            if let Some(list) = lists(segment).find(hash)? {
-                (bytes, frequency) = (bytes + list.bytes(), frequency + list.count());
-                found.push((place, list));
-            }
-        }
-        if bytes > COMMON_LIST_BYTES {
-            return Ok(());
-        }
-        let weight = (1.0 + self.columns as f64 / frequency.max(1) as f64).ln();
-        for (place, list) in found {
-            let segment = &self.index.segments()[place];
-            let scores = &mut self.scores[place];
-            let mut damage = None;
-            lists(segment).for_each(list, |column| match segment.columns.record(column) {
-                Ok(record) => {
-                    if let Some(score) = scores.get_mut(record.table as usize) {
-                        *score += weight;
-                    }
-                }
-                Err(error) => damage = Some(error),
-            })?;
-            if let Some(error) = damage {
-                return Err(error);
-            }
-        }
-        Ok(())
+    /// The tables to align, most promising first: those high in many channels.
+    fn proposed(&self, query: &QueryTable) -> Vec<TableRef> {
+        let channels = [&self.words, &self.content, &self.headers, &self.values, &self.look_alikes];
+        let fused = reciprocal_rank_fusion(&channels.map(|channel| (1.0, channel.order.clone())));
+        let tables = fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin);
+        tables.take(ALIGNED_TABLES).collect()
     }
-
-    fn best(self) -> Vec<(TableRef, f64)> {
-        let mut found = Vec::new();
-        for ((place, segment), scores) in (0u32..).zip(self.index.segments()).zip(self.scores) {
-            let scored = (0u32..).zip(scores).filter(|(table, score)| *score > 0.0 && segment.is_live(*table));
-            found.extend(scored.map(|(table, score)| (TableRef { segment: place, table }, score)));
-        }
-        best_of(found)
-    }
-}
-
-fn best_of(mut found: Vec<(TableRef, f64)>) -> Vec<(TableRef, f64)> {
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    found.truncate(CHANNEL_DEPTH);
-    found
 }
 
 fn answer(

@@ -10,8 +10,8 @@ use crate::index::open::Segment;
 use crate::index::overlap::shared_hashes;
 use crate::index::postings::PostingList;
 use crate::index::{ColumnRef, LakeIndex, TableRef, header_hashes};
-use crate::retrieve::likeness::is_placeholder;
 use crate::retrieve::query_table::QueryTable;
+use crate::text::is_placeholder;
 
 /// Names of a table that are compared; a wider one is of this make or another by its first columns.
 const MOST_NAMES: usize = 512;
