@@ -234,6 +234,9 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
             answer.cosine
         ),
     ];
+    for named in &answer.named_values {
+        lines.push(format!("`{}` has `{}`", shown(&named.column, 80), shown(&named.value, 80)));
+    }
     for matched in &answer.matched {
         lines.push(format!("{} matches {}", matched.field.name(), shown(&matched.words.join(", "), 200)));
     }

@@ -33,6 +33,18 @@ pub trait Embedder: Send + Sync {
     /// text has no known token (then 0 is returned). Any text is accepted, of any length.
     fn embed_into(&self, text: &str, out: &mut [f32]) -> usize;
 
+    /// Writes the vector of several texts, each counting by its weight; length 1, or all zero. The default adds the texts'
+    /// own vectors, which forgets how telling each is by itself.
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+        let mut part = vec![0.0; self.dims()];
+        out.fill(0.0);
+        for (text, weight) in texts {
+            self.embed_into(text, &mut part);
+            out.iter_mut().zip(&part).for_each(|(sum, value)| *sum += weight * value);
+        }
+        normalise(out);
+    }
+
     /// The vector of `text` as a new [`Vec`] of [`Embedder::dims`] values; see [`Embedder::embed_into`].
     fn embed(&self, text: &str) -> Vec<f32> {
         let mut out = vec![0.0; self.dims()];

@@ -193,4 +193,12 @@ impl Embedder for StaticModel {
         });
         if normalise(out) { count } else { 0 }
     }
+
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+        out.fill(0.0);
+        for (text, weight) in texts {
+            self.tokens(text, |token| self.add(token, *weight, out));
+        }
+        normalise(out);
+    }
 }

@@ -1,8 +1,9 @@
 //! Vectors of columns and tables: what enters them and with which share.
 //!
 //! A column's vector joins what it is called and what it holds (text part, the model's dimensions) with what its values
-//! look like (shape part): type, format, magnitude, repetition. A table has two vectors: `content` from headers and values
-//! only, for union search, and `topic` with title, path, description and tags, for requests in words. The query side calls
+//! look like (shape part): type, format, magnitude, repetition. A table has three vectors: `content` from headers and values
+//! only, for union search, and `topic` with title, path, description and tags, for requests in words; that of the title alone
+//! tells what a table is from what it mentions. The query side calls
 //! the same functions.
 
 use crate::embed::{Embedder, normalise};
@@ -50,8 +51,18 @@ pub fn column_vector(embedder: &dyn Embedder, profile: &ColumnProfile, sketch: &
     vector
 }
 
-/// The content and the topic vector of one table, each of length 1 or all zero.
-pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[ColumnSketch]) -> (Vec<f32>, Vec<f32>) {
+/// The vectors of one table, each of length 1 or all zero.
+pub struct TableVectors {
+    /// Headers and values.
+    pub content: Vec<f32>,
+    /// All that is said about it.
+    pub topic: Vec<f32>,
+    /// Its title, else the words of its path.
+    pub title: Vec<f32>,
+}
+
+/// The vectors of one table.
+pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[ColumnSketch]) -> TableVectors {
     let dims = embedder.dims();
     let mut content = vec![0.0; dims];
     let mut topic = vec![0.0; dims];
@@ -70,9 +81,9 @@ pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[Co
     embedder.embed_into(&values, &mut part);
     add(&mut content, &part, 1.0);
     add(&mut topic, &part, 0.7);
-    let mut named = entry.title();
-    named.push(' ');
-    named.push_str(&name_words(&entry.path).join(" "));
+    let mut named = name_text(entry);
+    let mut title = vec![0.0; dims];
+    embedder.embed_into(&named, &mut title);
     if let Some(metadata) = &entry.metadata {
         named.push(' ');
         named.push_str(&metadata.tags.join(" "));
@@ -86,7 +97,17 @@ pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[Co
     add(&mut topic, &part, 1.0);
     normalise(&mut content);
     normalise(&mut topic);
-    (content, topic)
+    TableVectors { content, topic, title }
+}
+
+/// The publisher's title, or the words of the path: numbers and codes in them mean nothing.
+fn name_text(entry: &TableEntry) -> String {
+    let title = entry.metadata.as_ref().and_then(|metadata| metadata.title.clone());
+    title.unwrap_or_else(|| {
+        let mut words = name_words(entry.id.as_str());
+        words.retain(|word| word.len() > 2 && word.chars().all(char::is_alphabetic));
+        words.join(" ")
+    })
 }
 
 /// The words of a header; none where it only counts columns: such names would make all first columns alike.

@@ -48,6 +48,7 @@ const VECTORS_VERSION: u32 = 2;
 const COLUMN_VECTORS: TagPrefix = *b"COL";
 const CONTENT_VECTORS: TagPrefix = *b"CNT";
 const TOPIC_VECTORS: TagPrefix = *b"TPC";
+const TITLE_VECTORS: TagPrefix = *b"TTL";
 const VALUE_TAGS: PostingTags =
     PostingTags { directory: *b"VDIR", hashes: *b"VHSH", offsets: *b"VOFF", lists: *b"VLST" };
 const HEADER_TAGS: PostingTags =

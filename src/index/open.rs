@@ -17,7 +17,7 @@ use super::segment::SegmentFile;
 use super::vectors::VectorSet;
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+    TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -60,6 +60,8 @@ pub struct Segment {
     pub content_vectors: VectorSet,
     /// One vector a table, of all that is said about it.
     pub topic_vectors: VectorSet,
+    /// One vector a table, of its title; of the words of its path where it has none.
+    pub title_vectors: VectorSet,
     removed: HashSet<u32>,
 }
 
@@ -126,6 +128,7 @@ impl LakeIndex {
                 column_vectors: VectorSet::open(&vectors, COLUMN_VECTORS)?,
                 content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,
                 topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
+                title_vectors: VectorSet::open(&vectors, TITLE_VECTORS)?,
                 removed: entry.removed.iter().copied().collect(),
             };
             if segment.catalog.len() != entry.tables as usize || segment.columns.len() != entry.columns as usize {

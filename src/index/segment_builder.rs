@@ -19,7 +19,7 @@ use super::table_draft::TableDraft;
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+    TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result};
 
@@ -39,6 +39,7 @@ pub struct SegmentBuilder {
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
     topic_vectors: VectorSetBuilder,
+    title_vectors: VectorSetBuilder,
 }
 
 impl SegmentBuilder {
@@ -62,6 +63,7 @@ impl SegmentBuilder {
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
             topic_vectors: VectorSetBuilder::new(dims)?,
+            title_vectors: VectorSetBuilder::new(dims)?,
             folder,
         })
     }
@@ -84,6 +86,7 @@ impl SegmentBuilder {
         self.column_vectors.append(&draft.column_vectors)?;
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
+        self.title_vectors.push(&draft.title)?;
         self.lexical.add(&draft.words.document(table, draft.id.as_str()))
     }
 
@@ -102,6 +105,7 @@ impl SegmentBuilder {
         }
         self.content_vectors.push_stored(&from.content_vectors, table)?;
         self.topic_vectors.push_stored(&from.topic_vectors, table)?;
+        self.title_vectors.push_stored(&from.title_vectors, table)?;
         Ok(number)
     }
 
@@ -138,6 +142,7 @@ impl SegmentBuilder {
                 self.column_vectors.write(&mut file, COLUMN_VECTORS, GraphChoice::Auto)?;
                 self.content_vectors.write(&mut file, CONTENT_VECTORS, GraphChoice::Auto)?;
                 self.topic_vectors.write(&mut file, TOPIC_VECTORS, GraphChoice::Auto)?;
+                self.title_vectors.write(&mut file, TITLE_VECTORS, GraphChoice::Never)?;
                 Ok(note(VECTORS_FILE, file.finish()?, BuildStep::VectorsWritten, observer))
             });
             let catalog = scope.spawn(|| {

@@ -5,7 +5,7 @@
 
 use super::catalog::{self, FileStamp};
 use super::columns::ColumnsWriter;
-use super::encode;
+use super::encode::{self, TableVectors};
 use super::keys::HeaderKeys;
 use super::lexical::LexicalDocument;
 use super::vectors::VectorSetBuilder;
@@ -44,6 +44,8 @@ pub struct TableDraft {
     pub(super) content: Vec<f32>,
     /// Vector of all that is said about the table.
     pub(super) topic: Vec<f32>,
+    /// Vector of its title.
+    pub(super) title: Vec<f32>,
     /// What the word index gets.
     pub(super) words: Words,
 }
@@ -77,7 +79,7 @@ impl TableDraft {
             headers.add(place, &profile.name);
             column_vectors.push(&encode::column_vector(embedder, profile, sketch))?;
         }
-        let (content, topic) = encode::table_vectors(embedder, &entry, sketches);
+        let TableVectors { content, topic, title } = encode::table_vectors(embedder, &entry, sketches);
         let words = Words::of(&entry, sketches);
         Ok(TableDraft {
             entry: catalog::written(&entry)?,
@@ -91,6 +93,7 @@ impl TableDraft {
             column_vectors,
             content,
             topic,
+            title,
             words,
         })
     }

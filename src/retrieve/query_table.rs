@@ -101,7 +101,7 @@ impl QueryTable {
             profile: profile::profile(&scan),
             report: scan.report,
         };
-        let (content, _) = encode::table_vectors(embedder, &entry, &scan.sketches);
+        let content = encode::table_vectors(embedder, &entry, &scan.sketches).content;
         let columns = entry
             .profile
             .columns

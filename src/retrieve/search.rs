@@ -1,16 +1,21 @@
-//! Text search: words (BM25) and meaning (vectors) fused by reciprocal rank; an exact name or title comes first.
+//! Text search: words, whole cells and meaning as features of one linear ranker; an exact name or title comes first.
+//!
+//! Words (BM25F), vectors and the inverted lists of values each propose tables; every table proposed is scored by all of
+//! them. What a text says of title, headers and cells is told apart, and rare words weigh more everywhere, in its vector too.
 
+use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fuse::reciprocal_rank_fusion;
+use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
 use super::ranker::features;
 use super::weights::RankingWeights;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::index::lexical::{FieldMatch, LexicalOptions};
-use crate::index::{LakeIndex, TableRef};
+use crate::index::lexical::{FieldMatch, LexicalEvidence};
+use crate::index::vectors::VectorSet;
+use crate::index::{ColumnRef, LakeIndex, TableRef};
 
 /// What to search for.
 #[derive(Debug, Clone)]
@@ -29,15 +34,50 @@ impl SearchOptions {
 }
 
 features! {
-    /// What a table that answers a text is scored by.
+    /// What a table that answers a text is scored by. A share of the text is counted by how rare its words are in the lake.
     SearchFeatures,
-    /// How much each feature counts. The static model is the weaker channel on words that occur as such.
+    /// How much each feature counts.
     SearchWeights {
-        /// Reciprocal rank by words (BM25).
+        /// BM25F, as a share of what a table could score that says every word without end.
         words,
-        /// Reciprocal rank by meaning.
+        /// Share of the text that the table says anywhere.
+        coverage,
+        /// Share of the text that the title or the id says.
+        title,
+        /// Share of the title's words that the text says.
+        title_said,
+        /// Share of the text that the column names say.
+        headers,
+        /// Share of the column names' words that the text says.
+        headers_said,
+        /// Share of the text's neighbouring words that stand together in title, column names, description or tags.
+        phrases,
+        /// Weight of the whole cells that the text names, as a share of the text.
+        values,
+        /// Cosine of the text, its rare words weighing more, and all that is said about the table.
         meaning,
+        /// The same with the title alone.
+        meaning_of_title,
+        /// The same with headers and values.
+        meaning_of_content,
     }
+}
+
+/// A table that a search looks at, with what it is scored by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchCandidate {
+    /// The table.
+    pub table: TableRef,
+    /// Whether the text is its id, file name or title: it comes before all others whatever its score.
+    pub exact: bool,
+    /// What it is scored by.
+    pub features: SearchFeatures,
+    /// Rank by words, from 1, where the words found it.
+    pub lexical_rank: Option<usize>,
+    /// Rank by meaning, from 1, where the vectors found it.
+    pub dense_rank: Option<usize>,
+    lexical: LexicalEvidence,
+    named: Vec<(String, ColumnRef)>,
 }
 
 /// A table that answers a text, with the evidence.
@@ -47,7 +87,7 @@ pub struct SearchAnswer {
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Fused score: greater is better, comparable within one answer only.
+    /// Weighted mean of `features`, 0..=1: greater is better.
     pub score: f64,
     /// Rank by words, from 1, where the words found it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +100,11 @@ pub struct SearchAnswer {
     pub lexical_score: Option<f64>,
     /// Cosine of the request's and the table's vector.
     pub cosine: f64,
+    /// What it was scored by.
+    pub features: SearchFeatures,
+    /// Cells that the request names, longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named_values: Vec<NamedValue>,
     /// Which field matched which words of the request.
     pub matched: Vec<FieldMatch>,
     /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
@@ -76,10 +121,14 @@ pub struct SearchAnswer {
     pub reason: String,
 }
 
-/// Tables that each channel proposes.
-const DEPTH: usize = 100;
+/// Tables that the words propose.
+const WORDS_DEPTH: usize = 100;
+/// Tables that meaning, and cells named, propose each.
+const OTHERS_DEPTH: usize = 30;
 /// A table that shares no word with the request must be at least this close in meaning.
 const LEAST_COSINE: f32 = 0.4;
+/// Cells named that an answer shows.
+const SHOWN_VALUES: usize = 5;
 
 /// The tables that answer `text`, best first.
 ///
@@ -91,52 +140,108 @@ pub fn search(
     text: &str,
     options: &SearchOptions,
 ) -> Result<Vec<SearchAnswer>> {
-    let depth = DEPTH.max(options.k);
-    let lexical = index.lexical().search(text, &LexicalOptions { k: depth, ..LexicalOptions::default() })?;
-    let vector = embedder.embed(text);
-    let lexical_order: Vec<TableRef> =
-        lexical.iter().map(|hit| TableRef { segment: hit.segment, table: hit.table }).collect();
-    let mut dense = nearest_tables(index, &vector, depth)?;
-    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || lexical_order.contains(table));
-    let dense_order: Vec<TableRef> = dense.iter().map(|(table, _)| *table).collect();
-    let mut fused = reciprocal_rank_fusion(&[
-        (options.weights.words, lexical_order.clone()),
-        (options.weights.meaning, dense_order.clone()),
-    ]);
-    // A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
-    let exact: Vec<TableRef> = lexical
-        .iter()
-        .filter(|hit| hit.matched.iter().any(|matched| matched.exact))
-        .map(|hit| TableRef { segment: hit.segment, table: hit.table })
+    let mut ranked: Vec<(f64, SearchCandidate)> = pool(index, embedder, text, options.k)?
+        .into_iter()
+        .map(|candidate| (options.weights.score(&candidate.features), candidate))
         .collect();
-    fused.sort_by_key(|(table, _)| !exact.contains(table));
-    fused.truncate(options.k);
-    let mut answers = Vec::with_capacity(fused.len());
-    for (table, score) in fused {
-        let entry = index.entry(table)?;
-        let lexical_place = lexical_order.iter().position(|found| *found == table);
-        let hit = lexical_place.map(|place| &lexical[place]);
-        let cosine = index.segment(table.segment)?.topic_vectors.dot(table.table, &vector)?;
-        let mut answer = SearchAnswer {
-            table: entry.id.to_string(),
-            title: entry.title(),
-            score,
-            lexical_rank: lexical_place.map(|place| place + 1),
-            dense_rank: dense_order.iter().position(|found| *found == table).map(|place| place + 1),
-            lexical_score: hit.map(|hit| f64::from(hit.score)),
-            cosine: f64::from(cosine),
-            matched: hit.map(|hit| hit.matched.clone()).unwrap_or_default(),
-            record: entry.record,
-            rows: (!entry.record).then_some(entry.profile.rows),
-            sampled: entry.report.sample.is_some(),
-            columns: entry.profile.columns.iter().map(|column| column.name.clone()).collect(),
-            reason: String::new(),
-        };
-        answer.reason = reason(&answer, exact.contains(&table));
-        answer.reason.push_str(&sample_words(None, &entry));
-        answers.push(answer);
+    // A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
+    ranked.sort_by(|(a, left), (b, right)| {
+        right.exact.cmp(&left.exact).then(b.total_cmp(a)).then(left.table.cmp(&right.table))
+    });
+    ranked.truncate(options.k);
+    ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
+}
+
+/// The tables that a search for `text` ranks, with their features, in no order: those that words, meaning or cells named
+/// propose, at least `k` by words where there are so many. What `lakeward tune` learns from.
+///
+/// # Errors
+/// As [`search`].
+pub fn pool(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
+    let lexical = index.lexical().prepare(text)?;
+    let typed = lexical.typed_words();
+    let telling: Vec<(&str, f32)> =
+        typed.iter().filter(|word| word.rarity > 0.0).map(|word| (word.text, word.rarity)).collect();
+    let mut vector = vec![0.0; embedder.dims()];
+    embedder.embed_weighted(&telling, &mut vector);
+    let by_words: Vec<TableRef> =
+        lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
+    let lexical_ranks: HashMap<TableRef, usize> =
+        by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
+    let mut dense = nearest_tables(index, &vector, OTHERS_DEPTH.max(k))?;
+    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || lexical_ranks.contains_key(table));
+    let dense_ranks: HashMap<TableRef, usize> =
+        dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
+    let named = NamedValues::find(index, &typed)?;
+    let mut tables = by_words;
+    for table in dense.iter().map(|(table, _)| *table).chain(named.best(OTHERS_DEPTH)) {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
     }
-    Ok(answers)
+    let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
+    let evidence = lexical.evidence(&places)?;
+    let mut candidates = Vec::with_capacity(tables.len());
+    for (table, lexical) in tables.into_iter().zip(evidence) {
+        let segment = index.segment(table.segment)?;
+        let cosine =
+            |vectors: &VectorSet| vectors.dot(table.table, &vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
+        let (values, held) = named.of(table);
+        let features = SearchFeatures {
+            words: lexical.words,
+            coverage: lexical.coverage,
+            title: lexical.title,
+            title_said: lexical.title_said,
+            headers: lexical.headers,
+            headers_said: lexical.headers_said,
+            phrases: lexical.phrases,
+            values,
+            meaning: cosine(&segment.topic_vectors)?,
+            meaning_of_title: cosine(&segment.title_vectors)?,
+            meaning_of_content: cosine(&segment.content_vectors)?,
+        };
+        candidates.push(SearchCandidate {
+            table,
+            exact: lexical.matched.iter().any(|matched| matched.exact),
+            features,
+            lexical_rank: lexical_ranks.get(&table).copied(),
+            dense_rank: dense_ranks.get(&table).copied(),
+            named: held.into_iter().map(|(value, column)| (value.to_string(), column)).collect(),
+            lexical,
+        });
+    }
+    Ok(candidates)
+}
+
+fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
+    let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named } = candidate;
+    let entry = index.entry(table)?;
+    let columns = &index.segment(table.segment)?.columns;
+    let mut named_values = Vec::new();
+    for (value, column) in named.into_iter().take(SHOWN_VALUES) {
+        let column = columns.name(columns.record(column.column)?)?.to_string();
+        named_values.push(NamedValue { value, column });
+    }
+    let mut answer = SearchAnswer {
+        table: entry.id.to_string(),
+        title: entry.title(),
+        score,
+        lexical_rank,
+        dense_rank,
+        lexical_score: (lexical.score > 0.0).then_some(f64::from(lexical.score)),
+        cosine: features.meaning,
+        features,
+        named_values,
+        matched: lexical.matched,
+        record: entry.record,
+        rows: (!entry.record).then_some(entry.profile.rows),
+        sampled: entry.report.sample.is_some(),
+        columns: entry.profile.columns.iter().map(|column| column.name.clone()).collect(),
+        reason: String::new(),
+    };
+    answer.reason = reason(&answer, exact);
+    answer.reason.push_str(&sample_words(None, &entry));
+    Ok(answer)
 }
 
 /// Tables by cosine of their topic vector, best first, ties by table.
@@ -160,7 +265,10 @@ fn reason(answer: &SearchAnswer, exact: bool) -> String {
     if answer.record {
         parts.push("a record, its data is not in the lake".into());
     }
-    for matched in answer.matched.iter().take(3) {
+    for NamedValue { value, column } in answer.named_values.iter().take(2) {
+        parts.push(format!("`{column}` has `{value}`"));
+    }
+    for matched in answer.matched.iter().filter(|matched| !matched.exact).take(3) {
         parts.push(format!("{}: {}", matched.field.name(), matched.words.join(", ")));
     }
     if parts.is_empty()

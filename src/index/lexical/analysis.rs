@@ -8,7 +8,7 @@
 //! * a *code* such as `A-320` also gives its joined form `a320`, so both spellings find each other;
 //! * scripts written without spaces (Han, kana, Thai, …) and Hangul give overlapping pairs of characters.
 //!
-//! What is not done: synonyms, other languages' stemming, phrase positions.
+//! What is not done: synonyms, other languages' stemming.
 
 use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 use unicode_normalization::char::{decompose_canonical, decompose_compatible, is_combining_mark};
@@ -355,7 +355,7 @@ impl Tokenizer for Analyzer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> AnalyzerStream<'a> {
         self.terms(text);
-        AnalyzerStream { terms: &self.terms, next: 0, token: Token::default() }
+        AnalyzerStream { terms: &self.terms, next: 0, position: 0, token: Token::default() }
     }
 }
 
@@ -363,16 +363,19 @@ impl Tokenizer for Analyzer {
 pub(super) struct AnalyzerStream<'a> {
     terms: &'a Terms,
     next: usize,
+    /// Runs before; the parts of a run stand where it stands.
+    position: usize,
     token: Token,
 }
 
 impl TokenStream for AnalyzerStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(&(end, _)) = self.terms.ends.get(self.next) else { return false };
+        let Some(&(end, part)) = self.terms.ends.get(self.next) else { return false };
         let start = self.next.checked_sub(1).map_or(0, |before| self.terms.ends[before].0);
         self.token.text.clear();
         self.token.text.push_str(&self.terms.text[start as usize..end as usize]);
-        self.token.position = self.next;
+        self.position += usize::from(!part);
+        self.token.position = self.position;
         self.next += 1;
         true
     }

@@ -58,6 +58,16 @@ impl LexicalField {
         matches!(self, LexicalField::Id | LexicalField::Headers)
     }
 
+    /// Whether the order of the field's words is kept: where people write about a table, words that stand together mean more.
+    /// Of cells it is not: those found whole are known from the inverted lists of values.
+    pub(super) fn has_positions(self) -> bool {
+        !matches!(self, LexicalField::Id | LexicalField::Values)
+    }
+
+    fn recorded(self) -> IndexRecordOption {
+        if self.has_positions() { IndexRecordOption::WithFreqsAndPositions } else { IndexRecordOption::WithFreqs }
+    }
+
     /// Whether a part of a query's camelCase word is looked for in this field.
     pub(super) fn takes_parts(self) -> bool {
         self != LexicalField::Values
@@ -124,7 +134,7 @@ impl Fields {
             let words = TextFieldIndexing::default()
                 .set_tokenizer(if field.has_parts() { NAMES } else { WORDS })
                 .set_fieldnorms(true)
-                .set_index_option(IndexRecordOption::WithFreqs);
+                .set_index_option(field.recorded());
             schema.add_text_field(field.name(), TextOptions::default().set_indexing_options(words))
         });
         Fields { schema: schema.build(), key, text }

@@ -31,7 +31,7 @@ pub(super) fn matches_of(
 }
 
 /// Whether each of `documents` (ascending) holds `term` in `field`.
-fn find(
+pub(super) fn find(
     segment: &OpenSegment,
     fields: &Fields,
     field: LexicalField,
@@ -51,7 +51,7 @@ fn find(
     })
 }
 
-fn add_word(matches: &mut Vec<FieldMatch>, field: LexicalField, word: &str) {
+pub(super) fn add_word(matches: &mut Vec<FieldMatch>, field: LexicalField, word: &str) {
     match matches.last_mut() {
         Some(last) if last.field == field => {
             if !last.words.iter().any(|known| known == word) {

@@ -14,6 +14,7 @@
 
 mod analysis;
 mod build;
+mod evidence;
 mod field;
 mod matched;
 mod packed;
@@ -28,6 +29,7 @@ mod measure;
 mod tests;
 
 pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
+pub use evidence::{LexicalEvidence, LexicalQuery, TypedWord};
 pub use field::{Boosts, LexicalField};
 pub use packed::{KIND, VERSION};
 pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};

@@ -22,7 +22,7 @@ use crate::index::segment::{Section, SegmentFile, SegmentKind, SegmentStats, Seg
 /// Marks a word index.
 pub const KIND: SegmentKind = SegmentKind(*b"WORD");
 /// Version of the file's layout, of the analysis and of tantivy's schema.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const DOCUMENTS: Tag = *b"DOCS";
 const NAMES: Tag = *b"LIST";

@@ -46,6 +46,8 @@ pub(super) struct Query {
     /// The user's words, as typed but for punctuation around them.
     pub words: Vec<String>,
     pub terms: Vec<QueryTerm>,
+    /// The whole words in their order, as places in `terms`; nothing where a stop word stood.
+    pub sequence: Vec<Option<usize>>,
 }
 
 impl Query {
@@ -53,23 +55,36 @@ impl Query {
     pub fn from_text(text: &str) -> Self {
         let text = &text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)];
         let shouted = !text.chars().any(char::is_lowercase);
-        let telling = text.split_whitespace().filter(|word| !is_stop_word(word, shouted));
-        let query = Query::from_words(telling.map(|word| (word, 1.0)));
+        let words = text.split_whitespace().map(|word| (word, 1.0, is_stop_word(word, shouted)));
+        let query = Query::from_sequence(words);
         if query.terms.is_empty() { Query::from_words(text.split_whitespace().map(|word| (word, 1.0))) } else { query }
     }
 
     /// Words with weights; a weight that is not positive and finite leaves its word out. Nothing is a stop word here.
     pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, f32)>) -> Self {
+        Query::from_sequence(words.into_iter().map(|(word, weight)| (word, weight, false)))
+    }
+
+    /// Words with weights, and whether each is a stop word.
+    fn from_sequence<'a>(words: impl IntoIterator<Item = (&'a str, f32, bool)>) -> Self {
         let mut analyzer = Analyzer::new(true);
         let mut query = Query::default();
         let mut known: HashMap<String, usize> = HashMap::new();
-        for (word, weight) in words {
+        for (word, weight, is_stop) in words {
+            if is_stop {
+                query.sequence.push(None);
+                continue;
+            }
             if !(weight > 0.0 && weight.is_finite()) {
                 continue;
             }
             let mut is_new = false;
             for (term, part) in analyzer.terms(word).iter() {
-                if let Some(&at) = known.get(term) {
+                let at = known.get(term).copied();
+                if !part && query.sequence.len() < MOST_TERMS {
+                    query.sequence.push(at.or((query.terms.len() < MOST_TERMS).then_some(query.terms.len())));
+                }
+                if let Some(at) = at {
                     query.terms[at].weight += weight;
                     query.terms[at].part &= part;
                 } else if query.terms.len() < MOST_TERMS {
@@ -100,7 +115,8 @@ pub(super) fn keys_of(text: &str) -> Vec<String> {
     keys
 }
 
-fn is_stop_word(word: &str, shouted: bool) -> bool {
+/// Whether `word` says nothing about a table; a name in capitals says something unless the whole text is `shouted`.
+pub(super) fn is_stop_word(word: &str, shouted: bool) -> bool {
     let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
     let is_name = !shouted && bare.len() > 1 && bare.chars().all(char::is_uppercase);
     !is_name && STOP_WORDS.binary_search(&bare.to_lowercase().as_str()).is_ok()

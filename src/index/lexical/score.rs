@@ -22,7 +22,7 @@ use super::query::QueryTerm;
 use super::segment::OpenSegment;
 
 /// Saturation: how soon further repetitions of a word stop counting. The customary value.
-const K1: f32 = 1.2;
+pub(super) const K1: f32 = 1.2;
 /// Length normalisation of every field. The customary value.
 const B: f32 = 0.75;
 
@@ -57,7 +57,8 @@ impl Weights {
             .filter(move |field| self.boosts.of(*field) > 0.0 && (!part || field.takes_parts()))
     }
 
-    fn idf(&self, tables_with_term: usize) -> f32 {
+    /// How rare a term is that so many tables have; above 0.
+    pub fn idf(&self, tables_with_term: usize) -> f32 {
         let n = tables_with_term as f32;
         (1.0 + (self.tables as f32 - n + 0.5) / (n + 0.5)).ln()
     }
@@ -72,14 +73,16 @@ struct SegmentScores {
     touched: Vec<u32>,
 }
 
-/// The scores of all documents of `segments` for `terms`, by segment and document; 0 where no term occurs.
+/// The scores of all documents of `segments` for `terms`, by segment and document, 0 where no term occurs; and how many
+/// tables have each term.
 pub(super) fn score(
     segments: &[OpenSegment],
     fields: &Fields,
     weights: &Weights,
     terms: &[QueryTerm],
-) -> Result<Vec<Vec<f32>>> {
+) -> Result<(Vec<Vec<f32>>, Vec<usize>)> {
     let mut all: Vec<SegmentScores> = segments.iter().map(|segment| SegmentScores::new(segment.documents)).collect();
+    let mut counts = Vec::with_capacity(terms.len());
     for term in terms {
         for field in weights.fields_of(term) {
             let term = Term::from_field_text(fields.text[field as usize], &term.term);
@@ -88,10 +91,11 @@ pub(super) fn score(
             }
         }
         let tables_with_term = all.iter().map(|scores| scores.touched.len()).sum();
+        counts.push(tables_with_term);
         let weight = term.weight * weights.idf(tables_with_term);
         all.iter_mut().for_each(|scores| scores.add_scores(weight));
     }
-    Ok(all.into_iter().map(|scores| scores.scores).collect())
+    Ok((all.into_iter().map(|scores| scores.scores).collect(), counts))
 }
 
 impl SegmentScores {

@@ -63,9 +63,9 @@ pub struct LexicalIndex {
 
 /// A document of a segment, while it is ranked.
 #[derive(Debug, Clone, Copy)]
-struct Ranked {
-    segment: usize,
-    document: DocId,
+pub(super) struct Ranked {
+    pub segment: usize,
+    pub document: DocId,
     score: f32,
     exact: Option<KeyKind>,
 }
@@ -108,7 +108,7 @@ impl LexicalIndex {
         options: &LexicalOptions,
     ) -> Result<Vec<(LexicalHit, Option<KeyKind>)>> {
         let weights = Weights::new(&self.segments, options.boosts);
-        let scores = score(&self.segments, &self.fields, &weights, &query.terms)?;
+        let (scores, _) = score(&self.segments, &self.fields, &weights, &query.terms)?;
         let ranked = self.best(&scores, exact, options.k);
         let mut matched = self.matches(&ranked, query, options)?;
         let hits = ranked.iter().map(|ranked| {
@@ -125,7 +125,7 @@ impl LexicalIndex {
     }
 
     /// The documents that `query` names, with the strongest way in which it does.
-    fn exact_documents(&self, query: &str, boosts: &Boosts) -> Result<HashMap<(usize, DocId), KeyKind>> {
+    pub(super) fn exact_documents(&self, query: &str, boosts: &Boosts) -> Result<HashMap<(usize, DocId), KeyKind>> {
         let mut exact = HashMap::new();
         for key in keys_of(query) {
             for kind in KeyKind::ALL {
@@ -146,7 +146,7 @@ impl LexicalIndex {
     }
 
     /// The `k` best living documents.
-    fn best(&self, scores: &[Vec<f32>], exact: &HashMap<(usize, DocId), KeyKind>, k: usize) -> Vec<Ranked> {
+    pub(super) fn best(&self, scores: &[Vec<f32>], exact: &HashMap<(usize, DocId), KeyKind>, k: usize) -> Vec<Ranked> {
         let mut ranked = Vec::new();
         for (at, (segment, scores)) in self.segments.iter().zip(scores).enumerate() {
             for (document, &score) in scores.iter().enumerate() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::InvertedIndexReader;
-use tantivy::postings::BlockSegmentPostings;
+use tantivy::postings::{BlockSegmentPostings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, Index, SegmentReader, Term};
 
@@ -115,6 +115,30 @@ impl OpenSegment {
     pub fn postings(&self, field: usize, term: &Term) -> Result<Option<BlockSegmentPostings>> {
         let Some(readers) = &self.readers else { return Ok(None) };
         guarded(&self.path, || Ok(readers.text[field].read_block_postings(term, IndexRecordOption::Basic)?))
+    }
+
+    /// The postings of `term` with the places of the word in each document.
+    pub fn postings_with_positions(&self, field: usize, term: &Term) -> Result<Option<SegmentPostings>> {
+        let Some(readers) = &self.readers else { return Ok(None) };
+        let option = IndexRecordOption::WithFreqsAndPositions;
+        guarded(&self.path, || Ok(readers.text[field].read_postings(term, option)?))
+    }
+
+    /// Words of a field of `document`; of more than 40, to within an eighth.
+    pub fn length(&self, field: usize, document: DocId) -> u32 {
+        self.readers.as_ref().map_or(0, |readers| readers.norms[field].fieldnorm(document))
+    }
+
+    /// The document of each of `tables`, where it has one.
+    pub fn documents_of(&self, tables: &[u32]) -> Vec<Option<DocId>> {
+        let in_order = |table: u32| self.tables.get(table as usize) == Some(&table);
+        tables
+            .iter()
+            .map(|&table| match in_order(table) {
+                true => Some(table),
+                false => self.tables.iter().position(|known| *known == table).map(|at| at as DocId),
+            })
+            .collect()
     }
 
     /// The documents that have `key`.
