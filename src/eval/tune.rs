@@ -280,8 +280,9 @@ impl Asked<'_> {
     }
 
     fn search(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
-        let pool = search::candidates_with_features(self.over.index(), self.over.embedder(), text)?;
-        Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
+        let index = self.over.index();
+        let pool = search::pool(index, self.over.embedder(), text, MOST_CANDIDATES)?;
+        pool.into_iter().map(|found| Ok((index.id(found.table)?.to_string(), found.features.values()))).collect()
     }
 
     /// The scores of the three searches, for a query with a table and words.
