@@ -45,7 +45,7 @@ pub struct TableLine {
     /// Its title.
     pub title: String,
     /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub record: bool,
     /// Rows; those read, where it is `sampled`.
     pub rows: u64,
