@@ -19,7 +19,7 @@ use crate::lake::semantic::{LogicalType, SemanticType};
 use crate::text::is_placeholder;
 
 /// Pairs that fit less are left unaligned.
-const LEAST_FIT: f64 = 0.35;
+const LEAST_FIT: f64 = 0.3;
 /// Share of the missing fit that a like meaning makes good, for kinds of values of which a table seldom has two columns.
 const SAME_MEANING: f64 = 0.25;
 /// What a pair of the same name over other types of values scores.
@@ -41,17 +41,8 @@ pub(super) struct Fit {
     pub(super) meaning: f64,
     /// Likeness of what they hold, names left aside.
     pub(super) contents: f64,
-    /// Whether both hold numbers, or both text.
-    kind: PairKind,
-}
-
-/// What a pair of columns has in common beforehand.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum PairKind {
-    Numbers,
-    Text,
-    #[default]
-    Other,
+    /// Whether both hold numbers.
+    numbers: bool,
 }
 
 /// An aligned pair: the query's column, the candidate's, both by place, and how well they fit.
@@ -99,8 +90,8 @@ pub(super) struct Sums {
     pub(super) contents: f64,
     /// Of the scores of the heaviest pairs that stand in the same order in both tables.
     pub(super) in_order: f64,
-    /// Of the contents of number columns with that in the same place, and of text columns with the most like; it depends on
-    /// no choice.
+    /// Of the contents of number columns with that in the same place, and of other columns with the most like; it depends
+    /// on no choice.
     pub(super) in_place: f64,
 }
 
@@ -257,9 +248,8 @@ impl Fits {
     fn in_place(&self) -> f64 {
         let rows = self.fits.chunks_exact(self.columns.max(1)).enumerate();
         rows.map(|(place, row)| {
-            let own = row.get(place).filter(|fit| fit.kind == PairKind::Numbers).map_or(0.0, |fit| fit.contents);
-            let text = row.iter().filter(|fit| fit.kind == PairKind::Text).map(|fit| fit.contents);
-            text.fold(own, f64::max)
+            let own = row.get(place).filter(|fit| fit.numbers).map_or(0.0, |fit| fit.contents);
+            row.iter().filter(|fit| !fit.numbers).map(|fit| fit.contents).fold(own, f64::max)
         })
         .sum()
     }
@@ -280,33 +270,34 @@ fn fit(own: &OwnColumn<'_>, record: &ColumnRecord, range: &ValueRange, compariso
     let (a, b) = (profile.logical, record.logical());
     let name = comparison.name.unwrap_or(0.0);
     let meaning = (f64::from(1.0 - SHAPE_SHARE) * text + f64::from(SHAPE_SHARE) * shape).clamp(0.0, 1.0);
-    let with = |score: f64, contents: f64, kind: PairKind| {
+    let numbers = a.is_numeric() && b.is_numeric();
+    let with = |score: f64, contents: f64| {
         let score = if score >= LEAST_FIT { score } else { 0.0 };
-        Fit { score, name, values, meaning, contents, kind }
+        Fit { score, name, values, meaning, contents, numbers }
     };
     if a == LogicalType::Empty || b == LogicalType::Empty {
-        return with(0.5 * name, 0.0, PairKind::Other);
+        return with(0.5 * name, 0.0);
     }
     let temporal = |kind: LogicalType| matches!(kind, LogicalType::Date | LogicalType::Timestamp);
-    let (contents, kind) = if a.is_numeric() && b.is_numeric() {
+    let contents = if numbers {
         let year = profile.semantic == Some(SemanticType::Year);
         let years = if year == (record.semantic() == Some(SemanticType::Year)) { 1.0 } else { 0.5 };
         let ranges = 0.4 * own.range.closeness(range) + 0.3 * own.range.likeness(range);
-        ((ranges + 0.3 * shape) * years, PairKind::Numbers)
+        (ranges + 0.3 * shape) * years
     } else if a == LogicalType::Text && b == LogicalType::Text {
-        (0.4 * values.sqrt() + 0.35 * text + 0.25 * shape, PairKind::Text)
+        0.4 * values.sqrt() + 0.35 * text + 0.25 * shape
     } else if a == b || temporal(a) && temporal(b) {
-        (0.4 * values.sqrt() + 0.3 * own.range.likeness(range) + 0.3 * shape, PairKind::Other)
+        0.4 * values.sqrt() + 0.3 * own.range.likeness(range) + 0.3 * shape
     } else {
         // The same name over other types is a formatting difference more often than another attribute.
-        return with(SAME_NAME_OTHER_TYPE * name * name, 0.0, PairKind::Other);
+        return with(SAME_NAME_OTHER_TYPE * name * name, 0.0);
     };
     let score = match comparison.name {
         Some(name) => 0.5 * name + 0.5 * contents,
         None => WITHOUT_NAMES * contents,
     };
     let same_kind = told_apart(profile.semantic) && profile.semantic == record.semantic();
-    with(if same_kind { score + SAME_MEANING * (1.0 - score) } else { score }, contents, kind)
+    with(if same_kind { score + SAME_MEANING * (1.0 - score) } else { score }, contents)
 }
 
 /// Kinds of values of which a table seldom has two columns: columns of the same kind belong together whatever their names.
@@ -434,10 +425,9 @@ mod tests {
 
     #[test]
     fn numbers_count_in_their_place_and_text_anywhere() {
-        let fit = |contents: f64, kind: PairKind| Fit { contents, kind, ..Fit::default() };
-        let [numbers, text] = [PairKind::Numbers, PairKind::Text];
-        let row = [fit(0.3, numbers), fit(0.9, numbers), fit(0.0, PairKind::Other)];
-        let other = [fit(0.2, text), fit(0.0, PairKind::Other), fit(0.7, text)];
+        let fit = |contents: f64, numbers: bool| Fit { contents, numbers, ..Fit::default() };
+        let row = [fit(0.3, true), fit(0.9, true), fit(0.0, false)];
+        let other = [fit(0.2, false), fit(0.0, false), fit(0.7, false)];
         let fits = Fits { fits: [row, other].concat(), rows: 2, columns: 3 };
         assert!((fits.in_place() - 1.0).abs() < 1e-12);
     }

@@ -14,6 +14,8 @@ use crate::text::{is_placeholder, name_words};
 
 /// Tables that each channel proposes.
 const CHANNEL_DEPTH: usize = 100;
+/// Tables whose words are scored, for the tables that other channels propose.
+const WORDED_TABLES: usize = 2000;
 /// Columns of the query whose values search for candidates.
 const VALUE_COLUMNS: usize = 6;
 /// Distinct values of a column looked up for candidates.
@@ -23,7 +25,7 @@ const COMMON_LIST_BYTES: usize = 1 << 16;
 /// Different words of cells searched for, shared out among the columns.
 const CELL_WORDS: usize = 480;
 /// Columns of the query that search for columns which look alike.
-const LOOKING_COLUMNS: usize = 4;
+const LOOKING_COLUMNS: usize = 2;
 /// Columns that each of them finds.
 const LOOK_ALIKES: usize = 60;
 
@@ -76,7 +78,7 @@ pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     }
     let tokens: Vec<(&str, f32)> = counts.iter().map(|(word, count)| (word.as_str(), 1.0 + count.ln())).collect();
     let options = LexicalOptions {
-        k: 2 * CHANNEL_DEPTH,
+        k: WORDED_TABLES,
         boosts: Boosts::only(&[LexicalField::Headers, LexicalField::Values]),
         explain: false,
     };

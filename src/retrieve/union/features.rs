@@ -16,7 +16,7 @@ features! {
         contents,
         /// Fit of the pairs that stand in the same order in both, over the columns of the wider table.
         order,
-        /// Contents of number columns with that in the same place, and of text columns with the most like, over the columns of
+        /// Contents of number columns with that in the same place, and of other columns with the most like, over the columns of
         /// the wider table: numbers of one kind do not tell which column is meant, and then tables made alike are laid out
         /// alike.
         in_place,
