@@ -425,7 +425,10 @@ fn answers(lake: &Lake) -> Vec<Value> {
         let Some(found) = document.get_mut("answers").and_then(Value::as_array_mut) else { continue };
         found.sort_by_key(|answer| answer["table"].to_string());
         for answer in found.iter_mut().filter_map(Value::as_object_mut) {
-            answer.retain(|name, _| !matches!(name.as_str(), "lexical_score" | "rarity" | "score" | "parts"));
+            answer.retain(|name, _| {
+                let by_statistics = ["lexical_score", "rarity", "score", "parts", "features", "cosine"];
+                !by_statistics.contains(&name.as_str())
+            });
         }
     }
     answers.iter_mut().for_each(round);

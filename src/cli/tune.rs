@@ -8,12 +8,12 @@ use super::lake::embedder;
 use super::progress::Bar;
 use super::{Status, printer};
 use crate::error::{Error, Result};
+use crate::eval::evaluate::EvalObserver;
 use crate::eval::layout;
 use crate::eval::systems::Systems;
-use crate::eval::evaluate::EvalObserver;
 use crate::eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
-use crate::index::build::BuildObserver;
 use crate::eval::variant::Variant;
+use crate::index::build::BuildObserver;
 use crate::retrieve::RankingWeights;
 
 /// Collects the candidates of every benchmark's queries, learns the weights, shows what they are worth on queries held out, and

@@ -80,9 +80,11 @@ impl Ranker {
             Ranker::Search => weights.search.values(),
             Ranker::ToJoin => channels(weights.relevance.to_join),
             Ranker::Otherwise => channels(weights.relevance.otherwise),
-            Ranker::Utility => {
-                self.features().iter().map(|name| weights.utility.get(*name).and_then(Value::as_f64).unwrap_or(0.0)).collect()
-            }
+            Ranker::Utility => self
+                .features()
+                .iter()
+                .map(|name| weights.utility.get(*name).and_then(Value::as_f64).unwrap_or(0.0))
+                .collect(),
         }
     }
 
