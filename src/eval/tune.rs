@@ -23,7 +23,7 @@ use crate::retrieve::candidates::{CandidateRequest, candidates};
 use crate::retrieve::join::{self, JoinFeatures, JoinWeights};
 use crate::retrieve::search::{self, SearchFeatures, SearchWeights};
 use crate::retrieve::union::{self, UnionFeatures, UnionWeights};
-use crate::retrieve::{Candidate, ChannelWeights, JoinOptions, QueryTable, RankingWeights};
+use crate::retrieve::{Candidate, ChannelWeights, JoinOptions, QueryTable, RankingWeights, SearchOptions};
 
 /// What is learned, each from pools of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -282,9 +282,9 @@ impl Asked<'_> {
     }
 
     fn search(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
-        let index = self.over.index();
-        let pool = search::pool(index, self.over.embedder(), text, MOST_CANDIDATES)?;
-        pool.into_iter().map(|found| Ok((index.id(found.table)?.to_string(), found.features.values()))).collect()
+        let options = SearchOptions::new(MOST_CANDIDATES);
+        let pool = search::candidates_with_features(self.over.index(), self.over.embedder(), text, &options)?;
+        Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
     }
 
     /// The scores of the three searches, for a query with a table and words.

@@ -64,19 +64,15 @@ features! {
 }
 
 /// A table that a search looks at, with what it is scored by.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchCandidate {
-    /// The table.
-    pub table: TableRef,
+struct SearchCandidate {
+    table: TableRef,
     /// Whether the text is its id, file name or title: it comes before all others whatever its score.
-    pub exact: bool,
-    /// What it is scored by.
-    pub features: SearchFeatures,
-    /// Rank by words, from 1, where the words found it.
-    pub lexical_rank: Option<usize>,
-    /// Rank by meaning, from 1, where the vectors found it.
-    pub dense_rank: Option<usize>,
+    exact: bool,
+    features: SearchFeatures,
+    lexical_rank: Option<usize>,
+    dense_rank: Option<usize>,
     lexical: LexicalEvidence,
+    /// Cells that the request names.
     named: Vec<(String, ColumnRef)>,
 }
 
@@ -140,7 +136,7 @@ pub fn search(
     text: &str,
     options: &SearchOptions,
 ) -> Result<Vec<SearchAnswer>> {
-    let mut ranked: Vec<(f64, SearchCandidate)> = pool(index, embedder, text, options.k)?
+    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options.k)?
         .into_iter()
         .map(|candidate| (options.weights.score(&candidate.features), candidate))
         .collect();
@@ -152,12 +148,22 @@ pub fn search(
     ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
 }
 
-/// The tables that a search for `text` ranks, with their features, in no order: those that words, meaning or cells named
-/// propose, at least `k` by words where there are so many. What `lakeward tune` learns from.
+/// The tables that a search for `text` ranks, with their features, in no order: what `lakeward tune` learns from.
 ///
 /// # Errors
 /// As [`search`].
-pub fn pool(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
+pub fn candidates_with_features(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions,
+) -> Result<Vec<(String, SearchFeatures)>> {
+    let candidates = candidates(index, embedder, text, options.k)?;
+    candidates.iter().map(|candidate| Ok((index.id(candidate.table)?.to_string(), candidate.features))).collect()
+}
+
+/// The tables that words, meaning or cells named propose, at least `k` by words where there are so many.
+fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
     let telling: Vec<(&str, f32)> =
