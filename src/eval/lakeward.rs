@@ -15,6 +15,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::index::LakeIndex;
 use crate::index::build::{self, BuildObserver, BuildOptions, BuildStats};
+use crate::index::manifest::Manifest;
 use crate::retrieve::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
@@ -72,7 +73,7 @@ impl<'a> LakeIndexOf<'a> {
         let folder = or_temporary(plan.folder)?;
         let mut options = BuildOptions { records: plan.records.map(Path::to_path_buf), ..BuildOptions::default() };
         let mut stats = build::build(&lake, &folder, embedder, &options, observer)?;
-        if plan.records.is_none() && stats.records > 0 {
+        if plan.records.is_none() && Manifest::read(&folder)?.records.is_some() {
             // The index that was there remembers records that are not to be shown.
             options.rebuild = true;
             stats = build::build(&lake, &folder, embedder, &options, observer)?;
