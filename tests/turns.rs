@@ -127,7 +127,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let query = QueryTable::read(&path, None, embedder).expect("a table");
         let asked =
             CandidateRequest { text: &text("text"), query: Some(&query), column: None, values: &[], depth: DEPTH };
-        let found = candidates(&lake.index, &lake.folder, embedder, &asked, config.relevance).expect("candidates");
+        let found = candidates(&lake.index, &lake.folder, embedder, &asked, &config.ranking).expect("candidates");
         let ranking: Vec<String> = found.iter().map(|candidate| candidate.entry.id.to_string()).collect();
         alone.push(measure(&ranking, grades));
         fused.push(measure(&rank_fusion(&found), grades));

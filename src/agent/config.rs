@@ -1,13 +1,13 @@
 //! What can be set: `lakeward.toml` in the folder of the lake, or a file that `LAKEWARD_CONFIG` names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, nearest_names};
 use crate::recommend::utility::UtilityWeights;
-use crate::retrieve::RelevanceWeights;
+use crate::retrieve::{RankingWeights, RelevanceWeights};
 
 /// Name of the file in the folder of the lake.
 pub const FILE_NAME: &str = "lakeward.toml";
@@ -15,15 +15,38 @@ pub const FILE_NAME: &str = "lakeward.toml";
 const MOST_BYTES: u64 = 1 << 20;
 
 /// All settings; what a file leaves out has its default.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
+    /// A file of weights that `lakeward tune` wrote, relative to the folder of this one; those that ship without it. It has the
+    /// next two, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<PathBuf>,
+    /// What is in that file.
+    #[serde(skip, default = "shipped")]
+    pub ranking: RankingWeights,
     /// α, β, γ of the utility.
     pub utility: UtilityWeights,
     /// How much each search says about relevance.
     pub relevance: RelevanceWeights,
     /// How conversations are read.
     pub conversation: ConversationConfig,
+}
+
+fn shipped() -> RankingWeights {
+    RankingWeights::shipped().clone()
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            weights: None,
+            ranking: shipped(),
+            utility: UtilityWeights::default(),
+            relevance: RelevanceWeights::default(),
+            conversation: ConversationConfig::default(),
+        }
+    }
 }
 
 /// How conversations are read.
@@ -56,7 +79,32 @@ impl Config {
         }
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         let config: Self = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
-        config.checked(path)
+        config.with_weights(path)?.checked(path)
+    }
+
+    /// The settings that ship, with other weights.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where α, β, γ are none.
+    pub fn ranking_by(weights: RankingWeights) -> Result<Self> {
+        let (utility, relevance) = (UtilityWeights::of(&weights)?, weights.relevance);
+        Ok(Self { utility, relevance, ranking: weights, ..Self::default() })
+    }
+
+    /// These settings with the weights of the file that they name.
+    fn with_weights(self, path: &Path) -> Result<Self> {
+        let Some(named) = &self.weights else {
+            let ranking = RankingWeights { relevance: self.relevance, ..shipped() };
+            return Ok(Self { ranking, ..self });
+        };
+        let default = Self::default();
+        if (self.utility, self.relevance) != (default.utility, default.relevance) {
+            let what = "has `weights` and `[utility]` or `[relevance]`: set those in the file of weights";
+            return Err(Error::Usage(format!("`{}` {what}", path.display())));
+        }
+        let file = path.parent().unwrap_or(Path::new("")).join(named);
+        let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
+        Ok(Self { weights: self.weights, conversation: self.conversation, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {

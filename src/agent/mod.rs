@@ -14,6 +14,7 @@ use std::path::Path;
 use crate::embed::Embedder;
 use crate::index::LakeIndex;
 use crate::operate::LakeContext;
+use crate::retrieve::RankingWeights;
 use crate::session::SessionStore;
 use config::Config;
 
@@ -36,6 +37,8 @@ pub struct Agent<'a> {
     index: &'a LakeIndex,
     embedder: &'a dyn Embedder,
     config: Config,
+    /// The weights of its searches.
+    ranking: RankingWeights,
     /// Where results of steps are kept.
     sessions: SessionStore,
     /// Runs SQL; made when it is first needed.
@@ -51,6 +54,7 @@ impl<'a> Agent<'a> {
         config: Config,
         sessions: SessionStore,
     ) -> Self {
-        Self { lake, index, embedder, config, sessions, context: OnceCell::new() }
+        let ranking = RankingWeights { relevance: config.relevance, ..config.ranking.clone() };
+        Self { lake, index, embedder, config, ranking, sessions, context: OnceCell::new() }
     }
 }

@@ -192,7 +192,7 @@ impl Agent<'_> {
         let constraints = &turn.signals.constraints;
         let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
         let request = CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH };
-        let found = candidates(self.index, self.lake, self.embedder, &request, self.config.relevance)?;
+        let found = candidates(self.index, self.lake, self.embedder, &request, &self.ranking)?;
         let used = used_up(session);
         let wanted = columns_to_add(constraints, query);
         let asked = match turn.signals.operation.label {

@@ -10,6 +10,7 @@ use crate::embed::{Embedder, StaticModel};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::index::build::{self, BuildOptions, BuildStats};
+use crate::retrieve::RankingWeights;
 
 /// Name of the index folder inside a lake.
 const INDEX_FOLDER: &str = ".lakeward";
@@ -41,6 +42,11 @@ impl Place {
             Some(path) => Err(Error::Usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
             None => Config::load(&self.lake.join(config::FILE_NAME)),
         }
+    }
+
+    /// The weights to rank with, as the settings have them.
+    pub fn ranking(&self) -> Result<RankingWeights> {
+        Ok(self.config()?.ranking)
     }
 
     /// Opens the index; builds it first when there is none and the user named the lake.

@@ -43,10 +43,12 @@ pub struct JoinDocument {
 
 /// `lakeward search TEXT`
 pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
-    let index = Place::of(arguments, None)?.open(arguments)?;
+    let place = Place::of(arguments, None)?;
+    let index = place.open(arguments)?;
     let text = command.text.join(" ");
     let started = Instant::now();
-    let answers = text_search::search(&index, embedder(), &text, &SearchOptions::new(command.answers.k as usize))?;
+    let options = SearchOptions { k: command.answers.k as usize, weights: place.ranking()?.search };
+    let answers = text_search::search(&index, embedder(), &text, &options)?;
     show(arguments, &command.answers, text, answers, started, printer::search_answer)
 }
 
@@ -90,8 +92,8 @@ pub fn join_answers(
     if columns.len() > 1 {
         return composite::search(index, &place.lake, query, &CompositeOptions { k, columns: columns.to_vec() });
     }
-    let answers =
-        join_search::search(index, query, &JoinOptions { column: columns.first().copied(), ..JoinOptions::new(k) })?;
+    let options = JoinOptions { k, column: columns.first().copied(), weights: place.ranking()?.join };
+    let answers = join_search::search(index, query, &options)?;
     Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
 }
 
@@ -101,7 +103,7 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let index = place.open(arguments)?;
     let started = Instant::now();
     let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder())?;
-    let options = UnionOptions { count_rows: true, ..UnionOptions::new(command.answers.k as usize) };
+    let options = UnionOptions { k: command.answers.k as usize, count_rows: true, weights: place.ranking()?.union };
     let answers = union_search::search(&index, &place.lake, &query, &options)?;
     show(arguments, &command.answers, command.table.clone(), answers, started, printer::union_answer)
 }

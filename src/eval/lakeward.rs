@@ -95,6 +95,11 @@ impl<'a> LakeIndexOf<'a> {
         &self.index
     }
 
+    /// The weights it is ranked with.
+    pub fn weights(&self) -> &RankingWeights {
+        &self.weights
+    }
+
     /// The model whose vectors are in it.
     pub fn embedder(&self) -> &'a dyn Embedder {
         self.embedder
@@ -110,10 +115,13 @@ impl<'a> LakeIndexOf<'a> {
         QueryTable::read(path, origin, self.embedder)
     }
 
-    /// An agent over it, with the settings that ship.
-    pub fn agent(&self) -> Agent<'_> {
+    /// An agent over it that ranks by `weights`, with the settings that ship beside them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where α, β, γ are none.
+    pub fn agent(&self, weights: &RankingWeights) -> Result<Agent<'_>> {
         let nowhere = SessionStore::new(Path::new("unused"));
-        Agent::new(&self.lake, &self.index, self.embedder, Config::default(), nowhere)
+        Ok(Agent::new(&self.lake, &self.index, self.embedder, Config::ranking_by(weights.clone())?, nowhere))
     }
 }
 
@@ -253,13 +261,13 @@ impl Lakeward<'_> {
     fn ask(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
         let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
         let request = Request { text: query.text.clone().unwrap_or_default(), table, column: query.column.clone(), k };
-        let answer = self.over.agent().turn(&mut Session::new("eval", "lake"), &request)?;
+        let answer = self.over.agent(&self.weights)?.turn(&mut Session::new("eval", "lake"), &request)?;
         Ok(answer.tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
     }
 
     /// The tables that the agent recommends after the latest turn.
     fn dialogue(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
-        let agent = self.over.agent();
+        let agent = self.over.agent(&self.weights)?;
         let mut conversation = self.conversation.borrow_mut();
         let mut known = std::mem::take(&mut *conversation);
         // The turns before were asked a moment ago.

@@ -120,7 +120,9 @@ fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut To
             column: None,
             k: 10,
         };
-        let place = match index.agent().turn(&mut Session::new("eval", "lake"), &request) {
+        let answered =
+            index.agent(index.weights()).and_then(|agent| agent.turn(&mut Session::new("eval", "lake"), &request));
+        let place = match answered {
             Ok(answer) => answer.operations.iter().position(|operation| operation.kind == labels.operation),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(_) => {

@@ -293,8 +293,7 @@ impl Asked<'_> {
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
         let request = CandidateRequest { text, query: Some(&table), column, values: &[], depth: MOST_CANDIDATES };
         let lake: &Path = self.over.lake();
-        let weights = RankingWeights::shipped().relevance;
-        let found = candidates(self.over.index(), lake, self.over.embedder(), &request, weights)?;
+        let found = candidates(self.over.index(), lake, self.over.embedder(), &request, self.over.weights())?;
         let features = |candidate: &Candidate| {
             let join = candidate.join.as_ref().map_or(0.0, |answer| answer.score);
             let union = candidate.union.as_ref().map_or(0.0, |answer| answer.score);
@@ -308,7 +307,7 @@ impl Asked<'_> {
         let query = self.query();
         let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
         let request = Request { text: text.to_string(), table, column: query.column.clone(), k: MOST_CANDIDATES };
-        let weighed = self.over.agent().weigh(&request)?;
+        let weighed = self.over.agent(self.over.weights())?.weigh(&request)?;
         let ways = |utilities: &[Utility]| {
             utilities.iter().flat_map(|utility| [utility.relevance, utility.intention, utility.operation]).collect()
         };

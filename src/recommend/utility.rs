@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
 use super::{IntentionFit, Utility};
+use crate::error::{Error, Result};
 use crate::request::{OperationKind, Ranked};
 use crate::retrieve::likeness::name_likeness;
 use crate::retrieve::{Candidate, RankingWeights, Relevance};
@@ -37,24 +38,39 @@ pub struct UtilityWeights {
     pub fit: FitForm,
 }
 
+impl UtilityWeights {
+    /// Those of a file of weights.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where one is missing, unknown or below 0.
+    pub fn of(weights: &RankingWeights) -> Result<Self> {
+        /// As [`UtilityWeights`], whole.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Whole {
+            alpha: f64,
+            beta: f64,
+            gamma: f64,
+            fit: FitForm,
+        }
+        let wrong = |what: String| Error::Usage(format!("weights of the utility: {what}"));
+        let Whole { alpha, beta, gamma, fit } =
+            Whole::deserialize(Value::Object(weights.utility.clone())).map_err(|error| wrong(error.to_string()))?;
+        match [alpha, beta, gamma].into_iter().find(|weight| !weight.is_finite() || *weight < 0.0) {
+            Some(weight) => Err(wrong(format!("{weight} is no weight; one is a number of 0 or more"))),
+            None => Ok(Self { alpha, beta, gamma, fit }),
+        }
+    }
+}
+
 impl Default for UtilityWeights {
     /// Those that ship: on the pooled join and union queries of LakeBench with their requests, more for β or γ orders tables
     /// worse than relevance alone; `tests/turns.rs` measures them.
     fn default() -> Self {
         static WEIGHTS: OnceLock<UtilityWeights> = OnceLock::new();
         *WEIGHTS.get_or_init(|| {
-            #[derive(Deserialize)]
-            struct Shipped {
-                alpha: f64,
-                beta: f64,
-                gamma: f64,
-                fit: FitForm,
-            }
-            let shipped = Value::Object(RankingWeights::shipped().utility.clone());
             #[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
-            let Shipped { alpha, beta, gamma, fit } =
-                Shipped::deserialize(shipped).expect("shipped weights are complete");
-            UtilityWeights { alpha, beta, gamma, fit }
+            UtilityWeights::of(RankingWeights::shipped()).expect("the shipped weights are well-formed")
         })
     }
 }

@@ -141,20 +141,20 @@ pub fn candidates(
     lake: &Path,
     embedder: &dyn Embedder,
     request: &CandidateRequest<'_>,
-    weights: RelevanceWeights,
+    weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
     let CandidateRequest { text, query, column, values, depth } = *request;
     let by_text = || match text.trim() {
         "" => Ok(Vec::new()),
-        text => search::search(index, embedder, text, &SearchOptions::new(depth)),
+        text => search::search(index, embedder, text, &SearchOptions { k: depth, weights: weights.search }),
     };
     let by_key = || {
         query.map_or(Ok(Vec::new()), |query| {
-            join::search(index, query, &JoinOptions { column, ..JoinOptions::new(depth) })
+            join::search(index, query, &JoinOptions { k: depth, column, weights: weights.join })
         })
     };
     let by_columns = || {
-        let options = UnionOptions::new(depth);
+        let options = UnionOptions { k: depth, count_rows: false, weights: weights.union };
         query.map_or(Ok(Vec::new()), |query| union::search(index, lake, query, &options))
     };
     let (searched, (joined, aligned)) = rayon::join(by_text, || rayon::join(by_key, by_columns));
@@ -191,8 +191,8 @@ pub fn candidates(
         ];
         let fan_out = join.as_ref().map_or(1.0, |answer| answer.fan_out.max(1.0));
         let relevance = Relevance {
-            to_join: (weights.to_join.mean(scores, asked) - FAN_OUT_COST * fan_out.log10().min(1.0)).max(0.0),
-            otherwise: weights.otherwise.mean(scores, asked),
+            to_join: (weights.relevance.to_join.mean(scores, asked) - FAN_OUT_COST * fan_out.log10().min(1.0)).max(0.0),
+            otherwise: weights.relevance.otherwise.mean(scores, asked),
             by_words: scores[0],
         };
         let at = index.find(&table)?;

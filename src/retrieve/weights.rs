@@ -141,7 +141,7 @@ mod tests {
         };
         assert!(wrong("\"version\": 1", "\"version\": 7").contains("version 7"));
         assert!(wrong("\"relevance\"", "\"relevanec\"").contains("did you mean `relevance`?"));
-        let (from, to) = ("\"search\": 0.2", "\"search\": -0.2");
+        let (from, to) = ("\"search\": 0.1", "\"search\": -0.2");
         assert!(wrong(from, to).contains("-0.2 for relevance.to_join.search"), "{}", wrong(from, to));
         assert!(wrong("{", "").contains("is not JSON"));
     }

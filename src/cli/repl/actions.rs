@@ -206,7 +206,7 @@ impl Repl<'_> {
         let name = transcript::input_name(&input);
         let query = self.open(input)?;
         let started = std::time::Instant::now();
-        let options = UnionOptions { count_rows: true, ..UnionOptions::new(TABLES) };
+        let options = UnionOptions { k: TABLES, count_rows: true, weights: self.place.ranking()?.union };
         let answers = union_search::search(&self.index, &self.place.lake, &query, &options)?;
         let document = Document::new(name, answers, started);
         self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();

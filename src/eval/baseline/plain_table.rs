@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::lake::metadata::{MetadataIndex, TableMetadata};
 use crate::lake::reader::{self, ReadOptions, TableReader};
 use crate::lake::{scan, source};
 
@@ -110,7 +111,7 @@ pub struct Unread {
 
 impl Documents {
     /// Hands every document to `each`, in the order of its ids in the folder or file; returns those that could not be
-    /// read.
+    /// read. A table without a record has the title, description and tags of the sidecar that describes it.
     ///
     /// # Errors
     /// Where the folder or the corpus cannot be read at all, and whatever `each` fails with.
@@ -131,11 +132,14 @@ impl Documents {
         }
         let listing = source::list_files(lake)?;
         unread.extend(listing.problems.iter().map(|(path, reason)| unread_at(path, reason)));
+        let (sidecars, problems) = MetadataIndex::read(lake, &listing.sidecars);
+        unread.extend(problems.iter().map(|(path, reason)| unread_at(path, reason)));
         for (file, id) in listing.files.iter().zip(source::assign_ids(&listing.files)) {
             let opened = reader::open(file, &ReadOptions::default());
             match opened.and_then(|mut reader| PlainTable::read_from(reader.as_mut(), id.as_str().to_string())) {
                 Ok(mut table) => {
-                    (table.title, table.description) = records.remove(id.as_str()).unwrap_or_default();
+                    let described = || sidecars.get(&file.relative).map(described).unwrap_or_default();
+                    (table.title, table.description) = records.remove(id.as_str()).unwrap_or_else(described);
                     each(table)?;
                 }
                 Err(error) => unread.push(unread_at(&file.path, &error.to_string())),
@@ -143,6 +147,16 @@ impl Documents {
         }
         Ok(unread)
     }
+}
+
+/// Title and description of a table by its sidecar, tags with the description.
+fn described(metadata: &TableMetadata) -> (String, String) {
+    let mut description = metadata.description.clone().unwrap_or_default();
+    for tag in &metadata.tags {
+        description.push(' ');
+        description.push_str(tag);
+    }
+    (metadata.title.clone().unwrap_or_default(), description)
 }
 
 fn unread_at(path: &Path, reason: &str) -> Unread {
