@@ -429,6 +429,11 @@ fn answers(lake: &Lake) -> Vec<Value> {
                 let by_statistics = ["lexical_score", "rarity", "score", "parts", "features", "cosine"];
                 !by_statistics.contains(&name.as_str())
             });
+            // So does how close in meaning a text is: its rare words weigh more.
+            if let Some(reason) = answer.get("reason").and_then(Value::as_str).map(str::to_string) {
+                let until = reason.find("close in meaning").unwrap_or(reason.len());
+                answer.insert("reason".into(), Value::from(&reason[..until]));
+            }
         }
     }
     answers.iter_mut().for_each(round);

@@ -17,6 +17,8 @@ macro_rules! features {
     ) => {
         $(#[$features_doc])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        // Answers that were kept before a feature was known stay readable.
+        #[serde(default)]
         pub struct $features {
             $($(#[$field_doc])* pub $field: f64),+
         }

@@ -97,6 +97,7 @@ pub struct SearchAnswer {
     /// Cosine of the request's and the table's vector.
     pub cosine: f64,
     /// What it was scored by.
+    #[serde(default)]
     pub features: SearchFeatures,
     /// Cells that the request names, longest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
