@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::eval::benchmark::{Benchmark, Task};
 use crate::eval::evaluate::{EvalOptions, IDEAL, QueryRow, evaluate, ideal, of_run};
 use crate::eval::lakeward::NAME;
-use crate::eval::report::{self, EvalReport, SystemReport, compare, groups};
+use crate::eval::report::{self, EvalReport, SystemReport, add_intervals, compare, groups};
 use crate::eval::systems::{BASELINES, Systems};
 use crate::eval::variant::Variant;
-use crate::eval::{layout, memory, run as trec_run, signals};
+use crate::eval::{layout, memory, provenance, run as trec_run, signals};
 use crate::retrieve::RankingWeights;
 
 /// A system with what it cost and every ranking.
@@ -53,6 +53,9 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         }
         false => Vec::new(),
     };
+    for Measured { report, rows } in &mut measured {
+        add_intervals(&mut report.groups, rows, options.k, command.seed);
+    }
     bar.finish();
     if let (Some(path), Some(first)) = (&command.run_out, measured.first()) {
         write_run(path, first)?;
@@ -198,7 +201,8 @@ fn report_of(
     EvalReport {
         version: report::VERSION,
         lakeward: env!("CARGO_PKG_VERSION").to_string(),
-        commit: option_env!("LAKEWARD_COMMIT").map(str::to_string),
+        commit: provenance::commit(),
+        program: provenance::program(),
         benchmark: benchmark.name.clone(),
         layout: benchmark.layout,
         variant: variant.name().to_string(),

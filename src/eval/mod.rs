@@ -15,6 +15,7 @@ pub mod layout;
 pub mod learn;
 pub mod memory;
 pub mod metrics;
+pub mod provenance;
 pub mod report;
 pub mod run;
 pub mod signals;

@@ -25,9 +25,12 @@ pub struct EvalReport {
     pub version: u32,
     /// The program's version.
     pub lakeward: String,
-    /// The commit it was built from, where the build was told (`LAKEWARD_COMMIT`).
+    /// The commit it was built from, as far as that is known ([`super::provenance`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// Hash of the program's file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The benchmark: the name of its folder.
     pub benchmark: String,
     /// What it was read from.
@@ -99,6 +102,9 @@ pub struct GroupReport {
     pub raw: Scores,
     /// Means without unjudged documents.
     pub condensed: Scores,
+    /// Ends of the 95% interval of raw nDCG at the depth reported first: bootstrap over the queries; none without queries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndcg_interval: Option<(f64, f64)>,
     /// Mean turn of success by k; of dialogues. Smaller is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_turn: Option<BTreeMap<usize, f64>>,
@@ -142,6 +148,15 @@ pub fn groups(rows: &[QueryRow]) -> Vec<GroupReport> {
     grouped.into_iter().map(|((task, group), rows)| group_of(task, group, &rows)).collect()
 }
 
+/// Adds to each group the interval of its nDCG@k, by the bootstrap of [`super::compare`].
+pub fn add_intervals(groups: &mut [GroupReport], rows: &[QueryRow], k: usize, seed: u64) {
+    for group in groups {
+        let own = rows.iter().filter(|row| (row.task, &row.group) == (group.task, &group.group));
+        let values: Vec<f64> = own.filter_map(|row| Some(row.scores.as_ref()?.raw.at(k).ndcg)).collect();
+        group.ndcg_interval = paired_bootstrap(&values, seed).map(|mean| (mean.low, mean.high));
+    }
+}
+
 fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
     let scored: Vec<&QueryRow> = rows.iter().filter(|row| row.scores.is_some()).copied().collect();
     let scores: Vec<_> = scored.iter().filter_map(|row| row.scores.as_ref()).collect();
@@ -162,6 +177,7 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
         failure: rows.iter().find_map(|row| Some(format!("{}: {}", row.query, row.failure.as_ref()?))),
         raw: mean(scores.iter().map(|both| &both.raw)).unwrap_or_default(),
         condensed: mean(scores.iter().map(|both| &both.condensed)).unwrap_or_default(),
+        ndcg_interval: None,
         average_turn: turns.first().map(|first| first.keys().map(|k| average(*k)).collect()),
         p50_ms: percentile(&latencies, 0.5),
         p95_ms: percentile(&latencies, 0.95),
@@ -365,7 +381,11 @@ impl EvalReport {
                     .iter()
                     .map(|system| {
                         let own = system.groups.iter().find(|own| (own.task, own.group.as_str()) == (task, group));
-                        own.filter(|own| own.queries > 0).map(|own| chart::Bar::new(own.raw.at(self.k).ndcg))
+                        let bar = |own: &GroupReport| chart::Bar {
+                            value: own.raw.at(self.k).ndcg,
+                            interval: own.ndcg_interval,
+                        };
+                        own.filter(|own| own.queries > 0).map(bar)
                     })
                     .collect(),
             })

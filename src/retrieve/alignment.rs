@@ -88,6 +88,10 @@ pub(super) struct Sums {
     pub(super) confirmed: f64,
     /// Of contents.
     pub(super) contents: f64,
+    /// Of the shares of equal values.
+    pub(super) values: f64,
+    /// Pairs called the same.
+    pub(super) called_the_same: f64,
     /// Of the scores of the heaviest pairs that stand in the same order in both tables.
     pub(super) in_order: f64,
     /// Of the contents of number columns with that in the same place, and of other columns with the most like; it depends
@@ -208,15 +212,20 @@ impl Fits {
         let mut most = Sums { in_place: self.in_place(), ..Sums::default() };
         for row in self.fits.chunks_exact(self.columns.max(1)) {
             let (mut score, mut confirmed, mut contents) = (0f64, 0f64, 0f64);
+            let (mut values, mut same) = (0f64, 0f64);
             for (fit, column) in row.iter().zip(&mut by_column).filter(|(fit, _)| fit.score > 0.0) {
                 score = score.max(fit.score);
                 confirmed = confirmed.max(fit.name * fit.contents);
                 contents = contents.max(fit.contents);
+                values = values.max(fit.values);
+                same = same.max(called_the_same(fit));
                 *column = column.max(fit.score);
             }
             most.fit += score;
             most.confirmed += confirmed;
             most.contents += contents;
+            most.values += values;
+            most.called_the_same += same;
             most.pairs += usize::from(score > 0.0);
         }
         most.fit = most.fit.min(by_column.iter().sum());
@@ -239,6 +248,8 @@ impl Fits {
             fit: sum(|fit| fit.score),
             confirmed: sum(|fit| fit.name * fit.contents),
             contents: sum(|fit| fit.contents),
+            values: sum(|fit| fit.values),
+            called_the_same: sum(called_the_same),
             in_order: heaviest.into_iter().fold(0.0, f64::max),
             in_place: self.in_place(),
         }
@@ -261,6 +272,11 @@ impl Fits {
         let aligned = assigned.into_iter().enumerate().filter_map(|(own, other)| Some((own, other?)));
         aligned.map(|(own, other)| (own, other, self.fits[own * self.columns + other])).collect()
     }
+}
+
+/// 1 where two columns have the same name, else 0.
+fn called_the_same(fit: &Fit) -> f64 {
+    if fit.name >= 1.0 { 1.0 } else { 0.0 }
 }
 
 /// How well two columns fit under each other.

@@ -99,7 +99,7 @@ pub struct SearchAnswer {
     /// What it was scored by.
     #[serde(default)]
     pub features: SearchFeatures,
-    /// Cells that the request names, longest first.
+    /// Cells that the request names, longest first; not those of digits alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named_values: Vec<NamedValue>,
     /// Which field matched which words of the request.
@@ -225,7 +225,9 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
     let entry = index.entry(table)?;
     let columns = &index.segment(table.segment)?.columns;
     let mut named_values = Vec::new();
-    for (value, column) in named.into_iter().take(SHOWN_VALUES) {
+    // That a column of numbers holds a number is no news.
+    let told = named.into_iter().filter(|(value, _)| value.contains(char::is_alphabetic));
+    for (value, column) in told.take(SHOWN_VALUES) {
         let column = columns.name(columns.record(column.column)?)?.to_string();
         named_values.push(NamedValue { value, column });
     }

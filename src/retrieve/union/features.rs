@@ -24,6 +24,10 @@ features! {
         words,
         /// Cosine of the whole tables' vectors.
         content,
+        /// Aligned pairs called the same, over the columns of both: Jaccard of the headers.
+        same_names,
+        /// Sum of the aligned pairs' shares of equal values, over the columns of the narrower table.
+        shared_values,
         /// Rows of the shorter table over those of the longer.
         rows,
         /// Share of the query's column names found, rare ones counting more.
@@ -61,6 +65,8 @@ pub(super) fn features(columns: usize, rows: u64, sums: &Sums, table: &TableEvid
         in_place: (sums.in_place / wide).min(1.0),
         words: table.words,
         content: table.content,
+        same_names: (sums.called_the_same / joint as f64).min(1.0),
+        shared_values: (sums.values / narrow as f64).min(1.0),
         rows: (short as f64 + 1.0) / (long as f64 + 1.0),
         rare_names: table.rare_names,
         rare_values: table.rare_values,
