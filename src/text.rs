@@ -30,6 +30,15 @@ pub fn name_words(name: &str) -> Vec<String> {
     words
 }
 
+/// A count with its noun: `1 row`, `2 rows`, `2 queries` of `query`.
+pub fn counted(count: u64, noun: &str) -> String {
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u'])) {
+        _ if count == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {noun}s"),
+    }
+}
+
 /// Whether a column name only counts columns (`c1`, `column_7`, `Unnamed: 3`) and so says nothing of what the column holds.
 pub fn is_placeholder(name: &str) -> bool {
     const COUNTED: [&str; 9] = ["c", "col", "column", "field", "v", "var", "variable", "attr", "attribute"];
@@ -91,6 +100,12 @@ fn chars_left(text: &str, count: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_follow_their_count() {
+        let texts = [counted(1, "query"), counted(0, "query"), counted(2, "day"), counted(1, "row"), counted(3, "row")];
+        assert_eq!(texts, ["1 query", "0 queries", "2 days", "1 row", "3 rows"]);
+    }
 
     #[test]
     fn names_that_only_count_say_nothing() {

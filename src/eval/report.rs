@@ -14,6 +14,7 @@ use super::evaluate::{IDEAL, QueryRow};
 use super::metrics::{Scores, mean};
 use super::signals::SignalScores;
 use crate::error::{Error, Result};
+use crate::text::counted;
 
 /// Version of the document.
 pub const VERSION: u32 = 1;
@@ -363,24 +364,29 @@ impl EvalReport {
 
     /// nDCG of every group as a bar chart (SVG): the first system, the best others, [`IDEAL`] left out. None without a score.
     pub fn chart(&self) -> Option<String> {
-        let mean = |system: &SystemReport| {
-            let sum: f64 = system.groups.iter().map(|group| group.raw.at(self.k).ndcg).sum();
-            sum / system.groups.len().max(1) as f64
-        };
         let real: Vec<&SystemReport> = self.systems.iter().filter(|system| system.system != IDEAL).collect();
         let (first, others) = real.split_first()?;
+        let by_group = self.by_group();
+        // Those that come near the first somewhere: by the sum of 1 / place over the groups.
+        let nearness = |system: &SystemReport| -> f64 {
+            let places = by_group.values().filter_map(|systems| {
+                let own = systems.iter().find(|(other, _)| other.system == system.system)?.1.raw.at(self.k).ndcg;
+                let before = systems.iter().filter(|(_, other)| other.raw.at(self.k).ndcg > own).count();
+                Some(1.0 / (before + 1) as f64)
+            });
+            places.sum()
+        };
         let mut others = others.to_vec();
-        others.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+        others.sort_by(|a, b| nearness(b).total_cmp(&nearness(a)));
         let systems: Vec<&SystemReport> = std::iter::once(*first).chain(others).take(chart::MOST_SYSTEMS).collect();
-        let groups: Vec<chart::BarGroup> = self
-            .by_group()
-            .into_keys()
-            .map(|(task, group)| chart::BarGroup {
-                name: title(task, group),
+        let groups: Vec<chart::BarGroup> = by_group
+            .keys()
+            .map(|(task, group): &(Task, &str)| chart::BarGroup {
+                name: title(*task, group),
                 bars: systems
                     .iter()
                     .map(|system| {
-                        let own = system.groups.iter().find(|own| (own.task, own.group.as_str()) == (task, group));
+                        let own = system.groups.iter().find(|own| (own.task, own.group.as_str()) == (*task, *group));
                         let bar = |own: &GroupReport| chart::Bar {
                             value: own.raw.at(self.k).ndcg,
                             interval: own.ndcg_interval,
@@ -389,8 +395,9 @@ impl EvalReport {
                     })
                     .collect(),
             })
+            .filter(|group: &chart::BarGroup| group.bars.iter().any(Option::is_some))
             .collect();
-        groups.iter().any(|group| group.bars.iter().any(Option::is_some)).then(|| {
+        (!groups.is_empty()).then(|| {
             chart::grouped_bars(&chart::ChartData {
                 title: format!("{} ({})", self.benchmark, self.variant),
                 measure: format!("nDCG@{}", self.k),
@@ -423,7 +430,7 @@ impl EvalReport {
 pub fn title(task: Task, group: &str) -> String {
     match group {
         "" => task.to_string(),
-        group if group == task.name() => group.to_string(),
+        group if group.split(' ').next() == Some(task.name()) => group.to_string(),
         group => format!("{task} {group}"),
     }
 }
@@ -437,7 +444,8 @@ pub fn unscored(systems: &[(&SystemReport, &GroupReport)]) -> Option<String> {
     let answers = systems.iter().filter(|(system, _)| system.system != IDEAL);
     let answers: Vec<String> =
         answers.map(|(system, group)| format!("{} answers {}", plain(&system.system), group.answered)).collect();
-    Some(format!("{} queries without a relevant document are not scored; {}.", first.unscored, answers.join(", ")))
+    let unscored = counted(first.unscored, "query");
+    Some(format!("{unscored} without a relevant document, not scored; {}.", answers.join(", ")))
 }
 
 fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {

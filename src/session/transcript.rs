@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::document::{Session, Step, Turn};
 use crate::request::{Constraints, Input, Label, Signals};
-use crate::text::shown;
+use crate::text::{counted, shown};
 
 /// Characters shown of a name, of a line of text, and of a line of SQL.
 const NAME: usize = 200;
@@ -24,7 +24,7 @@ pub fn markdown(session: &Session) -> String {
     page.line(&format!("- lake: {}", code(&session.lake)));
     page.line(&format!("- begun {}, last written {}", code(&session.created), code(&session.updated)));
     let (turns, steps) = (session.next_turn() - 1, session.steps.len());
-    page.line(&format!("- {turns} {}, {steps} {} run", plural(turns, "request"), plural(steps, "operation")));
+    page.line(&format!("- {}, {} run", counted(turns as u64, "request"), counted(steps as u64, "operation")));
     if let Some(working) = session.working() {
         page.line(&format!("- working table: {}", input(&working)));
     }
@@ -192,7 +192,7 @@ fn step_part(page: &mut Page, step: &Step) {
     if step.columns.len() > COLUMNS {
         columns.push(format!("and {} more", step.columns.len() - COLUMNS));
     }
-    page.line(&format!("{} {} in columns {}", step.rows, plural(step.rows as usize, "row"), columns.join(", ")));
+    page.line(&format!("{} in columns {}", counted(step.rows, "row"), columns.join(", ")));
 }
 
 fn input(input: &Input) -> String {
@@ -200,10 +200,6 @@ fn input(input: &Input) -> String {
         Input::Step(_) => input_name(input),
         Input::Table(name) | Input::File(name) => code(name),
     }
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { noun.to_string() } else { format!("{noun}s") }
 }
 
 #[derive(Default)]

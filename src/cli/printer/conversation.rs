@@ -9,7 +9,7 @@ use crate::recommend::Recommendation;
 use crate::request::{Input, Label};
 use crate::session::transcript::{constraint_lines, input_name, understood};
 use crate::session::{Choice, Session, SessionState, SessionSummary, Step};
-use crate::text::shown;
+use crate::text::{counted, shown};
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;
@@ -103,12 +103,6 @@ pub fn step_line(step: &Step) -> String {
     let (number, kind, columns) = (step.number, step.operation.kind().name(), step.columns.len());
     let size = format!("{}, {}", counted(step.rows, "row"), counted(columns as u64, "column"));
     format!("step {number}: {kind} of {}: {size}{undone}", inputs.join(", "))
-}
-
-/// `1 row`, `2 rows`.
-fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 fn name(input: &Input) -> String {
