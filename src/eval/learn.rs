@@ -156,7 +156,7 @@ fn bagged(pools: &[&Pool], start: &[f64]) -> Vec<f64> {
     let learned: Vec<Vec<f64>> = (0..BAGS)
         .into_par_iter()
         .map(|bag| {
-            let part = select(pools, |pool| xxh3_64_with_seed(pool.group.as_bytes(), bag + 1) % 2 == 0);
+            let part = select(pools, |pool| xxh3_64_with_seed(pool.group.as_bytes(), bag + 1).is_multiple_of(2));
             Ascent::of(if part.is_empty() { pools } else { &part }).climb(&shares(start))
         })
         .collect();
@@ -258,13 +258,13 @@ mod tests {
             PoolCandidate {
                 features: vec![signal, noise(query * 1000 + place + 7)],
                 gain: f64::from(u8::from(relevant)),
-                judged: place % 5 != 0,
+                judged: !place.is_multiple_of(5),
             }
         };
         let pool = |query: u64| {
             let candidates: Vec<PoolCandidate> = (0..60).map(|place| candidate(query, place)).collect();
             let ideal = candidates.iter().filter(|candidate| candidate.gain > 0.0).map(|_| 1.0).collect();
-            let set = if query % 3 == 0 { "small" } else { "large" };
+            let set = if query.is_multiple_of(3) { "small" } else { "large" };
             Pool { query: query.to_string(), set: set.into(), group: (query / 2).to_string(), candidates, ideal }
         };
         (0..40).map(pool).collect()

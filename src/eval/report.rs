@@ -185,6 +185,9 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
     }
 }
 
+/// A measure of a row at a depth.
+type Measure = fn(&QueryRow, usize) -> Option<f64>;
+
 /// The first of `systems` against the best other one, in every group they share. Ablations (names that go on from the first's)
 /// and [`IDEAL`] are no others.
 pub fn compare(systems: &[(String, Vec<QueryRow>)], k: usize, seed: u64) -> Vec<Comparison> {
@@ -205,7 +208,7 @@ pub fn compare(systems: &[(String, Vec<QueryRow>)], k: usize, seed: u64) -> Vec<
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
         let Some((_, against, theirs)) = best else { continue };
         let theirs: BTreeMap<&str, &QueryRow> = theirs.iter().map(|row| (row.query.as_str(), row)).collect();
-        let measures: [(String, fn(&QueryRow, usize) -> Option<f64>); 3] = [
+        let measures: [(String, Measure); 3] = [
             (format!("nDCG@{k}"), |row, k| Some(row.scores.as_ref()?.raw.at(k).ndcg)),
             (format!("nDCG@{k} condensed"), |row, k| Some(row.scores.as_ref()?.condensed.at(k).ndcg)),
             ("MRR".to_string(), |row, _| Some(row.scores.as_ref()?.raw.reciprocal_rank)),

@@ -226,7 +226,7 @@ impl Asked<'_> {
         let gain = |id: &str| self.grades.get(id).copied().unwrap_or(0).max(0) as f64;
         let mut found = found;
         // What was judged stays, whatever the cut.
-        found.sort_by(|a, b| (gain(&b.0) > 0.0).cmp(&(gain(&a.0) > 0.0)));
+        found.sort_by_key(|(id, _)| gain(id) == 0.0);
         found.truncate(MOST_CANDIDATES);
         found.sort_by(|a, b| a.0.cmp(&b.0));
         let candidates = found

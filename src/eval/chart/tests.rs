@@ -37,11 +37,14 @@ fn crowded(groups: usize, systems: usize) -> ChartData {
     }
 }
 
-/// The elements of an XML document without declarations, comments or CDATA: name, attributes, text. Panics where a tag
-/// is not closed, an attribute not quoted, or an entity unknown.
-fn elements(svg: &str) -> Vec<(String, Vec<(String, String)>, String)> {
+/// Name, attributes and text of an element.
+type Element = (String, Vec<(String, String)>, String);
+
+/// The elements of an XML document without declarations, comments or CDATA. Panics where a tag is not closed, an attribute
+/// not quoted, or an entity unknown.
+fn elements(svg: &str) -> Vec<Element> {
     let mut open: Vec<usize> = Vec::new();
-    let mut elements: Vec<(String, Vec<(String, String)>, String)> = Vec::new();
+    let mut elements: Vec<Element> = Vec::new();
     let mut rest = svg;
     let mut roots = 0;
     while let Some((text, after)) = rest.split_once('<') {

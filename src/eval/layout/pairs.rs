@@ -256,11 +256,11 @@ fn grade_in_words(text: &str) -> Option<i64> {
     }
 }
 
+/// Takes one record: its place, its cells, the problems met so far; a reason where it cannot be used.
+type TakeRow<'a> = dyn FnMut(&str, &[&str], &mut Problems) -> Result<(), String> + 'a;
+
 /// Hands each record to `take` with its place as `file:line`, repeated headers left out; the problems met.
-fn each_record(
-    list: &List,
-    take: &mut dyn FnMut(&str, &[&str], &mut Problems) -> Result<(), String>,
-) -> Result<Problems> {
+fn each_record(list: &List, take: &mut TakeRow<'_>) -> Result<Problems> {
     let mut problems = Problems::default();
     let mut reader = csv_reader(&list.path)?;
     let file = list.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

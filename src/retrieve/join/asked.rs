@@ -1,5 +1,6 @@
 //! One column that is searched with: the lake's columns that come into question for it.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::candidate::Candidate;
@@ -58,8 +59,8 @@ impl<'a> AskedColumn<'a> {
             let (share, _) = self.variants.compare(index, column, 0)?;
             if share.share > 0.0 {
                 variants.insert(column, share);
-                if !overlaps.contains_key(&column) {
-                    overlaps.insert(column, self.overlap_with(index, column)?);
+                if let Entry::Vacant(vacant) = overlaps.entry(column) {
+                    vacant.insert(self.overlap_with(index, column)?);
                 }
             }
         }
