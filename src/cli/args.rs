@@ -368,6 +368,7 @@ pub enum SchemaOf {
     Sessions,
     Session,
     Eval,
+    Tune,
     Verify,
     Error,
 }

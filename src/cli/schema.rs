@@ -12,6 +12,7 @@ use super::verify::Verification;
 use super::{Status, printer};
 use crate::error::Result;
 use crate::eval::report::EvalReport;
+use crate::eval::tune::TuneReport;
 use crate::index::build::BuildStats;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
@@ -30,6 +31,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),
         SchemaOf::Eval => schema_for!(EvalReport),
+        SchemaOf::Tune => schema_for!(TuneReport),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),
     };

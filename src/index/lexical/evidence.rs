@@ -153,7 +153,8 @@ impl LexicalQuery<'_> {
         let pairs = self.pairs();
         let whole = |at: usize| !terms[at].part && self.known[at];
         let total: f32 = (0..terms.len()).filter(|at| whole(*at)).map(|at| self.rarities[at]).sum();
-        let share = |sum: f32| if total > 0.0 { f64::from(sum / total).min(1.0) } else { 0.0 };
+        // An empty sum is -0: the 0 added makes it 0.
+        let share = |sum: f32| if total > 0.0 { (f64::from(sum / total) + 0.0).min(1.0) } else { 0.0 };
         let mut said: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
         let mut named = said.clone();
         let mut together = vec![vec![false; pairs.len()]; documents.len()];

@@ -11,12 +11,11 @@ features! {
     JoinFeatures,
     /// How much each feature of a candidate column counts.
     JoinWeights {
-        /// Weight of the shared values by their rarity, as a share of the query's.
+        /// Weight of the query's values found by their rarity, as a share of all; those that have only a variant there (cut short,
+        /// misspelt) count, too.
         rarity,
-        /// Share of the query's values found.
+        /// Share of the query's values found equal.
         containment,
-        /// Share of the query's values, more for rare ones, that have only a variant there: cut short, misspelt.
-        variants,
         /// Share of the candidate's values found, where many of the query's are.
         candidate_covered,
         /// Distinct values per cell of the candidate, where many of the query's values are found.
@@ -56,7 +55,6 @@ impl JoinFeatures {
     pub(super) const WITHOUT_VALUES: Self = Self {
         rarity: 0.0,
         containment: 0.0,
-        variants: 0.0,
         candidate_covered: 0.0,
         candidate_unique: 0.0,
         same_name_and_values: 0.0,
@@ -76,9 +74,8 @@ impl JoinFeatures {
         let values = (weighed(rarity, containment) + VARIANT_WORTH * alike).min(1.0);
         let share = if accidental { 0.5 } else { 1.0 };
         Self {
-            rarity: share * rarity,
+            rarity: share * (rarity + alike).min(1.0),
             containment: share * containment,
-            variants: share * alike,
             candidate_covered: share * values * (of_candidate + variants.of_candidate).min(1.0),
             candidate_unique: share * values * uniqueness,
             same_name_and_values: share * names * values.sqrt(),
