@@ -79,28 +79,7 @@ fn draft_table(
     let (mut reader, content) = reader::open_hashed(read.file, options)?;
     let scan = scan::scan(reader.as_mut())?;
     let content = content.finish(reader)?;
-    let profile = profile::profile(&scan);
-    let published = read.metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
-    let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
-    let entry = TableEntry {
-        id: read.id.clone(),
-        path: read.file.relative.clone(),
-        read_bytes: read.file.read_bytes,
-        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
-        metadata: read.metadata.as_deref().cloned(),
-        record: false,
-        report: scan.report,
-        profile,
-        content,
-    };
-    let stamp = FileStamp {
-        path: read.file.relative.clone(),
-        read_bytes: read.file.read_bytes,
-        modified_ns: settled_time,
-        content: *content.as_bytes(),
-        metadata_hash: read.metadata_hash,
-        sample_rows,
-    };
+    let (entry, stamp) = described(read, &scan, content, settled_time, lake_name);
     Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
 }
 
@@ -112,7 +91,18 @@ fn draft_record(
     embedder: &dyn Embedder,
 ) -> Result<Box<TableDraft>> {
     let scan = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
-    let profile = profile::profile(&scan);
+    let (entry, stamp) = described(read, &scan, content, 0, lake_name);
+    Ok(Box::new(TableDraft::new(entry, stamp, &[], embedder)?))
+}
+
+/// What the catalogue says of a table or record, and by what it is known again.
+fn described(
+    read: &Read<'_>,
+    scan: &Scan,
+    content: ContentHash,
+    modified_ns: u64,
+    lake_name: &str,
+) -> (TableEntry, FileStamp) {
     let published = read.metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
     let entry = TableEntry {
         id: read.id.clone(),
@@ -120,18 +110,18 @@ fn draft_record(
         read_bytes: read.file.read_bytes,
         citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
         metadata: read.metadata.as_deref().cloned(),
-        record: true,
-        report: scan.report,
-        profile,
+        record: read.record.is_some(),
+        report: scan.report.clone(),
+        profile: profile::profile(scan),
         content,
     };
     let stamp = FileStamp {
         path: read.file.relative.clone(),
         read_bytes: read.file.read_bytes,
-        modified_ns: 0,
+        modified_ns,
         content: *content.as_bytes(),
         metadata_hash: read.metadata_hash,
-        sample_rows: 0,
+        sample_rows: scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX)),
     };
-    Ok(Box::new(TableDraft::new(entry, stamp, &[], embedder)?))
+    (entry, stamp)
 }
