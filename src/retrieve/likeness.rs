@@ -43,9 +43,7 @@ impl NameParts {
         // Different names never count as the same one.
         by_words.max(by_letters).min(0.95)
     }
-}
 
-impl NameParts {
     /// How surely one name is a short form of the other, 0..=0.9: word by word a beginning (`temp`, `temperature`) or letters
     /// left out (`yr`, `year`), or the first letters of all words (`gdp`, `gross domestic product`).
     pub fn short_form(&self, other: &Self) -> f64 {
