@@ -258,6 +258,15 @@ impl Error {
     }
 }
 
+/// The known field nearest to the unknown one that a message of serde names ("unknown field `x`, expected one of `a`, `b`"); none
+/// for other messages, and where none is near.
+pub fn nearest_field(message: &str) -> Option<&str> {
+    let names: Vec<&str> = message.strip_prefix("unknown field")?.split('`').skip(1).step_by(2).collect();
+    let (unknown, known) = names.split_first()?;
+    let nearest = nearest_names(unknown, known.iter().copied(), 1).into_iter().next()?;
+    known.iter().copied().find(|name| *name == nearest)
+}
+
 /// The `limit` names most like `name`, nearest first (Jaro–Winkler on lower-cased names, ties by name); names with
 /// nothing in common with it are left out.
 pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {

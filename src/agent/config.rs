@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, nearest_names};
+use crate::error::{Error, Result, nearest_field};
 use crate::recommend::utility::UtilityWeights;
 use crate::retrieve::{RankingWeights, RelevanceWeights};
 
@@ -138,13 +138,7 @@ impl Config {
 fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
     let message = error.message();
-    // Serde says: unknown field `x`, expected one of `a`, `b`.
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let nearest = names.split_first().and_then(|(unknown, known)| {
-        let nearest = nearest_names(unknown, known.iter().copied(), 1);
-        message.starts_with("unknown field").then_some(nearest)?.into_iter().next()
-    });
-    let nearest = nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let nearest = nearest_field(message).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
     Error::Usage(format!("`{}` line {line}: {message}{nearest}", path.display()))
 }
 

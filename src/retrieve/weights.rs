@@ -11,7 +11,7 @@ use super::candidates::RelevanceWeights;
 use super::join::JoinWeights;
 use super::search::SearchWeights;
 use super::union::UnionWeights;
-use crate::error::{Error, Result, nearest_names};
+use crate::error::{Error, Result, nearest_field};
 
 /// The version of the file that this program reads and writes.
 pub const VERSION: u32 = 1;
@@ -112,12 +112,7 @@ impl RankingWeights {
 
 /// Serde's message about a name that it does not know, with the nearest that it does.
 fn unknown_name(message: &str) -> String {
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let nearest = names.split_first().and_then(|(unknown, known)| {
-        let nearest = nearest_names(unknown, known.iter().copied(), 1);
-        message.starts_with("unknown field").then_some(nearest)?.into_iter().next()
-    });
-    match nearest {
+    match nearest_field(message) {
         Some(nearest) => format!("is no file of weights: {message}; did you mean `{nearest}`?"),
         None => format!("is no file of weights: {message}"),
     }
