@@ -4,6 +4,7 @@
 
 mod alignment;
 pub mod candidates;
+pub mod channels;
 pub mod composite;
 pub mod fuse;
 pub mod join;

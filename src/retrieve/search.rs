@@ -13,7 +13,7 @@ use super::ranker::features;
 use super::weights::RankingWeights;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::index::lexical::{FieldMatch, LexicalEvidence};
+use crate::index::lexical::{FieldMatch, LexicalEvidence, TypedWord};
 use crate::index::vectors::VectorSet;
 use crate::index::{ColumnRef, LakeIndex, TableRef};
 
@@ -167,10 +167,7 @@ pub fn candidates_with_features(
 fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
-    let telling: Vec<(&str, f32)> =
-        typed.iter().filter(|word| word.rarity > 0.0).map(|word| (word.text, word.rarity)).collect();
-    let mut vector = vec![0.0; embedder.dims()];
-    embedder.embed_weighted(&telling, &mut vector);
+    let vector = telling_vector(embedder, &typed);
     let by_words: Vec<TableRef> =
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
     let lexical_ranks: HashMap<TableRef, usize> =
@@ -253,8 +250,17 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
     Ok(answer)
 }
 
+/// The vector of a text, its rare words weighing more.
+pub(super) fn telling_vector(embedder: &dyn Embedder, typed: &[TypedWord<'_>]) -> Vec<f32> {
+    let telling: Vec<(&str, f32)> =
+        typed.iter().filter(|word| word.rarity > 0.0).map(|word| (word.text, word.rarity)).collect();
+    let mut vector = vec![0.0; embedder.dims()];
+    embedder.embed_weighted(&telling, &mut vector);
+    vector
+}
+
 /// Tables by cosine of their topic vector, best first, ties by table.
-fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
+pub(super) fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
     let mut nearest = Vec::new();
     for (place, segment) in index.segments().iter().enumerate() {
         let live = |table: u32| segment.is_live(table);
