@@ -40,6 +40,8 @@ pub mod lake;
 
 pub mod request;
 
+pub mod llm;
+
 pub mod embed;
 
 pub mod index;

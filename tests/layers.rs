@@ -5,19 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 18] = [
     &["error"],
     &["guard"],
     &["text"],
     &["sketch"],
     &["lake"],
     &["request"],
+    &["llm"],
     &["embed"],
     &["index"],
     &["retrieve"],
+    &["augment"],
     &["recommend"],
     &["operate"],
     &["session"],
+    &["agentic"],
     &["agent"],
     &["eval"],
     &["cli"],

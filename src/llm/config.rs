@@ -1,0 +1,194 @@
+//! What can be set about language models: which server, what it may cost, how much it counts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::contract::Limits;
+use super::server::{self, Key, Manners, Server};
+use crate::error::{Error, Result};
+
+/// OpenAI's own server: what is asked where a model is named and no server.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Settings of the language model, `[llm]` in `lakeward.toml`. Keys are no settings: they come from the environment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmConfig {
+    /// Base URL of a server that speaks the OpenAI protocol. In the folder of a lake: only one of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The model's name there; without one no model is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// A folder with prompts that replace those of the program, relative to the folder of this file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PathBuf>,
+    /// Seconds to wait for one answer.
+    pub timeout_seconds: f64,
+    /// How often a busy or failing server is asked again.
+    pub retries: u32,
+    /// Questions at a time, where there are many.
+    pub concurrency: usize,
+    /// Seconds that a turn may wait for the model in all.
+    pub seconds_per_turn: f64,
+    /// Calls in a turn.
+    pub calls_per_turn: usize,
+    /// Tokens of questions and answers in a turn.
+    pub tokens_per_turn: u64,
+    /// Money for a turn, in the currency of the prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money_per_turn: Option<f64>,
+    /// Price of a million tokens of questions.
+    pub question_price: f64,
+    /// Price of a million tokens of answers.
+    pub answer_price: f64,
+    /// How much the model's order of candidates counts beside the computed one, 0..=1.
+    pub voice: f64,
+    /// Candidates that it orders, at most 99.
+    pub candidates: usize,
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            model: None,
+            prompts: None,
+            timeout_seconds: 20.0,
+            retries: 2,
+            concurrency: 2,
+            seconds_per_turn: 30.0,
+            calls_per_turn: 12,
+            tokens_per_turn: 30_000,
+            money_per_turn: None,
+            question_price: 0.0,
+            answer_price: 0.0,
+            voice: 0.3,
+            candidates: 30,
+        }
+    }
+}
+
+impl LlmConfig {
+    /// These settings, if all of them can be kept to.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the setting.
+    pub fn checked(self) -> Result<Self> {
+        let wrong = |name: &str, what: &str| Err(Error::Usage(format!("llm.{name} {what}")));
+        let seconds = [("timeout_seconds", self.timeout_seconds), ("seconds_per_turn", self.seconds_per_turn)];
+        if let Some((name, _)) = seconds.iter().find(|(_, value)| !(*value > 0.0 && *value <= 86_400.0)) {
+            return wrong(name, "must be more than 0 and at most a day");
+        }
+        let prices = [self.question_price, self.answer_price, self.money_per_turn.unwrap_or(0.0)];
+        if prices.iter().any(|price| !price.is_finite() || *price < 0.0) {
+            return wrong("question_price, answer_price and money_per_turn", "must be 0 or more");
+        }
+        if self.money_per_turn.is_some() && self.question_price == 0.0 && self.answer_price == 0.0 {
+            return wrong("money_per_turn", "limits nothing without question_price and answer_price");
+        }
+        if !(0.0..=1.0).contains(&self.voice) {
+            return wrong("voice", "must be in 0..=1");
+        }
+        if self.candidates > 99 {
+            return wrong("candidates", "must be at most 99");
+        }
+        if let Some(url) = &self.url {
+            server::parse(url)?;
+        }
+        Ok(self)
+    }
+
+    /// These settings, as the file in the folder of a lake may have them: who made the lake must not choose where requests
+    /// and cells are sent.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a server that is not this machine.
+    pub fn of_a_lake(self) -> Result<Self> {
+        let Some(url) = &self.url else { return Ok(self) };
+        if server::is_loopback(&server::parse(url)?) {
+            return Ok(self);
+        }
+        Err(Error::Usage(format!(
+            "the `lakeward.toml` of a lake may name a language model on this machine only, not `{url}`: set LAKEWARD_LLM_URL, or \
+             keep the settings in a file of yours that LAKEWARD_CONFIG names"
+        )))
+    }
+
+    /// The server to ask: what the user `said` before what is set here; none where no model is named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an address that is none.
+    pub fn server(&self, said: &Said) -> Result<Option<Server>> {
+        let Some(model) = said.model.clone().or_else(|| self.model.clone()).filter(|model| !model.trim().is_empty())
+        else {
+            return Ok(None);
+        };
+        let url = said.url.clone().or_else(|| self.url.clone()).unwrap_or_else(|| OPENAI.to_string());
+        server::parse(&url)?;
+        Ok(Some(Server { url, model, key: said.key.clone() }))
+    }
+
+    /// How the server is asked.
+    pub fn manners(&self) -> Manners {
+        Manners { retries: self.retries.min(10), concurrency: self.concurrency.clamp(1, 64) }
+    }
+
+    /// What a turn may cost.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            calls: self.calls_per_turn,
+            tokens: self.tokens_per_turn,
+            time: Duration::from_secs_f64(self.seconds_per_turn),
+            call_time: Duration::from_secs_f64(self.timeout_seconds),
+            money: self.money_per_turn,
+            question_price: self.question_price,
+            answer_price: self.answer_price,
+        }
+    }
+}
+
+/// What flags and environment say about the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Base URL of the server.
+    pub url: Option<String>,
+    /// The model's name.
+    pub model: Option<String>,
+    /// The key.
+    pub key: Option<Key>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lake_names_no_server_elsewhere() {
+        let at = |url: &str| LlmConfig { url: Some(url.into()), ..LlmConfig::default() };
+        assert!(at("http://127.0.0.1:8080/v1").of_a_lake().is_ok());
+        let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
+        assert!(error.contains("LAKEWARD_LLM_URL"), "{error}");
+    }
+
+    #[test]
+    fn what_the_user_says_comes_first() {
+        let config = LlmConfig { model: Some("small".into()), ..LlmConfig::default() };
+        assert_eq!(LlmConfig::default().server(&Said::default()).unwrap(), None);
+        assert_eq!(config.server(&Said::default()).unwrap().unwrap().url, OPENAI);
+        let said = Said { url: Some("http://127.0.0.1:1/v1".into()), model: Some("large".into()), key: None };
+        let server = config.server(&said).unwrap().unwrap();
+        assert_eq!((server.url.as_str(), server.model.as_str()), ("http://127.0.0.1:1/v1", "large"));
+    }
+
+    #[test]
+    fn limits_that_cannot_be_kept_are_named() {
+        let broken = LlmConfig { money_per_turn: Some(1.0), ..LlmConfig::default() };
+        assert!(broken.checked().unwrap_err().to_string().contains("money_per_turn"));
+        let broken = LlmConfig { timeout_seconds: f64::NAN, ..LlmConfig::default() };
+        assert!(broken.checked().unwrap_err().to_string().contains("timeout_seconds"));
+    }
+}

@@ -1,0 +1,25 @@
+//! Language models: one question at a time, each bounded, checked and recorded.
+//!
+//! [`Chat`] is the one interface to a model; [`OpenAiChat`] asks a server that speaks the OpenAI protocol, [`Recorded`] gives
+//! back what another run was answered. Nobody asks a [`Chat`] directly: [`LanguageModel`] renders a [`Prompts`] file, keeps to
+//! the limits of the turn, checks the answer against the closed set that the caller names, lets the model repair it once, and
+//! writes down each call. Whatever goes wrong comes back as [`Unanswered`]; the caller then answers without a model.
+//!
+//! Texts of the lake reach a model as cleaned JSON only ([`quote`]). Nothing here knows tables, requests or sessions.
+
+pub mod cache;
+mod call;
+pub mod config;
+mod contract;
+mod openai;
+pub mod prompt;
+pub mod quote;
+mod record;
+mod server;
+
+pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
+pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered};
+pub use openai::OpenAiChat;
+pub use prompt::{PromptUse, Prompts};
+pub use record::{CallOutcome, CallRecord, Recorded};
+pub use server::{Key, Manners, Server};
