@@ -54,6 +54,8 @@ pub mod operate;
 
 pub mod session;
 
+pub mod agentic;
+
 pub mod agent;
 
 pub mod eval;

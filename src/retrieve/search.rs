@@ -13,7 +13,7 @@ use super::ranker::features;
 use super::weights::RankingWeights;
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::index::lexical::{FieldMatch, LexicalEvidence, TypedWord};
+use crate::index::lexical::{FieldMatch, LexicalEvidence, LexicalQuery, TypedWord};
 use crate::index::vectors::VectorSet;
 use crate::index::{ColumnRef, LakeIndex, TableRef};
 
@@ -141,10 +141,7 @@ pub fn search(
         .into_iter()
         .map(|candidate| (options.weights.score(&candidate.features), candidate))
         .collect();
-    // A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
-    ranked.sort_by(|(a, left), (b, right)| {
-        right.exact.cmp(&left.exact).then(b.total_cmp(a)).then(left.table.cmp(&right.table))
-    });
+    sort(&mut ranked);
     ranked.truncate(options.k);
     ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
 }
@@ -163,6 +160,44 @@ pub fn candidates_with_features(
     candidates.iter().map(|candidate| Ok((index.id(candidate.table)?.to_string(), candidate.features))).collect()
 }
 
+/// `tables` in the order in which a search for `text` would rank them, with the evidence: for tables that other searches
+/// proposed. A table asked for twice is answered twice.
+///
+/// # Errors
+/// As [`search`].
+pub fn rank(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    tables: &[TableRef],
+    weights: &SearchWeights,
+) -> Result<Vec<SearchAnswer>> {
+    let lexical = index.lexical().prepare(text)?;
+    let typed = lexical.typed_words();
+    let vector = telling_vector(embedder, &typed);
+    let named = NamedValues::find(index, &typed)?;
+    let ranks = Ranks { lexical: HashMap::new(), dense: HashMap::new() };
+    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &vector, &named, tables, &ranks)?
+        .into_iter()
+        .map(|candidate| (weights.score(&candidate.features), candidate))
+        .collect();
+    sort(&mut ranked);
+    ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
+}
+
+/// Best first. A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
+fn sort(ranked: &mut [(f64, SearchCandidate)]) {
+    ranked.sort_by(|(a, left), (b, right)| {
+        right.exact.cmp(&left.exact).then(b.total_cmp(a)).then(left.table.cmp(&right.table))
+    });
+}
+
+/// Where words and meaning rank tables.
+struct Ranks {
+    lexical: HashMap<TableRef, usize>,
+    dense: HashMap<TableRef, usize>,
+}
+
 /// The tables that words, meaning or cells named propose, at least `k` by words where there are so many.
 fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
     let lexical = index.lexical().prepare(text)?;
@@ -170,10 +205,10 @@ fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) 
     let vector = telling_vector(embedder, &typed);
     let by_words: Vec<TableRef> =
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
-    let lexical_ranks: HashMap<TableRef, usize> =
+    let ranks_by_words: HashMap<TableRef, usize> =
         by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
     let mut dense = nearest_tables(index, &vector, OTHERS_DEPTH.max(k))?;
-    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || lexical_ranks.contains_key(table));
+    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || ranks_by_words.contains_key(table));
     let dense_ranks: HashMap<TableRef, usize> =
         dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
     let named = NamedValues::find(index, &typed)?;
@@ -183,13 +218,25 @@ fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) 
             tables.push(table);
         }
     }
+    looked_at(index, &lexical, &vector, &named, &tables, &Ranks { lexical: ranks_by_words, dense: dense_ranks })
+}
+
+/// `tables` with what they are scored by.
+fn looked_at(
+    index: &LakeIndex,
+    lexical: &LexicalQuery<'_>,
+    vector: &[f32],
+    named: &NamedValues,
+    tables: &[TableRef],
+    ranks: &Ranks,
+) -> Result<Vec<SearchCandidate>> {
     let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
     let evidence = lexical.evidence(&places)?;
     let mut candidates = Vec::with_capacity(tables.len());
-    for (table, lexical) in tables.into_iter().zip(evidence) {
+    for (&table, lexical) in tables.iter().zip(evidence) {
         let segment = index.segment(table.segment)?;
         let cosine =
-            |vectors: &VectorSet| vectors.dot(table.table, &vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
+            |vectors: &VectorSet| vectors.dot(table.table, vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
         let (values, held) = named.of(table);
         let features = SearchFeatures {
             words: lexical.words,
@@ -208,8 +255,8 @@ fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) 
             table,
             exact: lexical.matched.iter().any(|matched| matched.exact),
             features,
-            lexical_rank: lexical_ranks.get(&table).copied(),
-            dense_rank: dense_ranks.get(&table).copied(),
+            lexical_rank: ranks.lexical.get(&table).copied(),
+            dense_rank: ranks.dense.get(&table).copied(),
             named: held.into_iter().map(|(value, column)| (value.to_string(), column)).collect(),
             lexical,
         });

@@ -23,6 +23,7 @@ mod query;
 mod score;
 mod search;
 mod segment;
+mod vocabulary;
 
 #[cfg(test)]
 mod measure;
@@ -35,3 +36,4 @@ pub use field::{Boosts, LexicalField};
 pub use packed::{KIND, VERSION};
 pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};
 pub use segment::LexicalSegment;
+pub use vocabulary::WordRarity;

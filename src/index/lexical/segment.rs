@@ -111,6 +111,31 @@ impl OpenSegment {
         })
     }
 
+    /// How many documents have `term`.
+    pub fn documents_with(&self, field: usize, term: &Term) -> Result<u64> {
+        let Some(readers) = &self.readers else { return Ok(0) };
+        guarded(&self.path, || Ok(readers.text[field].doc_freq(term)?.into()))
+    }
+
+    /// Calls `each` with the terms of a field that begin as `term` does, in order, at most `most`.
+    pub fn for_each_term_like(&self, field: usize, term: &str, most: usize, mut each: impl FnMut(&str)) -> Result<()> {
+        let (Some(readers), Some(first)) = (&self.readers, term.chars().next()) else { return Ok(()) };
+        let mut begin = [0; 4];
+        let begin = first.encode_utf8(&mut begin).as_bytes();
+        guarded(&self.path, || {
+            let mut terms = readers.text[field].terms().range().ge(begin).into_stream()?;
+            for _ in 0..most {
+                if !terms.advance() || !terms.key().starts_with(begin) {
+                    break;
+                }
+                if let Ok(term) = std::str::from_utf8(terms.key()) {
+                    each(term);
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// The postings of `term`, to be sought in.
     pub fn postings(&self, field: usize, term: &Term) -> Result<Option<BlockSegmentPostings>> {
         let Some(readers) = &self.readers else { return Ok(None) };

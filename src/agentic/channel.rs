@@ -1,0 +1,73 @@
+//! What can be searched: one list of tables for one text.
+
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::index::{LakeIndex, TableRef};
+use crate::retrieve::channels;
+
+/// What a channel compares, which decides how much it counts for which query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// Words as they are written.
+    Words,
+    /// What they mean.
+    Meaning,
+}
+
+/// A ranked list for a text.
+pub trait Channel {
+    /// Its name in traces: lower-case words joined by hyphens.
+    fn name(&self) -> &str;
+
+    /// What it compares.
+    fn kind(&self) -> ChannelKind;
+
+    /// How much it counts beside the others of its kind; 1 for the tables themselves.
+    fn weight(&self) -> f64 {
+        1.0
+    }
+
+    /// At most `depth` tables with its own scores, best first, each once.
+    ///
+    /// # Errors
+    /// Whatever keeps it from searching; the others are asked all the same.
+    fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>>;
+}
+
+/// Tables by their words (BM25F).
+pub struct WordsChannel<'a>(pub &'a LakeIndex);
+
+impl Channel for WordsChannel<'_> {
+    fn name(&self) -> &str {
+        "words"
+    }
+
+    fn kind(&self) -> ChannelKind {
+        ChannelKind::Words
+    }
+
+    fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>> {
+        named(self.0, channels::by_words(self.0, text, depth)?)
+    }
+}
+
+/// Tables by their vectors.
+pub struct MeaningChannel<'a>(pub &'a LakeIndex, pub &'a dyn Embedder);
+
+impl Channel for MeaningChannel<'_> {
+    fn name(&self) -> &str {
+        "meaning"
+    }
+
+    fn kind(&self) -> ChannelKind {
+        ChannelKind::Meaning
+    }
+
+    fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>> {
+        named(self.0, channels::by_meaning(self.0, self.1, text, depth)?)
+    }
+}
+
+fn named(index: &LakeIndex, found: Vec<(TableRef, f64)>) -> Result<Vec<(String, f64)>> {
+    found.into_iter().map(|(table, score)| Ok((index.id(table)?.to_string(), score))).collect()
+}
