@@ -108,6 +108,10 @@ pub enum FailureKind {
     ServerError,
     /// The question is longer than the model can read.
     TooLong,
+    /// The answer did not end within the tokens allowed.
+    Unfinished,
+    /// The model declines to answer this question.
+    Declined,
     /// The answer is no answer of this protocol, cut off, or larger than any answer may be.
     Broken,
     /// A replay has no answer to this question.
@@ -128,6 +132,11 @@ impl ChatFailure {
     /// A failure with its message, cleaned and cut to 300 characters: it may hold the server's words.
     pub fn new(kind: FailureKind, message: &str) -> Self {
         Self { kind, message: super::quote::clean(message, 300) }
+    }
+
+    /// Whether another question may be answered all the same.
+    pub fn is_of_the_question(&self) -> bool {
+        matches!(self.kind, FailureKind::TooLong | FailureKind::Unfinished | FailureKind::Declined)
     }
 }
 

@@ -91,7 +91,7 @@ struct State {
     calls: Vec<CallRecord>,
     /// The first thing that went wrong.
     trouble: Option<Unanswered>,
-    /// A failure after which asking again is no use in this turn.
+    /// A failure after which asking is no use in this turn, whatever the question.
     broken: Option<ChatFailure>,
 }
 
@@ -212,7 +212,9 @@ impl<'a> LanguageModel<'a> {
         let checked = match checked {
             Ok(checked) => checked,
             Err(failure) => {
-                self.state().broken.get_or_insert_with(|| failure.clone());
+                if !failure.is_of_the_question() {
+                    self.state().broken.get_or_insert_with(|| failure.clone());
+                }
                 return Err(failure.clone().into());
             }
         };

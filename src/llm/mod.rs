@@ -9,7 +9,9 @@
 
 pub mod cache;
 mod call;
+mod complaint;
 pub mod config;
+pub(crate) mod connection;
 mod contract;
 mod openai;
 pub mod prompt;

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Usage};
-use super::server::{Connection, Manners, Server};
+use super::complaint;
+use super::connection::Connection;
+use super::server::{Manners, Server};
 use crate::error::Result;
 
 /// How a server is told what shape an answer must have.
@@ -60,13 +62,16 @@ pub struct OpenAiChat {
     dialect: Mutex<Dialect>,
 }
 
-/// The parts of an answer that are used; servers differ in the others.
+/// The parts of an answer that are used; servers differ in the others, and in the shape of some of these.
 #[derive(Deserialize)]
 struct Completion {
     #[serde(default)]
     choices: Vec<Choice>,
     #[serde(default)]
-    usage: Option<Counted>,
+    usage: Value,
+    /// Some servers report an error with the status of success.
+    #[serde(default)]
+    error: Value,
 }
 
 #[derive(Deserialize)]
@@ -79,18 +84,23 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Said {
+    /// A text, or parts with a text each.
     #[serde(default)]
-    content: Option<String>,
+    content: Value,
     #[serde(default)]
     refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Value,
 }
 
-#[derive(Deserialize)]
-struct Counted {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
+impl Said {
+    fn text(&self) -> String {
+        match &self.content {
+            Value::String(text) => text.clone(),
+            Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+            _ => String::new(),
+        }
+    }
 }
 
 impl OpenAiChat {
@@ -137,47 +147,60 @@ impl Chat for OpenAiChat {
 
     fn complete(&self, call: &ChatCall, timeout: Duration) -> Result<ChatAnswer, ChatFailure> {
         let deadline = Instant::now() + timeout;
-        let mut dialect = self.dialect();
+        let known = self.dialect();
+        let mut dialect = known;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let chat = self.connection.client().chat();
-            let asked = self.connection.ask::<Completion>(left, chat.create_byot(self.body(call, dialect)));
-            match asked {
+            match self.connection.ask::<Completion>(left, chat.create_byot(self.body(call, dialect))) {
                 Ok(completion) => {
-                    *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
-                    return answer(self.id(), completion);
+                    if dialect != known {
+                        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
+                    }
+                    return self.answer(completion);
                 }
-                Err(failure) => {
-                    // Which part of a question it cannot take a server says in words only, if at all.
-                    let weaker = dialect.without(&failure.message);
-                    dialect = match weaker.filter(|_| failure.kind == FailureKind::Refused && is_complaint(&failure)) {
-                        Some(weaker) => weaker,
-                        None => return Err(failure),
-                    };
-                }
+                // Which part of a question it cannot take a server says in words only, if at all.
+                Err(unmet) => match unmet.complaint.and_then(|complaint| dialect.without(&complaint)) {
+                    Some(weaker) => dialect = weaker,
+                    None => return Err(unmet.failure),
+                },
             }
         }
     }
 }
 
-/// Whether a refusal is about the question, not about the one who asks: 400, 404, 415, 422 or 501.
-fn is_complaint(failure: &ChatFailure) -> bool {
-    ["answers 400", "answers 415", "answers 422", "answers 501"].iter().any(|status| failure.message.contains(status))
-}
-
-fn answer(id: &str, completion: Completion) -> Result<ChatAnswer, ChatFailure> {
-    let broken = |what: &str| ChatFailure::new(FailureKind::Broken, &format!("`{id}` {what}"));
-    let choice = completion.choices.into_iter().next().ok_or_else(|| broken("gives an answer without a choice"))?;
-    if choice.finish_reason.as_deref() == Some("length") {
-        return Err(broken("did not finish its answer in the tokens allowed"));
+impl OpenAiChat {
+    fn answer(&self, completion: Completion) -> Result<ChatAnswer, ChatFailure> {
+        let fails = |kind, what: &str| Err(self.connection.failure(kind, what));
+        let Some(choice) = completion.choices.into_iter().next() else {
+            return match complaint::words_of(&completion.error) {
+                Some(words) => fails(FailureKind::Refused, &format!("answers: {words}")),
+                None => fails(FailureKind::Broken, "gives an answer without a choice"),
+            };
+        };
+        match choice.finish_reason.as_deref() {
+            Some("length") => {
+                return fails(FailureKind::Unfinished, "did not finish its answer in the tokens allowed");
+            }
+            Some("content_filter") => return fails(FailureKind::Declined, "holds its answer back"),
+            _ => {}
+        }
+        let Some(said) = choice.message else {
+            return fails(FailureKind::Broken, "gives an answer without a message");
+        };
+        if let Some(refusal) = said.refusal.as_deref().filter(|refusal| !refusal.is_empty()) {
+            return fails(FailureKind::Declined, &format!("declines: {refusal}"));
+        }
+        let text = said.text();
+        if text.trim().is_empty() {
+            let calls = said.tool_calls.as_array().is_some_and(|calls| !calls.is_empty());
+            let what = if calls { "calls a tool instead of answering" } else { "gives an empty answer" };
+            return fails(FailureKind::Broken, what);
+        }
+        let counted = |name: &str| completion.usage.get(name).and_then(Value::as_u64);
+        let usage = counted("prompt_tokens")
+            .zip(counted("completion_tokens"))
+            .map(|(prompt_tokens, answer_tokens)| Usage { prompt_tokens, answer_tokens });
+        Ok(ChatAnswer { text: self.connection.without_key(&text), usage })
     }
-    let said = choice.message.ok_or_else(|| broken("gives an answer without a message"))?;
-    if let Some(refusal) = said.refusal.filter(|refusal| !refusal.is_empty()) {
-        return Err(ChatFailure::new(FailureKind::Refused, &format!("`{id}` declines: {refusal}")));
-    }
-    let text = said.content.filter(|text| !text.trim().is_empty()).ok_or_else(|| broken("gives an empty answer"))?;
-    let usage = completion
-        .usage
-        .map(|counted| Usage { prompt_tokens: counted.prompt_tokens, answer_tokens: counted.completion_tokens });
-    Ok(ChatAnswer { text, usage })
 }
