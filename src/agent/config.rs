@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, nearest_field};
+use crate::llm::config::LlmConfig;
 use crate::recommend::utility::UtilityWeights;
 use crate::retrieve::{RankingWeights, RelevanceWeights};
 
@@ -31,6 +32,8 @@ pub struct Config {
     pub relevance: RelevanceWeights,
     /// How conversations are read.
     pub conversation: ConversationConfig,
+    /// The language model.
+    pub llm: LlmConfig,
 }
 
 fn shipped() -> RankingWeights {
@@ -45,6 +48,7 @@ impl Default for Config {
             utility: UtilityWeights::default(),
             relevance: RelevanceWeights::default(),
             conversation: ConversationConfig::default(),
+            llm: LlmConfig::default(),
         }
     }
 }
@@ -78,7 +82,10 @@ impl Config {
             return Err(Error::Usage(format!("`{}` has {size} bytes; that is no configuration", path.display())));
         }
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-        let config: Self = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
+        let mut config: Self = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
+        if let Some(prompts) = &mut config.llm.prompts {
+            *prompts = path.parent().unwrap_or(Path::new("")).join(&prompts);
+        }
         config.with_weights(path)?.checked(path)
     }
 
@@ -104,7 +111,7 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        Ok(Self { weights: self.weights, conversation: self.conversation, ..ranked })
+        Ok(Self { weights: self.weights, conversation: self.conversation, llm: self.llm, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
@@ -130,7 +137,7 @@ impl Config {
         if weights.iter().any(|kind| kind.iter().all(|(_, value)| *value == 0.0)) {
             return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
         }
-        Ok(self)
+        Ok(Self { llm: self.llm.checked()?, ..self })
     }
 }
 

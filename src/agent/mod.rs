@@ -3,13 +3,18 @@
 
 pub mod config;
 pub mod grounding;
+pub mod model;
 pub mod operations;
 pub mod signals;
 mod tables;
+pub mod trace;
 mod turn;
 
 use std::cell::OnceCell;
 use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::embed::Embedder;
 use crate::index::LakeIndex;
@@ -17,9 +22,10 @@ use crate::operate::LakeContext;
 use crate::retrieve::RankingWeights;
 use crate::session::SessionStore;
 use config::Config;
+use model::ModelAccess;
 
 /// What a turn is asked with.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// The request in words; may be empty where a table is given.
     pub text: String,
@@ -43,6 +49,8 @@ pub struct Agent<'a> {
     sessions: SessionStore,
     /// Runs SQL; made when it is first needed.
     context: OnceCell<LakeContext>,
+    /// The model that may be asked.
+    model: Option<ModelAccess<'a>>,
 }
 
 impl<'a> Agent<'a> {
@@ -55,6 +63,11 @@ impl<'a> Agent<'a> {
         sessions: SessionStore,
     ) -> Self {
         let ranking = RankingWeights { relevance: config.relevance, ..config.ranking.clone() };
-        Self { lake, index, embedder, config, ranking, sessions, context: OnceCell::new() }
+        Self { lake, index, embedder, config, ranking, sessions, context: OnceCell::new(), model: None }
+    }
+
+    /// The same agent with a language model at hand.
+    pub fn with_model(self, model: Option<ModelAccess<'a>>) -> Self {
+        Self { model, ..self }
     }
 }

@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::grounding::LakeGrounding;
+use super::model::{self, ModelAccess};
 use super::signals::{self, context::Context};
+use super::trace::{ModelUse, Provenance, RankedList};
 use super::{Agent, Request};
+use crate::agentic::card::{Card, Found};
+use crate::agentic::listwise::{Asked, Order};
 use crate::error::{Error, Result};
+use crate::llm::{LanguageModel, Limits};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, as_operand, utilities};
@@ -37,6 +42,8 @@ struct Scored {
     /// U(T, O) of each operation, greatest first.
     utilities: Vec<(OperationKind, Utility)>,
     accepted: bool,
+    /// Its rank in the model's order, from 1.
+    model_rank: Option<usize>,
 }
 
 impl Scored {
@@ -56,10 +63,20 @@ impl Agent<'_> {
     /// [`Error::Usage`] for a request without words and table; [`Error::UnknownTable`], [`Error::UnknownColumn`]; whatever
     /// reading the working table and the index reports.
     pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Recommendation> {
-        let turn = self.hear(session, request)?;
-        let recommendation = self.recommend(session, &turn)?;
+        self.traced_turn(session, request).map(|(recommendation, _)| recommendation)
+    }
+
+    /// The same with what led to the answer, for [`super::trace::TurnTrace`].
+    ///
+    /// # Errors
+    /// Those of [`Agent::turn`].
+    pub fn traced_turn(&self, session: &mut Session, request: &Request) -> Result<(Recommendation, Provenance)> {
+        let model =
+            self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
+        let turn = self.hear(session, request, model.as_ref())?;
+        let (recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
         session.push_turn(&request.text, &recommendation);
-        Ok(recommendation)
+        Ok((recommendation, Provenance { lists, model: model.map(ModelUse::of) }))
     }
 
     /// U(T, O) of every candidate, once for each operation with it: what the first turn of a session ranks by. Candidates
@@ -69,7 +86,7 @@ impl Agent<'_> {
     /// Those of [`Agent::turn`].
     pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
         let mut session = Session::new("weigh", "");
-        let turn = self.hear(&mut session, request)?;
+        let turn = self.hear(&mut session, request, None)?;
         let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref(), &turn.text)?;
         let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
         let mut weighed: Vec<(String, Vec<Utility>)> =
@@ -79,7 +96,12 @@ impl Agent<'_> {
     }
 
     /// What a request says in its session; a table that it names becomes the working table.
-    fn hear<'r>(&self, session: &mut Session, request: &'r Request) -> Result<Turn<'r>> {
+    fn hear<'r>(
+        &self,
+        session: &mut Session,
+        request: &'r Request,
+        model: Option<&LanguageModel<'_>>,
+    ) -> Result<Turn<'r>> {
         if let Some(name) = &request.table {
             session.use_table(self.input(name)?);
         }
@@ -94,7 +116,14 @@ impl Agent<'_> {
             (None, _) => None,
         };
         let answered = answered(session, &request.text);
-        let signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
+        let mut signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
+        if let (Some(model), None, false) = (model, &answered, request.text.trim().is_empty()) {
+            let earlier = self.window(session);
+            if let Some((operation, intention)) = model::signals(model, &request.text, &earlier, query.as_ref()) {
+                signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.voice);
+                signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.voice);
+            }
+        }
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
         Ok(Turn { request, text, signals, working, query, column, answered })
     }
@@ -109,14 +138,18 @@ impl Agent<'_> {
             };
             return Signals { operation, overrides: Vec::new(), ..before.clone() };
         }
-        let window = self.config.conversation.window;
-        let latest = &session.turns[session.turns.len().saturating_sub(window)..];
         let context = Context {
-            texts: latest.iter().map(|turn| turn.text.as_str()).collect(),
+            texts: self.window(session),
             last_turn: session.turns.last().map_or(0, |turn| turn.number),
             constraints: session.constraints.clone(),
         };
         signals::read(text, &context, &LakeGrounding::new(self.index, self.headers_in_view(session, query)))
+    }
+
+    /// The texts of the turns that a request is read with, oldest first.
+    fn window<'s>(&self, session: &'s Session) -> Vec<&'s str> {
+        let latest = &session.turns[session.turns.len().saturating_sub(self.config.conversation.window)..];
+        latest.iter().map(|turn| turn.text.as_str()).collect()
     }
 
     /// The headers of the working table and of the tables shown last.
@@ -129,11 +162,22 @@ impl Agent<'_> {
         own.chain(theirs).map(|column| column.name).collect()
     }
 
-    fn recommend(&self, session: &Session, turn: &Turn<'_>) -> Result<Recommendation> {
+    fn recommend(
+        &self,
+        session: &Session,
+        turn: &Turn<'_>,
+        model: Option<&LanguageModel<'_>>,
+    ) -> Result<(Recommendation, Vec<RankedList>)> {
         let Turn { signals, query, working, .. } = turn;
         let has_working = query.is_some();
         let spec = turn.spec();
         let mut scored = self.scored(session, turn, &spec, query.as_ref(), &turn.text)?;
+        let mut lists = lists(&scored);
+        if let Some(order) = model.and_then(|model| self.ordered_by(model, turn, &spec, &scored)) {
+            lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
+            scored = self.reordered(scored, &order);
+        }
+        lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
         let pair = if has_working { None } else { self.pair(session, turn, &spec, &scored)? };
         let mut notes = Vec::new();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
@@ -159,7 +203,10 @@ impl Agent<'_> {
         let wanted = columns_to_add(&signals.constraints, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted);
         let supplements = supplements(partners, &wanted, &turn.request.text);
-        let question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
+        let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
+        if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
+            question.text = model::reworded(model, &turn.request.text, question);
+        }
         let mut operations =
             operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplements, question });
         for operation in operations.iter_mut().take(WITH_SQL) {
@@ -175,9 +222,55 @@ impl Agent<'_> {
         if scored.is_empty() {
             notes.push("no table of the lake was found for this".into());
         }
+        if let Some(trouble) = model.and_then(LanguageModel::trouble) {
+            notes.push(format!("answered without the help of the language model: {trouble}"));
+        }
         scored.truncate(turn.request.k.max(1));
         let tables = scored.into_iter().map(ranked_table).collect();
-        Ok(Recommendation { signals: signals.clone(), spec, tables, operations, notes })
+        Ok((Recommendation { signals: signals.clone(), spec, tables, operations, notes }, lists))
+    }
+
+    /// What the model may cost in a turn; a replay is bounded by what was recorded.
+    fn limits(&self) -> Limits {
+        match self.model {
+            Some(ModelAccess { replay: true, .. }) => Limits::NONE,
+            _ => self.config.llm.limits(),
+        }
+    }
+
+    /// The first candidates in the model's order.
+    fn ordered_by(
+        &self,
+        model: &LanguageModel<'_>,
+        turn: &Turn<'_>,
+        spec: &TaskSpec,
+        scored: &[Scored],
+    ) -> Option<Order> {
+        let first = &scored[..scored.len().min(self.config.llm.candidates)];
+        let cards: Vec<Card> =
+            first.iter().map(|scored| Card::of(&scored.candidate.entry, Found::from(&scored.candidate))).collect();
+        let asked = Asked {
+            request: &turn.request.text,
+            operation: turn.signals.operation.label.name(),
+            intention: turn.signals.intention.label.name(),
+            specification: serde_json::to_value(spec).unwrap_or_default(),
+            table: model::table_at_hand(turn.query.as_ref()),
+        };
+        model::order(model, &asked, &cards)
+    }
+
+    /// The candidates, the first of them in computed and model's order fused.
+    fn reordered(&self, scored: Vec<Scored>, order: &Order) -> Vec<Scored> {
+        let scores: Vec<f64> = scored.iter().take(order.places.len()).map(|scored| scored.best().1.total).collect();
+        let fused = order.fused(&scores, self.config.llm.voice);
+        let mut places: Vec<Option<Scored>> = scored.into_iter().map(Some).collect();
+        for (rank, place) in order.places.iter().take(order.named).enumerate() {
+            if let Some(Some(scored)) = places.get_mut(*place) {
+                scored.model_rank = Some(rank + 1);
+            }
+        }
+        let first: Vec<Scored> = fused.into_iter().filter_map(|place| places[place].take()).collect();
+        first.into_iter().chain(places.into_iter().flatten()).collect()
     }
 
     /// The candidates with their scores, greatest utility first, ties by id; without the rejected ones.
@@ -222,7 +315,7 @@ impl Agent<'_> {
                 let accepted = session.is_accepted(candidate.entry.id.as_str());
                 let purpose = Purpose { accepted, ..purpose };
                 let utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
-                Scored { candidate, fit, utilities, accepted }
+                Scored { candidate, fit, utilities, accepted, model_rank: None }
             })
             .collect();
         scored.sort_by(|a, b| b.best().1.total.total_cmp(&a.best().1.total).then_with(|| a.id().cmp(b.id())));
@@ -252,6 +345,22 @@ impl Agent<'_> {
 /// The best candidate that an operation can start from: its data is in the lake.
 fn best_table(scored: &[Scored]) -> Option<&Scored> {
     scored.iter().find(|scored| !scored.candidate.entry.record)
+}
+
+/// What each search ranked, and the utility.
+fn lists(scored: &[Scored]) -> Vec<RankedList> {
+    let by = |name, score: &dyn Fn(&Scored) -> Option<f64>| {
+        let mut hits: Vec<(&str, f64)> =
+            scored.iter().filter_map(|scored| Some((scored.id(), score(scored)?))).collect();
+        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        RankedList::of(name, hits.into_iter().map(|(id, score)| (id, Some(score))))
+    };
+    let found = |scored: &Scored| scored.candidate.search.as_ref().map(|answer| answer.score);
+    let joined = |scored: &Scored| scored.candidate.join.as_ref().map(|answer| answer.score);
+    let aligned = |scored: &Scored| scored.candidate.union.as_ref().map(|answer| answer.score);
+    let all = [by("search", &found), by("join", &joined), by("union", &aligned)];
+    let utility = by("utility", &|scored| Some(scored.best().1.total));
+    all.into_iter().filter(|list| !list.hits.is_empty()).chain([utility]).collect()
 }
 
 /// What a turn is answered from.
@@ -377,7 +486,7 @@ fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &str) -> Vec<&
 fn ranked_table(scored: Scored) -> RankedTable {
     let (operation, utility) = scored.best();
     let reason = reason(&scored, operation);
-    let Scored { candidate, fit, accepted, .. } = scored;
+    let Scored { candidate, fit, accepted, model_rank, .. } = scored;
     let Candidate { entry, search, join, union, .. } = candidate;
     RankedTable {
         table: entry.id.as_str().to_string(),
@@ -390,6 +499,7 @@ fn ranked_table(scored: Scored) -> RankedTable {
         fit,
         evidence: Evidence { search, join, union },
         accepted,
+        model_rank,
         reason,
     }
 }
@@ -410,6 +520,9 @@ fn reason(scored: &Scored, operation: OperationKind) -> String {
     let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
     parts.extend(scored.fit.constraints.iter().filter(|(_, check)| check.met).map(|(_, check)| check.evidence.clone()));
     parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
+    if let Some(rank) = scored.model_rank.filter(|rank| *rank <= 3) {
+        parts.push(format!("the model's number {rank}"));
+    }
     if scored.accepted {
         parts.insert(0, "accepted".into());
     }

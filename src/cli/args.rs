@@ -31,8 +31,25 @@ pub struct Arguments {
     /// Say on stderr how long it took and how much memory.
     #[arg(long, global = true)]
     pub timing: bool,
+    #[command(flatten)]
+    pub llm: LlmArguments,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Which language model helps; its key comes from LAKEWARD_LLM_KEY or OPENAI_API_KEY.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Language model (none is needed)")]
+pub struct LlmArguments {
+    /// The model's name on its server; without one no model is asked.
+    #[arg(long, global = true, env = "LAKEWARD_LLM_MODEL", value_name = "NAME")]
+    pub llm_model: Option<String>,
+    /// Base URL of a server that speaks the OpenAI protocol; OPENAI_BASE_URL, then OpenAI's own by default.
+    #[arg(long, global = true, env = "LAKEWARD_LLM_URL", value_name = "URL")]
+    pub llm_url: Option<String>,
+    /// Ask no model, whatever is configured.
+    #[arg(long, global = true)]
+    pub no_llm: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -65,6 +82,8 @@ pub enum Command {
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
+    /// Answer again as a trace has it (`ask --trace`), without a model; or say where two traces part.
+    Replay(ReplayCommand),
     /// Check every byte of the index.
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
@@ -107,8 +126,20 @@ pub struct AskCommand {
     /// Answer as the next turn of this session; it begins where there is none.
     #[arg(long, short, value_name = "NAME")]
     pub session: Option<String>,
+    /// Write all that led to the answer to this file, which must not exist yet; `lakeward replay` answers from it.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub answers: Answers,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayCommand {
+    /// The trace.
+    pub trace: PathBuf,
+    /// Another trace of the same request: say where the two part instead.
+    #[arg(long, value_name = "TRACE")]
+    pub against: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -324,6 +355,9 @@ pub struct ReplCommand {
     /// Begin a new session, called by the date and a number.
     #[arg(long, conflicts_with = "session")]
     pub new: bool,
+    /// Write a trace of every turn into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub traces: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -367,6 +401,8 @@ pub enum SchemaOf {
     Sql,
     Sessions,
     Session,
+    Trace,
+    Replay,
     Eval,
     Tune,
     Verify,

@@ -7,9 +7,12 @@ use serde::Serialize;
 
 use super::args::{Arguments, AskCommand};
 use super::lake::{Place, embedder};
-use super::{Status, printer};
+use super::model::Model;
+use super::{Status, printer, replay};
+use crate::agent::trace::ModelUse;
 use crate::agent::{Agent, Request};
 use crate::error::{Error, Result};
+use crate::llm::Spent;
 use crate::recommend::Recommendation;
 use crate::session::{Session, SessionStore};
 
@@ -27,8 +30,28 @@ pub struct AskDocument {
     /// The answer.
     #[serde(flatten)]
     pub recommendation: Recommendation,
+    /// The language model that helped, with what it cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelCost>,
     /// Time to answer with the index open, in milliseconds.
     pub elapsed_ms: f64,
+}
+
+/// A language model, with what it cost.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ModelCost {
+    /// Model and server.
+    pub id: String,
+    /// What it cost.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+impl ModelCost {
+    /// The cost of what was asked.
+    pub fn of(used: &ModelUse) -> Self {
+        Self { id: used.id.clone(), spent: used.spent }
+    }
 }
 
 /// Answers one request, alone or as the next turn of a session.
@@ -44,7 +67,11 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         },
         None => Session::new("", lake),
     };
-    let agent = Agent::new(&place.lake, &index, embedder(), place.config()?, store.clone());
+    let config = place.config()?;
+    let model = Model::of(arguments, &place, &config)?;
+    let agent = Agent::new(&place.lake, &index, embedder(), config, store.clone())
+        .with_model(model.as_ref().map(Model::access));
+    let trace_file = command.trace.as_deref().map(replay::create).transpose()?;
     let request = Request {
         text: command.text.join(" "),
         table: command.table.clone(),
@@ -52,8 +79,16 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         k: command.answers.k as usize,
     };
     let started = Instant::now();
-    let recommendation = agent.turn(&mut session, &request)?;
+    let (recommendation, provenance) = match trace_file {
+        None => agent.traced_turn(&mut session, &request)?,
+        Some(file) => {
+            let trace = agent.trace(&mut session, &request)?;
+            replay::write(&trace, file)?;
+            (trace.answer, trace.provenance)
+        }
+    };
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+    let cost = provenance.model.as_ref().map(ModelCost::of);
     if command.session.is_some() {
         store.save(&mut session)?;
     }
@@ -65,6 +100,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
             turn: session.latest().map_or(1, |turn| turn.number),
             session: command.session.clone(),
             recommendation,
+            model: cost,
             elapsed_ms,
         };
         printer::json(&document)?;
@@ -74,18 +110,19 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
             printer::recommendation::why(&recommendation);
         }
         if !arguments.quiet {
-            next(command, elapsed_ms);
+            next(command, elapsed_ms, cost.as_ref());
         }
     }
     Ok(if found { Status::Done } else { Status::NothingFound })
 }
 
 /// What to type next, on stderr.
-fn next(command: &AskCommand, elapsed_ms: f64) {
+fn next(command: &AskCommand, elapsed_ms: f64, cost: Option<&ModelCost>) {
     let next = match (&command.session, command.answers.explain) {
         (Some(session), _) => format!("`lakeward repl --session {session}` goes on and carries operations out"),
         (None, true) => "`lakeward repl` carries operations out".into(),
         (None, false) => "`--explain` shows every term, `lakeward repl` carries operations out".into(),
     };
-    printer::narrate(&format!("answered in {elapsed_ms:.0} ms; {next}"));
+    let model = cost.map(|cost| format!(" ({})", printer::conversation::model_cost(cost))).unwrap_or_default();
+    printer::narrate(&format!("answered in {elapsed_ms:.0} ms{model}; {next}"));
 }

@@ -40,7 +40,10 @@ impl Place {
         match std::env::var_os("LAKEWARD_CONFIG") {
             Some(path) if Path::new(&path).is_file() => Config::load(Path::new(&path)),
             Some(path) => Err(Error::Usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
-            None => Config::load(&self.lake.join(config::FILE_NAME)),
+            None => {
+                let config = Config::load(&self.lake.join(config::FILE_NAME))?;
+                Ok(Config { llm: config.llm.of_a_lake()?, ..config })
+            }
         }
     }
 

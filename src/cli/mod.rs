@@ -9,10 +9,12 @@ mod eval;
 mod index;
 mod interrupt;
 mod lake;
+mod model;
 mod printer;
 mod profile;
 mod progress;
 mod repl;
+mod replay;
 mod schema;
 mod search;
 mod sessions;
@@ -98,6 +100,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Tune(command) => tune::run(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
+        Command::Replay(command) => replay::run(arguments, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),
     }

@@ -5,11 +5,13 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
 use super::profile::{TableList, TableReport};
+use super::replay::ReplayDocument;
 use super::search::{Document, JoinDocument};
 use super::sessions::SessionList;
 use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
+use crate::agent::trace;
 use crate::error::Result;
 use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
@@ -30,6 +32,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Sql => schema_for!(SqlDocument),
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),
+        SchemaOf::Trace => trace::schema(),
+        SchemaOf::Replay => schema_for!(ReplayDocument),
         SchemaOf::Eval => schema_for!(EvalReport),
         SchemaOf::Tune => schema_for!(TuneReport),
         SchemaOf::Verify => schema_for!(Verification),

@@ -114,6 +114,8 @@ pub enum FailureKind {
     Declined,
     /// The answer is no answer of this protocol, cut off, or larger than any answer may be.
     Broken,
+    /// A limit of the turn does not allow the question.
+    Limit,
     /// A replay has no answer to this question.
     NotRecorded,
 }
@@ -136,7 +138,8 @@ impl ChatFailure {
 
     /// Whether another question may be answered all the same.
     pub fn is_of_the_question(&self) -> bool {
-        matches!(self.kind, FailureKind::TooLong | FailureKind::Unfinished | FailureKind::Declined)
+        use FailureKind::{Declined, Limit, TooLong, Unfinished};
+        matches!(self.kind, TooLong | Unfinished | Declined | Limit)
     }
 }
 

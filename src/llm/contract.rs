@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::cache::AnswerCache;
-use super::call::{Chat, ChatAnswer, ChatCall, ChatFailure, Message, Role, Usage};
+use super::call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
 use super::prompt::{PromptUse, Prompts};
 use super::quote;
 use super::record::{CallOutcome, CallRecord};
@@ -34,6 +34,17 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// No limit but that of numbers: for a replay, whose record says where the limits were.
+    pub const NONE: Limits = Limits {
+        calls: usize::MAX,
+        tokens: u64::MAX,
+        time: Duration::from_secs(u32::MAX as u64),
+        call_time: Duration::from_secs(60),
+        money: None,
+        question_price: 0.0,
+        answer_price: 0.0,
+    };
+
     fn price(&self, usage: Usage) -> f64 {
         (usage.prompt_tokens as f64 * self.question_price + usage.answer_tokens as f64 * self.answer_price) / 1e6
     }
@@ -198,7 +209,17 @@ impl<'a> LanguageModel<'a> {
                 return Ok((text, Ok(answer)));
             }
         }
-        let timeout = self.allowed(call)?;
+        let timeout = match self.allowed(call) {
+            Ok(timeout) => timeout,
+            Err(unanswered) => {
+                if let Unanswered::Limit(_) = &unanswered {
+                    // A replay must end here, too, however fast it is.
+                    let failure = Err(ChatFailure::new(FailureKind::Limit, &unanswered.to_string()));
+                    self.write_down(prompt, &key, call, &failure, CallOutcome::Failed, None);
+                }
+                return Err(unanswered);
+            }
+        };
         let started = Instant::now();
         let answered = self.chat.complete(call, timeout);
         let elapsed = started.elapsed();
@@ -284,7 +305,7 @@ impl<'a> LanguageModel<'a> {
             outcome,
             usage,
             elapsed_ms,
-            cached: elapsed.is_none(),
+            cached: elapsed.is_none() && answered.is_ok(),
         });
     }
 
@@ -328,7 +349,7 @@ fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::{FailureKind, Recorded};
+    use crate::llm::Recorded;
 
     /// Answers in turn, whatever it is asked.
     struct Script(Mutex<Vec<Result<&'static str, FailureKind>>>);

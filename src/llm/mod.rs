@@ -7,7 +7,7 @@
 //!
 //! Texts of the lake reach a model as cleaned JSON only ([`quote`]). Nothing here knows tables, requests or sessions.
 
-pub mod cache;
+mod cache;
 mod call;
 mod complaint;
 pub mod config;
@@ -19,6 +19,7 @@ pub mod quote;
 mod record;
 mod server;
 
+pub use cache::AnswerCache;
 pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
 pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered};
 pub use openai::OpenAiChat;

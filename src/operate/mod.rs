@@ -31,6 +31,7 @@ mod table;
 pub use context::{LakeContext, Limits};
 pub use export::{Exported, export};
 pub use notes::{Note, NoteKind};
+pub use output::{Output, exists};
 pub use preview::{Preview, PreviewLimits, preview};
 pub use rows::{ResultColumn, Rows, texts};
 pub use run::{Outcome, OutcomeInput, run};

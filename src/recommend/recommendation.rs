@@ -48,6 +48,9 @@ pub struct RankedTable {
     /// Whether the analyst accepted it earlier.
     #[serde(default)]
     pub accepted: bool,
+    /// Its rank by the language model, from 1, where one ordered the tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_rank: Option<usize>,
     /// The answer in one line.
     pub reason: String,
 }

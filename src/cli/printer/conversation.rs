@@ -3,6 +3,8 @@
 use serde_json::Value;
 
 use super::{list, narrate, out, right_align};
+use crate::cli::ask::ModelCost;
+use crate::llm::Spent;
 use crate::operate::Preview;
 use crate::operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
 use crate::recommend::Recommendation;
@@ -19,6 +21,20 @@ const SAMPLE: [usize; 2] = [5, 2];
 const LISTED_COLUMNS: usize = 12;
 /// Sessions named one by one when they cannot be used.
 const NAMED: usize = 10;
+
+/// What a model cost: `3 calls, 2345 tokens of m@host, 1.2 s`.
+pub fn model_cost(cost: &ModelCost) -> String {
+    let Spent { calls, usage, refused, elapsed_ms, money } = cost.spent;
+    let mut parts = vec![format!("{}, {} tokens of {}", counted(calls as u64, "call"), usage.tokens(), cost.id)];
+    if refused > 0 {
+        parts.push(format!("{} refused", counted(refused as u64, "answer")));
+    }
+    if money > 0.0 {
+        parts.push(format!("{money:.4} spent"));
+    }
+    parts.push(format!("{:.1} s", elapsed_ms / 1000.0));
+    parts.join(", ")
+}
 
 /// The sessions as a list, those that can be resumed.
 pub fn sessions(sessions: &[SessionSummary]) {

@@ -5,10 +5,11 @@ use std::path::Path;
 use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
 use super::{Repl, Status};
 use crate::agent::Request;
+use crate::cli::ask::ModelCost;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::search::{self, Document, JoinDocument, Listed};
-use crate::cli::{profile, sessions};
+use crate::cli::{profile, replay, sessions};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::operate::{Limits, PreviewLimits};
@@ -24,11 +25,17 @@ impl Repl<'_> {
     /// A request and its answer.
     pub(super) fn ask(&mut self, text: String) -> Result<Status> {
         let request = Request { text, k: TABLES, ..Request::default() };
-        let (session, answer) = self.apart(move |agent, mut session| {
-            let answer = agent.turn(&mut session, &request)?;
-            Ok((session, answer))
+        let traced = self.traces.is_some();
+        let (session, answer, provenance, trace) = self.apart(move |agent, mut session| {
+            if traced {
+                let trace = agent.trace(&mut session, &request)?;
+                return Ok((session, trace.answer.clone(), trace.provenance.clone(), Some(trace)));
+            }
+            let (answer, provenance) = agent.traced_turn(&mut session, &request)?;
+            Ok((session, answer, provenance, None))
         })?;
         self.session = session;
+        self.cost = provenance.model.as_ref().map(ModelCost::of);
         let saved = self.save();
         self.listed = answer.tables.iter().map(|table| table.table.clone()).collect();
         if self.arguments.json {
@@ -37,6 +44,14 @@ impl Repl<'_> {
             recommendation::screen(&answer);
         }
         saved?;
+        if let (Some(folder), Some(trace)) = (&self.traces, trace) {
+            let turn = self.session.next_turn() - 1;
+            let file = folder.join(format!("{}-turn-{turn:04}.json", self.session.id));
+            replay::write(&trace, replay::create(&file)?)?;
+        }
+        if let Some(cost) = &self.cost {
+            self.say(&conversation::model_cost(cost));
+        }
         self.say(&what_next(&answer));
         Ok(if answer.tables.is_empty() { Status::NothingFound } else { Status::Done })
     }
@@ -310,10 +325,25 @@ impl Repl<'_> {
         Ok(Status::Done)
     }
 
+    fn model_budget(&self) -> String {
+        let Some(may) = &self.limits else {
+            return "models: no language model is configured; nothing is sent anywhere and nothing is spent".into();
+        };
+        let spent = self.cost.as_ref().map(|cost| format!("; the latest turn: {}", conversation::model_cost(cost)));
+        format!(
+            "models: a turn may make {} calls, use {} tokens and wait {:.0} s{}{}",
+            may.calls,
+            may.tokens,
+            may.time.as_secs_f64(),
+            may.money.map(|money| format!(", spend {money}")).unwrap_or_default(),
+            spent.unwrap_or_default()
+        )
+    }
+
     fn budget(&self) -> Result<Status> {
         let (limits, preview) = (Limits::default(), PreviewLimits::default());
         for line in [
-            "models: no language model is configured; nothing is sent anywhere and nothing is spent".to_string(),
+            self.model_budget(),
             "time: a turn or an operation has no limit of its own; Ctrl-C ends it and keeps the session".to_string(),
             format!(
                 "memory: queries and operations use at most {}, then temporary files of at most {}",

@@ -7,15 +7,18 @@ mod editor;
 mod operations;
 mod worker;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{Arguments, ReplCommand};
+use super::ask::ModelCost;
 use super::lake::Place;
+use super::model::Model;
 use super::{Status, exit_code, interrupt, printer};
 use crate::agent::Agent;
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
+use crate::llm::Limits;
 use crate::operate::LakeContext;
 use crate::session::{Session, SessionStore};
 use command::{Line, parse};
@@ -36,6 +39,12 @@ struct Repl<'a> {
     context: Option<LakeContext>,
     /// Columns of a working table that is a file.
     file_columns: Vec<String>,
+    /// Where a trace of every turn goes.
+    traces: Option<PathBuf>,
+    /// What a turn may cost with the language model, where there is one.
+    limits: Option<Limits>,
+    /// What the latest turn cost.
+    cost: Option<ModelCost>,
 }
 
 /// What the loop does after a line.
@@ -50,8 +59,13 @@ pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
     let index = Arc::new(place.open(arguments)?);
     let store = SessionStore::new(&place.index);
     let config = place.config()?;
-    let worker =
-        Worker::start(Parts { lake: place.lake.clone(), index: Arc::clone(&index), config, store: store.clone() })?;
+    let model = Model::of(arguments, &place, &config)?.map(Arc::new);
+    let limits = model.is_some().then(|| config.llm.limits());
+    let (lake, own) = (place.lake.clone(), Arc::clone(&index));
+    let worker = Worker::start(Parts { lake, index: own, config, store: store.clone(), model })?;
+    if let Some(folder) = &command.traces {
+        std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
+    }
     let session = begin(&store, &place, command)?;
     let mut lines = Lines::open(store.folder())?;
     let typed = lines.are_typed();
@@ -65,6 +79,9 @@ pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
         listed: Vec::new(),
         context: None,
         file_columns: Vec::new(),
+        traces: command.traces.clone(),
+        limits,
+        cost: None,
     };
     repl.list_latest();
     if typed {

@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::agent::config::Config;
 use crate::cli::interrupt;
 use crate::cli::lake::embedder;
+use crate::cli::model::Model;
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::session::SessionStore;
@@ -26,6 +27,7 @@ pub struct Parts {
     pub index: Arc<LakeIndex>,
     pub config: Config,
     pub store: SessionStore,
+    pub model: Option<Arc<Model>>,
 }
 
 /// An agent on a thread of its own.
@@ -43,8 +45,9 @@ impl Worker {
         let (jobs, receiver) = channel::<Job>();
         let own = parts.clone();
         let spawned = std::thread::Builder::new().spawn(move || {
-            let Parts { lake, index, config, store } = own;
-            let agent = Agent::new(&lake, &index, embedder(), config, store);
+            let Parts { lake, index, config, store, model } = own;
+            let access = model.as_deref().map(Model::access);
+            let agent = Agent::new(&lake, &index, embedder(), config, store).with_model(access);
             receiver.into_iter().for_each(|job| job(&agent));
         });
         spawned.map_err(|error| Error::Internal(format!("the system gives no thread: {error}")))?;

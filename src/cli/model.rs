@@ -1,0 +1,57 @@
+//! The language model that flags, environment and settings name.
+
+use super::args::Arguments;
+use super::lake::Place;
+use crate::agent::config::Config;
+use crate::agent::model::ModelAccess;
+use crate::error::Result;
+use crate::llm::config::Said;
+use crate::llm::{AnswerCache, Key, OpenAiChat, Prompts};
+
+/// Folder of kept answers in that of the index.
+const ANSWERS: &str = "cache/answers";
+
+/// A model and what it is asked with.
+pub struct Model {
+    chat: OpenAiChat,
+    prompts: Prompts,
+    cache: AnswerCache,
+}
+
+impl Model {
+    /// The model to ask; none where none is named.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] for an address or prompts that are none.
+    pub fn of(arguments: &Arguments, place: &Place, config: &Config) -> Result<Option<Self>> {
+        if arguments.llm.no_llm {
+            return Ok(None);
+        }
+        let said = said(arguments);
+        let Some(mut server) = config.llm.server(&said)? else { return Ok(None) };
+        if said.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
+            // The lake named this server: it may have been made to collect keys.
+            server.key = None;
+        }
+        let prompts = match &config.llm.prompts {
+            Some(folder) => Prompts::load(folder)?,
+            None => Prompts::shipped().clone(),
+        };
+        let chat = OpenAiChat::connect(&server, config.llm.manners())?;
+        Ok(Some(Self { chat, prompts, cache: AnswerCache::new(&place.index.join(ANSWERS)) }))
+    }
+
+    /// As an agent takes it.
+    pub fn access(&self) -> ModelAccess<'_> {
+        ModelAccess { chat: &self.chat, prompts: &self.prompts, cache: Some(&self.cache), replay: false }
+    }
+}
+
+fn said(arguments: &Arguments) -> Said {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    Said {
+        url: arguments.llm.llm_url.clone().or_else(|| set("OPENAI_BASE_URL")),
+        model: arguments.llm.llm_model.clone(),
+        key: set("LAKEWARD_LLM_KEY").or_else(|| set("OPENAI_API_KEY")).map(|key| Key::new(&key)),
+    }
+}

@@ -1,0 +1,132 @@
+//! `lakeward replay TRACE`
+
+use std::io::Write;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::{Arguments, ReplayCommand};
+use super::lake::{Place, embedder};
+use super::{Status, printer};
+use crate::agent::Agent;
+use crate::agent::config::Config;
+use crate::agent::model::ModelAccess;
+use crate::agent::trace::{Difference, TurnTrace};
+use crate::error::{Error, Result};
+use crate::llm::{Prompts, Recorded};
+use crate::operate::{Output, exists};
+use crate::recommend::Recommendation;
+use crate::session::SessionStore;
+
+/// What `replay --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReplayDocument {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// Whether the answer is the same, byte for byte.
+    pub same: bool,
+    /// Where the answers part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+    /// What may explain it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// The answer made again; without it, two traces were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Recommendation>,
+}
+
+/// A file for a trace.
+pub fn create(path: &Path) -> Result<Output> {
+    if path.exists() { Err(exists(path)) } else { Output::create(path) }
+}
+
+/// Writes a trace.
+pub fn write(trace: &TurnTrace, file: Output) -> Result<()> {
+    let mut out = file.handle()?;
+    let text = serde_json::to_vec(trace).map_err(|error| Error::Internal(error.to_string()))?;
+    out.write_all(&text).map_err(|error| Error::io("save", Path::new("trace"), error))?;
+    file.finish(false).map(|_| ())
+}
+
+/// Answers from a trace, or compares two.
+pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
+    let trace = TurnTrace::read(&command.trace)?;
+    let (again, answer) = match &command.against {
+        Some(other) => (TurnTrace::read(other)?, None),
+        None => {
+            let again = replayed(arguments, &trace)?;
+            let answer = again.answer.clone();
+            (again, Some(answer))
+        }
+    };
+    let changed = changed(&trace, &again);
+    let difference = trace.difference(&again);
+    let same = written(&trace.answer)? == written(&again.answer)?;
+    if arguments.json {
+        printer::json(&ReplayDocument { lakeward: env!("CARGO_PKG_VERSION"), same, difference, changed, answer })?;
+        return Ok(if same { Status::Done } else { Status::InPart });
+    }
+    if let Some(answer) = &answer {
+        printer::recommendation::screen(answer);
+    }
+    if same {
+        printer::note(if answer.is_some() { "the same answer, byte for byte" } else { "both have the same answer" });
+        return Ok(Status::Done);
+    }
+    let parts = difference.map(|Difference { stage, what }| format!("the answers part at `{stage}`: {what}"));
+    printer::note(&parts.unwrap_or_else(|| "the answers differ".into()));
+    changed.iter().for_each(|what| printer::note(what));
+    Ok(Status::InPart)
+}
+
+/// The turn of a trace once more, the model answering as it did.
+fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
+    let place = Place::of(arguments, None)?;
+    let index = place.open(arguments)?;
+    let config = Config { ranking: trace.weights.clone(), ..trace.config.clone() };
+    let recorded = trace.provenance.model.as_ref().map(|used| Recorded::of(&used.id, &used.calls));
+    let prompts = match trace.config.llm.prompts.as_deref() {
+        Some(folder) => Prompts::load(folder)?,
+        None => Prompts::shipped().clone(),
+    };
+    let access = recorded.as_ref().map(|chat| ModelAccess { chat, prompts: &prompts, cache: None, replay: true });
+    let store = SessionStore::new(&place.index);
+    let agent = Agent::new(&place.lake, &index, embedder(), config, store).with_model(access);
+    agent.trace(&mut trace.session.clone(), &trace.request)
+}
+
+/// What two runs did not have in common.
+fn changed(before: &TurnTrace, after: &TurnTrace) -> Vec<String> {
+    let mut changed = Vec::new();
+    let mut compare = |what: &str, before: &str, after: &str| {
+        if before != after {
+            changed.push(format!("{what} changed: `{before}`, then `{after}`"));
+        }
+    };
+    compare("the index", &before.index, &after.index);
+    compare("the embedding model", &before.embedder, &after.embedder);
+    compare("the program", &before.lakeward, &after.lakeward);
+    let model = |trace: &TurnTrace| trace.provenance.model.as_ref().map_or("none".to_string(), |used| used.id.clone());
+    compare("the language model", &model(before), &model(after));
+    if before.weights != after.weights {
+        changed.push("the weights of the rankings changed".into());
+    }
+    if before.request != after.request {
+        changed.push("the requests differ".into());
+    }
+    let prompts = |trace: &TurnTrace| -> Vec<String> {
+        let calls = trace.provenance.model.iter().flat_map(|used| &used.calls);
+        calls.map(|call| call.prompt.clone()).collect()
+    };
+    let (old, new) = (prompts(before), prompts(after));
+    if let Some((old, new)) = old.iter().zip(&new).find(|(old, new)| old != new) {
+        changed.push(format!("a prompt changed: `{old}`, then `{new}`"));
+    }
+    changed
+}
+
+fn written(answer: &Recommendation) -> Result<Vec<u8>> {
+    serde_json::to_vec(answer).map_err(|error| Error::Internal(error.to_string()))
+}
