@@ -222,8 +222,8 @@ impl Agent<'_> {
         if scored.is_empty() {
             notes.push("no table of the lake was found for this".into());
         }
-        if let Some(trouble) = model.and_then(LanguageModel::trouble) {
-            notes.push(format!("answered without the help of the language model: {trouble}"));
+        if let Some((of, trouble)) = model.and_then(LanguageModel::trouble) {
+            notes.push(format!("the language model did not help with {}: {trouble}", of.purpose()));
         }
         scored.truncate(turn.request.k.max(1));
         let tables = scored.into_iter().map(ranked_table).collect();

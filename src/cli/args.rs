@@ -292,7 +292,13 @@ pub struct EvalCommand {
     /// Keep Lakeward's index in this folder and use what is there; a temporary one by default.
     #[arg(long, value_name = "FOLDER")]
     pub keep_index: Option<PathBuf>,
-    /// Seed of the bootstrap.
+    /// Measure instead what the configured language model's order of candidates and its reading of requests are worth.
+    #[arg(long, conflicts_with_all = ["system", "compare", "run_in", "run_out", "report", "per_query"])]
+    pub voice: bool,
+    /// Queries of each group that it is asked about.
+    #[arg(long, default_value_t = 30, requires = "voice", value_parser = clap::value_parser!(u32).range(1..))]
+    pub queries: u32,
+    /// Seed of the bootstrap, and of the choice of queries.
     #[arg(long, default_value_t = compare::SEED)]
     pub seed: u64,
 }
@@ -404,6 +410,7 @@ pub enum SchemaOf {
     Trace,
     Replay,
     Eval,
+    Voice,
     Tune,
     Verify,
     Error,

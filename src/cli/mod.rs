@@ -23,6 +23,7 @@ mod sql;
 mod timing;
 mod tune;
 mod verify;
+mod voice;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -96,6 +97,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
+        Command::Eval(command) if command.voice => voice::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),

@@ -15,6 +15,7 @@ use crate::agent::trace;
 use crate::error::Result;
 use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
+use crate::eval::voice::VoiceReport;
 use crate::index::build::BuildStats;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
@@ -35,6 +36,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Trace => trace::schema(),
         SchemaOf::Replay => schema_for!(ReplayDocument),
         SchemaOf::Eval => schema_for!(EvalReport),
+        SchemaOf::Voice => schema_for!(VoiceReport),
         SchemaOf::Tune => schema_for!(TuneReport),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),

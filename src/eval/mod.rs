@@ -23,6 +23,7 @@ pub mod system;
 pub mod systems;
 pub mod tune;
 pub mod variant;
+pub mod voice;
 
 pub use benchmark::{BenchQuery, Benchmark, Task};
 pub use system::{Ranked, System};

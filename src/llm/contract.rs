@@ -100,8 +100,8 @@ pub enum Unanswered {
 struct State {
     spent: Spent,
     calls: Vec<CallRecord>,
-    /// The first thing that went wrong.
-    trouble: Option<Unanswered>,
+    /// The first thing that went wrong, and what for.
+    trouble: Option<(PromptUse, Unanswered)>,
     /// A failure after which asking is no use in this turn, whatever the question.
     broken: Option<ChatFailure>,
 }
@@ -141,8 +141,8 @@ impl<'a> LanguageModel<'a> {
         self.state().calls.clone()
     }
 
-    /// The first thing that went wrong, for the analyst.
-    pub fn trouble(&self) -> Option<Unanswered> {
+    /// The first thing that went wrong, for the analyst, and what the model was asked for.
+    pub fn trouble(&self) -> Option<(PromptUse, Unanswered)> {
         self.state().trouble.clone()
     }
 
@@ -161,7 +161,7 @@ impl<'a> LanguageModel<'a> {
     ) -> Result<U, Unanswered> {
         let outcome = self.ask_twice(of, values, shape, accept);
         if let Err(error) = &outcome {
-            self.state().trouble.get_or_insert_with(|| error.clone());
+            self.state().trouble.get_or_insert_with(|| (of, error.clone()));
         }
         outcome
     }

@@ -58,6 +58,20 @@ impl PromptUse {
         }
     }
 
+    /// What it helps with, for people.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            PromptUse::Signals => "reading the request",
+            PromptUse::Plan => "planning the search",
+            PromptUse::Evaluate => "judging what was found",
+            PromptUse::Rerank => "ordering the tables",
+            PromptUse::PseudoQueries => "writing questions",
+            PromptUse::Clarify => "wording the question",
+            PromptUse::Memory => "summing the session up",
+            PromptUse::Repair => "mending its answer",
+        }
+    }
+
     /// The placeholders that the program fills; a file must use each of them and no other.
     pub fn placeholders(self) -> &'static [&'static str] {
         match self {

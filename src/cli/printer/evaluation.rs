@@ -7,7 +7,9 @@ use crate::eval::evaluate::IDEAL;
 use crate::eval::labels::LabelScores;
 use crate::eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use crate::eval::tune::TuneReport;
-use crate::text::shown;
+use crate::eval::voice::{VoiceReport, VoiceScore};
+use crate::llm::Spent;
+use crate::text::{counted, shown};
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {
@@ -218,5 +220,57 @@ pub fn queries(report: &EvalReport) {
 pub fn problems(report: &EvalReport) {
     for Problem { what, count, examples } in &report.problems {
         narrate(&format!("{count} {}; for example {}", shown(what, 200), shown(&examples.join(", "), 300)));
+    }
+}
+
+/// What a model's word is worth.
+pub fn voice(report: &VoiceReport) {
+    let Spent { calls, usage, refused, elapsed_ms, .. } = report.spent;
+    out(&format!(
+        "{} of {}: {}, {} tokens, longest question {} tokens, {} refused, {:.1} s",
+        report.model,
+        report.benchmark,
+        counted(calls as u64, "call"),
+        usage.tokens(),
+        report.longest_question,
+        counted(refused as u64, "answer"),
+        elapsed_ms / 1000.0
+    ));
+    if !report.orders.is_empty() {
+        let mut table = list();
+        table.set_header(["candidates ordered", "valid", "τ", "weight", &format!("nDCG@{}", report.k), "MRR"]);
+        for orders in &report.orders {
+            let valid = format!("{}/{}", orders.answered, orders.queries);
+            let mut lead = [orders.group.clone(), valid, format!("{:.2}", orders.agreement)];
+            let mut row = |what: String, score: &VoiceScore| {
+                let [group, valid, agreement] = std::mem::take(&mut lead);
+                let (ndcg, rank) = (format!("{:.3}", score.ndcg), format!("{:.3}", score.reciprocal_rank));
+                table.add_row([group, valid, agreement, what, ndcg, rank]);
+            };
+            for score in &orders.fixed {
+                row(format!("{:.2}", score.voice), score);
+            }
+            row(format!("{:.2} learned, held out", orders.learned.voice), &orders.learned);
+            row("its order alone".into(), &orders.alone);
+        }
+        right_align(&mut table, &[2, 4, 5]);
+        out(&table.trim_fmt());
+    }
+    if !report.readings.is_empty() {
+        let mut table = list();
+        table.set_header(["requests read", "valid", "by", "operation F1", "intention F1"]);
+        for reading in &report.readings {
+            let valid = format!("{}/{}", reading.answered, reading.requests);
+            let mut lead = [reading.group.clone(), valid];
+            for (by, scores) in
+                [("built in", reading.built_in), ("model", reading.model), ("together", reading.together)]
+            {
+                let [group, valid] = std::mem::take(&mut lead);
+                let [operation, intention] = scores.map(|score| format!("{score:.3}"));
+                table.add_row([group, valid, by.to_string(), operation, intention]);
+            }
+        }
+        right_align(&mut table, &[3, 4]);
+        out(&table.trim_fmt());
     }
 }

@@ -1,0 +1,49 @@
+//! `lakeward eval DIR --voice`
+
+use super::args::{Arguments, EvalCommand};
+use super::lake::{Place, embedder};
+use super::model::Model;
+use super::progress::Bar;
+use super::{Status, interrupt, printer};
+use crate::error::{Error, Result};
+use crate::eval::benchmark::Task;
+use crate::eval::voice::{VoiceOptions, measure};
+use crate::eval::{layout, systems::Systems};
+use crate::llm::LanguageModel;
+use crate::retrieve::RankingWeights;
+
+/// Measures what the configured model's word is worth.
+pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
+    let weights = match &command.weights {
+        Some(path) => RankingWeights::load(path)?,
+        None => RankingWeights::shipped().clone(),
+    };
+    let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+    let kept = command.keep_index.clone().unwrap_or_else(|| scratch.path().to_path_buf());
+    let place = Place { lake: command.folder.clone(), index: kept };
+    let config = place.config()?;
+    let Some(model) = Model::of(arguments, &place, &config)? else {
+        return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));
+    };
+    let bar = Bar::new(arguments.quiet)?;
+    let benchmark = command.variant.variant().apply(layout::read(&command.folder)?, scratch.path())?;
+    let systems = Systems::over(&benchmark, embedder(), weights, command.keep_index.as_deref());
+    let ranked = benchmark.queries.iter().any(|labelled| labelled.query.task != Task::Signals);
+    let over = if ranked { Some(systems.index(&bar)?.0) } else { None };
+    let options = VoiceOptions {
+        queries: command.queries as usize,
+        candidates: config.llm.candidates,
+        k: command.k as usize,
+        seed: command.seed,
+    };
+    let access = model.access();
+    let ask = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
+    let report = measure(&benchmark, over.as_deref(), &options, config.llm.voice, &ask, &interrupt::asked)?;
+    bar.finish();
+    if arguments.json {
+        printer::json(&report)?
+    } else {
+        printer::evaluation::voice(&report)
+    }
+    Ok(Status::Done)
+}
