@@ -98,6 +98,12 @@ pub enum Error {
         /// The model in use.
         expected: String,
     },
+    /// The server of the embedding model gives no vectors.
+    #[error("the embedding model cannot be used: {reason}")]
+    EmbeddingServer {
+        /// Server and reason, in one clause.
+        reason: String,
+    },
     /// Another process is writing this index.
     #[error("another process (pid {pid}) is writing the index at `{}`", path.display())]
     Locked {
@@ -218,7 +224,13 @@ impl Error {
                 "the lake's files are untouched; `lakeward index LAKE --repair` reads again what the damaged part held"
                     .into(),
             ),
-            Error::DamagedIndex { .. } | Error::IndexVersion { .. } | Error::EmbeddingModel { .. } => {
+            Error::EmbeddingModel { found, expected } => Some(embedding_hint(found, expected)),
+            Error::EmbeddingServer { .. } => Some(
+                "start the server that `[embedding]` names; without these settings the model inside the program is used, for \
+                 which the index is built anew (`lakeward index LAKE --rebuild`)"
+                    .into(),
+            ),
+            Error::DamagedIndex { .. } | Error::IndexVersion { .. } => {
                 Some("the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into())
             }
             Error::Locked { .. } => {
@@ -258,6 +270,25 @@ impl Error {
     }
 }
 
+/// How to go on with an index of the model `found` where `expected` is in use. Models on servers are called
+/// `served:NAME/DIMENSIONS#HASH`.
+fn embedding_hint(found: &str, expected: &str) -> String {
+    let served = |id: &str| Some(id.strip_prefix("served:")?.rsplit_once('/')?.0.to_string());
+    let go_on = match (served(found), served(expected)) {
+        (Some(found), Some(expected)) if found == expected => {
+            format!("another model is called `{found}` there now: serve the one that built the index")
+        }
+        (Some(found), _) => {
+            format!("set `model = \"{found}\"` and its server's `url` under `[embedding]` in lakeward.toml")
+        }
+        (None, Some(_)) => "take `url` and `model` of `[embedding]` out of the settings".into(),
+        (None, None) => {
+            return "the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into();
+        }
+    };
+    format!("{go_on}, or rebuild the index with `lakeward index LAKE --rebuild`")
+}
+
 /// The known field nearest to the unknown one that a message of serde names ("unknown field `x`, expected one of `a`, `b`"); none
 /// for other messages, and where none is near.
 pub fn nearest_field(message: &str) -> Option<&str> {
@@ -291,6 +322,17 @@ pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, l
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_of_another_model_says_how_to_open_it() {
+        let hint = |found: &str, expected: &str| {
+            Error::EmbeddingModel { found: found.into(), expected: expected.into() }.hint().unwrap()
+        };
+        assert!(hint("served:org/m/384#0", "own@1").contains("`model = \"org/m\"`"));
+        assert!(hint("own@1", "served:m/384#0").contains("take `url` and `model`"));
+        assert!(hint("served:m/384#0", "served:m/384#1").contains("another model is called `m`"));
+        assert!(hint("own@1", "own@2").contains("--rebuild"));
+    }
 
     #[test]
     fn nearest_names_put_the_likeliest_first() {

@@ -2,17 +2,21 @@
 //! alike their meanings are, so "inhabitants" finds "population".
 //!
 //! [`Embedder`] is the one interface the rest of the program sees; [`StaticModel`] is the model inside the binary and
-//! needs no download, no GPU and no start-up time. A vector says what a text is *about*; it does not compare numbers,
+//! needs no download, no GPU and no start-up time; [`ServedModel`] asks a server that the user names. A vector says what a text is *about*; it does not compare numbers,
 //! order or negation, and it is no replacement for exact matching of names and values.
 //!
 //! The idea: the built-in model keeps one vector for every word piece and adds them up, which makes a text as cheap as
 //! one table lookup a word. The vectors were fitted so that such sums point where a large sentence model points (see
 //! `model/README.md`); the length of each vector is the weight of its word.
 
+mod served;
 mod static_model;
 mod unicode_ranges;
 mod wordpiece;
 
+use crate::llm::ChatFailure;
+
+pub use served::ServedModel;
 pub use static_model::{ModelError, StaticModel, TokenId};
 
 /// Turns a text into a vector of fixed length.
@@ -30,7 +34,8 @@ pub trait Embedder: Send + Sync {
     /// Writes the vector of `text` to `out` and returns the number of tokens it was made of.
     ///
     /// `out` must hold [`Embedder::dims`] values (panics otherwise); afterwards it has length 1, or is all zero when the
-    /// text has no known token (then 0 is returned). Any text is accepted, of any length.
+    /// text has no known token, or where there is [`Embedder::trouble`] (then 0 is returned). Any text is accepted, of any
+    /// length.
     fn embed_into(&self, text: &str, out: &mut [f32]) -> usize;
 
     /// Writes the vector of several texts, each counting by its weight; length 1, or all zero. The default adds the texts'
@@ -44,6 +49,18 @@ pub trait Embedder: Send + Sync {
         }
         normalise(out);
     }
+
+    /// Says that these texts will be asked for next: a model that is asked over a network takes many at a time.
+    fn prepare(&self, _texts: &dyn Fn() -> Vec<String>) {}
+
+    /// The first failure of a model that can fail. From then on every vector is zero: no such vector may be stored, and who
+    /// searches with one has to say so.
+    fn trouble(&self) -> Option<ChatFailure> {
+        None
+    }
+
+    /// Asks again from now on. For whoever begins something new, with no other use of the model under way.
+    fn forget_trouble(&self) {}
 
     /// The vector of `text` as a new [`Vec`] of [`Embedder::dims`] values; see [`Embedder::embed_into`].
     fn embed(&self, text: &str) -> Vec<f32> {

@@ -131,7 +131,7 @@ impl BuildOptions {
 /// # Errors
 /// [`Error::Io`] when the lake cannot be listed or the index not written, [`Error::Locked`] when another process writes it,
 /// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] when the index that is there cannot be
-/// extended. After any error the index is what it was.
+/// extended, [`Error::EmbeddingServer`] when a model on a server stops giving vectors. After any error the index is what it was.
 /// Interrupted by its observer, a build commits what it has read and leaves the rest to the next run.
 pub fn build(
     lake: &Path,
@@ -143,6 +143,7 @@ pub fn build(
     let started = Instant::now();
     fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
     let _lock = WriteLock::acquire(folder)?;
+    embedder.forget_trouble();
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
     let records_before = manifest.records.clone();
     let segments_before = manifest.segments.len();
@@ -176,6 +177,9 @@ pub fn build(
     let mut outcome = Outcome::default();
     if !plan.reads.is_empty() {
         read_and_write(&plan, folder, &mut manifest, embedder, observer, &mut outcome)?;
+        if let Some(failure) = embedder.trouble() {
+            return Err(Error::EmbeddingServer { reason: failure.message });
+        }
     }
     let known_skips = manifest.skipped.len();
     manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
@@ -340,7 +344,7 @@ fn read_and_write(
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
         let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims(), observer));
         for chunk in chunks(&plan.reads) {
-            if observer.interrupted() {
+            if observer.interrupted() || embedder.trouble().is_some() {
                 break;
             }
             let results: Vec<FileResult> =

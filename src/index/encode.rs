@@ -37,8 +37,8 @@ pub fn column_vector(embedder: &dyn Embedder, profile: &ColumnProfile, sketch: &
     let mut part = vec![0.0; dims];
     embedder.embed_into(&header_text(&profile.name), &mut part);
     text.copy_from_slice(&part);
-    if profile.logical == LogicalType::Text {
-        embedder.embed_into(head_of(&sketch.text, VALUE_BYTES), &mut part);
+    if let Some(values) = value_text(profile, sketch) {
+        embedder.embed_into(values, &mut part);
         add(text, &part, 1.0);
     }
     let with_text = normalise(text);
@@ -67,37 +67,89 @@ pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[Co
     let mut content = vec![0.0; dims];
     let mut topic = vec![0.0; dims];
     let mut part = vec![0.0; dims];
-    let names: Vec<String> = entry.profile.columns.iter().map(|column| header_text(&column.name)).collect();
-    embedder.embed_into(&names.join(" "), &mut part);
-    add(&mut content, &part, 1.0);
-    add(&mut topic, &part, 0.7);
-    let mut values = String::new();
-    let text_columns =
-        entry.profile.columns.iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
-    for (_, sketch) in text_columns.take(16) {
-        values.push_str(head_of(&sketch.text, VALUE_BYTES / 2));
-        values.push('\n');
+    let texts = TableTexts::of(entry, sketches);
+    embedder.prepare(&|| texts.all());
+    for text in [&texts.names, &texts.values] {
+        embedder.embed_into(text, &mut part);
+        add(&mut content, &part, 1.0);
+        add(&mut topic, &part, 0.7);
     }
-    embedder.embed_into(&values, &mut part);
-    add(&mut content, &part, 1.0);
-    add(&mut topic, &part, 0.7);
-    let mut named = name_text(entry);
     let mut title = vec![0.0; dims];
-    embedder.embed_into(&named, &mut title);
-    if let Some(metadata) = &entry.metadata {
-        named.push(' ');
-        named.push_str(&metadata.tags.join(" "));
-        if let Some(description) = &metadata.description
-            && embedder.embed_into(head_of(description, DESCRIPTION_BYTES), &mut part) > 0
-        {
-            add(&mut topic, &part, 1.0);
-        }
+    embedder.embed_into(&texts.title, &mut title);
+    if let Some(description) = &texts.description
+        && embedder.embed_into(description, &mut part) > 0
+    {
+        add(&mut topic, &part, 1.0);
     }
-    embedder.embed_into(&named, &mut part);
+    embedder.embed_into(&texts.named, &mut part);
     add(&mut topic, &part, 1.0);
     normalise(&mut content);
     normalise(&mut topic);
     TableVectors { content, topic, title }
+}
+
+/// Columns whose texts are asked for together.
+pub const COLUMNS_AT_ONCE: usize = 256;
+
+/// Tells `embedder` the texts of the columns from the one at `from`, at most [`COLUMNS_AT_ONCE`]; with the first, those of the
+/// table.
+pub fn prepare(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[ColumnSketch], from: usize) {
+    embedder.prepare(&|| {
+        let mut texts = Vec::new();
+        let columns = entry.profile.columns.iter().zip(sketches).skip(from).take(COLUMNS_AT_ONCE);
+        for (profile, sketch) in columns {
+            texts.push(header_text(&profile.name));
+            texts.extend(value_text(profile, sketch).map(str::to_string));
+        }
+        if from == 0 {
+            texts.append(&mut TableTexts::of(entry, sketches).all());
+        }
+        texts
+    });
+}
+
+/// The texts of a table that are embedded.
+struct TableTexts {
+    /// What its columns are called.
+    names: String,
+    /// Some cells of its first text columns.
+    values: String,
+    title: String,
+    /// The title with the tags.
+    named: String,
+    description: Option<String>,
+}
+
+impl TableTexts {
+    fn of(entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
+        let names: Vec<String> = entry.profile.columns.iter().map(|column| header_text(&column.name)).collect();
+        let mut values = String::new();
+        let text_columns =
+            entry.profile.columns.iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
+        for (_, sketch) in text_columns.take(16) {
+            values.push_str(head_of(&sketch.text, VALUE_BYTES / 2));
+            values.push('\n');
+        }
+        let title = name_text(entry);
+        let mut named = title.clone();
+        let mut description = None;
+        if let Some(metadata) = &entry.metadata {
+            named.push(' ');
+            named.push_str(&metadata.tags.join(" "));
+            description = metadata.description.as_ref().map(|text| head_of(text, DESCRIPTION_BYTES).to_string());
+        }
+        Self { names: names.join(" "), values, title, named, description }
+    }
+
+    fn all(&self) -> Vec<String> {
+        let texts = [&self.names, &self.values, &self.title, &self.named];
+        texts.into_iter().chain(&self.description).cloned().collect()
+    }
+}
+
+/// The values of a column that are embedded, if it holds text.
+fn value_text<'a>(profile: &ColumnProfile, sketch: &'a ColumnSketch) -> Option<&'a str> {
+    (profile.logical == LogicalType::Text).then(|| head_of(&sketch.text, VALUE_BYTES))
 }
 
 /// The publisher's title, or the words of the path: numbers and codes in them mean nothing.

@@ -75,6 +75,9 @@ impl TableDraft {
         let mut headers = HeaderKeys::default();
         let mut column_vectors = VectorSetBuilder::new(encode::column_dims(embedder.dims()))?;
         for (place, (profile, sketch)) in entry.profile.columns.iter().zip(sketches).enumerate() {
+            if place % encode::COLUMNS_AT_ONCE == 0 {
+                encode::prepare(embedder, &entry, sketches, place);
+            }
             let place = columns.push(0, place as u32, profile, sketch, sampled);
             headers.add(place, &profile.name);
             column_vectors.push(&encode::column_vector(embedder, profile, sketch))?;

@@ -87,7 +87,7 @@ impl Complaint {
 }
 
 /// The words in an error object: of OpenAI, of servers that write a text there, of validators that list what is wrong.
-pub(super) fn words_of(value: &Value) -> Option<String> {
+pub(crate) fn words_of(value: &Value) -> Option<String> {
     let error = value.get("error").unwrap_or(value);
     let text = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_string);
     let said = error.as_str().map(str::to_string).or_else(|| text("message")).or_else(|| text("detail"));

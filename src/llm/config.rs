@@ -108,14 +108,8 @@ impl LlmConfig {
     /// # Errors
     /// [`Error::Usage`] for a server that is not this machine.
     pub fn of_a_lake(self) -> Result<Self> {
-        let Some(url) = &self.url else { return Ok(self) };
-        if server::is_loopback(&server::parse(url)?) {
-            return Ok(self);
-        }
-        Err(Error::Usage(format!(
-            "the `lakeward.toml` of a lake may name a language model on this machine only, not `{url}`: set LAKEWARD_LLM_URL, or \
-             keep the settings in a file of yours that LAKEWARD_CONFIG names"
-        )))
+        of_this_machine(self.url.as_deref(), "a language model", "LAKEWARD_LLM_URL")?;
+        Ok(self)
     }
 
     /// The server to ask: what the user `said` before what is set here; none where no model is named.
@@ -123,13 +117,7 @@ impl LlmConfig {
     /// # Errors
     /// [`Error::Usage`] for an address that is none.
     pub fn server(&self, said: &Said) -> Result<Option<Server>> {
-        let Some(model) = said.model.clone().or_else(|| self.model.clone()).filter(|model| !model.trim().is_empty())
-        else {
-            return Ok(None);
-        };
-        let url = said.url.clone().or_else(|| self.url.clone()).unwrap_or_else(|| OPENAI.to_string());
-        server::parse(&url)?;
-        Ok(Some(Server { url, model, key: said.key.clone() }))
+        said.server(self.url.as_deref(), self.model.as_deref())
     }
 
     /// How the server is asked.
@@ -151,6 +139,80 @@ impl LlmConfig {
     }
 }
 
+/// Settings of a model on a server that makes the vectors, `[embedding]` in `lakeward.toml`; without them the one inside the
+/// program does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingConfig {
+    /// Base URL of a server that speaks the OpenAI protocol. In the folder of a lake: only one of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The model's name there; without one no server is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Seconds to wait for the vectors of one request.
+    pub timeout_seconds: f64,
+}
+
+impl Default for EmbeddingConfig {
+    fn default() -> Self {
+        Self { url: None, model: None, timeout_seconds: 60.0 }
+    }
+}
+
+impl EmbeddingConfig {
+    /// These settings, if all of them can be kept to.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the setting.
+    pub fn checked(self) -> Result<Self> {
+        if !(self.timeout_seconds > 0.0 && self.timeout_seconds <= 86_400.0) {
+            return Err(Error::Usage("embedding.timeout_seconds must be more than 0 and at most a day".into()));
+        }
+        self.url.as_deref().map(server::parse).transpose()?;
+        Ok(self)
+    }
+
+    /// These settings, as the file in the folder of a lake may have them: cells are sent to this server.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a server that is not this machine.
+    pub fn of_a_lake(self) -> Result<Self> {
+        of_this_machine(self.url.as_deref(), "an embedding model", "LAKEWARD_EMBEDDING_URL")?;
+        Ok(self)
+    }
+
+    /// The server to ask: what the user `said` before what is set here; none where no model is named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an address that is none.
+    pub fn server(&self, said: &Said) -> Result<Option<Server>> {
+        said.server(self.url.as_deref(), self.model.as_deref())
+    }
+
+    /// How it is asked: as fast as one machine can make use of.
+    pub fn manners(&self) -> Manners {
+        Manners { retries: 2, concurrency: 2 }
+    }
+
+    /// The time for one request.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout_seconds)
+    }
+}
+
+/// Refuses a server elsewhere in the settings of a lake.
+fn of_this_machine(url: Option<&str>, what: &str, variable: &str) -> Result<()> {
+    let Some(url) = url else { return Ok(()) };
+    if server::is_loopback(&server::parse(url)?) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "the `lakeward.toml` of a lake may name {what} on this machine only, not `{url}`: set {variable}, or keep the settings \
+         in a file of yours that LAKEWARD_CONFIG names"
+    )))
+}
+
 /// What flags and environment say about the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
@@ -160,6 +222,18 @@ pub struct Said {
     pub model: Option<String>,
     /// The key.
     pub key: Option<Key>,
+}
+
+impl Said {
+    /// The server to ask, `url` and `model` being what is set where nothing was said.
+    fn server(&self, url: Option<&str>, model: Option<&str>) -> Result<Option<Server>> {
+        let Some(model) = self.model.as_deref().or(model).map(str::trim).filter(|model| !model.is_empty()) else {
+            return Ok(None);
+        };
+        let url = self.url.as_deref().or(url).unwrap_or(OPENAI);
+        server::parse(url)?;
+        Ok(Some(Server { url: url.to_string(), model: model.to_string(), key: self.key.clone() }))
+    }
 }
 
 #[cfg(test)]
@@ -172,6 +246,10 @@ mod tests {
         assert!(at("http://127.0.0.1:8080/v1").of_a_lake().is_ok());
         let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
         assert!(error.contains("LAKEWARD_LLM_URL"), "{error}");
+        let at = |url: &str| EmbeddingConfig { url: Some(url.into()), ..EmbeddingConfig::default() };
+        assert!(at("http://[::1]:8080/v1").of_a_lake().is_ok());
+        let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
+        assert!(error.contains("LAKEWARD_EMBEDDING_URL"), "{error}");
     }
 
     #[test]

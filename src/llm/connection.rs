@@ -226,8 +226,8 @@ async fn send(
                 let mut complaint = complaint(response).await;
                 let passing = complaint.is_passing();
                 let pause = asked.unwrap_or(wait);
-                if passing && pause >= time_left() {
-                    complaint.words.push_str(&format!(" (it asks to wait {})", seconds(pause)));
+                if let Some(asked) = asked.filter(|asked| passing && *asked >= time_left()) {
+                    complaint.words.push_str(&format!(" (it asks to wait {})", seconds(asked)));
                 }
                 (OpenAIError::Boxed(Box::new(complaint)), passing.then_some(pause))
             }

@@ -21,6 +21,7 @@ mod server;
 
 pub use cache::AnswerCache;
 pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
+pub(crate) use complaint::words_of as complaint_words;
 pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered};
 pub use openai::OpenAiChat;
 pub use prompt::{PromptUse, Prompts};
