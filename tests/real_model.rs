@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lakeward::embed::{Embedder, ServedModel, dot};
@@ -27,6 +28,13 @@ const LIMITS: Limits = Limits {
     answer_price: 0.0,
 };
 const MANNERS: Manners = Manners { retries: 1, concurrency: 1 };
+
+/// The server answers one question at a time: tests that wait for each other would measure that.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The server, or nothing with the reason printed.
 fn server() -> Option<Server> {
@@ -77,6 +85,7 @@ fn ask(chat: &OpenAiChat, of: PromptUse, values: &[(&str, Value)], members: Valu
 
 #[test]
 fn labels_and_plans() {
+    let _turn = turn();
     let Some(chat) = chat() else { return };
     let operations = ["Filter", "Join", "Union", "Aggregate", "Clarify"];
     let intentions = ["Exploration", "Prediction", "Integration", "Summarization"];
@@ -120,6 +129,7 @@ fn candidates() -> Value {
 
 #[test]
 fn rankings_and_reports() {
+    let _turn = turn();
     let Some(chat) = chat() else { return };
     let request = ("request", json!("Add each town's mayor to my table of towns"));
     let ids = ["c01", "c02", "c03", "c04", "c05"];
@@ -154,6 +164,7 @@ fn rankings_and_reports() {
 
 #[test]
 fn questions_and_summaries() {
+    let _turn = turn();
     let Some(chat) = chat() else { return };
     let record = json!({"title": "Mayors of towns", "columns": [{"name": "town", "values": ["Ghent", "Liège"]}, {"name": "since"}], "rows": 581});
     ask(
@@ -200,6 +211,7 @@ struct Picked {
 
 #[test]
 fn a_refused_answer_is_mended_by_the_list_of_what_is_valid() {
+    let _turn = turn();
     let Some(chat) = chat() else { return };
     let model = LanguageModel::new(&chat, Prompts::shipped(), LIMITS, None);
     // The shape allows what the closed set refuses at first, so that the first answer is refused whatever it is.
@@ -229,6 +241,7 @@ fn call(content: String, max_tokens: u32) -> ChatCall {
 
 #[test]
 fn too_long_a_question_and_too_short_a_time() {
+    let _turn = turn();
     let Some(chat) = chat() else { return };
     let failure = chat.complete(&call("12 ".repeat(12_000), 10), Duration::from_secs(30)).expect_err("a failure");
     assert_eq!(failure.kind, FailureKind::TooLong, "{failure}");
@@ -250,6 +263,7 @@ fn too_long_a_question_and_too_short_a_time() {
 
 #[test]
 fn vectors_of_a_small_lake() {
+    let _turn = turn();
     let Some(server) = server() else { return };
     let model = ServedModel::connect(&server, MANNERS, Duration::from_secs(60)).expect("an embedding model");
     let again = ServedModel::connect(&server, MANNERS, Duration::from_secs(60)).expect("an embedding model");

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, nearest_field};
-use crate::llm::config::LlmConfig;
+use crate::llm::config::{EmbeddingConfig, LlmConfig};
 use crate::recommend::utility::UtilityWeights;
 use crate::retrieve::{RankingWeights, RelevanceWeights};
 
@@ -34,6 +34,8 @@ pub struct Config {
     pub conversation: ConversationConfig,
     /// The language model.
     pub llm: LlmConfig,
+    /// The model that makes vectors, where it is not the one inside the program.
+    pub embedding: EmbeddingConfig,
 }
 
 fn shipped() -> RankingWeights {
@@ -49,6 +51,7 @@ impl Default for Config {
             relevance: RelevanceWeights::default(),
             conversation: ConversationConfig::default(),
             llm: LlmConfig::default(),
+            embedding: EmbeddingConfig::default(),
         }
     }
 }
@@ -111,7 +114,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        Ok(Self { weights: self.weights, conversation: self.conversation, llm: self.llm, ..ranked })
+        let Self { weights, conversation, llm, embedding, .. } = self;
+        Ok(Self { weights, conversation, llm, embedding, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
@@ -137,7 +141,7 @@ impl Config {
         if weights.iter().any(|kind| kind.iter().all(|(_, value)| *value == 0.0)) {
             return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
         }
-        Ok(Self { llm: self.llm.checked()?, ..self })
+        Ok(Self { llm: self.llm.checked()?, embedding: self.embedding.checked()?, ..self })
     }
 }
 

@@ -225,6 +225,9 @@ impl Agent<'_> {
         if let Some((of, trouble)) = model.and_then(LanguageModel::trouble) {
             notes.push(format!("the language model did not help with {}: {trouble}", of.purpose()));
         }
+        if let Some(trouble) = self.embedder.trouble() {
+            notes.push(format!("found by words and values only, not by meaning: {trouble}"));
+        }
         scored.truncate(turn.request.k.max(1));
         let tables = scored.into_iter().map(ranked_table).collect();
         Ok((Recommendation { signals: signals.clone(), spec, tables, operations, notes }, lists))

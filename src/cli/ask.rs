@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, AskCommand};
-use super::lake::{Place, embedder};
+use super::lake::Place;
 use super::model::Model;
 use super::{Status, printer, replay};
 use crate::agent::trace::ModelUse;
@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
     };
     let config = place.config()?;
     let model = Model::of(arguments, &place, &config)?;
-    let agent = Agent::new(&place.lake, &index, embedder(), config, store.clone())
+    let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store.clone())
         .with_model(model.as_ref().map(Model::access));
     let trace_file = command.trace.as_deref().map(replay::create).transpose()?;
     let request = Request {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::{Arguments, EvalCommand};
-use super::lake::embedder;
+use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, printer};
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
     let mut benchmark = variant.apply(layout::read(&command.folder)?, place.path())?;
     let options = options(command, &benchmark)?;
-    let systems = Systems::over(&benchmark, embedder(), weights.clone(), command.keep_index.as_deref());
+    let systems = Systems::over(&benchmark, built_in(), weights.clone(), command.keep_index.as_deref());
     let names = systems.names(&asked(command), &benchmark, &options)?;
     let mut measured = Vec::new();
     let ranked = benchmark.queries.iter().any(|labelled| is_ranked(labelled.query.task, &options));

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, ProfileCommand, TablesCommand};
-use super::lake::{Place, embedder};
+use super::lake::{Place, built_in};
 use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
@@ -87,7 +87,7 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
     if !path.is_file() {
         return Err(otherwise);
     }
-    Ok(report(path, QueryTable::read(path, None, embedder())?.entry, false))
+    Ok(report(path, QueryTable::read(path, None, built_in())?.entry, false))
 }
 
 /// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.

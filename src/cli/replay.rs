@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, ReplayCommand};
-use super::lake::{Place, embedder};
+use super::lake::Place;
 use super::{Status, printer};
 use crate::agent::Agent;
 use crate::agent::config::Config;
@@ -93,7 +93,7 @@ fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
     };
     let access = recorded.as_ref().map(|chat| ModelAccess { chat, prompts: &prompts, cache: None, replay: true });
     let store = SessionStore::new(&place.index);
-    let agent = Agent::new(&place.lake, &index, embedder(), config, store).with_model(access);
+    let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store).with_model(access);
     agent.trace(&mut trace.session.clone(), &trace.request)
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
-use super::lake::{Place, embedder};
+use super::lake::{Place, tell_of_trouble};
 use super::{Status, printer};
 use crate::error::Result;
 use crate::index::LakeIndex;
@@ -48,7 +48,9 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let text = command.text.join(" ");
     let started = Instant::now();
     let options = SearchOptions { k: command.answers.k as usize, weights: place.ranking()?.search };
-    let answers = text_search::search(&index, embedder(), &text, &options)?;
+    let embedder = place.embedder()?;
+    let answers = text_search::search(&index, embedder, &text, &options)?;
+    tell_of_trouble(embedder);
     show(arguments, &command.answers, text, answers, started, printer::search_answer)
 }
 
@@ -57,7 +59,9 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     let place = Place::of(arguments, None)?;
     let index = place.open(arguments)?;
     let started = Instant::now();
-    let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder())?;
+    let embedder = place.embedder()?;
+    let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder)?;
+    tell_of_trouble(embedder);
     let columns = query.columns_named(&command.column)?;
     let CompositeAnswers { answers, notes, .. } =
         join_answers(&index, &place, &query, &columns, command.answers.k as usize)?;
@@ -102,7 +106,9 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let place = Place::of(arguments, None)?;
     let index = place.open(arguments)?;
     let started = Instant::now();
-    let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder())?;
+    let embedder = place.embedder()?;
+    let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder)?;
+    tell_of_trouble(embedder);
     let options = UnionOptions { k: command.answers.k as usize, count_rows: true, weights: place.ranking()?.union };
     let answers = union_search::search(&index, &place.lake, &query, &options)?;
     show(arguments, &command.answers, command.table.clone(), answers, started, printer::union_answer)

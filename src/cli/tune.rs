@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::args::{Arguments, TuneCommand};
-use super::lake::embedder;
+use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, printer};
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ fn collect(
     if variant != Variant::Titles {
         benchmark.name = format!("{} {}", benchmark.name, variant.name());
     }
-    let systems = Systems::over(&benchmark, embedder(), start.clone(), None);
+    let systems = Systems::over(&benchmark, built_in(), start.clone(), None);
     let (index, _) = systems.index(bar)?;
     bar.asking(&benchmark.name, benchmark.queries.len() as u64);
     add_pools(pools, &benchmark, &index, rankers, &command.leave_out, bar)

@@ -47,6 +47,8 @@ struct State {
     young: HashMap<String, Vec<f32>>,
     old: HashMap<String, Vec<f32>>,
     trouble: Option<ChatFailure>,
+    /// Whether the server has shown that it has the model of this id.
+    known: bool,
 }
 
 #[derive(Deserialize)]
@@ -72,20 +74,54 @@ impl ServedModel {
     /// # Errors
     /// [`Error::Usage`] for an address or key that is none, [`Error::EmbeddingServer`] where the server gives no vectors.
     pub fn connect(server: &Server, manners: Manners, timeout: Duration) -> Result<Self> {
-        let mut model = Self {
+        let mut model = Self::unknown(server, manners, timeout)?;
+        let probes = model.ask(&PROBES).map_err(|unmet| Error::EmbeddingServer { reason: unmet.failure.message })?;
+        model.dims = probes.first().map_or(0, Vec::len);
+        model.id = model.id_of(&probes);
+        model.state().known = true;
+        Ok(model)
+    }
+
+    /// The model `id` of an index, if `server` names one that may be it; nothing is sent before the first text is embedded.
+    /// Should another model be found there then, that is trouble.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an address or key that is none.
+    pub fn of_index(server: &Server, manners: Manners, timeout: Duration, id: &str) -> Result<Option<Self>> {
+        let rest = id.strip_prefix(&prefix(&server.model)).and_then(|rest| rest.split_once('#'));
+        let dims = rest.and_then(|(dims, _)| dims.parse().ok()).filter(|dims| (1..=MOST_DIMS).contains(dims));
+        let Some(dims) = dims else { return Ok(None) };
+        Ok(Some(Self { id: id.to_string(), dims, ..Self::unknown(server, manners, timeout)? }))
+    }
+
+    fn unknown(server: &Server, manners: Manners, timeout: Duration) -> Result<Self> {
+        Ok(Self {
             id: String::new(),
             dims: 0,
             model: server.model.clone(),
             connection: Connection::to(server, manners)?,
             timeout,
             state: Mutex::default(),
-        };
-        let probes = model.ask(&PROBES).map_err(|unmet| Error::EmbeddingServer { reason: unmet.failure.message })?;
-        model.dims = probes.first().map_or(0, Vec::len);
+        })
+    }
+
+    fn id_of(&self, probes: &[Vec<f32>]) -> String {
         let marks: Vec<u8> = probes.iter().flat_map(|vector| mark(vector)).collect();
-        let name = quote::clean(&server.model, 100);
-        model.id = format!("served:{name}/{}#{:08x}", model.dims, xxh3_64(&marks) as u32);
-        Ok(model)
+        format!("{}{}#{:08x}", prefix(&self.model), self.dims, xxh3_64(&marks) as u32)
+    }
+
+    /// Makes sure that the server has the model of this id.
+    fn know(&self) -> Result<(), ChatFailure> {
+        if self.state().known {
+            return Ok(());
+        }
+        let probes = self.ask(&PROBES).map_err(|unmet| unmet.failure)?;
+        if self.id_of(&probes) != self.id {
+            let what = "is another model than the one that built the index; serve that one, or rebuild with --rebuild";
+            return Err(self.connection.failure(FailureKind::Refused, what));
+        }
+        self.state().known = true;
+        Ok(())
     }
 
     /// The vectors of `texts`, one each, of length 1.
@@ -163,7 +199,7 @@ impl ServedModel {
             if self.state().trouble.is_some() {
                 return;
             }
-            let learned = self.batch(texts);
+            let learned = self.know().and_then(|()| self.batch(texts));
             let mut state = self.state();
             match learned {
                 Ok(vectors) => {
@@ -261,6 +297,11 @@ impl Embedder for ServedModel {
 /// Whether a failure is about a text and not about the server.
 fn is_of_a_text(unmet: &Unmet) -> bool {
     unmet.failure.kind == FailureKind::TooLong || unmet.complaint.is_some()
+}
+
+/// How the ids of all models of this name begin.
+fn prefix(model: &str) -> String {
+    format!("served:{}/", quote::clean(model, 100))
 }
 
 /// Place and sign of the greatest value: different between models, and the same through the last digits in which two runs

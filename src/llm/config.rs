@@ -178,6 +178,12 @@ impl EmbeddingConfig {
     /// # Errors
     /// [`Error::Usage`] for a server that is not this machine.
     pub fn of_a_lake(self) -> Result<Self> {
+        if self.model.is_some() && self.url.is_none() {
+            return Err(Error::Usage(
+                "the `lakeward.toml` of a lake must name a `url` on this machine with the `model` of `[embedding]`"
+                    .into(),
+            ));
+        }
         of_this_machine(self.url.as_deref(), "an embedding model", "LAKEWARD_EMBEDDING_URL")?;
         Ok(self)
     }
@@ -250,6 +256,8 @@ mod tests {
         assert!(at("http://[::1]:8080/v1").of_a_lake().is_ok());
         let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
         assert!(error.contains("LAKEWARD_EMBEDDING_URL"), "{error}");
+        let elsewhere = EmbeddingConfig { model: Some("m".into()), ..EmbeddingConfig::default() };
+        assert!(elsewhere.of_a_lake().is_err(), "without a url it would be OpenAI's server");
     }
 
     #[test]

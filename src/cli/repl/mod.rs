@@ -62,7 +62,8 @@ pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
     let model = Model::of(arguments, &place, &config)?.map(Arc::new);
     let limits = model.is_some().then(|| config.llm.limits());
     let (lake, own) = (place.lake.clone(), Arc::clone(&index));
-    let worker = Worker::start(Parts { lake, index: own, config, store: store.clone(), model })?;
+    let embedder = place.embedder()?;
+    let worker = Worker::start(Parts { lake, index: own, embedder, config, store: store.clone(), model })?;
     if let Some(folder) = &command.traces {
         std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
     }

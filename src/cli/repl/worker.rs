@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::agent::config::Config;
 use crate::cli::interrupt;
-use crate::cli::lake::embedder;
 use crate::cli::model::Model;
+use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::session::SessionStore;
@@ -25,6 +25,7 @@ type Job = Box<dyn FnOnce(&Agent) + Send>;
 pub struct Parts {
     pub lake: PathBuf,
     pub index: Arc<LakeIndex>,
+    pub embedder: &'static dyn Embedder,
     pub config: Config,
     pub store: SessionStore,
     pub model: Option<Arc<Model>>,
@@ -45,10 +46,14 @@ impl Worker {
         let (jobs, receiver) = channel::<Job>();
         let own = parts.clone();
         let spawned = std::thread::Builder::new().spawn(move || {
-            let Parts { lake, index, config, store, model } = own;
+            let Parts { lake, index, embedder, config, store, model } = own;
             let access = model.as_deref().map(Model::access);
-            let agent = Agent::new(&lake, &index, embedder(), config, store).with_model(access);
-            receiver.into_iter().for_each(|job| job(&agent));
+            let agent = Agent::new(&lake, &index, embedder, config, store).with_model(access);
+            for job in receiver {
+                // A server that was down may be back.
+                embedder.forget_trouble();
+                job(&agent);
+            }
         });
         spawned.map_err(|error| Error::Internal(format!("the system gives no thread: {error}")))?;
         Ok(Self { parts, jobs })
