@@ -1,7 +1,7 @@
 //! `lakeward eval DIR --voice`
 
 use super::args::{Arguments, EvalCommand};
-use super::lake::{Place, embedder};
+use super::lake::{Place, built_in};
 use super::model::Model;
 use super::progress::Bar;
 use super::{Status, interrupt, printer};
@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let bar = Bar::new(arguments.quiet)?;
     let benchmark = command.variant.variant().apply(layout::read(&command.folder)?, scratch.path())?;
-    let systems = Systems::over(&benchmark, embedder(), weights, command.keep_index.as_deref());
+    let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
     let ranked = benchmark.queries.iter().any(|labelled| labelled.query.task != Task::Signals);
     let over = if ranked { Some(systems.index(&bar)?.0) } else { None };
     let options = VoiceOptions {
