@@ -2,6 +2,8 @@
 //! sides mean, and that limits hold. How good the answers are is not looked at. `scripts/serve_model.py` is such a server;
 //! `LAKEWARD_TEST_LLM_URL` and `LAKEWARD_TEST_LLM_MODEL` say where it is, without them nothing is tested.
 
+#![allow(clippy::print_stdout, reason = "what a call costs is worth reading, and a skipped test says why")]
+
 use std::collections::HashSet;
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
