@@ -144,6 +144,20 @@ pub enum Error {
         /// Existing names, nearest first, else the latest.
         nearest: Vec<String>,
     },
+    /// The questions of the tables have not been made, or not been indexed.
+    #[error("no questions of the tables at `{}`", path.display())]
+    NoQuestions {
+        /// Where they were looked for.
+        path: PathBuf,
+    },
+    /// The file of questions is not what was written.
+    #[error("the questions in `{}` cannot be used: {reason}", path.display())]
+    DamagedQuestions {
+        /// The file concerned.
+        path: PathBuf,
+        /// What was wrong, with the line or the version.
+        reason: String,
+    },
     /// A file of a benchmark, or a run of one, is not what it has to be.
     #[error("{}`{}`: {reason}", line.map(|line| format!("line {line} of ")).unwrap_or_default(), path.display())]
     Benchmark {
@@ -249,6 +263,11 @@ impl Error {
             }
             Error::SessionChanged { id } => Some(format!(
                 "resume it as it is now: `/resume {id}` in the REPL, `--session {id}` elsewhere"
+            )),
+            Error::NoQuestions { .. } => Some("make them with `lakeward augment`".into()),
+            Error::DamagedQuestions { path, .. } => Some(format!(
+                "it is left as it is; remove `{}`, and `lakeward augment` makes them anew",
+                path.display()
             )),
             Error::Benchmark { path, line: Some(_), .. } if path.extension().is_some_and(|end| end == "csv") => {
                 Some("mend or remove that line; no line is skipped unseen".into())

@@ -48,6 +48,8 @@ pub mod index;
 
 pub mod retrieve;
 
+pub mod augment;
+
 pub mod recommend;
 
 pub mod operate;
