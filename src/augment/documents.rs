@@ -71,10 +71,31 @@ pub(super) fn documents(
     let joined = |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n");
     Ok(match mode {
         QuestionMode::Concatenated => {
+            if std::env::var("AUG_C").is_ok() {
+                return Ok(vec![document(0, joined(&[&questions.join("\n"), described, &content]))]);
+            }
             vec![document(0, joined(&[described, &questions.join("\n"), &content]))]
         }
         QuestionMode::Dedicated => {
+            let knob = |name: &str| std::env::var(name).ok();
             let mut documents = Vec::with_capacity(questions.len() + 1);
+            if let Some(bytes) = knob("AUG_N").filter(|_| !questions.is_empty()) {
+                let head = &described[..described.floor_char_boundary(bytes.parse().unwrap_or(0))];
+                if knob("AUG_0").is_some() {
+                    documents.push(document(0, joined(&[described, &content])));
+                } else if !content.is_empty() {
+                    documents.push(document(0, content));
+                }
+                documents.extend(questions.iter().zip(1..).map(|(question, number)| {
+                    let mut made = document(number, joined(&[question, head]));
+                    if knob("AUG_T").is_some() {
+                        made.tags.clear();
+                        made.author = None;
+                    }
+                    made
+                }));
+                return Ok(documents);
+            }
             if questions.is_empty() {
                 documents.push(document(0, joined(&[described, &content])));
             } else if !content.is_empty() {

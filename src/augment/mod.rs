@@ -2,7 +2,7 @@
 //! publisher find it (Terrenzi et al. 2026).
 //!
 //! [`make::make_questions`] derives 5–10 questions a table from what is known of it ([`Facts`]) and from nothing else: by rules
-//! ([`rules`]), or by a language model whose every number and name is checked against the facts ([`grounding`]). Facets that
+//! ([`rules`]), or by a language model whose every number and name is checked against the facts ([`model`]). Facets that
 //! the facts leave open are said to be unknown. [`QuestionStore`] keeps them, [`QuestionIndex`] makes them searchable in two
 //! ways, and [`audit`] shows a sample of them to people. The index of the lake itself is only read here.
 
@@ -11,6 +11,7 @@ mod documents;
 mod facts;
 pub mod grounding;
 pub mod make;
+pub mod model;
 mod phrases;
 pub mod question_index;
 pub mod rules;
@@ -24,6 +25,7 @@ pub use facts::{FactColumn, Facts};
 pub use make::{
     AugmentObserver, AugmentOptions, AugmentStats, MadeQuestions, QuestionMaker, Unwatched, make_questions,
 };
+pub use model::{QuestionModel, RunLimits};
 pub use question_index::{QuestionIndex, QuestionMode};
 pub use store::{QuestionStore, TableQuestions};
 

@@ -128,8 +128,10 @@ fn close(open: &mut Vec<&str>, phrases: &mut Vec<String>) {
     }
     let phrase = open.join(" ");
     open.clear();
-    let says = phrase.chars().filter(|letter| letter.is_alphabetic()).count() > 2;
-    if says && !phrases.iter().any(|known| known.eq_ignore_ascii_case(&phrase)) {
+    let letters = phrase.chars().filter(|letter| letter.is_alphabetic()).count();
+    // A participle or an adverb alone is what is left of a verb: `grouped by`.
+    let is_verb = !phrase.contains(' ') && ["ed", "ing", "ly"].iter().any(|end| phrase.ends_with(end));
+    if letters > 2 && !is_verb && !phrases.iter().any(|known| known.eq_ignore_ascii_case(&phrase)) {
         phrases.push(phrase);
     }
 }

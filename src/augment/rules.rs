@@ -110,6 +110,9 @@ impl Subject {
 
     /// ` {preposition} {name}`, or nothing.
     fn after(&self, preposition: &str) -> String {
+        if std::env::var("AUG_S").is_ok() {
+            return String::new();
+        }
         if self.name.is_empty() { String::new() } else { format!(" {preposition} {}", self.name) }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::augment::QuestionMode;
 use crate::eval::tune::Ranker;
 use crate::eval::variant::Variant;
 use crate::eval::{Task, compare};
@@ -78,6 +79,8 @@ pub enum Command {
     Eval(EvalCommand),
     /// Learn the weights of the rankings from judged benchmarks, and say what they are worth on queries held out.
     Tune(TuneCommand),
+    /// Make questions that each table can answer, so that people who ask in other words than its publisher find it.
+    Augment(AugmentCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
@@ -325,6 +328,43 @@ pub struct TuneCommand {
     pub out: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub struct AugmentCommand {
+    /// How the questions are made searchable: behind each table's metadata, as documents of their own instead of it, or both.
+    #[arg(long, value_enum, default_value_t = AugmentMode::Both)]
+    pub mode: AugmentMode,
+    /// By rules, also where a model is configured; what a model has made is made anew.
+    #[arg(long)]
+    pub rules: bool,
+    /// Only for this table; several times for several.
+    #[arg(long, value_name = "ID")]
+    pub table: Vec<String>,
+    /// Make nothing, and show a random sample of N tables: their questions, what supports each, what speaks against it.
+    #[arg(long, value_name = "N", conflicts_with_all = ["mode", "rules", "table"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub audit: Option<u32>,
+    /// Seed of the sample.
+    #[arg(long, default_value_t = 1, requires = "audit")]
+    pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AugmentMode {
+    Concatenated,
+    Dedicated,
+    Both,
+}
+
+impl AugmentMode {
+    /// What it is called in the library.
+    pub fn modes(self) -> &'static [QuestionMode] {
+        match self {
+            AugmentMode::Concatenated => &[QuestionMode::Concatenated],
+            AugmentMode::Dedicated => &[QuestionMode::Dedicated],
+            AugmentMode::Both => &QuestionMode::ALL,
+        }
+    }
+}
+
 fn ranker_parser() -> impl TypedValueParser<Value = Ranker> {
     let names = PossibleValuesParser::new(Ranker::ALL.map(Ranker::name));
     names.map(|name| Ranker::ALL.into_iter().find(|ranker| ranker.name() == name).unwrap_or(Ranker::Join))
@@ -412,6 +452,8 @@ pub enum SchemaOf {
     Eval,
     Voice,
     Tune,
+    Augment,
+    Audit,
     Verify,
     Error,
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+mod augment;
 mod eval;
 mod index;
 mod interrupt;
@@ -100,6 +101,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Eval(command) if command.voice => voice::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),
+        Command::Augment(command) => augment::run(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Replay(command) => replay::run(arguments, command),

@@ -3,6 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt;
+use crate::augment::AugmentObserver;
 use crate::error::Result;
 use crate::eval::evaluate::EvalObserver;
 use crate::index::build::BuildObserver;
@@ -34,6 +35,7 @@ impl BuildObserver for Bar {
         if let Ok(style) = style {
             self.bar.set_style(style);
         }
+        self.bar.set_position(0);
         self.bar.set_length(bytes);
         self.bar.set_message(format!("{files} files"));
     }
@@ -48,6 +50,24 @@ impl BuildObserver for Bar {
         }
         self.bar.set_message(what.to_string());
         self.bar.enable_steady_tick(std::time::Duration::from_millis(100));
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+impl AugmentObserver for Bar {
+    fn started(&self, tables: u64) {
+        if let Ok(style) = ProgressStyle::with_template("questions of tables {wide_bar} {pos}/{len} {eta}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_position(0);
+        self.bar.set_length(tables);
+    }
+
+    fn table_done(&self) {
+        self.bar.inc(1);
     }
 
     fn interrupted(&self) -> bool {

@@ -4,6 +4,7 @@ use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
+use super::augment::AugmentDocument;
 use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
 use super::search::{Document, JoinDocument};
@@ -12,6 +13,7 @@ use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::agent::trace;
+use crate::augment::audit::Audit;
 use crate::error::Result;
 use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
@@ -38,6 +40,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Eval => schema_for!(EvalReport),
         SchemaOf::Voice => schema_for!(VoiceReport),
         SchemaOf::Tune => schema_for!(TuneReport),
+        SchemaOf::Augment => schema_for!(AugmentDocument),
+        SchemaOf::Audit => schema_for!(Audit),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),
     };
