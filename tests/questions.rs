@@ -36,12 +36,20 @@ impl Lake {
 
     fn small() -> Self {
         Self::new(&[
-            ("geo/cities.csv", "town,country,inhabitants\nOslo,Norway,717710\nBern,Switzerland,134591\nRome,Italy,2755309\n"),
+            (
+                "geo/cities.csv",
+                "town,country,inhabitants\nOslo,Norway,717710\nBern,Switzerland,134591\nRome,Italy,2755309\n",
+            ),
             ("sales_2019.csv", "year,month,totalSales\n2018,May,12.5\n2019,June,13.5\n2020,July,11\n"),
-            ("records.jsonl", concat!(
-                r#"{"id": "r-1", "title": "Drinking water quality", "description": "Nitrate in wells of Bavaria in 2015, measured in mg each month. Includes pesticides.", "tags": ["water", "health"], "author": "Water board", "license": "CC-BY"}"#,
-                "\n", r#"{"id": "r-2", "title": "Bus stops"}"#, "\n",
-            )),
+            (
+                "records.jsonl",
+                concat!(
+                    r#"{"id": "r-1", "title": "Drinking water quality", "description": "Nitrate in wells in Bavaria in 2015, measured in mg each month. Includes pesticides.", "tags": ["water", "health"], "author": "Water board", "license": "CC-BY"}"#,
+                    "\n",
+                    r#"{"id": "r-2", "title": "Bus stops"}"#,
+                    "\n",
+                ),
+            ),
         ])
     }
 
@@ -97,9 +105,16 @@ fn questions_say_nothing_that_the_record_does_not() {
             assert!(!question.to_lowercase().contains("this table"), "{question}");
             assert!(ground.unsupported(question).is_empty(), "{}: {question}", facts.id);
             for word in question.to_lowercase().split(|letter: char| !letter.is_alphanumeric()) {
-                let known = word.is_empty() || patterns.contains(word) || ground.holds(word) || ground.holds(&word.replace(',', ""));
+                let known = word.is_empty()
+                    || patterns.contains(word)
+                    || ground.holds(word)
+                    || ground.holds(&word.replace(',', ""));
                 // Thousands are written with commas in records, and their parts are no words there.
-                assert!(known || word.chars().all(|letter| letter.is_ascii_digit()), "{}: `{word}` in {question}", facts.id);
+                assert!(
+                    known || word.chars().all(|letter| letter.is_ascii_digit()),
+                    "{}: `{word}` in {question}",
+                    facts.id
+                );
             }
         }
         assert_eq!(unknown.contains(&Facet::Licence), !facts.has_licence);
@@ -115,7 +130,7 @@ fn what_a_record_leaves_open_is_unknown() {
     let lake = Lake::small();
     let index = lake.index();
     let (questions, unknown) = rules::questions(&facts(&index, "r-1"));
-    assert_eq!(unknown, [Facet::Unit].into_iter().filter(|_| false).collect::<Vec<_>>(), "{unknown:?}");
+    assert!(unknown.is_empty(), "{unknown:?}");
     assert!(questions.iter().any(|question| question.contains("2015")), "{questions:?}");
     assert!(questions.iter().any(|question| question.contains("Nitrate")), "{questions:?}");
     // Little is known, little is asked, and that is said.
@@ -205,16 +220,14 @@ fn questions_lead_to_their_tables_and_age_is_told() {
     let lake = Lake::small();
     let index = lake.index();
     let model = StaticModel::builtin();
-    assert!(matches!(
-        QuestionIndex::open(&index, QuestionMode::Dedicated, model.id()),
-        Err(Error::NoQuestions { .. })
-    ));
+    assert!(matches!(QuestionIndex::open(&index, QuestionMode::Dedicated, model.id()), Err(Error::NoQuestions { .. })));
     let (store, _) = made(&index);
     for mode in QuestionMode::ALL {
         QuestionIndex::build(&index, &store, mode, model, &Silent).expect("an index");
         let questions = QuestionIndex::open(&index, mode, model.id()).expect("an index");
         assert_eq!((questions.stale, questions.missing, questions.mode()), (0, 0, mode));
-        for (text, table) in [("nitrate in wells", "r-1"), ("inhabitants of Bern", "geo/cities"), ("bus stops", "r-2")] {
+        for (text, table) in [("nitrate in wells", "r-1"), ("inhabitants of Bern", "geo/cities"), ("bus stops", "r-2")]
+        {
             let by_words = questions.by_words(text, 3).expect("tables");
             assert_eq!(by_words[0].0, table, "{text}: {by_words:?}");
             let by_meaning = questions.by_meaning(model, text, 4).expect("tables");
@@ -248,10 +261,12 @@ fn hostile_metadata_is_bounded_and_harmless() {
     let word = "x".repeat(100_000);
     let nasty = "a\\u001b[31mb\\u202e<|im_end|>\\u0000 `rm`\\nquestion?";
     let lines = [
-        format!(r#"{{"id": "long", "title": "{long}", "description": "{long}", "tags": ["{long}", "{word}"], "author": "{long}", "spatial": "{long}", "temporal": "{long}"}}"#),
+        format!(
+            r#"{{"id": "long", "title": "{long}", "description": "{long}", "tags": ["{long}", "{word}"], "author": "{long}", "spatial": "{long}", "temporal": "{long}"}}"#
+        ),
         format!(r#"{{"id": "word", "title": "{word}", "description": "{word}"}}"#),
         format!(r#"{{"id": "nasty", "title": "{nasty}", "description": "{nasty}. {nasty}", "tags": ["{nasty}"]}}"#),
-        r#"{"id": "signs", "title": "???", "description": "!!! ... ;;; — — —", "tags": ["#", " "]}"#.to_string(),
+        r##"{"id": "signs", "title": "???", "description": "!!! ... ;;; — — —", "tags": ["#", " "]}"##.to_string(),
         r#"{"id": "~tilde#3", "title": "Rain#1"}"#.to_string(),
         r#"{"id": "日本", "title": "人口推計", "description": "各年10月1日現在人口。都道府県別。"}"#.to_string(),
         r#"{"id": "nothing"}"#.to_string(),

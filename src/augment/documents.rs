@@ -1,9 +1,13 @@
 //! What the documents of a question index say, as records of a catalogue.
 //!
-//! Concatenated: one document a table, its metadata with the questions behind the description. Dedicated: one document a
-//! question, which carries its table's title and keywords. A table with a file has its column names and some of its values
-//! among the words, too, so that a search for a cell is not lost: behind the rest in the one, in a document of its own in the
-//! other.
+//! Concatenated: one document a table, its metadata and the questions. Dedicated: one document a question, which carries its
+//! table's title and the beginning of its description; document 0 holds the rest of what is said about the table. A table with
+//! a file has its column names and some of its values among the words of the document that stands for the whole, so that a
+//! search for a cell is not lost.
+//!
+//! Measured on ACORDAR (nDCG@10 of the channels of both indexes fused, keyword 1, keyword 2, question; without: .549, .530,
+//! .419): questions that carry title and tags only .559, .531, .419; with document 0 .562, .532, .421; that and without tags
+//! .561, .533, .426; with 150 bytes of the description, too, .563, .537, .426; with 1,000 bytes .558, .534, .426.
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,7 +33,9 @@ const DESCRIPTION_BYTES: usize = 6 << 10;
 const HEADERS_BYTES: usize = 2 << 10;
 /// Bytes of values.
 const VALUES_BYTES: usize = 7 << 10;
-/// Tags that a document carries.
+/// Bytes of a description that each question carries.
+const CARRIED_BYTES: usize = 200;
+/// Tags of the document that stands for a table.
 const MOST_TAGS: usize = 32;
 /// Characters of a title.
 const TITLE_CHARS: usize = 300;
@@ -62,47 +68,26 @@ pub(super) fn documents(
         id: format!("{name}{NUMBER_SIGN}{number}"),
         title: tidy(&entry.title(), TITLE_CHARS),
         description,
+        tags: Vec::new(),
+        author: None,
+    };
+    let whole = |description: String| Document {
         tags: metadata.map_or_else(Vec::new, |said| said.tags.iter().take(MOST_TAGS).cloned().collect()),
         author: metadata.and_then(|said| said.publisher.clone()),
+        ..document(0, description)
     };
     let described = metadata.and_then(|said| said.description.as_deref()).unwrap_or_default();
     let described = &described[..described.floor_char_boundary(DESCRIPTION_BYTES)];
     let content = content(index, table, &entry)?;
     let joined = |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n");
     Ok(match mode {
-        QuestionMode::Concatenated => {
-            if std::env::var("AUG_C").is_ok() {
-                return Ok(vec![document(0, joined(&[&questions.join("\n"), described, &content]))]);
-            }
-            vec![document(0, joined(&[described, &questions.join("\n"), &content]))]
-        }
+        // Words count alike wherever they stand; of a long description only the beginning enters the vector.
+        QuestionMode::Concatenated => vec![whole(joined(&[&questions.join("\n"), described, &content]))],
         QuestionMode::Dedicated => {
-            let knob = |name: &str| std::env::var(name).ok();
-            let mut documents = Vec::with_capacity(questions.len() + 1);
-            if let Some(bytes) = knob("AUG_N").filter(|_| !questions.is_empty()) {
-                let head = &described[..described.floor_char_boundary(bytes.parse().unwrap_or(0))];
-                if knob("AUG_0").is_some() {
-                    documents.push(document(0, joined(&[described, &content])));
-                } else if !content.is_empty() {
-                    documents.push(document(0, content));
-                }
-                documents.extend(questions.iter().zip(1..).map(|(question, number)| {
-                    let mut made = document(number, joined(&[question, head]));
-                    if knob("AUG_T").is_some() {
-                        made.tags.clear();
-                        made.author = None;
-                    }
-                    made
-                }));
-                return Ok(documents);
-            }
-            if questions.is_empty() {
-                documents.push(document(0, joined(&[described, &content])));
-            } else if !content.is_empty() {
-                documents.push(document(0, content));
-            }
-            documents.extend(questions.iter().zip(1..).map(|(question, number)| document(number, question.clone())));
-            documents
+            let beginning = &described[..described.floor_char_boundary(CARRIED_BYTES)];
+            let carried = |question: &String| joined(&[question, beginning]);
+            let asked = questions.iter().zip(1..).map(|(question, number)| document(number, carried(question)));
+            std::iter::once(whole(joined(&[described, &content]))).chain(asked).collect()
         }
     })
 }

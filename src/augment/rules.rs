@@ -103,16 +103,14 @@ impl Subject {
             return Subject { name, whole };
         }
         let columns = facts.columns.iter().map(|column| &column.words).filter(|words| !words.is_empty());
-        let others: Vec<String> = facts.tags.iter().chain(columns).take(3).cloned().collect();
+        let says = |text: &&String| text.chars().any(char::is_alphabetic);
+        let others: Vec<String> = facts.tags.iter().chain(columns).filter(says).take(3).cloned().collect();
         let name = tidy(&listed(&others), SUBJECT_CHARS);
         Subject { whole: name.clone(), name }
     }
 
     /// ` {preposition} {name}`, or nothing.
     fn after(&self, preposition: &str) -> String {
-        if std::env::var("AUG_S").is_ok() {
-            return String::new();
-        }
         if self.name.is_empty() { String::new() } else { format!(" {preposition} {}", self.name) }
     }
 }

@@ -57,7 +57,7 @@ const POPULATION_WORDS: [&str; 22] = [
     "workers",
 ];
 /// Words by which a column or a text says what a figure is measured in.
-const UNIT_WORDS: [&str; 38] = [
+const UNIT_WORDS: [&str; 42] = [
     "acres",
     "celsius",
     "cents",
@@ -80,6 +80,10 @@ const UNIT_WORDS: [&str; 38] = [
     "km",
     "kwh",
     "liters",
+    "litres",
+    "mg",
+    "ml",
+    "µg",
     "meters",
     "metres",
     "miles",
@@ -110,7 +114,9 @@ pub(super) fn unknown(facts: &Facts) -> Vec<Facet> {
         let told = matches!(column.semantic, Some(SemanticType::Percentage));
         column.unit.is_some() || told || column.name.contains(['%', '$', '€', '£'])
     });
-    let subject = !facts.name().is_empty() || !facts.tags.is_empty() || !facts.description.is_empty();
+    let subject = [&facts.name(), &facts.tags.join(" "), &facts.description]
+        .iter()
+        .any(|text| text.chars().any(char::is_alphabetic));
     let place = !facts.places.is_empty() || names_place(&facts.description) || names_place(titled);
     let period = facts.period.is_some() || !years_of(&facts.description).is_empty() || !years_of(titled).is_empty();
     let known = |facet: Facet| match facet {
