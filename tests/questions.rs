@@ -326,7 +326,7 @@ fn the_command_makes_questions_and_shows_a_sample() {
     assert_eq!(stdout, run(&["augment", "--audit", "5", "--seed", "7", "--json"]).1);
     let audit: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!(audit["tables"].as_array().map(Vec::len), Some(5));
-    assert_eq!(audit["warned"], 0, "{audit}");
+    assert!(!stdout.contains("not_in_record") && !stdout.contains("unsupported"), "{stdout}");
     let (code, stdout, _) = run(&["augment", "--audit", "2"]);
     assert_eq!(code, 0);
     assert!(stdout.contains("with a warning"), "{stdout}");

@@ -4,6 +4,7 @@
 //! so that the questions of a table depend on the table alone.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Words in one phrase.
 const LONGEST_PHRASE: usize = 5;
@@ -18,9 +19,9 @@ doing don due during each either else etc even ever every few find following fol
 having he her here hers him his how however i ie if in include included includes including indicate indicates into is isn it its itself \
 just know known last least less let like list listed lists located made make makes many may me might more most much must my near \
 nor not now of off often on once one only onto or other others our out over own part per please possible provide provided provides \
-providing published rather regarding related represent represents said same see seen several shall she should show showing shown shows \
-since so some specific such taken than that the their them then there these they this those through throughout thus to together too \
-toward towards two under until up upon us use used uses using various very via view was we well were what when where whether which while \
+providing published rather regarding related represent represents said same see seen second several seven shall six she should show showing shown shows \
+since so some specific such taken than that the their them then there these they third this those through throughout thus to together too \
+toward towards three two under until up upon us used uses using various very via view was we well were what when where whether which while \
 who whom whose why will with within without would yes yet you your ";
 /// Words about data as such.
 const DATA_WORDS: &str = " column columns contact csv data database dataset datasets datei daten datensatz description download field \
@@ -29,16 +30,14 @@ tables update updated updates url visualization website www untitled ";
 
 /// Whether a lower-cased word is none of content.
 pub(super) fn is_function_word(word: &str) -> bool {
-    holds(FUNCTION_WORDS, word)
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| FUNCTION_WORDS.split_whitespace().collect());
+    WORDS.contains(word)
 }
 
 /// Whether a lower-cased word speaks of data as such.
 pub(super) fn is_data_word(word: &str) -> bool {
-    holds(DATA_WORDS, word)
-}
-
-fn holds(list: &str, word: &str) -> bool {
-    !word.is_empty() && !word.contains(' ') && list.contains(&format!(" {word} "))
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| DATA_WORDS.split_whitespace().collect());
+    WORDS.contains(word)
 }
 
 /// The lower-cased words of a text: runs of letters and digits, thousands without their commas.

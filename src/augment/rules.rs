@@ -227,9 +227,10 @@ fn period(facts: &Facts, subject: &Subject) -> Option<String> {
     }
     match &facts.period {
         Some((from, to)) if from != to => Some(format!("How has {name} changed from {from} to {to}?")),
+        // What is in the subject already makes no question of its own.
+        Some((at, _)) if words_of(at).iter().all(|word| words_of(name).contains(word)) => None,
         Some((at, _)) => Some(format!("What was known about {name} in {at}?")),
         None => {
-            // A year in the title is in the subject already.
             let year = years_of(&facts.description).into_iter().find(|year| !words_of(name).contains(year))?;
             Some(format!("What was known about {name} in {year}?"))
         }
