@@ -14,8 +14,7 @@ use super::make::{MadeQuestions, QuestionMaker};
 use super::phrases::words_of;
 use super::rules::{self, LONGEST_QUESTION_CHARS};
 use super::{Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
-use crate::llm::cache::AnswerCache;
-use crate::llm::{AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal};
+use crate::llm::{AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal};
 
 /// Characters of the description that a model is given.
 const DESCRIPTION_CHARS: usize = 600;

@@ -15,11 +15,11 @@ const MOST_SENTENCES: usize = 24;
 const FUNCTION_WORDS: &str = " a about above according across after again against all almost along already also although always am \
 among an and another any are aren around as at available back based be became because been before being below best between both but by \
 came can cannot contains contain containing could couldn covering covers current currently did didn displays displaying do does doesn \
-doing don due during each either else etc even ever every few find following follows for found from further get given go had has have \
+doing don due during each either else etc even ever every few find first five following follows for found four from further get given go had has have \
 having he her here hers him his how however i ie if in include included includes including indicate indicates into is isn it its itself \
 just know known last least less let like list listed lists located made make makes many may me might more most much must my near \
 nor not now of off often on once one only onto or other others our out over own part per please possible provide provided provides \
-providing published rather regarding related represent represents said same see seen second several seven shall six she should show showing shown shows \
+providing published rather regarding related represent represents said same see seen second seven several shall six she should show showing shown shows \
 since so some specific such taken than that the their them then there these they third this those through throughout thus to together too \
 toward towards three two under until up upon us used uses using various very via view was we well were what when where whether which while \
 who whom whose why will with within without would yes yet you your ";
