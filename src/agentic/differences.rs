@@ -165,6 +165,7 @@ fn moved(a: &RunTrace, b: &RunTrace) -> Vec<Moved> {
         .map(|id| Moved { id: id.to_string(), from: from.get(id).copied(), to: to.get(id).copied() })
         .filter(|moved| moved.from != moved.to)
         .collect();
-    moved.sort_by_key(|moved| moved.from.unwrap_or(usize::MAX).min(moved.to.unwrap_or(usize::MAX)));
+    let or_last = |rank: Option<usize>| rank.unwrap_or(usize::MAX);
+    moved.sort_by_key(|moved| (or_last(moved.from).min(or_last(moved.to)), or_last(moved.from)));
     moved
 }

@@ -24,6 +24,7 @@ mod model;
 mod plan;
 mod planner;
 mod pursue;
+mod pursuit;
 mod ranking;
 mod report;
 mod reranker;
@@ -42,13 +43,14 @@ pub use evaluator::RuleEvaluator;
 pub use model::{ModelEvaluator, ModelPlanner};
 pub use plan::{PlannedQuery, QueryPlan};
 pub use planner::RulePlanner;
-pub use pursue::{Agents, PursuedTable, Pursuit, SearchedQuery, Tools, pursue, pursue_with};
+pub use pursue::{pursue, pursue_with};
+pub use pursuit::{Agents, PursuedTable, Pursuit, SearchedQuery, Tools};
 pub use ranking::{FinalRanking, RankedId};
 pub use report::{EvaluationReport, Signals};
 pub use reranker::RuleReranker;
 pub use retriever::RuleRetriever;
 pub use sought::{Rules, Settings, Sought, Style};
-pub use trace::{Degraded, IterationTrace, RunTrace, Stopped, Timings};
+pub use trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings};
 
 /// The first `most` characters of `text`.
 fn shortened(text: &str, most: usize) -> String {

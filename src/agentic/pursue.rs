@@ -6,134 +6,17 @@ use super::agents::{Allowance, Earlier, Evaluator, Fault, Planner, Reranker, Ret
 use super::artifact::{Artifact, Malformed};
 use super::cache::RunCache;
 use super::candidate_set::CandidateSet;
-use super::channel::Channel;
-use super::clock::{Clock, Moment};
-use super::evaluator::RuleEvaluator;
+use super::clock::Moment;
 use super::key_of;
-use super::model::{ModelEvaluator, ModelPlanner};
 use super::plan::{MOST_QUERIES, PlannedQuery, QueryPlan};
-use super::planner::RulePlanner;
+use super::pursuit::{Agents, PursuedTable, Pursuit, SearchedQuery, Tools};
 use super::ranking::FinalRanking;
 use super::report::EvaluationReport;
-use super::reranker::RuleReranker;
-use super::retriever::RuleRetriever;
 use super::shortened;
 use super::sought::{Settings, Sought, Style};
 use super::trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings, VERSION};
-use crate::embed::Embedder;
 use crate::error::Result;
-use crate::index::LakeIndex;
-use crate::llm::{LanguageModel, Unanswered};
-use crate::retrieve::RankingWeights;
-
-/// What a run works with.
-#[derive(Clone, Copy)]
-pub struct Tools<'a> {
-    /// The lake.
-    pub index: &'a LakeIndex,
-    /// The model whose vectors are in it.
-    pub embedder: &'a dyn Embedder,
-    /// The weights of the final order.
-    pub weights: &'a RankingWeights,
-    /// What is searched, in this order.
-    pub channels: &'a [&'a dyn Channel],
-    /// Names the index of questions behind a channel; empty without one.
-    pub questions: &'a str,
-    /// Says when the time is over.
-    pub clock: &'a dyn Clock,
-    /// Where artifacts are kept from run to run, if anywhere.
-    pub cache: Option<&'a RunCache>,
-}
-
-/// Who does the work.
-pub struct Agents<'a> {
-    /// Plans.
-    pub planner: Box<dyn Planner + 'a>,
-    /// Searches.
-    pub retriever: Box<dyn Retriever + 'a>,
-    /// Judges.
-    pub evaluator: Box<dyn Evaluator + 'a>,
-    /// Ranks; without one the fused order stays.
-    pub reranker: Option<Box<dyn Reranker + 'a>>,
-}
-
-impl<'a> Agents<'a> {
-    /// All four by rules.
-    pub fn by_rules(tools: &Tools<'a>, settings: &Settings) -> Self {
-        let rules = settings.rules;
-        let reranker = RuleReranker::new(tools.index, tools.embedder, tools.weights);
-        Self {
-            planner: Box::new(RulePlanner::new(tools.index, rules)),
-            retriever: Box::new(RuleRetriever::new(tools.index, rules)),
-            evaluator: Box::new(RuleEvaluator::new(tools.index)),
-            reranker: rules.rerank.then(|| Box::new(reranker) as Box<dyn Reranker + 'a>),
-        }
-    }
-
-    /// With a model where the style asks one: the single agent plans by it; of several agents planner and evaluator ask it each.
-    /// Ranking stays with the rules until somebody puts another reranker here.
-    pub fn with_model(tools: &Tools<'a>, settings: &Settings, model: &'a LanguageModel<'a>) -> Self {
-        let mut agents = Self::by_rules(tools, settings);
-        match settings.style {
-            Style::SingleAgent => agents.planner = Box::new(ModelPlanner::looking(model)),
-            Style::MultiAgent => {
-                agents.planner = Box::new(ModelPlanner::new(model));
-                agents.evaluator = Box::new(ModelEvaluator::new(model, tools.index));
-            }
-        }
-        agents
-    }
-
-    fn versions(&self) -> AgentVersions {
-        AgentVersions {
-            planner: self.planner.version(),
-            retriever: self.retriever.version(),
-            evaluator: self.evaluator.version(),
-            reranker: self.reranker.as_ref().map_or("none".into(), |reranker| reranker.version()),
-        }
-    }
-}
-
-/// A table that a run found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PursuedTable {
-    /// Its id.
-    pub id: String,
-    /// Greater is better; comparable within one run only.
-    pub score: f64,
-    /// Why, in a clause; empty where nobody said.
-    pub reason: String,
-}
-
-/// A query that was searched.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchedQuery {
-    /// Its words.
-    pub text: String,
-    /// How much it counted, in the channel where it counted most.
-    pub weight: f64,
-}
-
-/// What came of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pursuit {
-    /// The tables, best first.
-    pub ranking: Vec<PursuedTable>,
-    /// All that was searched for, the request itself first.
-    pub queries: Vec<SearchedQuery>,
-    /// Why it ended.
-    pub stopped: Stopped,
-    /// Whether a limit ended it before it was enough.
-    pub partial: bool,
-    /// What did not do its work, so that the rules or others did.
-    pub degraded: Vec<Degraded>,
-    /// Plans carried out.
-    pub iterations: usize,
-    /// Searches of a channel.
-    pub tool_calls: usize,
-    /// The whole course.
-    pub trace: RunTrace,
-}
+use crate::llm::{FailureKind, LanguageModel, Unanswered};
 
 /// Pursues `sought` with the agents of `settings`, by rules where there is no `model`.
 ///
@@ -252,7 +135,7 @@ impl<'a, 'b> Run<'a, 'b> {
             }
             let retrieve_ms = ms(searching);
             let judging = Instant::now();
-            let report = self.evaluate(&plan, &candidates);
+            let report = self.evaluate(&plan, &candidates, iteration);
             self.timings.iterations_ms.push([plan_ms, retrieve_ms, ms(judging)]);
             let sufficient = report.sufficient;
             let asked = plan.queries.len() * self.tools.channels.len();
@@ -320,9 +203,10 @@ impl<'a, 'b> Run<'a, 'b> {
     fn retrieve(&mut self, plan: &QueryPlan, iteration: usize) -> Result<CandidateSet> {
         let tools = self.tools;
         let key = self.key("candidates", &[&self.versions.retriever]);
-        let last_list = Moment { iteration, step: AFTER_SEARCHES };
         // A run that was cut short here has to be cut short again.
-        let cached = self.cached(&key).filter(|_| !tools.clock.is_over(last_list));
+        let after = Moment { iteration, step: AFTER_SEARCHES };
+        let whole = tools.clock.over_at().is_none_or(|over_at| over_at >= after);
+        let cached = self.cached(&key).filter(|_| whole);
         let is_table = |id: &str| tools.index.get(id).is_ok_and(|found| found.is_some());
         if let Some(set) = cached.and_then(|text| CandidateSet::accept(&text, &is_table).ok()) {
             self.timings.cached += 1;
@@ -360,19 +244,24 @@ impl<'a, 'b> Run<'a, 'b> {
         Ok(set)
     }
 
-    fn evaluate(&mut self, plan: &QueryPlan, candidates: &CandidateSet) -> EvaluationReport {
-        let set = candidates.to_json();
-        let key = self.key("report", &[&self.versions.evaluator, &set]);
-        if let Some(report) = self.cached(&key).and_then(|text| EvaluationReport::accept(&text).ok()) {
+    fn evaluate(&mut self, plan: &QueryPlan, candidates: &CandidateSet, iteration: usize) -> EvaluationReport {
+        // When the time is over nobody is waited for: the rules judge.
+        let in_time = !self.tools.clock.is_over(Moment { iteration, step: AFTER_SEARCHES });
+        let acting = if in_time { self.acting() } else { self.rules };
+        let key = self.key_of_set("report", &self.versions.evaluator, candidates);
+        let cached = self.cached(&key).filter(|_| in_time);
+        if let Some(report) = cached.and_then(|text| EvaluationReport::accept(&text).ok()) {
             self.timings.cached += 1;
             return report;
         }
         let asked = |evaluator: &dyn Evaluator| -> Result<EvaluationReport, Problem> {
             Ok(EvaluationReport::accept(&evaluator.evaluate(self.sought, plan, candidates)?)?)
         };
-        match asked(&*self.acting().evaluator) {
+        match asked(&*acting.evaluator) {
             Ok(report) => {
-                self.keep_unless_by_rules(&key, &report.to_json());
+                if in_time {
+                    self.keep_unless_by_rules(&key, &report.to_json());
+                }
                 report
             }
             Err(problem) => {
@@ -407,21 +296,22 @@ impl<'a, 'b> Run<'a, 'b> {
     fn rank(&mut self, chosen: usize) -> FinalRanking {
         let Some(iteration) = self.iterations.get(chosen) else { return FinalRanking::default() };
         let candidates = iteration.candidates.clone();
-        let key = self.key("ranking", &[&self.versions.reranker, &candidates.to_json()]);
-        if let Some(ranking) = self.cached(&key).and_then(|text| FinalRanking::accept(&text, &candidates).ok()) {
+        let at = Moment { iteration: self.iterations.len(), step: AFTER_SEARCHES + 2 };
+        let in_time = !self.tools.clock.is_over(at);
+        let acting = if in_time { self.acting() } else { self.rules };
+        let key = self.key_of_set("ranking", &self.versions.reranker, &candidates);
+        let cached = self.cached(&key).filter(|_| in_time);
+        if let Some(ranking) = cached.and_then(|text| FinalRanking::accept(&text, &candidates).ok()) {
             self.timings.cached += 1;
             return ranking;
         }
         let asked = |reranker: &dyn Reranker| -> Result<FinalRanking, Problem> {
             Ok(FinalRanking::accept(&reranker.rerank(self.sought, &candidates)?, &candidates)?)
         };
-        let at = Moment { iteration: self.iterations.len(), step: AFTER_SEARCHES + 2 };
-        // When the time is over nobody is waited for: the rules rank.
-        let acting = if self.tools.clock.is_over(at) { self.rules } else { self.acting() };
         let Some(reranker) = &acting.reranker else { return FinalRanking::as_fused(&candidates) };
         match asked(&**reranker) {
             Ok(ranking) => {
-                if self.tools.clock.over_at().is_none() {
+                if in_time {
                     self.keep_unless_by_rules(&key, &ranking.to_json());
                 }
                 ranking
@@ -479,7 +369,12 @@ impl<'a, 'b> Run<'a, 'b> {
 
     /// Notes a failure. A limit of the model that is reached stays reached; the single agent does not recover from its own failure.
     fn fail(&mut self, component: &str, problem: Problem) {
-        let limit = matches!(problem, Problem::Fault(Fault::Model(Unanswered::Limit(_))));
+        let limit = match &problem {
+            Problem::Fault(Fault::Model(Unanswered::Limit(_))) => true,
+            // As a replay has it.
+            Problem::Fault(Fault::Model(Unanswered::Failed(failure))) => failure.kind == FailureKind::Limit,
+            _ => false,
+        };
         self.by_rules |= limit || self.settings.style == Style::SingleAgent;
         self.degrade(component, &problem.to_string());
     }
@@ -503,6 +398,11 @@ impl<'a, 'b> Run<'a, 'b> {
         let mut parts = vec![version.as_str(), &plans, &lake, &sought, &settings];
         parts.extend_from_slice(depends_on);
         RunCache::key(&parts)
+    }
+
+    /// The key of what `version` makes of a set.
+    fn key_of_set(&self, artifact: &str, version: &str, set: &CandidateSet) -> String {
+        if self.tools.cache.is_some() { self.key(artifact, &[version, &set.to_json()]) } else { String::new() }
     }
 
     fn cached(&self, key: &str) -> Option<String> {

@@ -24,6 +24,10 @@ use crate::retrieve::fuse::reciprocal_rank_fusion;
 const DEPTH_OF_OTHERS: usize = 50;
 /// How much a query that is not the request itself counts.
 const WEIGHT_OF_OTHERS: f64 = 0.3;
+/// How much meaning counts beside words, where the lake knows all words of a query. Measured (fused order, nDCG@10, every fourth to
+/// eighth query): equal weights score .472 on cells of FeTaQA and .806 on OTT-QA with titles, this .522 and .828; ACORDAR gains .012
+/// and .021 on keywords and loses .001 on questions.
+const MEANING: f64 = 0.5;
 /// Words of a query that are looked at.
 const MOST_WORDS: usize = 64;
 
@@ -53,7 +57,22 @@ impl<'a> RuleRetriever<'a> {
         };
         let unknown = share(&|(_, word)| word.tables == 0);
         let codes = if query.contains('"') { 1.0 } else { share(&|(word, _)| is_code(word)) };
-        Ok((1.0 + codes, 0.5 + unknown))
+        Ok((1.0 + codes, MEANING + unknown))
+    }
+
+    /// The first `depth` of `hits`, if all of them are tables of the lake with a score, each once: a channel may be of another hand.
+    fn believed(&self, mut hits: Vec<(String, f64)>, depth: usize) -> Result<Vec<(String, f64)>> {
+        hits.truncate(depth);
+        let mut seen = BTreeSet::new();
+        for (id, score) in &hits {
+            if !score.is_finite() || !seen.insert(id.as_str()) {
+                return Err(Error::Internal(format!("`{}` has no score or stands twice", shortened(id, 80))));
+            }
+            if self.index.get(id)?.is_none() {
+                return Err(Error::UnknownTable { name: shortened(id, 80), nearest: Vec::new() });
+            }
+        }
+        Ok(hits)
     }
 
     /// The fused candidates of `lists`, with what is known of them.
@@ -126,11 +145,9 @@ impl Retriever for RuleRetriever<'_> {
                 searched += 1;
                 let of_kind = if channel.kind() == ChannelKind::Words { words } else { meaning };
                 let of_query = if is_request { 1.0 } else { WEIGHT_OF_OTHERS };
-                let (hits, problem) = match channel.search(&query.text, depth) {
-                    Ok(mut hits) => {
-                        hits.truncate(depth);
-                        (hits, None)
-                    }
+                let found = channel.search(&query.text, depth);
+                let (hits, problem) = match found.and_then(|hits| self.believed(hits, depth)) {
+                    Ok(hits) => (hits, None),
                     Err(error) => {
                         let problem = shortened(&error.to_string(), 300);
                         first_error.get_or_insert(error);

@@ -455,5 +455,10 @@ pub enum SchemaOf {
     Augment,
     Audit,
     Verify,
+    QueryPlan,
+    CandidateSet,
+    EvaluationReport,
+    FinalRanking,
+    RunTrace,
     Error,
 }

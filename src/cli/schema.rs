@@ -1,4 +1,5 @@
-//! `lakeward schema COMMAND`: the JSON Schema of a command's `--json` output, made from the types it prints.
+//! `lakeward schema COMMAND`: the JSON Schema of a command's `--json` output, made from the types it prints; and of the
+//! artifacts that agents exchange.
 
 use schemars::schema_for;
 
@@ -13,6 +14,7 @@ use super::sql::SqlDocument;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::agent::trace;
+use crate::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use crate::augment::audit::Audit;
 use crate::error::Result;
 use crate::eval::report::EvalReport;
@@ -43,6 +45,11 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Augment => schema_for!(AugmentDocument),
         SchemaOf::Audit => schema_for!(Audit),
         SchemaOf::Verify => schema_for!(Verification),
+        SchemaOf::QueryPlan => schema_for!(QueryPlan),
+        SchemaOf::CandidateSet => schema_for!(CandidateSet),
+        SchemaOf::EvaluationReport => schema_for!(EvaluationReport),
+        SchemaOf::FinalRanking => schema_for!(FinalRanking),
+        SchemaOf::RunTrace => schema_for!(RunTrace),
         SchemaOf::Error => schema_for!(printer::ErrorDocument),
     };
     printer::json(&schema)?;

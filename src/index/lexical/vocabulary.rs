@@ -17,6 +17,11 @@ const LEAST_LETTERS: usize = 5;
 /// … and from so many on two letters may differ.
 const LONG_WORD: usize = 9;
 
+/// Letters that an ending may have which the stemmer does not know …
+const LONGEST_ENDING: usize = 4;
+/// … behind a stem of at least so many.
+const SHORTEST_STEM: usize = 6;
+
 /// How rare a word is in the lake.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WordRarity {
@@ -65,8 +70,8 @@ impl LexicalIndex {
     }
 
     /// Words of the lake, as the index has them, that are spelled nearly like `word` and begin with the same letter; at most
-    /// `limit`, nearest first, then those of most tables. One letter may differ, two in long words; short words and those with
-    /// digits have no neighbours: there another word is no misspelling.
+    /// `limit`, nearest first, then those of most tables. One letter may differ, two in long words, or the ending be one that the
+    /// stemmer does not know; short words and those with digits have no neighbours: there another word is no misspelling.
     ///
     /// # Errors
     /// [`crate::Error::DamagedIndex`], as everything here.
@@ -91,6 +96,8 @@ impl LexicalIndex {
                     let distance = strsim::osa_distance(term, other);
                     if distance > 0 && distance <= most {
                         near.push((distance, other.to_string()));
+                    } else if is_ending(term, other) {
+                        near.push((most + 1, other.to_string()));
                     }
                 })?;
             }
@@ -109,6 +116,7 @@ impl LexicalIndex {
         Ok(counted.into_iter().take(limit).map(|(_, _, other)| other).collect())
     }
 
+    /// Tables that have `term`, in the field where most have it.
     fn tables_with(&self, term: &str) -> Result<u64> {
         let mut most = 0;
         for field in LexicalField::ALL {
@@ -121,4 +129,10 @@ impl LexicalIndex {
         }
         Ok(most)
     }
+}
+
+/// Whether `term` is `stem` with an ending: a misspelt `unemploymnt` keeps its ending where `unemployment` loses it.
+fn is_ending(term: &str, stem: &str) -> bool {
+    let ending = term.strip_prefix(stem).map_or(0, |ending| ending.chars().count());
+    (1..=LONGEST_ENDING).contains(&ending) && stem.chars().count() >= SHORTEST_STEM
 }
