@@ -89,7 +89,7 @@ impl<'a, 'b> Run<'a, 'b> {
             index: tools.index.manifest().checksum.clone(),
             weights: tools.weights.hash(),
             questions: tools.questions.to_string(),
-            channels: tools.channels.iter().map(|channel| channel.name().to_string()).collect(),
+            channels: tools.channels.iter().map(|channel| format!("{}@{}", channel.name(), channel.weight())).collect(),
         };
         Self {
             tools,

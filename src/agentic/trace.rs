@@ -80,7 +80,7 @@ pub struct LakeVersions {
     pub weights: String,
     /// The index of questions; empty without one.
     pub questions: String,
-    /// The channels by name.
+    /// The channels by name and weight: `words@1`.
     pub channels: Vec<String>,
 }
 

@@ -20,8 +20,8 @@ impl Chat for Script {
     }
 
     fn complete(&self, call: &ChatCall, _: Duration) -> Result<ChatAnswer, ChatFailure> {
-        self.asked.lock().unwrap().push(call.messages.last().expect("a message").content.clone());
-        let mut answers = self.answers.lock().unwrap();
+        self.asked.lock().expect("a lock").push(call.messages.last().expect("a message").content.clone());
+        let mut answers = self.answers.lock().expect("a lock");
         let answer = if answers.is_empty() { Err(FailureKind::Unreachable) } else { answers.remove(0) };
         answer.map(|text| ChatAnswer { text, usage: None }).map_err(|kind| ChatFailure::new(kind, "scripted"))
     }
@@ -46,7 +46,7 @@ fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) ->
     let settings = Settings { style, ..Settings::default() };
     let sought = Sought::words(REQUEST);
     let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &settings, Some(&model)));
-    let asked = chat.asked.lock().unwrap().clone();
+    let asked = chat.asked.lock().expect("a lock").clone();
     (pursuit.expect("a pursuit"), asked)
 }
 
