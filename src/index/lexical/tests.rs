@@ -314,3 +314,26 @@ fn reading_writes_nothing_and_leaves_no_threads() {
         assert!(!is_tantivys, "{name}");
     }
 }
+
+#[test]
+fn single_words_are_known_by_rarity_and_spelling() {
+    let titles = ["unemployment by county", "county budgets", "county schools", "populations of rivers"];
+    let documents: Vec<LexicalDocument<'_>> = titles
+        .iter()
+        .zip(0..)
+        .map(|(title, table)| LexicalDocument { table, title, ..LexicalDocument::default() })
+        .collect();
+    let (_dir, index) = index_of(&documents);
+    let rarities = index.rarities(&["county", "rivers", "zebra", "?!"]).unwrap();
+    assert_eq!(rarities.iter().map(|word| word.tables).collect::<Vec<_>>(), [3, 1, 0, 0]);
+    assert!(rarities[0].rarity < rarities[1].rarity && rarities[1].rarity < rarities[2].rarity, "{rarities:?}");
+    assert_eq!((rarities[2].rarity, rarities[3].rarity), (1.0, 0.0));
+    let telling = index.telling_words("the counties of a County, and rivers", 10).unwrap();
+    assert_eq!(telling.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["counties", "rivers"]);
+    assert!(index.telling_words("", 10).unwrap().is_empty());
+    let nearest = |word: &str| index.nearest_words(word, 1).unwrap();
+    assert_eq!((nearest("buget"), nearest("unemploymnt")), (vec!["budget".to_string()], vec!["unemploy".to_string()]));
+    for far in ["bugt", "county2", "zebra", "xunemployment", ""] {
+        assert!(nearest(far).is_empty(), "{far}");
+    }
+}
