@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agentic::Settings;
 use crate::error::{Error, Result, nearest_field};
 use crate::llm::config::{EmbeddingConfig, LlmConfig};
 use crate::recommend::utility::UtilityWeights;
@@ -32,6 +33,8 @@ pub struct Config {
     pub relevance: RelevanceWeights,
     /// How conversations are read.
     pub conversation: ConversationConfig,
+    /// How a request's words are searched for.
+    pub search: Settings,
     /// The language model.
     pub llm: LlmConfig,
     /// The model that makes vectors, where it is not the one inside the program.
@@ -50,6 +53,7 @@ impl Default for Config {
             utility: UtilityWeights::default(),
             relevance: RelevanceWeights::default(),
             conversation: ConversationConfig::default(),
+            search: Settings::default(),
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
         }
@@ -114,8 +118,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, llm, embedding, .. } = self;
-        Ok(Self { weights, conversation, llm, embedding, ..ranked })
+        let Self { weights, conversation, search, llm, embedding, .. } = self;
+        Ok(Self { weights, conversation, search, llm, embedding, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
@@ -140,6 +144,11 @@ impl Config {
         }
         if weights.iter().any(|kind| kind.iter().all(|(_, value)| *value == 0.0)) {
             return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
+        }
+        let Settings { iterations, tool_calls, seconds, .. } = self.search;
+        if iterations == 0 || tool_calls == 0 || !(seconds > 0.0 && seconds <= 3600.0) {
+            let what = "search.iterations, tool_calls and seconds must be more than 0, seconds at most 3600";
+            return Err(Error::Usage(format!("`{}`: {what}", path.display())));
         }
         Ok(Self { llm: self.llm.checked()?, embedding: self.embedding.checked()?, ..self })
     }

@@ -3,8 +3,10 @@
 
 pub mod config;
 pub mod grounding;
+mod memory;
 pub mod model;
 pub mod operations;
+mod search;
 pub mod signals;
 mod tables;
 pub mod trace;
@@ -23,6 +25,7 @@ use crate::retrieve::RankingWeights;
 use crate::session::SessionStore;
 use config::Config;
 use model::ModelAccess;
+use trace::Provenance;
 
 /// What a turn is asked with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +54,8 @@ pub struct Agent<'a> {
     context: OnceCell<LakeContext>,
     /// The model that may be asked.
     model: Option<ModelAccess<'a>>,
+    /// The turn that is answered again as it was.
+    replayed: Option<&'a Provenance>,
 }
 
 impl<'a> Agent<'a> {
@@ -63,11 +68,16 @@ impl<'a> Agent<'a> {
         sessions: SessionStore,
     ) -> Self {
         let ranking = RankingWeights { relevance: config.relevance, ..config.ranking.clone() };
-        Self { lake, index, embedder, config, ranking, sessions, context: OnceCell::new(), model: None }
+        Self { lake, index, embedder, config, ranking, sessions, context: OnceCell::new(), model: None, replayed: None }
     }
 
     /// The same agent with a language model at hand.
     pub fn with_model(self, model: Option<ModelAccess<'a>>) -> Self {
         Self { model, ..self }
+    }
+
+    /// The same agent, taking the way that the turn of `provenance` took where that depends on time and limits.
+    pub fn replaying(self, provenance: &'a Provenance) -> Self {
+        Self { replayed: Some(provenance), ..self }
     }
 }

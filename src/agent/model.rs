@@ -29,8 +29,6 @@ pub struct ModelAccess<'a> {
     pub prompts: &'a Prompts,
     /// Where its answers are kept.
     pub cache: Option<&'a AnswerCache>,
-    /// Whether `chat` gives back what was recorded: then no limit but the recorded ones holds.
-    pub replay: bool,
 }
 
 /// Operation and intention as a model reads a request with the ones before it, oldest first; `None` where it gives no valid

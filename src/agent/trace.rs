@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use super::{Agent, Request};
+use crate::agentic::RunTrace;
 use crate::error::{Error, Result};
 use crate::llm::{CallRecord, LanguageModel, Spent};
 use crate::recommend::Recommendation;
@@ -71,6 +72,9 @@ impl ModelUse {
 pub struct Provenance {
     /// What each search ranked, then the utility, the model and the answer.
     pub lists: Vec<RankedList>,
+    /// How the request's words were searched for, where it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunTrace>,
     /// What the model was asked, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelUse>,

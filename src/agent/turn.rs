@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::grounding::LakeGrounding;
-use super::model::{self, ModelAccess};
+use super::model;
+use super::search;
 use super::signals::{self, context::Context};
 use super::trace::{ModelUse, Provenance, RankedList};
 use super::{Agent, Request};
@@ -73,10 +74,14 @@ impl Agent<'_> {
     pub fn traced_turn(&self, session: &mut Session, request: &Request) -> Result<(Recommendation, Provenance)> {
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
-        let turn = self.hear(session, request, model.as_ref())?;
-        let (recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
+        let mut turn = self.hear(session, request, model.as_ref())?;
+        let pursuit = self.pursue(session, &turn.request.text, &turn.text, &turn.signals, model.as_ref())?;
+        turn.texts.extend(pursuit.iter().flat_map(search::further_texts));
+        let (mut recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
+        recommendation.notes.extend(pursuit.iter().filter_map(search::note));
         session.push_turn(&request.text, &recommendation);
-        Ok((recommendation, Provenance { lists, model: model.map(ModelUse::of) }))
+        let run = pursuit.map(|pursuit| pursuit.trace);
+        Ok((recommendation, Provenance { lists, run, model: model.map(ModelUse::of) }))
     }
 
     /// U(T, O) of every candidate, once for each operation with it: what the first turn of a session ranks by. Candidates
@@ -87,7 +92,7 @@ impl Agent<'_> {
     pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
         let mut session = Session::new("weigh", "");
         let turn = self.hear(&mut session, request, None)?;
-        let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref(), &turn.text)?;
+        let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref())?;
         let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
         let mut weighed: Vec<(String, Vec<Utility>)> =
             scored.iter().map(|scored| (scored.id().to_string(), utilities(scored))).collect();
@@ -125,7 +130,8 @@ impl Agent<'_> {
             }
         }
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
-        Ok(Turn { request, text, signals, working, query, column, answered })
+        let texts = vec![(text.clone(), 1.0)];
+        Ok(Turn { request, text, texts, signals, working, query, column, answered })
     }
 
     /// The signals of a request in its session.
@@ -171,7 +177,7 @@ impl Agent<'_> {
         let Turn { signals, query, working, .. } = turn;
         let has_working = query.is_some();
         let spec = turn.spec();
-        let mut scored = self.scored(session, turn, &spec, query.as_ref(), &turn.text)?;
+        let mut scored = self.scored(session, turn, &spec, query.as_ref())?;
         let mut lists = lists(&scored);
         if let Some(order) = model.and_then(|model| self.ordered_by(model, turn, &spec, &scored)) {
             lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
@@ -235,10 +241,7 @@ impl Agent<'_> {
 
     /// What the model may cost in a turn; a replay is bounded by what was recorded.
     fn limits(&self) -> Limits {
-        match self.model {
-            Some(ModelAccess { replay: true, .. }) => Limits::NONE,
-            _ => self.config.llm.limits(),
-        }
+        if self.replayed.is_some() { Limits::NONE } else { self.config.llm.limits() }
     }
 
     /// The first candidates in the model's order.
@@ -283,11 +286,11 @@ impl Agent<'_> {
         turn: &Turn<'_>,
         spec: &TaskSpec,
         query: Option<&QueryTable>,
-        text: &str,
     ) -> Result<Vec<Scored>> {
         let constraints = &turn.signals.constraints;
         let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
-        let request = CandidateRequest { text, query, column: turn.column, values: &values, depth: DEPTH };
+        let texts: Vec<(&str, f64)> = turn.texts.iter().map(|(text, weight)| (text.as_str(), *weight)).collect();
+        let request = CandidateRequest { texts: &texts, query, column: turn.column, values: &values, depth: DEPTH };
         let found = candidates(self.index, self.lake, self.embedder, &request, &self.ranking)?;
         let used = used_up(session);
         let wanted = columns_to_add(constraints, query);
@@ -338,7 +341,7 @@ impl Agent<'_> {
         let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
         let Some(best) = best_table(scored).filter(|_| combines >= WORTH_PAIRING) else { return Ok(None) };
         let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
-        let mut partners = self.scored(session, turn, spec, Some(&base), &turn.text)?;
+        let mut partners = self.scored(session, turn, spec, Some(&base))?;
         let found: BTreeSet<&str> = scored.iter().take(PAIRED).map(Scored::id).collect();
         partners.sort_by_key(|partner| !found.contains(partner.id()));
         Ok(Some((base, partners)))
@@ -371,6 +374,8 @@ struct Turn<'a> {
     request: &'a Request,
     /// The words to search by.
     text: String,
+    /// They, and what else is searched for, each with how much it counts.
+    texts: Vec<(String, f64)>,
     signals: Signals,
     working: Option<Input>,
     query: Option<QueryTable>,

@@ -51,6 +51,7 @@ pub enum Style {
 
 /// What a run may cost and which rules it follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// How the work is divided.
     pub style: Style,
@@ -61,7 +62,6 @@ pub struct Settings {
     /// Seconds; a search under way is not broken off.
     pub seconds: f64,
     /// Which rules hold; all but for measuring what each is worth.
-    #[serde(default)]
     pub rules: Rules,
 }
 
@@ -73,6 +73,7 @@ impl Default for Settings {
 
 /// The rules that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Rules {
     /// The parts of a request are searched by themselves.
     pub decompose: bool,

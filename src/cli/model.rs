@@ -43,7 +43,7 @@ impl Model {
 
     /// As an agent takes it.
     pub fn access(&self) -> ModelAccess<'_> {
-        ModelAccess { chat: &self.chat, prompts: &self.prompts, cache: Some(&self.cache), replay: false }
+        ModelAccess { chat: &self.chat, prompts: &self.prompts, cache: Some(&self.cache) }
     }
 }
 

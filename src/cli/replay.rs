@@ -91,9 +91,11 @@ fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
         Some(folder) => Prompts::load(folder)?,
         None => Prompts::shipped().clone(),
     };
-    let access = recorded.as_ref().map(|chat| ModelAccess { chat, prompts: &prompts, cache: None, replay: true });
+    let access = recorded.as_ref().map(|chat| ModelAccess { chat, prompts: &prompts, cache: None });
     let store = SessionStore::new(&place.index);
-    let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store).with_model(access);
+    let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store)
+        .with_model(access)
+        .replaying(&trace.provenance);
     agent.trace(&mut trace.session.clone(), &trace.request)
 }
 

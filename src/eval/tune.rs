@@ -291,7 +291,13 @@ impl Asked<'_> {
     fn together(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
         let table = self.table()?;
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
-        let request = CandidateRequest { text, query: Some(&table), column, values: &[], depth: MOST_CANDIDATES };
+        let request = CandidateRequest {
+            texts: &[(text, 1.0)],
+            query: Some(&table),
+            column,
+            values: &[],
+            depth: MOST_CANDIDATES,
+        };
         let lake: &Path = self.over.lake();
         let found = candidates(self.over.index(), lake, self.over.embedder(), &request, self.over.weights())?;
         let features = |candidate: &Candidate| {

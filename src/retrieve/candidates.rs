@@ -22,8 +22,8 @@ use crate::sketch::normalise::Normaliser;
 /// What to look for.
 #[derive(Clone, Copy)]
 pub struct CandidateRequest<'a> {
-    /// Words to search by; empty for none.
-    pub text: &'a str,
+    /// Words to search by, each with how much it counts, 0..=1: the request first. Empty ones are not searched.
+    pub texts: &'a [(&'a str, f64)],
     /// The table at hand.
     pub query: Option<&'a QueryTable>,
     /// Place of its key column, where one is meant.
@@ -127,7 +127,8 @@ pub struct Candidate {
 
 #[derive(Default)]
 struct Found {
-    search: Option<SearchAnswer>,
+    /// With its score as a share of the best one's.
+    search: Option<(f64, SearchAnswer)>,
     join: Option<JoinAnswer>,
     union: Option<UnionAnswer>,
 }
@@ -143,11 +144,8 @@ pub fn candidates(
     request: &CandidateRequest<'_>,
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
-    let CandidateRequest { text, query, column, values, depth } = *request;
-    let by_text = || match text.trim() {
-        "" => Ok(Vec::new()),
-        text => search::search(index, embedder, text, &SearchOptions { k: depth, weights: weights.search }),
-    };
+    let CandidateRequest { texts, query, column, values, depth } = *request;
+    let by_text = || by_texts(index, embedder, texts, &SearchOptions { k: depth, weights: weights.search });
     let by_key = || {
         query.map_or(Ok(Vec::new()), |query| {
             join::search(index, query, &JoinOptions { k: depth, column, weights: weights.join })
@@ -161,12 +159,10 @@ pub fn candidates(
     let (searched, joined, aligned) = (searched?, joined?, aligned?);
 
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
-    // A fused score means nothing by itself: as a share of the best one.
-    let best = searched.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
     let asked = (!searched.is_empty(), query.is_some());
-    for answer in searched {
+    for (share, answer) in searched {
         let table = answer.table.clone();
-        found.entry(table).or_default().search = Some(answer);
+        found.entry(table).or_default().search = Some((share, answer));
     }
     for answer in joined {
         let table = answer.table.clone();
@@ -185,7 +181,7 @@ pub fn candidates(
             continue;
         }
         let scores = [
-            search.as_ref().map_or(0.0, |answer| answer.score / best),
+            search.as_ref().map_or(0.0, |(share, _)| *share),
             join.as_ref().map_or(0.0, |answer| answer.score),
             union.as_ref().map_or(0.0, |answer| answer.score),
         ];
@@ -198,12 +194,37 @@ pub fn candidates(
         let at = index.find(&table)?;
         let holds = held_values(index, at, &wanted)?;
         let entry = index.entry(at)?;
+        let search = search.map(|(_, answer)| answer);
         candidates.push(Candidate { entry, relevance, search, join, union, holds });
     }
     candidates.sort_by(|a, b| {
         b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.entry.id.cmp(&b.entry.id))
     });
     Ok(candidates)
+}
+
+/// The tables that answer one of the texts, with the greatest share of the best answer's score that one of them gives, counting
+/// as much as the text does. A table that several find is told of by the first of them.
+fn by_texts(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    texts: &[(&str, f64)],
+    options: &SearchOptions,
+) -> Result<Vec<(f64, SearchAnswer)>> {
+    let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
+    for (text, weight) in texts.iter().filter(|(text, _)| !text.trim().is_empty()) {
+        let answers = search::search(index, embedder, text, options)?;
+        // A score means nothing by itself.
+        let best = answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
+        for answer in answers {
+            let share = weight * answer.score / best;
+            match found.get_mut(&answer.table) {
+                Some((known, _)) => *known = known.max(share),
+                None => drop(found.insert(answer.table.clone(), (share, answer))),
+            }
+        }
+    }
+    Ok(found.into_values().collect())
 }
 
 /// Which of the values `wanted`, with their hashes, the columns of a table hold; of each the first column.
