@@ -28,9 +28,12 @@ impl Key {
         if self.0.is_empty() {
             return Ok(None);
         }
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).map_err(|_| {
-            Error::Usage("the key of the language model's server holds characters that no key has".into())
-        })?;
+        let wrong = || Error::Usage("the key of the model's server holds characters that no key has".into());
+        // Others can be sent: typographic quotes, a key in two halves.
+        if !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(wrong());
+        }
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).map_err(|_| wrong())?;
         value.set_sensitive(true);
         Ok(Some(value))
     }
