@@ -125,8 +125,13 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let Some(grades) = qrels.get(&text("id")) else { continue };
         let path = webtable.join(text("table"));
         let query = QueryTable::read(&path, None, embedder).expect("a table");
-        let asked =
-            CandidateRequest { text: &text("text"), query: Some(&query), column: None, values: &[], depth: DEPTH };
+        let asked = CandidateRequest {
+            texts: &[(&text("text"), 1.0)],
+            query: Some(&query),
+            column: None,
+            values: &[],
+            depth: DEPTH,
+        };
         let found = candidates(&lake.index, &lake.folder, embedder, &asked, &config.ranking).expect("candidates");
         let ranking: Vec<String> = found.iter().map(|candidate| candidate.entry.id.to_string()).collect();
         alone.push(measure(&ranking, grades));

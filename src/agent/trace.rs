@@ -103,6 +103,8 @@ pub struct TurnTrace {
     pub provenance: Provenance,
     /// The answer.
     pub answer: Recommendation,
+    /// 64 hex digits of a hash of the answer as JSON: reading a number back may change its last digit.
+    pub answer_hash: String,
     /// Time to answer, in milliseconds.
     pub elapsed_ms: f64,
 }
@@ -135,6 +137,15 @@ impl TurnTrace {
             return Err(wrong(format!("is a trace of version {found}; this program reads version {expected}")));
         }
         serde_json::from_slice(&text).map_err(|error| wrong(format!("is no trace: {error}")))
+    }
+
+    /// The trace as it is read from its file: comparable with others that were.
+    ///
+    /// # Errors
+    /// [`Error::Internal`].
+    pub fn read_back(&self) -> Result<Self> {
+        let text = serde_json::to_vec(self).map_err(|error| Error::Internal(error.to_string()))?;
+        serde_json::from_slice(&text).map_err(|error| Error::Internal(error.to_string()))
     }
 
     /// Where another run of the same request parts from this one first; `None` where both gave the same answer.
@@ -189,6 +200,8 @@ impl Agent<'_> {
         let before = session.clone();
         let started = std::time::Instant::now();
         let (answer, provenance) = self.traced_turn(session, request)?;
+        let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let written = serde_json::to_vec(&answer).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(TurnTrace {
             version: VERSION,
             lakeward: env!("CARGO_PKG_VERSION").into(),
@@ -200,7 +213,8 @@ impl Agent<'_> {
             request: request.clone(),
             provenance,
             answer,
-            elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
+            answer_hash: blake3::hash(&written).to_hex().to_string(),
+            elapsed_ms,
         })
     }
 }

@@ -339,6 +339,12 @@ pub struct AugmentCommand {
     /// Only for this table; several times for several.
     #[arg(long, value_name = "ID")]
     pub table: Vec<String>,
+    /// Tokens that the language model may use in all; the tables left get the questions of the rules.
+    #[arg(long, value_name = "N")]
+    pub tokens: Option<u64>,
+    /// Money that the language model may cost in all, at the prices of the settings.
+    #[arg(long, value_name = "AMOUNT")]
+    pub money: Option<f64>,
     /// Make nothing, and show a random sample of N tables: their questions, what supports each, what speaks against it.
     #[arg(long, value_name = "N", conflicts_with_all = ["mode", "rules", "table"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub audit: Option<u32>,

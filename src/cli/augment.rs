@@ -6,10 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, AugmentCommand};
-use super::lake::{Place, embedder};
+use super::lake::Place;
+use super::model::Model;
 use super::{Status, printer, progress};
 use crate::augment::audit::{self, Audit, AuditWarning, AuditedTable};
-use crate::augment::{AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore};
+use crate::augment::{
+    AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore, RunLimits,
+};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::index::build::BuildStats;
@@ -53,19 +56,20 @@ pub fn run(arguments: &Arguments, command: &AugmentCommand) -> Result<Status> {
     if index.is_empty() {
         return Ok(Status::NothingFound);
     }
-    make(arguments, command, &index, None)
+    make(arguments, command, &place, &index)
 }
 
-fn make(
-    arguments: &Arguments,
-    command: &AugmentCommand,
-    index: &LakeIndex,
-    model: Option<&dyn QuestionMaker>,
-) -> Result<Status> {
+fn make(arguments: &Arguments, command: &AugmentCommand, place: &Place, index: &LakeIndex) -> Result<Status> {
+    let config = place.config()?;
+    let model = if command.rules { None } else { Model::of(arguments, place, &config)? };
+    let run = RunLimits { tokens: command.tokens, money: command.money };
+    let maker = model.as_ref().map(|model| model.question_maker(config.llm.limits(), run));
+    let concurrency = config.llm.manners().concurrency;
     let progress = progress::Bar::new(arguments.quiet)?;
     let mut store = QuestionStore::open(index.folder())?;
-    let options = AugmentOptions { tables: command.table.clone(), replace: command.rules, ..AugmentOptions::default() };
-    let made = crate::augment::make_questions(index, &mut store, model, &options, &progress);
+    let options = AugmentOptions { tables: command.table.clone(), replace: command.rules, concurrency };
+    let maker = maker.as_ref().map(|maker| maker as &dyn QuestionMaker);
+    let made = crate::augment::make_questions(index, &mut store, maker, &options, &progress);
     let questions = made.inspect_err(|_| progress.finish())?;
     if let Some(trouble) = questions.trouble.as_ref().filter(|_| !arguments.quiet) {
         let count = counted(questions.by_rules_instead, "table");
@@ -77,7 +81,7 @@ fn make(
         if status == Status::Interrupted {
             break;
         }
-        let built = QuestionIndex::build(index, &store, *mode, embedder(), &progress);
+        let built = QuestionIndex::build(index, &store, *mode, place.embedder()?, &progress);
         let stats = built.inspect_err(|_| progress.finish())?;
         status = match &stats {
             stats if stats.unread > 0 => Status::Interrupted,

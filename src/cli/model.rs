@@ -4,9 +4,10 @@ use super::args::Arguments;
 use super::lake::Place;
 use crate::agent::config::Config;
 use crate::agent::model::ModelAccess;
+use crate::augment::{QuestionModel, RunLimits};
 use crate::error::Result;
 use crate::llm::config::Said;
-use crate::llm::{AnswerCache, Key, OpenAiChat, Prompts};
+use crate::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts};
 
 /// Folder of kept answers in that of the index.
 const ANSWERS: &str = "cache/answers";
@@ -41,6 +42,11 @@ impl Model {
         Ok(Some(Self { chat, prompts, cache: AnswerCache::new(&place.index.join(ANSWERS)) }))
     }
 
+    /// As a maker of questions, within `limits` for each table and `run` for all.
+    pub fn question_maker(&self, limits: Limits, run: RunLimits) -> QuestionModel<'_> {
+        QuestionModel::new(&self.chat, &self.prompts, limits, run, Some(&self.cache))
+    }
+
     /// As an agent takes it.
     pub fn access(&self) -> ModelAccess<'_> {
         ModelAccess { chat: &self.chat, prompts: &self.prompts, cache: Some(&self.cache) }
@@ -49,9 +55,13 @@ impl Model {
 
 fn said(arguments: &Arguments) -> Said {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    let key = |name: &str| set(name).map(|key| Key::new(&key));
+    let own = arguments.llm.llm_url.clone();
     Said {
-        url: arguments.llm.llm_url.clone().or_else(|| set("OPENAI_BASE_URL")),
+        url_is_openai: own.is_none(),
+        url: own.or_else(|| set("OPENAI_BASE_URL")),
         model: arguments.llm.llm_model.clone(),
-        key: set("LAKEWARD_LLM_KEY").or_else(|| set("OPENAI_API_KEY")).map(|key| Key::new(&key)),
+        key: key("LAKEWARD_LLM_KEY"),
+        openai_key: key("OPENAI_API_KEY"),
     }
 }

@@ -58,12 +58,12 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
         None => {
             let again = replayed(arguments, &trace)?;
             let answer = again.answer.clone();
-            (again, Some(answer))
+            (again.read_back()?, Some(answer))
         }
     };
     let changed = changed(&trace, &again);
-    let difference = trace.difference(&again);
-    let same = written(&trace.answer)? == written(&again.answer)?;
+    let same = trace.answer_hash == again.answer_hash;
+    let difference = if same { None } else { trace.difference(&again) };
     if arguments.json {
         printer::json(&ReplayDocument { lakeward: env!("CARGO_PKG_VERSION"), same, difference, changed, answer })?;
         return Ok(if same { Status::Done } else { Status::InPart });
@@ -127,8 +127,4 @@ fn changed(before: &TurnTrace, after: &TurnTrace) -> Vec<String> {
         changed.push(format!("a prompt changed: `{old}`, then `{new}`"));
     }
     changed
-}
-
-fn written(answer: &Recommendation) -> Result<Vec<u8>> {
-    serde_json::to_vec(answer).map_err(|error| Error::Internal(error.to_string()))
 }

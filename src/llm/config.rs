@@ -106,8 +106,14 @@ impl LlmConfig {
     /// and cells are sent.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a server that is not this machine.
+    /// [`Error::Usage`] for a server that is not this machine, and for prompts.
     pub fn of_a_lake(self) -> Result<Self> {
+        if self.prompts.is_some() {
+            return Err(Error::Usage(
+                "the `lakeward.toml` of a lake may not name prompts: keep them in a file of yours that LAKEWARD_CONFIG names"
+                    .into(),
+            ));
+        }
         of_this_machine(self.url.as_deref(), "a language model", "LAKEWARD_LLM_URL")?;
         Ok(self)
     }
@@ -226,8 +232,12 @@ pub struct Said {
     pub url: Option<String>,
     /// The model's name.
     pub model: Option<String>,
-    /// The key.
+    /// The key, whatever the server.
     pub key: Option<Key>,
+    /// The key for OpenAI's server, or the one named in its stead.
+    pub openai_key: Option<Key>,
+    /// Whether `url` was named in the stead of OpenAI's.
+    pub url_is_openai: bool,
 }
 
 impl Said {
