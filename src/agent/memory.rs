@@ -1,5 +1,6 @@
-//! What a model is told of the conversation so far: the constraints in force, what was chosen and carried out, the latest
-//! requests; of a long one also a summary, which a model wrote and which adds nothing that is not in the session.
+//! What a model is told of the conversation so far: the constraints in force, how much was chosen and what was carried out, the
+//! latest requests; of a long one also a summary, which a model wrote. Names of tables stay out: who names a file must not have
+//! a say in what is searched.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,13 +30,10 @@ pub fn memory(session: &Session, model: Option<&LanguageModel<'_>>) -> Value {
     let standing = session.steps.iter().filter(|step| !step.undone);
     let ran: Vec<String> =
         standing.map(|step| format!("{}: {} rows", step.operation.kind().name(), step.rows)).collect();
-    let tables = |choices: &[crate::session::Choice]| -> Vec<String> {
-        choices.iter().rev().take(CHOICES).map(|choice| choice.table.clone()).collect()
-    };
     let mut memory = json!({
         "constraints": session.constraints,
-        "accepted": tables(&session.accepted),
-        "rejected": tables(&session.rejected),
+        "accepted": session.accepted.len(),
+        "rejected": session.rejected.len(),
         "ran": ran[ran.len().saturating_sub(CHOICES)..],
         "requests": latest.iter().map(|turn| clean(&turn.text, REQUEST)).collect::<Vec<_>>(),
     });
@@ -60,7 +58,7 @@ fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Opti
                 "turn": turn.number,
                 "request": clean(&turn.text, REQUEST),
                 "operation": turn.signals.operation.label.name(),
-                "tables": turn.tables.iter().take(3).collect::<Vec<_>>(),
+                "tables": turn.tables.len(),
             })
         })
         .collect();

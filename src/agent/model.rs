@@ -32,13 +32,8 @@ pub struct ModelAccess<'a> {
 }
 
 /// Operation and intention as a model reads a request with the ones before it, oldest first; `None` where it gives no valid
-/// answer.
-pub fn signals(
-    model: &LanguageModel<'_>,
-    text: &str,
-    earlier: &[&str],
-    table: Option<&QueryTable>,
-) -> Option<(OperationKind, Intention)> {
+/// answer. It is told nothing of tables: headers would have a say in what is to be done.
+pub fn signals(model: &LanguageModel<'_>, text: &str, earlier: &[&str]) -> Option<(OperationKind, Intention)> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Read {
@@ -48,7 +43,6 @@ pub fn signals(
     let cut = |text: &str, most| crate::llm::quote::clean(text, most);
     let values = [
         ("conversation", json!(earlier.iter().map(|text| cut(text, EARLIER)).collect::<Vec<_>>())),
-        ("table", table_at_hand(table)),
         ("request", json!(cut(text, REQUEST))),
     ];
     let names = |all: Vec<&'static str>| json!({"type": "string", "enum": all});

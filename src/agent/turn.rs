@@ -124,7 +124,7 @@ impl Agent<'_> {
         let mut signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
         if let (Some(model), None, false) = (model, &answered, request.text.trim().is_empty()) {
             let earlier = self.window(session);
-            if let Some((operation, intention)) = model::signals(model, &request.text, &earlier, query.as_ref()) {
+            if let Some((operation, intention)) = model::signals(model, &request.text, &earlier) {
                 signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.voice);
                 signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.voice);
             }

@@ -8,10 +8,10 @@ use super::agents::{Earlier, Evaluator, Fault, Planner};
 use super::artifact::Artifact;
 use super::candidate_set::CandidateSet;
 use super::evaluator::RuleEvaluator;
+use super::key_of;
 use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, MOST_QUERIES, QueryPlan};
 use super::report::{EvaluationReport, MOST_MISSING, REASON_CHARS};
 use super::sought::Sought;
-use super::{key_of, shortened};
 use crate::index::LakeIndex;
 use crate::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 
@@ -19,10 +19,8 @@ use crate::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 const MOST_WRITTEN: usize = 4;
 /// Candidates that a model is shown.
 const SHOWN: usize = 8;
-/// Columns of each.
-const SHOWN_COLUMNS: usize = 12;
-/// Characters of a title or column name that a model is shown.
-const SHOWN_CHARS: usize = 80;
+/// Words of the request told of each part of one.
+const TOLD_WORDS: usize = 16;
 /// Tokens of a plan.
 const PLAN_TOKENS: u32 = 400;
 /// Tokens of a verdict.
@@ -46,13 +44,15 @@ impl<'a> ModelPlanner<'a> {
         Self { model, sees_candidates: true }
     }
 
-    fn previous(&self, earlier: &Earlier<'_>) -> Value {
+    fn previous(&self, sought: &Sought, earlier: &Earlier<'_>) -> Value {
         let queries: Vec<&str> =
             earlier.plans.iter().flat_map(|plan| &plan.queries).map(|query| query.text.as_str()).collect();
         let EvaluationReport { missing, reason, signals, .. } = earlier.report;
         let mut previous = json!({"queries": queries, "report": {"missing": missing, "reason": reason}});
         if self.sees_candidates {
-            previous["found"] = shown(earlier.candidates);
+            if let Some(plan) = earlier.plans.last() {
+                previous["found"] = told(sought, plan, earlier.candidates);
+            }
             previous["measured"] = json!({
                 "coverage": rounded(signals.coverage),
                 "best_coverage": rounded(signals.best_coverage),
@@ -73,7 +73,7 @@ impl Planner for ModelPlanner<'_> {
         let values = [
             ("request", json!(sought.request)),
             ("memory", sought.memory.clone()),
-            ("previous", earlier.map_or(Value::Null, |earlier| self.previous(earlier))),
+            ("previous", earlier.map_or(Value::Null, |earlier| self.previous(sought, earlier))),
             ("most_queries", json!(MOST_WRITTEN)),
         ];
         let shape = AnswerShape { name: "query_plan", schema: plan_schema(), max_tokens: PLAN_TOKENS };
@@ -161,7 +161,8 @@ impl Evaluator for ModelEvaluator<'_> {
         if candidates.candidates.is_empty() {
             return Ok(measured.to_json());
         }
-        let values = [("request", json!(sought.request)), ("plan", json!(plan)), ("candidates", shown(candidates))];
+        let values =
+            [("request", json!(sought.request)), ("plan", json!(plan)), ("candidates", told(sought, plan, candidates))];
         let shape = AnswerShape { name: "verdict", schema: verdict_schema(), max_tokens: VERDICT_TOKENS };
         let asked = format!(" {} {} ", key_of(&sought.request), key_of(&plan.must_have.join(" ")));
         let report = self.model.ask(PromptUse::Evaluate, &values, shape, |verdict: Verdict| {
@@ -197,15 +198,28 @@ fn verdict_schema() -> Value {
     })
 }
 
-/// The best candidates as a model is shown them: no ids, which would say nothing, and no scores.
-fn shown(candidates: &CandidateSet) -> Value {
-    let shown = candidates.candidates.iter().take(SHOWN).map(|found| {
-        let columns: Vec<String> =
-            found.columns.iter().take(SHOWN_COLUMNS).map(|column| shortened(column, SHOWN_CHARS)).collect();
-        let matched: Vec<&String> = found.matched.iter().take(SHOWN_COLUMNS).collect();
-        json!({"title": shortened(&found.title, SHOWN_CHARS), "columns": columns, "why": {"words": matched}})
+/// What the best candidates have of the request, as a model is told: words of the request and figures, nothing that stands in
+/// the lake. So nobody who writes titles or headers has a say in what is searched next and when it is enough.
+fn told(sought: &Sought, plan: &QueryPlan, candidates: &CandidateSet) -> Value {
+    let asked = key_of(&format!("{} {}", sought.request, plan.must_have.join(" ")));
+    let asked: Vec<&str> = asked.split(' ').filter(|word| !word.is_empty()).collect();
+    let of_request = |text: &str| -> Vec<&str> {
+        let words = format!(" {} ", key_of(text));
+        let mut held: Vec<&str> = asked.iter().copied().filter(|word| words.contains(&format!(" {word} "))).collect();
+        held.dedup();
+        held.truncate(TOLD_WORDS);
+        held
+    };
+    let told = (1..).zip(candidates.candidates.iter().take(SHOWN)).map(|(rank, found)| {
+        json!({
+            "rank": rank,
+            "title_has": of_request(&found.title),
+            "columns_have": of_request(&found.columns.join(" ")),
+            "matched": of_request(&found.matched.join(" ")),
+            "found_by": found.ranks.len(),
+        })
     });
-    Value::Array(shown.collect())
+    Value::Array(told.collect())
 }
 
 fn rounded(share: f64) -> f64 {

@@ -38,7 +38,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// Which language model helps; its key comes from LAKEWARD_LLM_KEY or OPENAI_API_KEY.
+/// Which language model helps; its key comes from LAKEWARD_LLM_KEY; for OpenAI, or what
+/// OPENAI_BASE_URL names in its stead, also from OPENAI_API_KEY.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Language model (none is needed)")]
 pub struct LlmArguments {

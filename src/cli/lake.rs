@@ -123,6 +123,7 @@ impl Place {
             url: set("LAKEWARD_EMBEDDING_URL"),
             model: set("LAKEWARD_EMBEDDING_MODEL"),
             key: set("LAKEWARD_EMBEDDING_KEY").map(|key| Key::new(&key)),
+            ..Said::default()
         };
         if said.url.is_none() && config.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
             // The lake named this server: it may have been made to collect keys.

@@ -56,12 +56,11 @@ impl Model {
 fn said(arguments: &Arguments) -> Said {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = |name: &str| set(name).map(|key| Key::new(&key));
-    let own = arguments.llm.llm_url.clone();
     Said {
-        url_is_openai: own.is_none(),
-        url: own.or_else(|| set("OPENAI_BASE_URL")),
+        url: arguments.llm.llm_url.clone(),
         model: arguments.llm.llm_model.clone(),
         key: key("LAKEWARD_LLM_KEY"),
+        openai_url: set("OPENAI_BASE_URL"),
         openai_key: key("OPENAI_API_KEY"),
     }
 }

@@ -164,7 +164,7 @@ pub fn measure<'m>(
             let (Some(text), Some(Some(labels))) = (&labelled.query.text, labelled.signals.first()) else { continue };
             let model = ask();
             let computed = signals::extract(text);
-            let said = model::signals(&model, text, &[], None);
+            let said = model::signals(&model, text, &[]);
             cost.add(&model);
             cases.push(((labels.operation, labels.intention), (computed.operation, computed.intention), said));
         }

@@ -114,7 +114,9 @@ impl LlmConfig {
                     .into(),
             ));
         }
-        of_this_machine(self.url.as_deref(), "a language model", "LAKEWARD_LLM_URL")?;
+        // A model without an address would be asked at OpenAI's.
+        let url = self.url.as_deref().or(self.model.as_ref().map(|_| OPENAI));
+        of_this_machine(url, "a language model", "LAKEWARD_LLM_URL")?;
         Ok(self)
     }
 
@@ -234,10 +236,10 @@ pub struct Said {
     pub model: Option<String>,
     /// The key, whatever the server.
     pub key: Option<Key>,
-    /// The key for OpenAI's server, or the one named in its stead.
+    /// What stands in for OpenAI's own server.
+    pub openai_url: Option<String>,
+    /// The key for that server only.
     pub openai_key: Option<Key>,
-    /// Whether `url` was named in the stead of OpenAI's.
-    pub url_is_openai: bool,
 }
 
 impl Said {
@@ -246,9 +248,11 @@ impl Said {
         let Some(model) = self.model.as_deref().or(model).map(str::trim).filter(|model| !model.is_empty()) else {
             return Ok(None);
         };
-        let url = self.url.as_deref().or(url).unwrap_or(OPENAI);
+        let openai = self.openai_url.as_deref().unwrap_or(OPENAI);
+        let url = self.url.as_deref().or(url).unwrap_or(openai);
         server::parse(url)?;
-        Ok(Some(Server { url: url.to_string(), model: model.to_string(), key: self.key.clone() }))
+        let key = self.key.as_ref().or(self.openai_key.as_ref().filter(|_| url == openai));
+        Ok(Some(Server { url: url.to_string(), model: model.to_string(), key: key.cloned() }))
     }
 }
 
@@ -275,9 +279,24 @@ mod tests {
         let config = LlmConfig { model: Some("small".into()), ..LlmConfig::default() };
         assert_eq!(LlmConfig::default().server(&Said::default()).unwrap(), None);
         assert_eq!(config.server(&Said::default()).unwrap().unwrap().url, OPENAI);
-        let said = Said { url: Some("http://127.0.0.1:1/v1".into()), model: Some("large".into()), key: None };
+        let said = Said { url: Some("http://127.0.0.1:1/v1".into()), model: Some("large".into()), ..Said::default() };
         let server = config.server(&said).unwrap().unwrap();
         assert_eq!((server.url.as_str(), server.model.as_str()), ("http://127.0.0.1:1/v1", "large"));
+    }
+
+    #[test]
+    fn the_key_of_openai_goes_there_only() {
+        let config = LlmConfig { model: Some("m".into()), ..LlmConfig::default() };
+        let key = |said: &Said| config.server(said).unwrap().unwrap().key;
+        let openai = Said { openai_key: Some(Key::new("sk-openai-0123")), ..Said::default() };
+        assert!(key(&openai).is_some());
+        let stand_in = Said { openai_url: Some("https://stand-in.example/v1".into()), ..openai.clone() };
+        assert!(key(&stand_in).is_some());
+        let elsewhere = Said { url: Some("https://elsewhere.example/v1".into()), ..openai };
+        assert_eq!(key(&elsewhere), None);
+        let own = Some(Key::new("sk-own-0123456"));
+        assert_eq!(key(&Said { key: own.clone(), ..elsewhere }), own);
+        assert!(config.of_a_lake().is_err(), "a lake would send its cells to OpenAI at the user's cost");
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl PromptUse {
     /// The placeholders that the program fills; a file must use each of them and no other.
     pub fn placeholders(self) -> &'static [&'static str] {
         match self {
-            PromptUse::Signals => &["conversation", "table", "request"],
+            PromptUse::Signals => &["conversation", "request"],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["request", "plan", "candidates"],
             PromptUse::Rerank => &["request", "operation", "intention", "specification", "table", "candidates"],
