@@ -28,8 +28,8 @@ SETS = [  # folder, form of it, task
 ]
 
 
-def evaluate(options, name, variant, task, *systems):
-    command = [options.lakeward, "eval", f"{options.folder}/{name}", "--variant", variant, "--task", task, "--json"]
+def evaluate(options, name, form, task, *systems):
+    command = [options.lakeward, "eval", f"{options.folder}/{name}", "--form", form, "--task", task, "--json"]
     for system in systems:
         command += ["--system", system]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -49,15 +49,15 @@ def groups(report):
             yield group["group"], others
 
 
-def ndcg(group, form="raw"):
-    return group[form]["at"]["10"]["ndcg"]
+def ndcg(group, kind="raw"):
+    return group[kind]["at"]["10"]["ndcg"]
 
 
 def qualities(options):
     print("| set | form | queries | nDCG@10 | condensed | best baseline | condensed | MRR | best baseline's | ideal P@10 |")
     print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    for name, variant, task in SETS:
-        report = evaluate(options, name, variant, task, "lakeward", "baselines")
+    for name, form, task in SETS:
+        report = evaluate(options, name, form, task, "lakeward", "baselines")
         for group, systems in groups(report):
             ours, ideal = systems.pop("lakeward"), systems.pop("IDEAL")
 
@@ -66,7 +66,7 @@ def qualities(options):
                 return f"{value(systems[system]):.3f} ({system})"
 
             print(
-                f"| {name} {task} {group} | {variant} | {ours['queries']} | **{ndcg(ours):.3f}** "
+                f"| {name} {task} {group} | {form} | {ours['queries']} | **{ndcg(ours):.3f}** "
                 f"| {ndcg(ours, 'condensed'):.3f} | {best(ndcg)} | {best(lambda other: ndcg(other, 'condensed'))} "
                 f"| {ours['raw']['reciprocal_rank']:.3f} | {best(lambda other: other['raw']['reciprocal_rank'])} "
                 f"| {ideal['raw']['at']['10']['precision']:.3f} |",
@@ -77,12 +77,12 @@ def qualities(options):
 def ablations(options, task):
     """How much nDCG@10 is lost without each feature, by set."""
     columns, lost = [], {}
-    for name, variant, of in SETS:
+    for name, form, of in SETS:
         if of != task:
             continue
-        report = evaluate(options, name, variant, task, "lakeward", "ablations")
+        report = evaluate(options, name, form, task, "lakeward", "ablations")
         for group, systems in groups(report):
-            columns.append(f"{name} {group} {variant}")
+            columns.append(f"{name} {group} {form}")
             whole = ndcg(systems["lakeward"])
             for system, other in systems.items():
                 if "-no-" in system:

@@ -13,9 +13,9 @@ use benchmark::bench;
 use lakeward::embed::StaticModel;
 use lakeward::eval::baseline::BaselineKind;
 use lakeward::eval::evaluate::{EvalOptions, Unheard, evaluate};
+use lakeward::eval::form::DocumentForm;
 use lakeward::eval::report::groups;
 use lakeward::eval::systems::Systems;
-use lakeward::eval::variant::Variant;
 use lakeward::eval::{Task, layout};
 use lakeward::index::build::Silent;
 use lakeward::retrieve::RankingWeights;
@@ -27,9 +27,9 @@ const TOLERANCE: f64 = 0.01;
 /// Mean nDCG@10 by baseline and `task labels style`.
 type Figures = BTreeMap<(&'static str, String), f64>;
 
-fn run(folder: &Path, kinds: &[BaselineKind], variant: Variant) -> Figures {
+fn run(folder: &Path, kinds: &[BaselineKind], form: DocumentForm) -> Figures {
     let place = tempfile::tempdir().expect("a folder");
-    let benchmark = variant.apply(layout::read(folder).expect("a benchmark"), place.path()).expect("a variant");
+    let benchmark = form.apply(layout::read(folder).expect("a benchmark"), place.path()).expect("a form");
     let systems = Systems::over(&benchmark, StaticModel::builtin(), RankingWeights::shipped().clone(), None);
     let options = EvalOptions { k: 10, depth: DEPTH, tasks: Task::ALL.to_vec() };
     let mut figures = Figures::new();
@@ -62,7 +62,7 @@ fn assert_published(figures: &Figures, published: &[(&str, &str, f64)]) {
 #[test]
 fn wiki_split() {
     let Some(folder) = bench("wiki-split") else { return };
-    let figures = run(&folder, &BaselineKind::ALL, Variant::Cells);
+    let figures = run(&folder, &BaselineKind::ALL, DocumentForm::Cells);
     let published = [
         ("bm25", "union wiki-union", 0.870),
         ("header-jaccard", "union wiki-union", 0.566),
@@ -81,7 +81,7 @@ fn lakebench_webtable() {
     // Published BM25 figures are those of table heads. Header and value Jaccard on join-A, whose labels are noisy, is .103
     // here and .087 as published.
     let Some(folder) = bench("lakebench-webtable") else { return };
-    let figures = run(&folder, &BaselineKind::ALL, Variant::Cells);
+    let figures = run(&folder, &BaselineKind::ALL, DocumentForm::Cells);
     let published = [
         ("bm25-head", "join join-B", 0.680),
         ("containment", "join join-B", 0.752),
@@ -99,7 +99,7 @@ fn lakebench_webtable() {
 #[test]
 fn ugen_v1() {
     let Some(folder) = bench("ugen-v1") else { return };
-    let figures = run(&folder, &BaselineKind::ALL, Variant::Cells);
+    let figures = run(&folder, &BaselineKind::ALL, DocumentForm::Cells);
     assert_published(&figures, &[("bm25", "union ugen-v1", 0.648)]);
 }
 
@@ -107,8 +107,8 @@ fn ugen_v1() {
 fn questions_over_tables() {
     for (name, with_titles, cells_only) in [("ottqa", 0.7267, 0.3171), ("fetaqa", 0.8892, 0.5082)] {
         let Some(folder) = bench(name) else { return };
-        for (variant, expected) in [(Variant::Titles, with_titles), (Variant::Cells, cells_only)] {
-            let figures = run(&folder, &[BaselineKind::Bm25, BaselineKind::TfIdf], variant);
+        for (form, expected) in [(DocumentForm::Titles, with_titles), (DocumentForm::Cells, cells_only)] {
+            let figures = run(&folder, &[BaselineKind::Bm25, BaselineKind::TfIdf], form);
             assert_published(&figures, &[("bm25", "search", expected)]);
         }
     }
@@ -117,7 +117,7 @@ fn questions_over_tables() {
 #[test]
 fn metadata_records() {
     let Some(folder) = bench("acordar") else { return };
-    let figures = run(&folder, &[BaselineKind::Bm25, BaselineKind::TfIdf], Variant::Titles);
+    let figures = run(&folder, &[BaselineKind::Bm25, BaselineKind::TfIdf], DocumentForm::Titles);
     let published = [
         ("bm25", "search acordar1 keyword", 0.5356),
         ("bm25", "search acordar2 keyword", 0.5055),

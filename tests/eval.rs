@@ -132,7 +132,7 @@ fn a_benchmark_is_asked_scored_and_told() {
     let place = trec();
     let report = place.report(&[]);
     assert_eq!(report["layout"], "trec");
-    assert_eq!(report["version"], 1);
+    assert_eq!(report["version"], 2);
     let joins = group(&report, "lakeward", "join", "ours");
     assert_eq!(joins["raw"]["at"]["3"]["recall"], 1.0, "{joins}");
     assert!(joins["p50_ms"].as_f64().expect("a time") > 0.0);
@@ -225,20 +225,20 @@ fn every_query_can_be_shown_and_failures_are_counted() {
 }
 
 #[test]
-fn variants_hide_titles_and_headers() {
+fn forms_hide_titles_and_headers() {
     let place = trec();
     place.write("bench/corpus.jsonl", "{\"id\":\"heights\",\"title\":\"Alpine quokka register\"}\n".as_bytes());
     place.write("bench/queries.jsonl", b"{\"id\":\"s1\",\"task\":\"search\",\"text\":\"quokka\"}\n");
-    let found = |variant: &str| {
-        let report = place.report(&["--variant", variant, "--per-query"]);
+    let found = |form: &str| {
+        let report = place.report(&["--form", form, "--per-query"]);
         report["systems"][0]["rows"][0]["ranking"].as_array().is_some_and(|ranking| !ranking.is_empty())
     };
     assert_eq!([found("titles"), found("cells")], [true, false]);
     let join = QUERIES.lines().next().expect("a query");
     place.write("bench/queries.jsonl", join.as_bytes());
-    let report = place.report(&["--variant", "masked", "--system", "lakeward", "--system", "header-jaccard"]);
+    let report = place.report(&["--form", "masked", "--system", "lakeward", "--system", "header-jaccard"]);
     assert_eq!(group(&report, "lakeward", "join", "ours")["raw"]["at"]["3"]["recall"], 1.0);
-    assert_eq!(report["variant"], "masked");
+    assert_eq!(report["form"], "masked");
     // All two-column tables have the query's headers now.
     assert_eq!(group(&report, "header-jaccard", "join", "ours")["answered"], 1);
 }
@@ -254,7 +254,7 @@ fn records_can_be_the_documents_and_a_lake_can_lie_elsewhere() {
         ("bench/qrels.txt", "q 0 r2 1\n"),
     ]);
     assert_eq!(group(&place.report(&[]), "lakeward", "search", "")["raw"]["reciprocal_rank"], 1.0);
-    place.refuses(&["--variant", "masked"], &["records are all there is"]);
+    place.refuses(&["--form", "masked"], &["records are all there is"]);
     fs::remove_file(place.path("bench/corpus.jsonl")).expect("gone");
     place.write("bench/benchmark.json", b"{\"version\":1,\"lake\":\"../tables\"}");
     place.refuses(&[], &["names no folder"]);

@@ -6,8 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::augment::QuestionMode;
+use crate::eval::form::DocumentForm;
 use crate::eval::tune::Ranker;
-use crate::eval::variant::Variant;
 use crate::eval::{Task, compare};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
@@ -266,9 +266,22 @@ pub struct EvalCommand {
     /// What to measure; several times for several, `baselines` and `ablations` for all of these. Lakeward by default.
     #[arg(long, value_name = "NAME")]
     pub system: Vec<String>,
+    /// Measure a variant of agentic hybrid retrieval, `V1` to `V7`, on requests in words; several times for several, `all` for
+    /// all. Words, meaning, both fused, one agent, with pseudo-queries, several agents, with pseudo-queries.
+    #[arg(long, value_name = "V1..V7")]
+    pub variant: Vec<String>,
+    /// Runs of every variant with the same queries: how alike their rankings are.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub runs: u32,
+    /// Also let every component of every variant fail, one after the other: what that costs.
+    #[arg(long)]
+    pub faults: bool,
+    /// Only N records of corpus.jsonl, drawn stratum by stratum, and the queries that have an answer among them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub records: Option<u64>,
     /// `titles`: with the records of corpus.jsonl; `cells`: tables alone; `masked`: tables with headers c1, c2, ….
-    #[arg(long, value_enum, default_value_t = EvalVariant::Titles)]
-    pub variant: EvalVariant,
+    #[arg(long, value_enum, default_value_t = EvalForm::Titles)]
+    pub form: EvalForm,
     /// The depth of precision, recall and nDCG.
     #[arg(long, short, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub k: u32,
@@ -297,12 +310,12 @@ pub struct EvalCommand {
     #[arg(long, value_name = "FOLDER")]
     pub keep_index: Option<PathBuf>,
     /// Measure instead what the configured language model's order of candidates and its reading of requests are worth.
-    #[arg(long, conflicts_with_all = ["system", "compare", "run_in", "run_out", "report", "per_query"])]
+    #[arg(long, conflicts_with_all = ["system", "variant", "compare", "run_in", "run_out", "report", "per_query"])]
     pub voice: bool,
     /// Queries of each group that it is asked about.
     #[arg(long, default_value_t = 30, requires = "voice", value_parser = clap::value_parser!(u32).range(1..))]
     pub queries: u32,
-    /// Seed of the bootstrap, and of the choice of queries.
+    /// Seed of the bootstrap, of the choice of queries, and of the draw of `--records`.
     #[arg(long, default_value_t = compare::SEED)]
     pub seed: u64,
 }
@@ -317,7 +330,7 @@ pub struct TuneCommand {
     pub ranker: Vec<Ranker>,
     /// Each benchmark in this form; several times for several, each counting as sets of its own.
     #[arg(long, value_enum)]
-    pub variant: Vec<EvalVariant>,
+    pub form: Vec<EvalForm>,
     /// Learn nothing from this label set; several times for several.
     #[arg(long, value_name = "LABELS")]
     pub leave_out: Vec<String>,
@@ -383,19 +396,19 @@ fn task_parser() -> impl TypedValueParser<Value = Task> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EvalVariant {
+pub enum EvalForm {
     Titles,
     Cells,
     Masked,
 }
 
-impl EvalVariant {
+impl EvalForm {
     /// What it is called in the library.
-    pub fn variant(self) -> Variant {
+    pub fn form(self) -> DocumentForm {
         match self {
-            EvalVariant::Titles => Variant::Titles,
-            EvalVariant::Cells => Variant::Cells,
-            EvalVariant::Masked => Variant::Masked,
+            EvalForm::Titles => DocumentForm::Titles,
+            EvalForm::Cells => DocumentForm::Cells,
+            EvalForm::Masked => DocumentForm::Masked,
         }
     }
 }

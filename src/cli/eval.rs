@@ -8,11 +8,16 @@ use super::progress::Bar;
 use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::eval::benchmark::{Benchmark, Task};
-use crate::eval::evaluate::{EvalOptions, IDEAL, QueryRow, evaluate, ideal, of_run};
+use crate::eval::comparison::compare;
+use crate::eval::evaluate::{EvalOptions, IDEAL, QueryRow, ask_all, evaluate, ideal, of_run};
+use crate::eval::form::DocumentForm;
 use crate::eval::lakeward::NAME;
-use crate::eval::report::{self, EvalReport, SystemReport, add_intervals, compare, groups};
+use crate::eval::report::{self, EvalReport, SystemReport, add_intervals, groups};
+use crate::eval::subset;
 use crate::eval::systems::{BASELINES, Systems};
 use crate::eval::variant::Variant;
+use crate::eval::variant::drill::add_drills;
+use crate::eval::variant::table::VariantSettings;
 use crate::eval::{layout, memory, provenance, run as trec_run, signals};
 use crate::retrieve::RankingWeights;
 
@@ -28,18 +33,23 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         Some(path) => RankingWeights::load(path)?,
         None => RankingWeights::shipped().clone(),
     };
-    let variant = command.variant.variant();
+    let form = command.form.form();
     check_places(command)?;
+    let variants = Variant::of_names(&command.variant)?;
     let bar = Bar::new(arguments.quiet)?;
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
-    let mut benchmark = variant.apply(layout::read(&command.folder)?, place.path())?;
+    let mut benchmark = form.apply(layout::read(&command.folder)?, place.path())?;
+    let subset = match command.records {
+        Some(records) => Some(subset::take(&mut benchmark, records, command.seed, place.path())?),
+        None => None,
+    };
     let options = options(command, &benchmark)?;
     let systems = Systems::over(&benchmark, built_in(), weights.clone(), command.keep_index.as_deref());
-    let names = systems.names(&asked(command), &benchmark, &options)?;
+    let names = systems.names(&asked(command, &variants), &benchmark, &options)?;
     let mut measured = Vec::new();
     let ranked = benchmark.queries.iter().any(|labelled| is_ranked(labelled.query.task, &options));
     for name in names.iter().filter(|_| ranked) {
-        let found = measure(name, &systems, &mut benchmark, &options, &bar)?;
+        let found = measure(name, &systems, &mut benchmark, (&options, command), &bar)?;
         measured.push(found);
     }
     for path in command.run_in.iter().filter(|_| ranked) {
@@ -60,8 +70,8 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     if let (Some(path), Some(first)) = (&command.run_out, measured.first()) {
         write_run(path, first)?;
     }
-    let report = report_of(command, &benchmark, variant, &weights, measured, &options);
-    let report = EvalReport { signals, ..report };
+    let report = report_of(command, &benchmark, form, &weights, measured, &options);
+    let report = EvalReport { signals, subset, variants: settings(command, &names, &options), ..report };
     if let Some(folder) = &command.report {
         report.write(folder, &charts(&report))?;
     }
@@ -88,8 +98,9 @@ fn is_ranked(task: Task, options: &EvalOptions) -> bool {
 }
 
 /// The systems to measure, as asked for.
-fn asked(command: &EvalCommand) -> Vec<String> {
+fn asked(command: &EvalCommand, variants: &[Variant]) -> Vec<String> {
     let mut asked = command.system.clone();
+    asked.extend(variants.iter().map(|variant| variant.name().to_string()));
     if asked.is_empty() && command.run_in.is_empty() {
         asked.push(NAME.to_string());
     }
@@ -122,14 +133,14 @@ fn measure(
     name: &str,
     systems: &Systems<'_>,
     benchmark: &mut Benchmark,
-    options: &EvalOptions,
+    (options, command): (&EvalOptions, &EvalCommand),
     bar: &Bar,
 ) -> Result<Measured> {
     memory::forget_peak();
     let made = systems.make(name, bar)?;
     benchmark.problems.merge(&made.problems);
     let rows = evaluate(benchmark, made.system.as_ref(), options, bar)?;
-    let report = SystemReport {
+    let mut report = SystemReport {
         system: name.to_string(),
         index_ms: Some(made.index_ms),
         index_bytes: made.system.index_bytes(),
@@ -137,7 +148,27 @@ fn measure(
         groups: groups(&rows),
         rows: Vec::new(),
     };
+    if let Some(variant) = Variant::named(name) {
+        let again = |_| evaluate(benchmark, made.system.as_ref(), options, bar);
+        let repeats: Vec<Vec<QueryRow>> = (1..command.runs).map(again).collect::<Result<_>>()?;
+        let mut failing = Vec::new();
+        for component in variant.components().into_iter().filter(|_| command.faults) {
+            let made = systems.variant(variant, Some(component), bar)?;
+            failing.push((component, ask_all(benchmark, made.system.as_ref(), options, bar)?.0));
+        }
+        add_drills(&mut report.groups, &rows, &repeats, &failing, (options.k, command.seed));
+    }
     Ok(Measured { report, rows })
+}
+
+/// How the variants among `names` were asked.
+fn settings(command: &EvalCommand, names: &[String], options: &EvalOptions) -> Option<VariantSettings> {
+    names.iter().any(|name| Variant::named(name).is_some()).then(|| VariantSettings {
+        depth: options.depth,
+        runs: u64::from(command.runs),
+        questions: None,
+        model: None,
+    })
 }
 
 fn measure_run(path: &Path, benchmark: &mut Benchmark, options: &EvalOptions) -> Result<Measured> {
@@ -180,7 +211,7 @@ fn write_run(path: &Path, measured: &Measured) -> Result<()> {
 fn report_of(
     command: &EvalCommand,
     benchmark: &Benchmark,
-    variant: Variant,
+    form: DocumentForm,
     weights: &RankingWeights,
     measured: Vec<Measured>,
     options: &EvalOptions,
@@ -205,10 +236,12 @@ fn report_of(
         program: provenance::program(),
         benchmark: benchmark.name.clone(),
         layout: benchmark.layout,
-        variant: variant.name().to_string(),
+        form: form.name().to_string(),
         k: options.k,
         depth: options.depth,
         seed: command.seed,
+        subset: None,
+        variants: None,
         weights: weights.hash(),
         queries: benchmark.queries.len() as u64,
         relevant: benchmark.qrels.values().map(relevant).sum(),

@@ -7,6 +7,7 @@ mod build;
 pub mod conversation;
 pub mod evaluation;
 pub mod recommendation;
+mod variants;
 
 use std::io::{IsTerminal, Write};
 

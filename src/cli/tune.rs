@@ -9,10 +9,10 @@ use super::progress::Bar;
 use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::eval::evaluate::EvalObserver;
+use crate::eval::form::DocumentForm;
 use crate::eval::layout;
 use crate::eval::systems::Systems;
 use crate::eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
-use crate::eval::variant::Variant;
 use crate::index::build::BuildObserver;
 use crate::retrieve::RankingWeights;
 
@@ -24,15 +24,15 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
         None => RankingWeights::shipped().clone(),
     };
     let rankers = if command.ranker.is_empty() { Ranker::ALL.to_vec() } else { command.ranker.clone() };
-    let variants: Vec<Variant> = match command.variant.is_empty() {
-        true => vec![Variant::Titles],
-        false => command.variant.iter().map(|variant| variant.variant()).collect(),
+    let forms: Vec<DocumentForm> = match command.form.is_empty() {
+        true => vec![DocumentForm::Titles],
+        false => command.form.iter().map(|form| form.form()).collect(),
     };
     let bar = Bar::new(arguments.quiet)?;
     let mut pools = Pools::new();
     for folder in &command.folders {
-        for variant in &variants {
-            collect(&mut pools, folder, *variant, command, &start, &rankers, &bar)?;
+        for form in &forms {
+            collect(&mut pools, folder, *form, command, &start, &rankers, &bar)?;
         }
     }
     if pools.is_empty() {
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
 fn collect(
     pools: &mut Pools,
     folder: &Path,
-    variant: Variant,
+    form: DocumentForm,
     command: &TuneCommand,
     start: &RankingWeights,
     rankers: &[Ranker],
@@ -63,13 +63,13 @@ fn collect(
 ) -> Result<()> {
     let place = tempfile::tempdir().map_err(|error| Error::io("create", &std::env::temp_dir(), error))?;
     let benchmark = layout::read(folder)?;
-    if benchmark.lake.is_none() && variant != Variant::Titles {
+    if benchmark.lake.is_none() && form != DocumentForm::Titles {
         // Its records are all there is.
         return Ok(());
     }
-    let mut benchmark = variant.apply(benchmark, place.path())?;
-    if variant != Variant::Titles {
-        benchmark.name = format!("{} {}", benchmark.name, variant.name());
+    let mut benchmark = form.apply(benchmark, place.path())?;
+    if form != DocumentForm::Titles {
+        benchmark.name = format!("{} {}", benchmark.name, form.name());
     }
     let systems = Systems::over(&benchmark, built_in(), start.clone(), None);
     let (index, _) = systems.index(bar)?;

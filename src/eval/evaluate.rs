@@ -14,6 +14,7 @@ use super::dialogue::{final_ranking, turn_of_success};
 use super::metrics::{BothScores, ideal_ranking, is_scorable, score_both};
 use super::run::Run;
 use super::system::{Ranked, System};
+use super::variant::work::Work;
 use crate::error::{Error, Result};
 
 /// Documents asked for after each turn of a dialogue, as the protocol has it.
@@ -73,6 +74,9 @@ pub struct QueryRow {
     /// Why there is no answer, where asking failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// What the answer took, of systems that keep an account of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
 }
 
 /// The queries of a benchmark that belong to a ranking of `tasks`.
@@ -93,6 +97,22 @@ pub fn evaluate(
     options: &EvalOptions,
     observer: &dyn EvalObserver,
 ) -> Result<Vec<QueryRow>> {
+    match ask_all(benchmark, system, options, observer)? {
+        (rows, Some(error)) if rows.iter().all(|row| row.failure.is_some()) => Err(error),
+        (rows, _) => Ok(rows),
+    }
+}
+
+/// [`evaluate`] where every query may fail. The first failure comes second.
+///
+/// # Errors
+/// [`Error::Interrupted`], and nothing of what was done.
+pub fn ask_all(
+    benchmark: &Benchmark,
+    system: &dyn System,
+    options: &EvalOptions,
+    observer: &dyn EvalObserver,
+) -> Result<(Vec<QueryRow>, Option<Error>)> {
     let queries: Vec<&LabelledQuery> =
         asked(benchmark, options).filter(|labelled| system.answers(&labelled.query)).collect();
     observer.asking(system.name(), queries.len() as u64);
@@ -119,10 +139,7 @@ pub fn evaluate(
         rows.push(row);
         observer.answered();
     }
-    match failed {
-        Some(error) if rows.iter().all(|row| row.failure.is_some()) => Err(error),
-        _ => Ok(rows),
-    }
+    Ok((rows, failed))
 }
 
 fn with_sources(error: &Error) -> String {
@@ -142,6 +159,7 @@ fn new_row(labelled: &LabelledQuery) -> QueryRow {
         turn_of_success: None,
         latencies_ms: Vec::new(),
         failure: None,
+        work: None,
     }
 }
 
@@ -156,8 +174,9 @@ fn ask(
         return converse(benchmark, labelled, system, options, row);
     }
     let started = Instant::now();
-    let mut ranking = system.rank(&labelled.query, options.depth)?;
+    let (mut ranking, work) = system.rank_with_work(&labelled.query, options.depth)?;
     row.latencies_ms.push(started.elapsed().as_secs_f64() * 1000.0);
+    row.work = work;
     let mut seen = HashSet::new();
     ranking.retain(|ranked| labelled.query.origin.as_ref() != Some(&ranked.id) && seen.insert(ranked.id.clone()));
     let ids: Vec<&str> = ranking.iter().map(|ranked| ranked.id.as_str()).collect();

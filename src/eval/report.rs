@@ -10,14 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::benchmark::{LayoutKind, Problem, Task};
 use super::chart;
 use super::compare::{PairedDifference, paired_bootstrap};
+use super::comparison::Comparison;
 use super::evaluate::{IDEAL, QueryRow};
 use super::metrics::{Scores, mean};
 use super::signals::SignalScores;
+use super::subset::Subset;
+use super::variant::table;
+use super::variant::work::GroupWork;
 use crate::error::{Error, Result};
 use crate::text::counted;
 
 /// Version of the document.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The result of an evaluation; `report.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +41,7 @@ pub struct EvalReport {
     /// What it was read from.
     pub layout: LayoutKind,
     /// `titles`, `cells` or `masked`.
-    pub variant: String,
+    pub form: String,
     /// The depth of P@k, R@k, nDCG@k where none is said.
     pub k: usize,
     /// Documents asked for.
@@ -46,6 +50,12 @@ pub struct EvalReport {
     pub seed: u64,
     /// Hash of the weights that Lakeward ranked with.
     pub weights: String,
+    /// What of the benchmark was taken, where that is not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subset: Option<Subset>,
+    /// How the variants were asked, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variants: Option<table::VariantSettings>,
     /// Queries of the benchmark.
     pub queries: u64,
     /// Relevant pairs of query and document.
@@ -54,7 +64,7 @@ pub struct EvalReport {
     pub problems: Vec<Problem>,
     /// The systems, in the order asked for; [`IDEAL`] last.
     pub systems: Vec<SystemReport>,
-    /// Lakeward, or what was named first, against the best of the others.
+    /// Lakeward, or what was named first, against the best of the others; variants against those that they build on.
     pub comparisons: Vec<Comparison>,
     /// Signals of labelled requests.
     pub signals: Vec<SignalScores>,
@@ -115,23 +125,9 @@ pub struct GroupReport {
     /// 95th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95_ms: Option<f64>,
-}
-
-/// Two systems on the same queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Comparison {
-    /// The task.
-    pub task: Task,
-    /// The group.
-    pub group: String,
-    /// The system in question.
-    pub system: String,
-    /// The best of the others, by raw nDCG@k.
-    pub against: String,
-    /// `nDCG@10`, `nDCG@10 condensed`, `MRR`.
-    pub measure: String,
-    /// The difference.
-    pub difference: PairedDifference,
+    /// What the answers took, of systems that keep an account of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<GroupWork>,
 }
 
 /// The value at `share` of sorted `values`, by nearest rank.
@@ -182,55 +178,8 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
         average_turn: turns.first().map(|first| first.keys().map(|k| average(*k)).collect()),
         p50_ms: percentile(&latencies, 0.5),
         p95_ms: percentile(&latencies, 0.95),
+        work: GroupWork::of(rows.iter().filter_map(|row| row.work.as_ref())),
     }
-}
-
-/// A measure of a row at a depth.
-type Measure = fn(&QueryRow, usize) -> Option<f64>;
-
-/// The first of `systems` against the best other one, in every group they share. Ablations (names that go on from the first's)
-/// and [`IDEAL`] are no others.
-pub fn compare(systems: &[(String, Vec<QueryRow>)], k: usize, seed: u64) -> Vec<Comparison> {
-    let Some((name, ours)) = systems.first() else { return Vec::new() };
-    let is_other = |other: &str| other != IDEAL && other != name && !other.starts_with(&format!("{name}-"));
-    let others: Vec<(&String, Vec<GroupReport>, &Vec<QueryRow>)> =
-        systems.iter().filter(|(other, _)| is_other(other)).map(|(other, rows)| (other, groups(rows), rows)).collect();
-    let mut comparisons = Vec::new();
-    for own in groups(ours) {
-        let here = |group: &&GroupReport| (group.task, &group.group) == (own.task, &own.group) && group.queries > 0;
-        let best = others
-            .iter()
-            .filter_map(|(other, groups, rows)| {
-                // Means over other queries say nothing.
-                let theirs = groups.iter().find(here).filter(|group| group.queries == own.queries)?;
-                Some((theirs.raw.at(k).ndcg, other, rows))
-            })
-            .reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let Some((_, against, theirs)) = best else { continue };
-        let theirs: BTreeMap<&str, &QueryRow> = theirs.iter().map(|row| (row.query.as_str(), row)).collect();
-        let measures: [(String, Measure); 3] = [
-            (format!("nDCG@{k}"), |row, k| Some(row.scores.as_ref()?.raw.at(k).ndcg)),
-            (format!("nDCG@{k} condensed"), |row, k| Some(row.scores.as_ref()?.condensed.at(k).ndcg)),
-            ("MRR".to_string(), |row, _| Some(row.scores.as_ref()?.raw.reciprocal_rank)),
-        ];
-        let has_unjudged = own.raw != own.condensed;
-        for (measure, value) in measures.into_iter().filter(|(name, _)| has_unjudged || !name.ends_with("condensed")) {
-            let inside = ours.iter().filter(|row| (row.task, &row.group) == (own.task, &own.group));
-            let differences: Vec<f64> =
-                inside.filter_map(|row| Some(value(row, k)? - value(theirs.get(row.query.as_str())?, k)?)).collect();
-            if let Some(difference) = paired_bootstrap(&differences, seed) {
-                comparisons.push(Comparison {
-                    task: own.task,
-                    group: own.group.clone(),
-                    system: name.clone(),
-                    against: against.to_string(),
-                    measure,
-                    difference,
-                });
-            }
-        }
-    }
-    comparisons
 }
 
 impl EvalReport {
@@ -255,7 +204,7 @@ impl EvalReport {
 
     fn write_markdown(&self, out: &mut String, charts: &[String]) -> std::fmt::Result {
         let k = self.k;
-        writeln!(out, "# {} ({})\n", plain(&self.benchmark), self.variant)?;
+        writeln!(out, "# {} ({})\n", plain(&self.benchmark), self.form)?;
         let commit = self.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
         writeln!(
             out,
@@ -267,6 +216,9 @@ impl EvalReport {
             "nDCG, P and R at {k}; MRR and MAP over the whole ranking. Condensed: documents that nobody judged are dropped first. \
              Times are of one query after the other.\n"
         )?;
+        if let Some(subset) = &self.subset {
+            table::write_subset(out, subset)?;
+        }
         for ((task, group), systems) in self.by_group() {
             writeln!(out, "## {}\n", plain(&title(task, group)))?;
             if let Some(what) = unscored(&systems) {
@@ -281,7 +233,7 @@ impl EvalReport {
                 "| system | queries | nDCG | condensed | MRR | MAP | P | R | hit@1 |{extra} p50 ms | p95 ms |\n\
                  |---|---:|---:|---:|---:|---:|---:|---:|---:|{extra_line}---:|---:|"
             )?;
-            for (system, group) in systems {
+            for (system, group) in &systems {
                 let at = group.raw.at(k);
                 let time = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.1}"));
                 let turns = group
@@ -306,6 +258,7 @@ impl EvalReport {
                 )?;
             }
             writeln!(out)?;
+            table::write_group(out, k, &systems)?;
         }
         for chart in charts {
             writeln!(out, "![{chart}]({chart})\n")?;
@@ -317,7 +270,7 @@ impl EvalReport {
         if !self.comparisons.is_empty() {
             writeln!(
                 out,
-                "## Against the best other system\n\nPaired bootstrap over queries, {} resamples.\n\n\
+                "## Against other systems\n\nPaired bootstrap over queries, {} resamples.\n\n\
                  | task | measure | system | against | difference | 95% interval | p |\n|---|---|---|---|---:|---|---:|",
                 super::compare::RESAMPLES
             )?;
@@ -402,7 +355,7 @@ impl EvalReport {
             .collect();
         (!groups.is_empty()).then(|| {
             chart::grouped_bars(&chart::ChartData {
-                title: format!("{} ({})", self.benchmark, self.variant),
+                title: format!("{} ({})", self.benchmark, self.form),
                 measure: format!("nDCG@{}", self.k),
                 systems: systems.iter().map(|system| system.system.clone()).collect(),
                 groups,

@@ -5,6 +5,7 @@
 //! apart from it.
 
 use super::benchmark::BenchQuery;
+use super::variant::work::Work;
 use crate::error::Result;
 
 /// A document with the score it was ranked by.
@@ -34,6 +35,14 @@ pub trait System {
     /// # Errors
     /// Whatever keeps the query from being answered: its table cannot be read, it has no such column, the index is damaged.
     fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>>;
+
+    /// [`System::rank`], with an account of what the answer took from systems that keep one.
+    ///
+    /// # Errors
+    /// As [`System::rank`].
+    fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
+        Ok((self.rank(query, depth)?, None))
+    }
 
     /// Whether it has a way to answer queries such as `query`; where not, the system is left out of that part of the table
     /// instead of being scored 0.

@@ -11,6 +11,8 @@ use super::benchmark::{Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::system::System;
+use super::variant::system::{VariantSystem, answers};
+use super::variant::{Component, Variant};
 use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::index::build::BuildObserver;
@@ -94,6 +96,15 @@ impl<'a> Systems<'a> {
                 }
             }
         }
+        let is_variant = |name: &&String| Variant::named(name).is_some();
+        let searches =
+            || benchmark.queries.iter().any(|labelled| tasks.contains(&Task::Search) && answers(&labelled.query));
+        if let Some(name) = names.iter().find(is_variant).filter(|_| !searches()) {
+            let has: Vec<String> = tasks.iter().map(|task| format!("`{task}`")).collect();
+            let has = if has.is_empty() { "nothing else to rank".to_string() } else { has.join(", ") };
+            let what = format!("`{name}` answers requests in words; of `{}` there is {has} here", benchmark.name);
+            return Err(Error::Usage(format!("{what}: ask a benchmark with queries of task `search`")));
+        }
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
         Ok(names)
@@ -102,6 +113,7 @@ impl<'a> Systems<'a> {
     fn check(&self, name: &str, ablations: &[String]) -> Result<()> {
         let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS];
         known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
+        known.extend(Variant::ALL.iter().map(|variant| variant.name()));
         known.extend(ablations.iter().map(String::as_str));
         if known.contains(&name) {
             return Ok(());
@@ -109,7 +121,7 @@ impl<'a> Systems<'a> {
         let near: Vec<String> =
             nearest_names(name, known.iter().copied(), 3).into_iter().map(|near| format!("`{near}`")).collect();
         let hint = match near.is_empty() {
-            true => format!("there are `{}`", known[..3 + BaselineKind::ALL.len()].join("`, `")),
+            true => format!("there are `{}`", known[..3 + BaselineKind::ALL.len() + Variant::ALL.len()].join("`, `")),
             false => format!("did you mean {}?", near.join(", ")),
         };
         Err(Error::Usage(format!("there is no system `{name}`; {hint}")))
@@ -136,12 +148,28 @@ impl<'a> Systems<'a> {
         if let Some(kind) = BaselineKind::ALL.into_iter().find(|kind| kind.name() == name) {
             return self.baseline(kind);
         }
-        let (index, index_ms) = self.index(observer)?;
-        let mut problems = Problems::default();
-        for skipped in &index.stats.skipped {
-            problems.add("tables that Lakeward cannot read; it never finds them", &skipped.path);
+        if let Some(variant) = Variant::named(name) {
+            return self.variant(variant, None, observer);
         }
+        let (index, index_ms) = self.index(observer)?;
+        let problems = skipped(&index);
         let system = Lakeward::named(name, index)?;
+        Ok(Made { system: Box::new(system), index_ms, problems })
+    }
+
+    /// A variant; with `failing`, one of whose components fails at every query.
+    ///
+    /// # Errors
+    /// As [`Systems::make`].
+    pub fn variant(
+        &self,
+        variant: Variant,
+        failing: Option<Component>,
+        observer: &dyn BuildObserver,
+    ) -> Result<Made<'a>> {
+        let (index, index_ms) = self.index(observer)?;
+        let problems = skipped(&index);
+        let system = VariantSystem::new(variant, index, failing);
         Ok(Made { system: Box::new(system), index_ms, problems })
     }
 
@@ -180,4 +208,13 @@ impl<'a> Systems<'a> {
         let (index, index_ms) = self.built.get_or_init(|| (index, index_ms));
         Ok((Rc::clone(index), *index_ms))
     }
+}
+
+/// The documents that the index could not read.
+fn skipped(index: &LakeIndexOf<'_>) -> Problems {
+    let mut problems = Problems::default();
+    for skipped in &index.stats.skipped {
+        problems.add("tables that Lakeward cannot read; it never finds them", &skipped.path);
+    }
+    problems
 }

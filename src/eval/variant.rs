@@ -1,143 +1,201 @@
-//! The same benchmark made harder: without the records beside its tables, or without headers.
+//! The seven variants of agentic hybrid retrieval (Terrenzi et al. 2026), each a [`System`](super::System): what words and
+//! meaning find alone, their fusion, and what planning, agents and pseudo-queries add to it.
+//!
+//! | | retrieval | planned | index |
+//! |---|---|---|---|
+//! | V1 | BM25 | no | metadata |
+//! | V2 | dense vectors | no | metadata |
+//! | V3 | both, fused | no | metadata |
+//! | V4, V5 | both, fused | by one agent | metadata; V5 with pseudo-queries |
+//! | V6, V7 | both, fused | by planner, retriever, evaluator, reranker | metadata; V7 with pseudo-queries |
+//!
+//! [`system`] asks them, [`work`] counts what an answer took, [`drill`] compares runs that ought to be equal and runs in which a
+//! component fails, [`table`] writes it down.
 
-use std::collections::HashMap;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+pub mod drill;
+pub mod system;
+pub mod table;
+pub mod work;
 
-use arrow::array::{Array, ArrayRef};
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::benchmark::Benchmark;
-use super::layout::{Document, documents};
-use crate::error::{Error, Result};
-use crate::lake::reader::{Column, ReadOptions, TableReader, open_path};
+use crate::error::{Error, Result, nearest_names};
 
-/// What of a benchmark is shown to the systems.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Stands for all variants on the command line.
+pub const ALL: &str = "all";
+
+/// A variant of the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// All there is: the records of `corpus.jsonl` beside the tables.
-    #[default]
-    Titles,
-    /// Tables alone.
-    Cells,
-    /// Tables alone, headers of the lake's and the query's replaced by `c1`, `c2`, ….
-    Masked,
+    /// BM25 alone.
+    V1,
+    /// Dense vectors alone.
+    V2,
+    /// Reciprocal rank fusion of both, k = 60, weights 1.
+    V3,
+    /// One agent that plans, searches, evaluates and ranks.
+    V4,
+    /// V4 over an index with pseudo-queries.
+    V5,
+    /// Planner, retriever, evaluator and reranker as agents that exchange checked artifacts.
+    V6,
+    /// V6 over an index with pseudo-queries.
+    V7,
 }
 
 impl Variant {
-    /// Its name on the command line and in reports.
+    /// All of them.
+    pub const ALL: [Variant; 7] =
+        [Variant::V1, Variant::V2, Variant::V3, Variant::V4, Variant::V5, Variant::V6, Variant::V7];
+
+    /// Pairs worth comparing, the plainer first: fusion with each channel, and every step after it.
+    pub const STEPS: [(Variant, Variant); 10] = [
+        (Variant::V1, Variant::V3),
+        (Variant::V2, Variant::V3),
+        (Variant::V3, Variant::V4),
+        (Variant::V3, Variant::V5),
+        (Variant::V3, Variant::V6),
+        (Variant::V3, Variant::V7),
+        (Variant::V4, Variant::V5),
+        (Variant::V4, Variant::V6),
+        (Variant::V5, Variant::V7),
+        (Variant::V6, Variant::V7),
+    ];
+
+    /// Its number in the paper.
+    pub fn number(self) -> &'static str {
+        match self {
+            Variant::V1 => "V1",
+            Variant::V2 => "V2",
+            Variant::V3 => "V3",
+            Variant::V4 => "V4",
+            Variant::V5 => "V5",
+            Variant::V6 => "V6",
+            Variant::V7 => "V7",
+        }
+    }
+
+    /// Its name as a system.
     pub fn name(self) -> &'static str {
         match self {
-            Variant::Titles => "titles",
-            Variant::Cells => "cells",
-            Variant::Masked => "masked",
+            Variant::V1 => "v1-words",
+            Variant::V2 => "v2-meaning",
+            Variant::V3 => "v3-fusion",
+            Variant::V4 => "v4-agent",
+            Variant::V5 => "v5-agent-questions",
+            Variant::V6 => "v6-agents",
+            Variant::V7 => "v7-agents-questions",
         }
     }
 
-    /// `benchmark` as this variant shows it. What has to be written goes below `place`, an empty folder.
+    /// The variant of this number or name, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        let is = |variant: &Variant| {
+            [variant.number(), variant.name()].iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
+        };
+        Variant::ALL.into_iter().find(is)
+    }
+
+    /// The variants that `asked` stand for, [`ALL`] spelled out, each once, in the order of the paper.
     ///
     /// # Errors
-    /// [`Error::Usage`] where nothing would be left to search; [`Error::Io`]. Tables that cannot be read are left out and told
-    /// as problems.
-    pub fn apply(self, mut benchmark: Benchmark, place: &Path) -> Result<Benchmark> {
-        if self == Variant::Titles {
-            return Ok(benchmark);
+    /// [`Error::Usage`] for a name of none, with the nearest.
+    pub fn of_names(asked: &[String]) -> Result<Vec<Variant>> {
+        let mut found = Vec::new();
+        for name in asked {
+            if name.trim().eq_ignore_ascii_case(ALL) {
+                found.extend(Variant::ALL);
+                continue;
+            }
+            found.push(Variant::named(name).ok_or_else(|| unknown(name))?);
         }
-        let Some(lake) = benchmark.lake.clone() else {
-            let what = format!("variant `{}` of a benchmark without tables: its records are all there is", self.name());
-            return Err(Error::Usage(what));
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Whether it plans, evaluates and searches again.
+    pub fn is_agentic(self) -> bool {
+        self >= Variant::V4
+    }
+
+    /// Whether its roles are agents of their own.
+    pub fn has_several_agents(self) -> bool {
+        self >= Variant::V6
+    }
+
+    /// Whether it searches an index with pseudo-queries.
+    pub fn uses_questions(self) -> bool {
+        matches!(self, Variant::V5 | Variant::V7)
+    }
+
+    /// The components it is made of, which a drill makes fail one after the other.
+    pub fn components(self) -> Vec<Component> {
+        let has = |component: &Component| match component {
+            Component::Words => self != Variant::V2,
+            Component::Meaning => self != Variant::V1,
+            Component::Questions => self.uses_questions(),
+            Component::Planner | Component::Evaluator | Component::Reranker => self.is_agentic(),
         };
-        benchmark.corpus = None;
-        if self == Variant::Masked {
-            mask(&mut benchmark, &lake, place)?;
-        }
-        Ok(benchmark)
+        Component::ALL.into_iter().filter(has).collect()
     }
 }
 
-fn mask(benchmark: &mut Benchmark, lake: &Path, place: &Path) -> Result<()> {
-    let masked_lake = place.join("lake");
-    let tables = documents(lake)?;
-    let mut origins: HashMap<PathBuf, PathBuf> = HashMap::new();
-    for Document { id, path } in tables {
-        let relative = PathBuf::from(format!("{id}.csv"));
-        let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
-        let target = masked_lake.join(&relative);
-        let written = if inside { masked(&path, &target) } else { Err(Error::unreadable(&path, "its id is no path")) };
-        match written {
-            Ok(_) => {
-                origins.insert(path, target);
-            }
-            Err(error @ Error::Io { action: "write" | "create", .. }) => return Err(error),
-            Err(error) => benchmark.problems.add("tables that could not be masked; left out", &error.to_string()),
-        }
-    }
-    let mut problems = std::mem::take(&mut benchmark.problems);
-    let mut number = 0;
-    benchmark.queries.retain_mut(|labelled| {
-        let Some(path) = labelled.query.table.clone() else { return true };
-        number += 1;
-        let target = place.join("queries").join(format!("{number}.csv"));
-        let made = masked(&path, &target).and_then(|columns| {
-            labelled.query.column = match &labelled.query.column {
-                Some(name) => Some(masked_name(&columns, name, &labelled.query.id)?),
-                None => None,
-            };
-            let id = &labelled.query.id;
-            let several = labelled.query.columns.iter().map(|name| masked_name(&columns, name, id));
-            labelled.query.columns = several.collect::<Result<_>>()?;
-            Ok(())
-        });
-        labelled.query.table = Some(target);
-        if let Err(error) = &made {
-            problems.add("queries whose table could not be masked; left out", &error.to_string());
-        }
-        made.is_ok()
-    });
-    benchmark.problems = problems;
-    benchmark.lake = Some(masked_lake);
-    Ok(())
+fn unknown(name: &str) -> Error {
+    let known = Variant::ALL.iter().flat_map(|variant| [variant.number(), variant.name()]);
+    let near: Vec<String> = nearest_names(name, known, 2).iter().map(|near| format!("`{near}`")).collect();
+    let hint = match near.is_empty() {
+        true => "there are `V1` to `V7` and `all`".to_string(),
+        false => format!("did you mean {}? There are `V1` to `V7` and `all`", near.join(" or ")),
+    };
+    // What `--variant` meant in earlier versions.
+    let form = ["titles", "cells", "masked"].iter().find(|form| form.eq_ignore_ascii_case(name.trim()));
+    let hint = form.map_or(hint, |form| format!("the form of the documents is asked for with `--form {form}`"));
+    Error::Usage(format!("there is no variant `{name}`; {hint}"))
 }
 
-/// What the column `name` is called once its header is masked.
-fn masked_name(columns: &[Column], name: &str, table: &str) -> Result<String> {
-    let exact = columns.iter().position(|column| column.name == name || column.header == name);
-    let folded = || columns.iter().position(|column| column.name.eq_ignore_ascii_case(name.trim()));
-    exact.or_else(folded).map(|place| format!("c{}", place + 1)).ok_or_else(|| Error::UnknownColumn {
-        table: table.to_string(),
-        name: name.to_string(),
-        nearest: crate::error::nearest_names(name, columns.iter().map(|column| column.name.as_str()), 5),
-    })
+/// A part of a variant that can fail by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Component {
+    /// What says what to search for.
+    Planner,
+    /// Search by words.
+    Words,
+    /// Search by meaning.
+    Meaning,
+    /// The index with pseudo-queries.
+    Questions,
+    /// What says whether the candidates suffice.
+    Evaluator,
+    /// What orders the candidates.
+    Reranker,
 }
 
-/// Writes the table in `path` to `target` as CSV with the headers `c1`, `c2`, …, batch by batch; its columns as they were.
-fn masked(path: &Path, target: &Path) -> Result<Vec<Column>> {
-    let mut reader: Box<dyn TableReader> = open_path(path, &ReadOptions::default())?;
-    let columns = reader.columns().to_vec();
-    if let Some(folder) = target.parent() {
-        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-    }
-    let io = |error: csv::Error| Error::io("write", target, error.into());
-    let mut out = csv::Writer::from_path(target).map_err(io)?;
-    out.write_record((1..=columns.len()).map(|number| format!("c{number}"))).map_err(io)?;
-    while let Some(batch) = reader.next_batch()? {
-        let options = FormatOptions::default();
-        let unreadable = |error: arrow::error::ArrowError| Error::unreadable(path, error.to_string());
-        let formatters: Vec<(&ArrayRef, ArrayFormatter<'_>)> = batch
-            .columns()
-            .iter()
-            .map(|array| Ok((array, ArrayFormatter::try_new(array.as_ref(), &options).map_err(unreadable)?)))
-            .collect::<Result<_>>()?;
-        for row in 0..batch.num_rows() {
-            for (array, formatter) in &formatters {
-                let cell = if array.is_null(row) { String::new() } else { formatter.value(row).to_string() };
-                out.write_field(cell).map_err(io)?;
-            }
-            out.write_record(None::<&[u8]>).map_err(io)?;
+impl Component {
+    /// All of them.
+    pub const ALL: [Component; 6] = [
+        Component::Planner,
+        Component::Words,
+        Component::Meaning,
+        Component::Questions,
+        Component::Evaluator,
+        Component::Reranker,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Component::Planner => "planner",
+            Component::Words => "words",
+            Component::Meaning => "meaning",
+            Component::Questions => "questions",
+            Component::Evaluator => "evaluator",
+            Component::Reranker => "reranker",
         }
     }
-    out.flush().map_err(|error| Error::io("write", target, error))?;
-    Ok(columns)
 }
 
 #[cfg(test)]
@@ -145,18 +203,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_masked_and_cells_stay() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.csv");
-        fs::write(&path, "City,\"Note, long\"\nParis,\"a \"\"b\"\"\nc\"\nRome,\n").unwrap();
-        let target = folder.path().join("deep/t.csv");
-        let columns = masked(&path, &target).unwrap();
-        assert_eq!(fs::read_to_string(&target).unwrap(), "c1,c2\nParis,\"a \"\"b\"\"\nc\"\nRome,\n");
-        assert_eq!(masked_name(&columns, "Note, long", "t").unwrap(), "c2");
-        assert_eq!(masked_name(&columns, "city", "t").unwrap(), "c1");
-        assert!(masked_name(&columns, "Towns", "t").is_err());
-        let names: Vec<String> =
-            open_path(&target, &ReadOptions::default()).unwrap().columns().iter().map(|c| c.name.clone()).collect();
-        assert_eq!(names, ["c1", "c2"]);
+    fn variants_go_by_number_and_by_name() {
+        let names = |asked: &[&str]| {
+            let asked: Vec<String> = asked.iter().map(|name| name.to_string()).collect();
+            Variant::of_names(&asked).map(|found| found.into_iter().map(Variant::number).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["v3", "V1", "v3-FUSION"]).unwrap(), ["V1", "V3"]);
+        assert_eq!(names(&["V2", "ALL"]).unwrap().len(), 7);
+        let said = |name: &str| names(&[name]).unwrap_err().to_string();
+        assert!(said("v3-fusoin").contains("`v3-fusion`"), "{}", said("v3-fusoin"));
+        assert!(said("V8").contains("`V1` to `V7`"), "{}", said("V8"));
+        assert!(said("masked").contains("--form masked"), "{}", said("masked"));
+        assert!(said("").contains("`V1` to `V7`"));
+    }
+
+    #[test]
+    fn a_component_belongs_to_who_uses_it() {
+        assert_eq!(Variant::V1.components(), [Component::Words]);
+        assert_eq!(Variant::V3.components(), [Component::Words, Component::Meaning]);
+        assert_eq!(Variant::V7.components(), Component::ALL);
+        assert!(Variant::STEPS.iter().all(|(plainer, other)| plainer < other));
     }
 }

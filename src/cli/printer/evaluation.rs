@@ -1,6 +1,6 @@
 //! What `lakeward eval` shows: a list a group of queries, comparisons, signals, costs; what was left out goes to stderr.
 
-use super::{bytes, list, narrate, out, right_align};
+use super::{bytes, list, narrate, out, right_align, variants};
 use crate::eval::benchmark::Problem;
 use crate::eval::compare::PairedDifference;
 use crate::eval::evaluate::IDEAL;
@@ -13,6 +13,9 @@ use crate::text::{counted, shown};
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {
+    if let Some(subset) = &report.subset {
+        variants::subset(subset);
+    }
     for ((task, group), systems) in report.by_group() {
         let scored = systems.iter().map(|(_, group)| group.queries).max().unwrap_or(0);
         let name = format!("{} {}", report.benchmark, title(task, group));
@@ -20,8 +23,9 @@ pub fn report(report: &EvalReport) {
             out(&format!("{}: {what}\n", shown(&name, 200)));
             continue;
         }
-        out(&format!("{} ({}, {scored} queries)", shown(&name, 200), report.variant));
+        out(&format!("{} ({}, {scored} queries)", shown(&name, 200), report.form));
         measures(report.k, &systems);
+        variants::tables(report.k, &systems);
         for (system, group) in &systems {
             if group.failed > 0 {
                 let why = group.failure.as_deref().unwrap_or_default();
