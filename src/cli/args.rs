@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::augment::QuestionMode;
 use crate::eval::form::DocumentForm;
 use crate::eval::tune::Ranker;
+use crate::eval::variant::QuestionUse;
 use crate::eval::{Task, compare};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
@@ -276,6 +277,12 @@ pub struct EvalCommand {
     /// Also let every component of every variant fail, one after the other: what that costs.
     #[arg(long)]
     pub faults: bool,
+    /// How V5 and V7 use pseudo-queries: appended to the metadata, instead of it, or beside it.
+    #[arg(long, value_enum, default_value_t = EvalQuestions::Concatenated)]
+    pub questions: EvalQuestions,
+    /// Let the language model that is configured plan and evaluate for V4 to V7; rules do without.
+    #[arg(long, conflicts_with = "no_llm")]
+    pub llm: bool,
     /// Only N records of corpus.jsonl, drawn stratum by stratum, and the queries that have an answer among them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub records: Option<u64>,
@@ -393,6 +400,24 @@ fn ranker_parser() -> impl TypedValueParser<Value = Ranker> {
 fn task_parser() -> impl TypedValueParser<Value = Task> {
     let names = PossibleValuesParser::new(Task::ALL.map(Task::name));
     names.map(|name| Task::named(&name).unwrap_or(Task::Search))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EvalQuestions {
+    Concatenated,
+    Dedicated,
+    Beside,
+}
+
+impl EvalQuestions {
+    /// What it is called in the library.
+    pub fn question_use(self) -> QuestionUse {
+        match self {
+            EvalQuestions::Concatenated => QuestionUse::Concatenated,
+            EvalQuestions::Dedicated => QuestionUse::Dedicated,
+            EvalQuestions::Beside => QuestionUse::Beside,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::args::{Arguments, EvalCommand};
-use super::lake::built_in;
+use super::lake::{Place, built_in};
+use super::model::Model;
 use super::progress::Bar;
 use super::{Status, printer};
+use crate::agent::config::Config;
 use crate::error::{Error, Result};
 use crate::eval::benchmark::{Benchmark, Task};
 use crate::eval::comparison::compare;
@@ -17,8 +19,10 @@ use crate::eval::subset;
 use crate::eval::systems::{BASELINES, Systems};
 use crate::eval::variant::Variant;
 use crate::eval::variant::drill::add_drills;
+use crate::eval::variant::system::VariantModel;
 use crate::eval::variant::table::VariantSettings;
 use crate::eval::{layout, memory, provenance, run as trec_run, signals};
+use crate::llm::Limits;
 use crate::retrieve::RankingWeights;
 
 /// A system with what it cost and every ranking.
@@ -44,7 +48,11 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         None => None,
     };
     let options = options(command, &benchmark)?;
-    let systems = Systems::over(&benchmark, built_in(), weights.clone(), command.keep_index.as_deref());
+    let model = model(arguments, command, place.path())?;
+    let systems = Systems::over(&benchmark, built_in(), weights.clone(), command.keep_index.as_deref()).with_variants(
+        command.questions.question_use(),
+        model.as_ref().map(|(model, limits)| VariantModel { access: model.access(), limits: *limits }),
+    );
     let names = systems.names(&asked(command, &variants), &benchmark, &options)?;
     let mut measured = Vec::new();
     let ranked = benchmark.queries.iter().any(|labelled| is_ranked(labelled.query.task, &options));
@@ -71,12 +79,36 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         write_run(path, first)?;
     }
     let report = report_of(command, &benchmark, form, &weights, measured, &options);
-    let report = EvalReport { signals, subset, variants: settings(command, &names, &options), ..report };
+    let report = EvalReport {
+        signals,
+        subset,
+        variants: settings(command, &names, &options, model.as_ref().map(|(model, _)| model)),
+        ..report
+    };
     if let Some(folder) = &command.report {
         report.write(folder, &charts(&report))?;
     }
     show(arguments, command, &report)?;
     Ok(status(&report))
+}
+
+/// The language model for the variants, with what a query may cost, where it is asked for. A benchmark has no say in which one: its
+/// settings are not read.
+fn model(arguments: &Arguments, command: &EvalCommand, place: &Path) -> Result<Option<(Model, Limits)>> {
+    if !command.llm {
+        return Ok(None);
+    }
+    let config = match std::env::var_os("LAKEWARD_CONFIG") {
+        Some(path) => Config::load(Path::new(&path))?,
+        None => Config::default(),
+    };
+    let place = Place { lake: command.folder.clone(), index: place.to_path_buf() };
+    match Model::of(arguments, &place, &config)? {
+        Some(model) => Ok(Some((model, config.llm.limits()))),
+        None => {
+            Err(Error::Usage("`--llm` needs a model: name it with `--llm-model`, its server with `--llm-url`".into()))
+        }
+    }
 }
 
 /// Whether what is asked for can be written where it is asked for: told before the work, not after it.
@@ -162,12 +194,23 @@ fn measure(
 }
 
 /// How the variants among `names` were asked.
-fn settings(command: &EvalCommand, names: &[String], options: &EvalOptions) -> Option<VariantSettings> {
-    names.iter().any(|name| Variant::named(name).is_some()).then(|| VariantSettings {
+fn settings(
+    command: &EvalCommand,
+    names: &[String],
+    options: &EvalOptions,
+    model: Option<&Model>,
+) -> Option<VariantSettings> {
+    let variants: Vec<Variant> = names.iter().filter_map(|name| Variant::named(name)).collect();
+    (!variants.is_empty()).then(|| VariantSettings {
         depth: options.depth,
         runs: u64::from(command.runs),
-        questions: None,
-        model: None,
+        questions: variants
+            .iter()
+            .any(|variant| variant.uses_questions())
+            .then(|| command.questions.question_use().name().to_string()),
+        model: model
+            .filter(|_| variants.iter().any(|variant| variant.is_agentic()))
+            .map(|model| model.access().chat.id().to_string()),
     })
 }
 

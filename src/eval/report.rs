@@ -260,6 +260,9 @@ impl EvalReport {
             writeln!(out)?;
             table::write_group(out, k, &systems)?;
         }
+        if let Some(settings) = &self.variants {
+            table::write_settings(out, settings)?;
+        }
         for chart in charts {
             writeln!(out, "![{chart}]({chart})\n")?;
         }

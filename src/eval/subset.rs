@@ -210,7 +210,9 @@ fn write(corpus: &Path, taken: &HashSet<String>, target: &Path) -> Result<()> {
     let mut out = BufWriter::new(File::create(target).map_err(io)?);
     let mut written = HashSet::new();
     read_lines(corpus, |line| match parsed(line.text) {
-        Some((id, _)) if taken.contains(&id) && written.insert(id.clone()) => writeln!(out, "{}", line.text).map_err(io),
+        Some((id, _)) if taken.contains(&id) && written.insert(id.clone()) => {
+            writeln!(out, "{}", line.text).map_err(io)
+        }
         _ => Ok(()),
     })?;
     out.flush().map_err(io)

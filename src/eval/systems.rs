@@ -11,8 +11,9 @@ use super::benchmark::{Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::system::System;
-use super::variant::system::{VariantSystem, answers};
-use super::variant::{Component, Variant};
+use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
+use super::variant::{Component, QuestionUse, Variant};
+use crate::augment::{AugmentOptions, QuestionIndex, QuestionStore, Unwatched, make_questions};
 use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::index::build::BuildObserver;
@@ -42,6 +43,9 @@ pub struct Systems<'a> {
     /// The folder of Lakeward's index, where it is to be kept.
     index_folder: Option<PathBuf>,
     built: OnceCell<(Rc<LakeIndexOf<'a>>, f64)>,
+    question_use: QuestionUse,
+    model: Option<VariantModel<'a>>,
+    questions: OnceCell<(Rc<QuestionIndex>, f64)>,
 }
 
 impl<'a> Systems<'a> {
@@ -59,7 +63,15 @@ impl<'a> Systems<'a> {
             weights,
             index_folder: index_folder.map(Path::to_path_buf),
             built: OnceCell::new(),
+            question_use: QuestionUse::default(),
+            model: None,
+            questions: OnceCell::new(),
         }
+    }
+
+    /// The same, its variants using pseudo-queries as `question_use` says and asking `model`, where there is one.
+    pub fn with_variants(self, question_use: QuestionUse, model: Option<VariantModel<'a>>) -> Self {
+        Self { question_use, model, ..self }
     }
 
     /// The names that `asked` stand for: [`BASELINES`] and [`ABLATIONS`] spelled out, each name once, and of baselines and
@@ -167,9 +179,16 @@ impl<'a> Systems<'a> {
         failing: Option<Component>,
         observer: &dyn BuildObserver,
     ) -> Result<Made<'a>> {
-        let (index, index_ms) = self.index(observer)?;
-        let problems = skipped(&index);
-        let system = VariantSystem::new(variant, index, failing);
+        let (over, mut index_ms) = self.index(observer)?;
+        let problems = skipped(&over);
+        let mut questions = None;
+        if variant.uses_questions() {
+            let (index, questions_ms) = self.questions(&over, observer)?;
+            index_ms += questions_ms;
+            questions = Some((self.question_use, index));
+        }
+        let model = self.model.filter(|_| variant.is_agentic());
+        let system = VariantSystem::new(variant, VariantParts { over, questions, model }, failing);
         Ok(Made { system: Box::new(system), index_ms, problems })
     }
 
@@ -186,6 +205,26 @@ impl<'a> Systems<'a> {
             problems.add(&format!("tables of which {kind} reads only the first rows"), cut);
         }
         Ok(Made { system: Box::new(system), index_ms, problems })
+    }
+
+    /// The index of pseudo-queries, made by rules beside Lakeward's when it is first needed, and the time that took in milliseconds.
+    fn questions(&self, over: &LakeIndexOf<'_>, observer: &dyn BuildObserver) -> Result<(Rc<QuestionIndex>, f64)> {
+        if let Some((questions, questions_ms)) = self.questions.get() {
+            return Ok((Rc::clone(questions), *questions_ms));
+        }
+        let started = Instant::now();
+        let index = over.index();
+        let mut store = QuestionStore::open(index.folder())?;
+        make_questions(index, &mut store, None, &AugmentOptions::default(), &Unwatched)?;
+        let mode = self.question_use.mode();
+        let stats = QuestionIndex::build(index, &store, mode, self.embedder, observer)?;
+        if stats.unread > 0 {
+            return Err(Error::Interrupted);
+        }
+        let questions = Rc::new(QuestionIndex::open(index, mode, self.embedder.id())?);
+        let questions_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let (questions, questions_ms) = self.questions.get_or_init(|| (questions, questions_ms));
+        Ok((Rc::clone(questions), *questions_ms))
     }
 
     /// Lakeward's index, built when it is first needed, and the time that took in milliseconds.

@@ -13,6 +13,7 @@
 //! component fails, [`table`] writes it down.
 
 pub mod drill;
+mod outage;
 pub mod system;
 pub mod table;
 pub mod work;
@@ -20,6 +21,7 @@ pub mod work;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::augment::QuestionMode;
 use crate::error::{Error, Result, nearest_names};
 
 /// Stands for all variants on the command line.
@@ -154,6 +156,38 @@ fn unknown(name: &str) -> Error {
     let form = ["titles", "cells", "masked"].iter().find(|form| form.eq_ignore_ascii_case(name.trim()));
     let hint = form.map_or(hint, |form| format!("the form of the documents is asked for with `--form {form}`"));
     Error::Usage(format!("there is no variant `{name}`; {hint}"))
+}
+
+/// How V5 and V7 use pseudo-queries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionUse {
+    /// Appended to the metadata, one document a table, searched instead of the metadata alone: the paper's mode B.
+    #[default]
+    Concatenated,
+    /// One document a question, searched instead of the metadata: the paper's mode A.
+    Dedicated,
+    /// One document a question, searched beside the metadata and counting half as much.
+    Beside,
+}
+
+impl QuestionUse {
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            QuestionUse::Concatenated => "concatenated",
+            QuestionUse::Dedicated => "dedicated",
+            QuestionUse::Beside => "beside",
+        }
+    }
+
+    /// How the questions are indexed for it.
+    pub fn mode(self) -> QuestionMode {
+        match self {
+            QuestionUse::Concatenated => QuestionMode::Concatenated,
+            QuestionUse::Dedicated | QuestionUse::Beside => QuestionMode::Dedicated,
+        }
+    }
 }
 
 /// A part of a variant that can fail by itself.

@@ -37,6 +37,7 @@ pub fn report(report: &EvalReport) {
     for system in report.systems.iter().filter(|system| system.groups.is_empty()) {
         out(&format!("{} has no way to answer these queries", shown(&system.system, 100)));
     }
+    variants::legend(report);
     comparisons(report);
     signals(report);
     costs(report);

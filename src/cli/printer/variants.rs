@@ -1,7 +1,7 @@
 //! What `lakeward eval` shows of variants: small tables a group, each narrow enough for a terminal of 100 columns.
 
 use super::{list, out, right_align};
-use crate::eval::report::{GroupReport, SystemReport};
+use crate::eval::report::{EvalReport, GroupReport, SystemReport};
 use crate::eval::subset::Subset;
 use crate::eval::variant::table::{CUTS, MEASURES, WORK_COLUMNS, WORK_LEGEND, accounted, difference, told, work_cells};
 
@@ -35,8 +35,15 @@ pub fn tables(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
     }
     right_align(&mut table, &(1..=WORK_COLUMNS.len()).collect::<Vec<_>>());
     out(&table.trim_fmt());
-    paragraph(WORK_LEGEND);
     faults(k, &variants.iter().map(|(name, group, _)| (*name, *group)).collect::<Vec<_>>());
+}
+
+/// What the columns say, where a variant was shown.
+pub fn legend(report: &EvalReport) {
+    if report.variants.is_some() {
+        paragraph(WORK_LEGEND);
+        out("");
+    }
 }
 
 fn faults(k: usize, variants: &[(&str, &GroupReport)]) {

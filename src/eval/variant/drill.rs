@@ -60,7 +60,8 @@ pub fn effect(component: Component, sound: &[&QueryRow], failing: &[&QueryRow], 
         |holds: fn(&&&QueryRow) -> bool| failing.iter().filter(holds).count() as f64 / failing.len().max(1) as f64;
     FaultEffect {
         component,
-        ndcg: scores.iter().sum::<f64>() / scores.len().max(1) as f64,
+        // The sum of nothing is -0.
+        ndcg: (scores.iter().sum::<f64>() / scores.len().max(1) as f64).abs(),
         difference: paired_bootstrap(&differences, seed),
         answered: share(|row| row.failure.is_none() && !row.ranking.is_empty()),
         partial: share(|row| !row.ranking.is_empty() && row.work.is_some_and(|work| work.partial)),

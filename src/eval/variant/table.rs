@@ -43,6 +43,14 @@ pub fn write_subset(out: &mut String, subset: &Subset) -> std::fmt::Result {
     writeln!(out)
 }
 
+/// How variants were asked, and what their columns say.
+pub fn write_settings(out: &mut String, settings: &VariantSettings) -> std::fmt::Result {
+    let questions = settings.questions.as_ref().map(|how| format!(" Pseudo-queries: {how}.")).unwrap_or_default();
+    let model = settings.model.as_ref().map_or("rules".to_string(), |model| crate::text::shown(model, 200));
+    let (depth, runs) = (settings.depth, crate::text::counted(settings.runs, "run"));
+    writeln!(out, "Variants: {depth} documents a channel, {runs}, planned by {model}.{questions} {WORK_LEGEND}\n")
+}
+
 /// A subset in a sentence.
 pub fn told(subset: &Subset) -> String {
     format!(
@@ -114,14 +122,15 @@ fn write_work(out: &mut String, variants: &[(&str, &GroupReport, &GroupWork)]) -
     for (name, _, work) in variants {
         writeln!(out, "| {name} | {} |", work_cells(work).join(" | "))?;
     }
-    writeln!(out, "\n{WORK_LEGEND}\n")
+    writeln!(out)
 }
 
 /// What is told of the work, by column.
-pub const WORK_COLUMNS: [&str; 8] = ["rounds", "calls", "tokens", "broken", "partial", "traced", "sourced", "stable"];
+pub const WORK_COLUMNS: [&str; 9] =
+    ["rounds", "calls", "tokens", "broken", "partial", "limited", "traced", "sourced", "stable"];
 
 /// The cells below [`WORK_COLUMNS`].
-pub fn work_cells(work: &GroupWork) -> [String; 8] {
+pub fn work_cells(work: &GroupWork) -> [String; 9] {
     let or_none = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.3}"));
     [
         format!("{:.2}", work.iterations),
@@ -129,6 +138,7 @@ pub fn work_cells(work: &GroupWork) -> [String; 8] {
         format!("{:.0}", work.tokens),
         work.schema_failures.to_string(),
         format!("{:.3}", work.partial),
+        format!("{:.3}", work.limited),
         or_none(work.trace_complete),
         format!("{:.3}", work.provenance_complete),
         or_none(work.stability.map(|stability| stability.jaccard)),
@@ -145,6 +155,6 @@ pub fn difference(fault: &FaultEffect) -> (String, String) {
 
 /// What the columns of [`WORK_COLUMNS`] say.
 pub const WORK_LEGEND: &str = "rounds: of planning, searching, evaluating; calls: searches of a channel; tokens: of the model, prompts \
-and answers; all three a query. broken: artifacts and answers of the model against their contract. partial: answers without a part \
-that failed or behind a limit. traced: traces with every stage. sourced: rankings of which a channel found every document. stable: \
-mean Jaccard of the first k over identical runs.";
+and answers; all three a query. broken: artifacts and answers of the model against their contract, in all. Shares of queries: partial, \
+a part failed; limited, a limit ended the search; traced, the trace has every stage; sourced, every document was found by a channel. \
+stable: mean Jaccard of the first k over identical runs.";

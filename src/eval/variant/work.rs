@@ -19,8 +19,10 @@ pub struct Work {
     pub tokens: u64,
     /// Artifacts and answers of the model that broke their contract.
     pub schema_failures: u32,
-    /// Whether a part failed or a limit ended the search, and the answer is what there was by then.
+    /// Whether a part failed, and the answer is what the others made.
     pub partial: bool,
+    /// Whether a limit of rounds, searches or seconds ended the search before what was found was called enough.
+    pub limited: bool,
     /// Whether the trace has every stage: plan, retrieval parameters, each channel's list with scores, the fused list, the
     /// evaluation, the ranking; none of a variant that writes no trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,6 +48,8 @@ pub struct GroupWork {
     pub schema_failures: u64,
     /// Share of queries whose answer is partial, 0..=1.
     pub partial: f64,
+    /// Share of queries that a limit ended, 0..=1.
+    pub limited: f64,
     /// Share of queries whose trace has every stage, 0..=1; none where no trace is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_complete: Option<f64>,
@@ -106,6 +110,7 @@ impl GroupWork {
             tokens: mean(|work| work.tokens),
             schema_failures: works.iter().map(|work| u64::from(work.schema_failures)).sum(),
             partial: mean(|work| u64::from(work.partial)),
+            limited: mean(|work| u64::from(work.limited)),
             trace_complete: (!traced.is_empty())
                 .then(|| traced.iter().filter(|complete| **complete).count() as f64 / traced.len() as f64),
             provenance_complete: mean(|work| u64::from(work.provenance_complete)),
