@@ -69,7 +69,8 @@ struct Asked {
 impl Asked {
     fn add(&mut self, question: Option<String>) {
         let Some(question) = question else { return };
-        let question = sentence_case(&question);
+        // As it will be read again: facts of many spaces give questions of many spaces.
+        let question = tidy(&sentence_case(&question), 2 * LONGEST_QUESTION_CHARS);
         let mut words = words_of(&question);
         words.sort_unstable();
         words.dedup();
