@@ -278,8 +278,8 @@ pub struct EvalCommand {
     #[arg(long)]
     pub faults: bool,
     /// How V5 and V7 use pseudo-queries: appended to the metadata, instead of it, or beside it.
-    #[arg(long, value_enum, default_value_t = EvalQuestions::Concatenated)]
-    pub questions: EvalQuestions,
+    #[arg(long, value_name = "HOW", default_value = QuestionUse::default().name(), value_parser = questions_parser())]
+    pub questions: QuestionUse,
     /// Let the language model that is configured plan and evaluate for V4 to V7; rules do without.
     #[arg(long, conflicts_with = "no_llm")]
     pub llm: bool,
@@ -287,8 +287,8 @@ pub struct EvalCommand {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub records: Option<u64>,
     /// `titles`: with the records of corpus.jsonl; `cells`: tables alone; `masked`: tables with headers c1, c2, ….
-    #[arg(long, value_enum, default_value_t = EvalForm::Titles)]
-    pub form: EvalForm,
+    #[arg(long, value_name = "FORM", default_value = DocumentForm::default().name(), value_parser = form_parser())]
+    pub form: DocumentForm,
     /// The depth of precision, recall and nDCG.
     #[arg(long, short, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub k: u32,
@@ -336,8 +336,8 @@ pub struct TuneCommand {
     #[arg(long, value_name = "RANKER", value_parser = ranker_parser())]
     pub ranker: Vec<Ranker>,
     /// Each benchmark in this form; several times for several, each counting as sets of its own.
-    #[arg(long, value_enum)]
-    pub form: Vec<EvalForm>,
+    #[arg(long, value_name = "FORM", value_parser = form_parser())]
+    pub form: Vec<DocumentForm>,
     /// Learn nothing from this label set; several times for several.
     #[arg(long, value_name = "LABELS")]
     pub leave_out: Vec<String>,
@@ -397,45 +397,19 @@ fn ranker_parser() -> impl TypedValueParser<Value = Ranker> {
     names.map(|name| Ranker::ALL.into_iter().find(|ranker| ranker.name() == name).unwrap_or(Ranker::Join))
 }
 
+fn form_parser() -> impl TypedValueParser<Value = DocumentForm> {
+    let names = PossibleValuesParser::new(DocumentForm::ALL.map(DocumentForm::name));
+    names.map(|name| DocumentForm::ALL.into_iter().find(|form| form.name() == name).unwrap_or_default())
+}
+
+fn questions_parser() -> impl TypedValueParser<Value = QuestionUse> {
+    let names = PossibleValuesParser::new(QuestionUse::ALL.map(QuestionUse::name));
+    names.map(|name| QuestionUse::ALL.into_iter().find(|how| how.name() == name).unwrap_or_default())
+}
+
 fn task_parser() -> impl TypedValueParser<Value = Task> {
     let names = PossibleValuesParser::new(Task::ALL.map(Task::name));
     names.map(|name| Task::named(&name).unwrap_or(Task::Search))
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EvalQuestions {
-    Concatenated,
-    Dedicated,
-    Beside,
-}
-
-impl EvalQuestions {
-    /// What it is called in the library.
-    pub fn question_use(self) -> QuestionUse {
-        match self {
-            EvalQuestions::Concatenated => QuestionUse::Concatenated,
-            EvalQuestions::Dedicated => QuestionUse::Dedicated,
-            EvalQuestions::Beside => QuestionUse::Beside,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EvalForm {
-    Titles,
-    Cells,
-    Masked,
-}
-
-impl EvalForm {
-    /// What it is called in the library.
-    pub fn form(self) -> DocumentForm {
-        match self {
-            EvalForm::Titles => DocumentForm::Titles,
-            EvalForm::Cells => DocumentForm::Cells,
-            EvalForm::Masked => DocumentForm::Masked,
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         Some(path) => RankingWeights::load(path)?,
         None => RankingWeights::shipped().clone(),
     };
-    let form = command.form.form();
+    let form = command.form;
     check_places(command)?;
     let variants = Variant::of_names(&command.variant)?;
     let bar = Bar::new(arguments.quiet)?;
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let options = options(command, &benchmark)?;
     let model = model(arguments, command, place.path())?;
     let systems = Systems::over(&benchmark, built_in(), weights.clone(), command.keep_index.as_deref()).with_variants(
-        command.questions.question_use(),
+        command.questions,
         model.as_ref().map(|(model, limits)| VariantModel { access: model.access(), limits: *limits }),
     );
     let names = systems.names(&asked(command, &variants), &benchmark, &options)?;
@@ -207,7 +207,7 @@ fn settings(
         questions: variants
             .iter()
             .any(|variant| variant.uses_questions())
-            .then(|| command.questions.question_use().name().to_string()),
+            .then(|| command.questions.name().to_string()),
         model: model
             .filter(|_| variants.iter().any(|variant| variant.is_agentic()))
             .map(|model| model.access().chat.id().to_string()),

@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
     let rankers = if command.ranker.is_empty() { Ranker::ALL.to_vec() } else { command.ranker.clone() };
     let forms: Vec<DocumentForm> = match command.form.is_empty() {
         true => vec![DocumentForm::Titles],
-        false => command.form.iter().map(|form| form.form()).collect(),
+        false => command.form.clone(),
     };
     let bar = Bar::new(arguments.quiet)?;
     let mut pools = Pools::new();

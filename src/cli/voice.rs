@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));
     };
     let bar = Bar::new(arguments.quiet)?;
-    let benchmark = command.form.form().apply(layout::read(&command.folder)?, scratch.path())?;
+    let benchmark = command.form.apply(layout::read(&command.folder)?, scratch.path())?;
     let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
     let ranked = benchmark.queries.iter().any(|labelled| labelled.query.task != Task::Signals);
     let over = if ranked { Some(systems.index(&bar)?.0) } else { None };

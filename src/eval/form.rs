@@ -25,6 +25,9 @@ pub enum DocumentForm {
 }
 
 impl DocumentForm {
+    /// All of them.
+    pub const ALL: [DocumentForm; 3] = [DocumentForm::Titles, DocumentForm::Cells, DocumentForm::Masked];
+
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -172,6 +172,9 @@ pub enum QuestionUse {
 }
 
 impl QuestionUse {
+    /// All of them.
+    pub const ALL: [QuestionUse; 3] = [QuestionUse::Concatenated, QuestionUse::Dedicated, QuestionUse::Beside];
+
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
