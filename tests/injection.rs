@@ -107,7 +107,7 @@ fn lake(items: &[Item], hostile: bool) -> Lake {
 /// The table with a column more for each header, and one for the cells.
 fn write_table(source: &Path, file: &Path, items: &[&Item], said: &dyn Fn(&Item) -> String) {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_path(source).expect("a table");
-    let mut writer = csv::Writer::from_path(file).expect("a file");
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_path(file).expect("a file");
     let headers: Vec<&&Item> = items.iter().filter(|item| item.place == "header").collect();
     let cells: Vec<&&Item> = items.iter().filter(|item| item.place == "cell").collect();
     for (row, record) in reader.records().enumerate() {
@@ -163,7 +163,7 @@ fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), ca
         let file: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("lake").join(file);
         file.to_string_lossy().into_owned()
     });
-    let request = Request { text: request.0.into(), table, column: None, k: 10 };
+    let request = Request { text: request.0.into(), table, column: None, k: 3 };
     let (answer, provenance) = agent.traced_turn(&mut Session::new("s", "lake"), &request).expect("an answer");
     let searches = provenance.run.as_ref().map_or(0, |run| run.tool_calls);
     Told {

@@ -8,15 +8,22 @@ use crate::agentic::{
 use crate::error::Result;
 use crate::llm::LanguageModel;
 use crate::request::{Constraints, Signals};
+use crate::retrieve::SearchOptions;
+use crate::retrieve::search::search;
 use crate::session::Session;
 
 /// How much a text that was searched for besides may count: what the request itself finds comes first.
 const MOST_WEIGHT: f64 = 0.7;
+/// Share of the words, counted by how rare they are, that one of the best tables must say.
+const COVERED: f64 = 0.3;
+/// The best tables.
+const LOOKED_AT: usize = 10;
 /// Texts searched for besides.
 const MOST_TEXTS: usize = 4;
 
 impl Agent<'_> {
-    /// Pursues the words of a request; `None` where it has none.
+    /// Pursues the words of a request; `None` where it has none, and where nobody but the rules would plan and a plain search
+    /// finds what the words say: then more searches change next to nothing and cost several times as much (eval/variants.md).
     pub(super) fn pursue(
         &self,
         session: &Session,
@@ -25,7 +32,7 @@ impl Agent<'_> {
         signals: &Signals,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Option<Pursuit>> {
-        if words.trim().is_empty() {
+        if words.trim().is_empty() || (model.is_none() && self.is_covered(words)?) {
             return Ok(None);
         }
         let (by_words, by_meaning) = (WordsChannel(self.index), MeaningChannel(self.index, self.embedder));
@@ -51,6 +58,15 @@ impl Agent<'_> {
         // The turn orders tables itself, by more than words.
         agents.reranker = None;
         pursue_with(&tools, &sought, settings, &agents).map(Some)
+    }
+}
+
+impl Agent<'_> {
+    /// Whether one of the best tables says most of the words.
+    fn is_covered(&self, words: &str) -> Result<bool> {
+        let options = SearchOptions { k: LOOKED_AT, weights: self.ranking.search };
+        let found = search(self.index, self.embedder, words, &options)?;
+        Ok(found.iter().any(|answer| answer.features.coverage >= COVERED))
     }
 }
 
