@@ -54,6 +54,9 @@ const REQUESTS: [(&str, Option<&str>); 8] = [
     ("deaths by disasters since 1950", None),
 ];
 
+/// Share of the best table's utility from which on a table is one of the answer.
+const NEAR: f64 = 0.75;
+
 struct Item {
     id: String,
     place: String,
@@ -141,7 +144,8 @@ fn sidecar(file_name: &str, title: &str, items: &[&Item], said: &dyn Fn(&Item) -
     json!({"name": "d", "keywords": of("tag"), "resources": [resource]}).to_string()
 }
 
-/// What must be equal: the tables, the operations in their order, the searches of the loop.
+/// What must be equal: the tables that come near the best (of three relevant tables in a lake of twenty the others are noise that
+/// any word moves), the operations in their order, the searches of the loop.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     tables: BTreeSet<String>,
@@ -163,11 +167,17 @@ fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), ca
         let file: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("lake").join(file);
         file.to_string_lossy().into_owned()
     });
-    let request = Request { text: request.0.into(), table, column: None, k: 3 };
+    let request = Request { text: request.0.into(), table, column: None, k: 10 };
     let (answer, provenance) = agent.traced_turn(&mut Session::new("s", "lake"), &request).expect("an answer");
+    let near = NEAR * answer.tables.first().map_or(0.0, |best| best.utility.total);
     let searches = provenance.run.as_ref().map_or(0, |run| run.tool_calls);
     Told {
-        tables: answer.tables.iter().map(|table| lake.names[&table.table].clone()).collect(),
+        tables: answer
+            .tables
+            .iter()
+            .filter(|table| table.utility.total >= near)
+            .map(|table| lake.names[&table.table].clone())
+            .collect(),
         operations: answer.operations.iter().map(|operation| operation.kind.name()).collect(),
         searches,
     }

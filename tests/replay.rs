@@ -143,11 +143,11 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
     let place = indexed();
     let text = "airlines";
     let model = Sensible { operation: "Aggregate" };
-    let silent = LlmConfig { voice: 0.0, ..LlmConfig::default() };
+    let silent = LlmConfig { voice: 0.0, reading: 0.0, ..LlmConfig::default() };
     let alone = answer(&place, silent.clone(), None, text);
     let with = answer(&place, silent, Some(&model), text);
     assert_eq!(with.signals, alone.signals);
-    let loud = answer(&place, LlmConfig { voice: 1.0, ..LlmConfig::default() }, Some(&model), text);
+    let loud = answer(&place, LlmConfig { voice: 1.0, reading: 1.0, ..LlmConfig::default() }, Some(&model), text);
     assert_eq!(loud.signals.operation.label, OperationKind::Aggregate);
     assert!(loud.tables.iter().any(|table| table.model_rank.is_some()));
 }
@@ -156,7 +156,7 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
 fn a_trace_gives_the_same_answer_without_the_model() {
     let place = indexed();
     let model = Sensible { operation: "Filter" };
-    let llm = LlmConfig { voice: 0.6, ..LlmConfig::default() };
+    let llm = LlmConfig { voice: 0.6, reading: 0.6, ..LlmConfig::default() };
     let mut session = Session::new("s", "lake");
     let agent_with = agent(&place, llm, Some(&model));
     agent_with.turn(&mut session, &asking("delays of flights")).expect("a first turn");
@@ -181,7 +181,7 @@ fn a_trace_gives_the_same_answer_without_the_model() {
 
     // Another model answers otherwise, and the trace says from where on.
     let other = Sensible { operation: "Join" };
-    let llm = LlmConfig { voice: 0.6, ..LlmConfig::default() };
+    let llm = LlmConfig { voice: 0.6, reading: 0.6, ..LlmConfig::default() };
     let elsewhere =
         agent(&place, llm, Some(&other)).trace(&mut read.session.clone(), &read.request).expect("another trace");
     let difference = read.difference(&elsewhere.read_back().expect("a trace")).expect("a difference");

@@ -125,8 +125,8 @@ impl Agent<'_> {
         if let (Some(model), None, false) = (model, &answered, request.text.trim().is_empty()) {
             let earlier = self.window(session);
             if let Some((operation, intention)) = model::signals(model, &request.text, &earlier) {
-                signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.voice);
-                signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.voice);
+                signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.reading);
+                signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.reading);
             }
         }
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);

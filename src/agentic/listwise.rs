@@ -2,7 +2,8 @@
 //!
 //! Candidates are called `c01`, `c02`, … and listed in an order that has nothing to do with their rank: models favour what
 //! stands first or last, and that order would only be ours again. So an order that agrees with the computed one owes it to the
-//! evidence, and the more it agrees, the more it counts: a model that guesses changes nothing.
+//! evidence. One that agrees no better than a guess may, counts nothing: neither a weak model nor one that a candidate talks
+//! into something changes an answer.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -113,9 +114,16 @@ impl Order {
         if pairs == 0 { 0.0 } else { sum as f64 / pairs as f64 }
     }
 
-    /// The weight of the model's order where its voice is `voice`: all of it from an agreement of ½ on, nothing at 0.
+    /// The weight of the model's order where its voice is `voice`: nothing up to an agreement that one of forty guesses reaches
+    /// (twice the deviation of τ, √(2(2n + 5) / 9n(n − 1)) for n candidates named; Kendall, 1938), all of it from 0.2 above that.
     pub fn weight(&self, voice: f64) -> f64 {
-        voice.clamp(0.0, 1.0) * (2.0 * self.agreement()).clamp(0.0, 1.0)
+        const RISE: f64 = 0.2;
+        let n = self.named.max(2) as f64;
+        let guess = 2.0 * (2.0 * (2.0 * n + 5.0) / (9.0 * n * (n - 1.0))).sqrt();
+        // The sum below is exact for equal orders, 1 − guess may not be.
+        let full = (guess + RISE).min(1.0);
+        let share = if full > guess { (self.agreement() - guess) / (full - guess) } else { 0.0 };
+        voice.clamp(0.0, 1.0) * share.clamp(0.0, 1.0)
     }
 
     /// The candidates, which have these computed `scores`, greatest first, in the order of (1 − w)·score + w·voice: scores as
@@ -140,23 +148,33 @@ impl Order {
 mod tests {
     use super::*;
 
+    const SCORES: [f64; 12] = [0.9, 0.8, 0.79, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3];
+
+    fn order(swapped: &[(usize, usize)]) -> Order {
+        let mut places: Vec<usize> = (0..12).collect();
+        swapped.iter().for_each(|(a, b)| places.swap(*a, *b));
+        Order { places, named: 12 }
+    }
+
     #[test]
-    fn an_order_counts_as_much_as_it_agrees() {
-        let scores = [0.9, 0.8, 0.79, 0.2];
-        let same = Order { places: vec![0, 1, 2, 3], named: 4 };
-        let reversed = Order { places: vec![3, 2, 1, 0], named: 4 };
-        let close = Order { places: vec![0, 2, 1, 3], named: 4 };
-        assert_eq!((same.agreement(), reversed.agreement()), (1.0, -1.0));
-        assert_eq!(reversed.fused(&scores, 1.0), [0, 1, 2, 3]);
-        assert_eq!(same.fused(&scores, 1.0), [0, 1, 2, 3]);
-        assert_eq!(close.fused(&scores, 0.3), [0, 2, 1, 3]);
-        assert_eq!(close.fused(&scores, 0.0), [0, 1, 2, 3]);
+    fn an_order_counts_where_it_agrees() {
+        let computed: Vec<usize> = (0..12).collect();
+        let close = order(&[(1, 2)]);
+        let reversed = Order { places: (0..12).rev().collect(), named: 12 };
+        assert_eq!((order(&[]).agreement(), reversed.agreement()), (1.0, -1.0));
+        assert_eq!((close.weight(0.3), reversed.weight(1.0)), (0.3, 0.0));
+        assert_eq!(close.fused(&SCORES, 0.3)[..3], [0, 2, 1]);
+        assert_eq!(close.fused(&SCORES, 0.0), computed);
+        assert_eq!(reversed.fused(&SCORES, 1.0), computed);
+        // What is listed in no order agrees by chance, if at all.
+        let mixed = Order { places: vec![3, 0, 8, 1, 11, 2, 9, 4, 6, 5, 10, 7], named: 12 };
+        assert!(mixed.agreement() > 0.3 && mixed.weight(1.0) == 0.0, "{}", mixed.agreement());
     }
 
     #[test]
     fn what_was_not_named_keeps_its_order() {
-        let order = Order { places: vec![1, 0, 2, 3], named: 1 };
-        assert!((order.agreement() - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(order.fused(&[0.5; 4], 1.0)[0], 1);
+        let one = Order { places: vec![1, 0, 2, 3], named: 1 };
+        assert!((one.agreement() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(one.fused(&[0.5; 4], 1.0), [0, 1, 2, 3]);
     }
 }

@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let access = model.access();
     let ask = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
-    let report = measure(&benchmark, over.as_deref(), &options, config.llm.voice, &ask, &interrupt::asked)?;
+    let report = measure(&benchmark, over.as_deref(), &options, config.llm.reading, &ask, &interrupt::asked)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

@@ -122,7 +122,7 @@ struct Asking {
     grades: Grades,
 }
 
-/// Asks `ask` (a model with fresh limits) on queries of `benchmark`.
+/// Asks `ask` (a model with fresh limits) on queries of `benchmark`; its reading of requests counts as much as `reading` says.
 ///
 /// # Errors
 /// [`Error::Interrupted`] when `stop` says so; [`Error::Usage`] for a benchmark without a query of use here. A query that cannot
@@ -131,7 +131,7 @@ pub fn measure<'m>(
     benchmark: &Benchmark,
     over: Option<&LakeIndexOf<'_>>,
     options: &VoiceOptions,
-    voice: f64,
+    reading: f64,
     ask: &dyn Fn() -> LanguageModel<'m>,
     stop: &dyn Fn() -> bool,
 ) -> Result<VoiceReport> {
@@ -148,7 +148,7 @@ pub fn measure<'m>(
             }
             let model = ask();
             let grades = benchmark.qrels.get(&labelled.query.id).cloned().unwrap_or_default();
-            if let Some(asking) = ordered(over, labelled, grades, options.candidates, &model)? {
+            if let Some(asking) = ordered(over, labelled, grades, (options.candidates, options.k), &model)? {
                 askings.push(asking);
             }
             cost.add(&model);
@@ -168,7 +168,7 @@ pub fn measure<'m>(
             cost.add(&model);
             cases.push(((labels.operation, labels.intention), (computed.operation, computed.intention), said));
         }
-        readings.extend(reading_scores(&group, &cases, voice));
+        readings.extend(reading_scores(&group, &cases, reading));
     }
     if orders.is_empty() && readings.is_empty() {
         return Err(Error::Usage(format!("`{}` has no query that a model could be measured on", benchmark.name)));
@@ -232,24 +232,27 @@ fn sampled<'b>(
     groups.into_iter().map(|(group, queries)| (group, chosen(queries))).collect()
 }
 
-/// The candidates of a query as computed and as the model orders them; `None` where there are none.
+/// The tables of a query as computed, at least `depth` of them, and the first `count` as the model orders them; `None` where there
+/// are none.
 fn ordered(
     over: &LakeIndexOf<'_>,
     labelled: &LabelledQuery,
     grades: Grades,
-    count: usize,
+    (count, depth): (usize, usize),
     model: &LanguageModel<'_>,
 ) -> Result<Option<Asking>> {
     let query = &labelled.query;
     let (index, weights) = (over.index(), over.weights());
-    let k = count + usize::from(query.origin.is_some());
+    let k = depth.max(count) + usize::from(query.origin.is_some());
     let is_other = |id: &str| query.origin.as_deref() != Some(id);
     let text = query.text.clone().unwrap_or_default();
     let mut computed: Vec<(String, f64)> = Vec::new();
     let mut cards: Vec<Card> = Vec::new();
     let mut add = |index: &LakeIndex, id: &str, score: f64, found: Found<'_>| -> Result<()> {
-        if is_other(id) && cards.len() < count {
-            cards.push(Card::of(&*index.entry(index.find(id)?)?, found));
+        if is_other(id) {
+            if cards.len() < count {
+                cards.push(Card::of(&*index.entry(index.find(id)?)?, found));
+            }
             computed.push((id.to_string(), score));
         }
         Ok(())
@@ -301,9 +304,10 @@ fn ordered(
 }
 
 impl Asking {
-    /// nDCG and reciprocal rank of the candidates in this order of places.
+    /// nDCG and reciprocal rank of the candidates in this order of places, the other tables after them as computed.
     fn score(&self, places: &[usize], k: usize) -> (f64, f64) {
-        let ranking: Vec<&str> = places.iter().map(|place| self.computed[*place].0.as_str()).collect();
+        let all = places.iter().copied().chain(places.len()..self.computed.len());
+        let ranking: Vec<&str> = all.map(|place| self.computed[place].0.as_str()).collect();
         let scores = metrics::score(&ranking, &self.grades, k);
         (scores.at(k).ndcg, scores.reciprocal_rank)
     }
@@ -311,8 +315,8 @@ impl Asking {
     fn with(&self, voice: f64, k: usize) -> (f64, f64) {
         let scores: Vec<f64> = self.computed.iter().map(|(_, score)| *score).collect();
         match &self.order {
-            Some(order) => self.score(&order.fused(&scores, voice), k),
-            None => self.score(&(0..scores.len()).collect::<Vec<_>>(), k),
+            Some(order) => self.score(&order.fused(&scores[..scores.len().min(order.places.len())], voice), k),
+            None => self.score(&[], k),
         }
     }
 
@@ -375,7 +379,7 @@ fn order_scores(group: &str, askings: &[Asking], options: &VoiceOptions) -> Opti
 type Labels = (OperationKind, Intention);
 type Case = (Labels, (Ranked<OperationKind>, Ranked<Intention>), Option<Labels>);
 
-fn reading_scores(group: &str, cases: &[Case], voice: f64) -> Option<ReadingScores> {
+fn reading_scores(group: &str, cases: &[Case], weight: f64) -> Option<ReadingScores> {
     let f1 = |told: &dyn Fn(&Case) -> Labels| -> Option<[f64; 2]> {
         let operations: Vec<_> = cases.iter().map(|case| (case.0.0, told(case).0)).collect();
         let intentions: Vec<_> = cases.iter().map(|case| (case.0.1, told(case).1)).collect();
@@ -391,8 +395,8 @@ fn reading_scores(group: &str, cases: &[Case], voice: f64) -> Option<ReadingScor
         together: f1(&|case| match case.2 {
             None => built_in(case),
             Some((operation, intention)) => (
-                model::with_voice(&case.1.0, operation, voice).label,
-                model::with_voice(&case.1.1, intention, voice).label,
+                model::with_voice(&case.1.0, operation, weight).label,
+                model::with_voice(&case.1.1, intention, weight).label,
             ),
         })?,
     })
@@ -402,21 +406,22 @@ fn reading_scores(group: &str, cases: &[Case], voice: f64) -> Option<ReadingScor
 mod tests {
     use super::*;
 
-    fn asking(order: &[usize]) -> Asking {
-        let computed = vec![("a".to_string(), 0.9), ("b".to_string(), 0.8), ("c".to_string(), 0.1)];
-        let order = Order { places: order.to_vec(), named: order.len() };
-        Asking { computed, order: Some(order), grades: [("b".to_string(), 1)].into_iter().collect() }
+    /// Twelve tables, the second of which is the right one.
+    fn asking(first: [usize; 2]) -> Asking {
+        let computed = (0..12).map(|place| (format!("t{place}"), 0.9 - 0.01 * f64::from(place))).collect();
+        let order = Order { places: first.into_iter().chain(2..12).collect(), named: 12 };
+        Asking { computed, order: Some(order), grades: [("t1".to_string(), 1)].into_iter().collect() }
     }
 
     #[test]
-    fn a_voice_that_helps_is_learned_and_one_that_harms_is_not() {
-        let options = VoiceOptions { queries: 10, candidates: 3, k: 10, seed: 1 };
-        let helps: Vec<Asking> = (0..10).map(|_| asking(&[1, 0, 2])).collect();
+    fn a_voice_that_helps_is_learned_and_one_that_says_nothing_new_is_not() {
+        let options = VoiceOptions { queries: 10, candidates: 12, k: 10, seed: 1 };
+        let helps: Vec<Asking> = (0..10).map(|_| asking([1, 0])).collect();
         let scores = order_scores("g", &helps, &options).unwrap();
         assert_eq!((scores.fixed[0].reciprocal_rank, scores.learned.reciprocal_rank), (0.5, 1.0));
         assert!(scores.learned.voice > 0.0 && scores.gain.low > 0.0 && scores.alone.ndcg == 1.0);
-        let harms: Vec<Asking> = (0..10).map(|_| asking(&[0, 2, 1])).collect();
-        let scores = order_scores("g", &harms, &options).unwrap();
+        let same: Vec<Asking> = (0..10).map(|_| asking([0, 1])).collect();
+        let scores = order_scores("g", &same, &options).unwrap();
         assert_eq!((scores.learned.voice, scores.gain.mean), (0.0, 0.0));
     }
 }

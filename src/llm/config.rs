@@ -47,6 +47,8 @@ pub struct LlmConfig {
     pub answer_price: f64,
     /// How much the model's order of candidates counts beside the computed one, 0..=1.
     pub voice: f64,
+    /// How much its reading of a request counts beside the built-in reader's, 0..=1: at 0.1 it decides what is nearly open.
+    pub reading: f64,
     /// Candidates that it orders, at most 99.
     pub candidates: usize,
 }
@@ -67,6 +69,7 @@ impl Default for LlmConfig {
             question_price: 0.0,
             answer_price: 0.0,
             voice: 0.3,
+            reading: 0.1,
             candidates: 30,
         }
     }
@@ -90,8 +93,10 @@ impl LlmConfig {
         if self.money_per_turn.is_some() && self.question_price == 0.0 && self.answer_price == 0.0 {
             return wrong("money_per_turn", "limits nothing without question_price and answer_price");
         }
-        if !(0.0..=1.0).contains(&self.voice) {
-            return wrong("voice", "must be in 0..=1");
+        if let Some((name, _)) =
+            [("voice", self.voice), ("reading", self.reading)].iter().find(|(_, share)| !(0.0..=1.0).contains(share))
+        {
+            return wrong(name, "must be in 0..=1");
         }
         if self.candidates > 99 {
             return wrong("candidates", "must be at most 99");
