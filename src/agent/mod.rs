@@ -6,6 +6,7 @@ pub mod grounding;
 mod memory;
 pub mod model;
 pub mod operations;
+mod scored;
 mod search;
 pub mod signals;
 mod tables;

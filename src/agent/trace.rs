@@ -80,7 +80,7 @@ pub struct Provenance {
     pub model: Option<ModelUse>,
 }
 
-/// One turn with all that it depended on. Its JSON Schema is `schemas/trace.schema.json`.
+/// One turn with all that it depended on. `lakeward schema trace` prints its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnTrace {
     /// Version of this layout.

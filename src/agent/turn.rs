@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::grounding::LakeGrounding;
 use super::model;
+use super::scored::{Scored, best_for, best_table, lists, ranked_table, supplements};
 use super::search;
 use super::signals::{self, context::Context};
 use super::trace::{ModelUse, Provenance, RankedList};
@@ -14,12 +15,12 @@ use crate::error::{Error, Result};
 use crate::llm::{LanguageModel, Limits};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
-use crate::recommend::utility::{Purpose, as_operand, utilities};
-use crate::recommend::{Choice, Evidence, IntentionFit, RankedTable, Recommendation, Utility, fit, question};
+use crate::recommend::utility::{Purpose, utilities};
+use crate::recommend::{Choice, Recommendation, Utility, fit, question};
 use crate::request::{Constraints, Input, Label, OperationKind, Ranked, Signals};
 use crate::retrieve::candidates::candidates;
 use crate::retrieve::likeness::name_likeness;
-use crate::retrieve::{Candidate, CandidateRequest, QueryTable};
+use crate::retrieve::{CandidateRequest, QueryTable};
 use crate::session::Session;
 use crate::text::name_words;
 
@@ -33,29 +34,6 @@ const PAIRED: usize = 20;
 const SHOWN: usize = 5;
 /// Operations whose SQL is shown at once.
 const WITH_SQL: usize = 2;
-/// Tables that align at least this much of what the best one does are of its kind.
-const NEARLY: f64 = 0.8;
-
-/// A candidate with its scores.
-struct Scored {
-    candidate: Candidate,
-    fit: IntentionFit,
-    /// U(T, O) of each operation, greatest first.
-    utilities: Vec<(OperationKind, Utility)>,
-    accepted: bool,
-    /// Its rank in the model's order, from 1.
-    model_rank: Option<usize>,
-}
-
-impl Scored {
-    fn best(&self) -> (OperationKind, Utility) {
-        self.utilities[0]
-    }
-
-    fn id(&self) -> &str {
-        self.candidate.entry.id.as_str()
-    }
-}
 
 impl Agent<'_> {
     /// Answers a request and adds the turn to the session, which is not written.
@@ -348,27 +326,6 @@ impl Agent<'_> {
     }
 }
 
-/// The best candidate that an operation can start from: its data is in the lake.
-fn best_table(scored: &[Scored]) -> Option<&Scored> {
-    scored.iter().find(|scored| !scored.candidate.entry.record)
-}
-
-/// What each search ranked, and the utility.
-fn lists(scored: &[Scored]) -> Vec<RankedList> {
-    let by = |name, score: &dyn Fn(&Scored) -> Option<f64>| {
-        let mut hits: Vec<(&str, f64)> =
-            scored.iter().filter_map(|scored| Some((scored.id(), score(scored)?))).collect();
-        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-        RankedList::of(name, hits.into_iter().map(|(id, score)| (id, Some(score))))
-    };
-    let found = |scored: &Scored| scored.candidate.search.as_ref().map(|answer| answer.score);
-    let joined = |scored: &Scored| scored.candidate.join.as_ref().map(|answer| answer.score);
-    let aligned = |scored: &Scored| scored.candidate.union.as_ref().map(|answer| answer.score);
-    let all = [by("search", &found), by("join", &joined), by("union", &aligned)];
-    let utility = by("utility", &|scored| Some(scored.best().1.total));
-    all.into_iter().filter(|list| !list.hits.is_empty()).chain([utility]).collect()
-}
-
 /// What a turn is answered from.
 struct Turn<'a> {
     request: &'a Request,
@@ -451,88 +408,4 @@ fn names_table(text: &str, id: &str) -> bool {
         let words = name_words(last);
         words.len() > 1 && words.iter().all(|word| said.contains(word))
     }
-}
-
-/// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
-fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[String]) -> Option<&'a Candidate> {
-    let possible = |scored: &&Scored| match kind {
-        OperationKind::Join => scored.candidate.join.is_some(),
-        _ => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
-    };
-    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted));
-    let mut best: Option<&Scored> = None;
-    for scored in scored.iter().filter(possible) {
-        let better = best.is_none_or(|best| {
-            let (a, b) = (key(scored), key(best));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).is_gt()
-        });
-        if better {
-            best = Some(scored);
-        }
-    }
-    best.map(|scored| &scored.candidate)
-}
-
-/// The candidates to append: the accepted ones that fit; else the best, with those that fit nearly as well where all of a
-/// kind are asked for.
-fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &str) -> Vec<&'a Candidate> {
-    const ALL: [&str; 8] = ["all", "every", "each", "other", "others", "rest", "remaining", "both"];
-    const MOST: usize = 12;
-    let Some(best) = best_for(OperationKind::Union, scored, wanted) else { return Vec::new() };
-    let fits = |candidate: &Candidate| candidate.union.as_ref().map_or(0.0, |union| union.parts.alignment);
-    let nearly = fit::LEAST_ALIGNMENT.max(NEARLY * fits(best));
-    let accepted = scored.iter().any(|scored| scored.accepted && fits(&scored.candidate) >= fit::LEAST_ALIGNMENT);
-    let several = accepted || name_words(text).iter().any(|word| ALL.contains(&word.as_str()));
-    let more = scored.iter().filter(|scored| several && (scored.accepted || !accepted)).map(|scored| &scored.candidate);
-    let more = more.filter(|candidate| {
-        let copy = candidate.union.as_ref().is_some_and(|union| union.near_copy);
-        candidate.entry.id != best.entry.id && !copy && fits(candidate) >= nearly
-    });
-    std::iter::once(best).chain(more.take(MOST - 1)).collect()
-}
-
-fn ranked_table(scored: Scored) -> RankedTable {
-    let (operation, utility) = scored.best();
-    let reason = reason(&scored, operation);
-    let Scored { candidate, fit, accepted, model_rank, .. } = scored;
-    let Candidate { entry, search, join, union, .. } = candidate;
-    RankedTable {
-        table: entry.id.as_str().to_string(),
-        title: entry.title(),
-        record: entry.record,
-        rows: entry.profile.rows,
-        columns: entry.profile.columns.len(),
-        operation,
-        utility,
-        fit,
-        evidence: Evidence { search, join, union },
-        accepted,
-        model_rank,
-        reason,
-    }
-}
-
-/// The strongest evidence for the operation that a table serves best, and what speaks against it.
-fn reason(scored: &Scored, operation: OperationKind) -> String {
-    let candidate = &scored.candidate;
-    let join = candidate.join.as_ref().map(|answer| answer.reason.clone());
-    let union = candidate.union.as_ref().map(|answer| answer.reason.clone());
-    let search = candidate.search.as_ref().map(|answer| answer.reason.clone());
-    let mut parts: Vec<String> = Vec::new();
-    let main = match operation {
-        OperationKind::Join => join.or(union).or(search),
-        OperationKind::Union => union.or(join).or(search),
-        _ => search.or(union).or(join),
-    };
-    parts.extend(main);
-    let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
-    parts.extend(scored.fit.constraints.iter().filter(|(_, check)| check.met).map(|(_, check)| check.evidence.clone()));
-    parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
-    if let Some(rank) = scored.model_rank.filter(|rank| *rank <= 3) {
-        parts.push(format!("the model's number {rank}"));
-    }
-    if scored.accepted {
-        parts.insert(0, "accepted".into());
-    }
-    parts.join("; ")
 }

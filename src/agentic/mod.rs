@@ -1,7 +1,7 @@
 //! Plan, retrieve, evaluate: a request is taken apart, searched in several ways, judged, and searched anew until what was found is
 //! enough or a limit is reached (after "agentic hybrid retrieval", Terrenzi et al. 2026).
 //!
-//! [`pursue`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
+//! [`pursue()`] runs the loop. Four agents ([`agents`]) do the work: a planner says *what* to search ([`QueryPlan`]), a retriever decides
 //! *how* and searches ([`CandidateSet`]), an evaluator says whether that is enough ([`EvaluationReport`]), a reranker gives the final
 //! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place.
 //! What one agent hands another crosses a boundary as JSON and is read strictly ([`artifact`]): a malformed artifact or a failing

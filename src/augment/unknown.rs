@@ -5,6 +5,7 @@ use super::facts::Facts;
 use super::phrases::words_of;
 use super::rules::years_of;
 use crate::lake::semantic::SemanticType;
+use crate::sketch::temporal::MONTHS;
 
 /// Words by which a description says how figures came about.
 const METHOD_WORDS: [&str; 22] = [
@@ -135,20 +136,6 @@ pub(super) fn unknown(facts: &Facts) -> Vec<Facet> {
 /// Whether a text names something with a capital behind a word of place: `in Maryland`. Months are no places.
 fn names_place(text: &str) -> bool {
     const BEFORE: [&str; 6] = ["in", "across", "within", "throughout", "near", "im"];
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
     let words: Vec<&str> = text.split_whitespace().collect();
     words.windows(2).any(|pair| {
         let next = match pair[1] {

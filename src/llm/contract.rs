@@ -202,12 +202,12 @@ impl<'a> LanguageModel<'a> {
         check: &impl Fn(&str) -> Result<U, Refusal>,
     ) -> Result<(String, Result<U, Refusal>), Unanswered> {
         let key = call.key(self.chat.id());
-        if let Some(text) = self.cache.and_then(|cache| cache.get(&key)) {
-            if let Ok(answer) = check(&text) {
-                let answered = Ok(ChatAnswer { text: text.clone(), usage: None });
-                self.write_down(prompt, &key, call, &answered, CallOutcome::Accepted, None);
-                return Ok((text, Ok(answer)));
-            }
+        if let Some(text) = self.cache.and_then(|cache| cache.get(&key))
+            && let Ok(answer) = check(&text)
+        {
+            let answered = Ok(ChatAnswer { text: text.clone(), usage: None });
+            self.write_down(prompt, &key, call, &answered, CallOutcome::Accepted, None);
+            return Ok((text, Ok(answer)));
         }
         let timeout = match self.allowed(call) {
             Ok(timeout) => timeout,

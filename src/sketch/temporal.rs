@@ -225,26 +225,28 @@ fn month_name_first(cell: &str) -> Option<Moment> {
     moment(rest[..4].parse().ok()?, month, day, time_of_day(&rest[4..])?)
 }
 
+/// The full names of months.
+pub const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 fn month_of(name: &str) -> Option<u8> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     if name.len() < 3 {
         return None;
     }
     let matches = |month: &str| {
-        let prefix = name.len() == 3 || name.len() == month.len() || (name.len() == 4 && month.starts_with("sept"));
+        let prefix = name.len() == 3 || name.len() == month.len() || (name.len() == 4 && month.starts_with("Sept"));
         prefix && month.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name))
     };
     MONTHS.iter().position(|month| matches(month)).map(|place| place as u8 + 1)

@@ -129,10 +129,15 @@ fn misspelt_words_are_searched_as_the_lake_spells_them() {
     assert!(pursuit.iterations > 1);
 }
 
+/// How a channel answers.
+type Searching = fn(&str) -> lakeward::Result<Vec<(String, f64)>>;
+/// What makes an artifact malformed, and what is then said of it.
+type Change<T> = (fn(&mut T), &'static str);
+
 /// A channel that does what a test wants.
 struct Odd {
     name: &'static str,
-    answer: fn(&str) -> lakeward::Result<Vec<(String, f64)>>,
+    answer: Searching,
 }
 
 impl Channel for Odd {
@@ -173,7 +178,7 @@ fn a_channel_that_fails_leaves_the_others() {
 #[test]
 fn a_channel_that_invents_tables_is_not_believed() {
     let (words, meaning) = (WordsChannel(index()), MeaningChannel(index(), StaticModel::builtin()));
-    let inventions: [fn(&str) -> lakeward::Result<Vec<(String, f64)>>; 3] = [
+    let inventions: [Searching; 3] = [
         |_| Ok(vec![("no/such/table".into(), 1.0)]),
         |_| Ok(vec![("us/states".into(), f64::NAN)]),
         |_| Ok(vec![("us/states".into(), 1.0), ("us/states".into(), 0.5)]),
@@ -381,7 +386,7 @@ fn malformed_artifacts_of_every_kind_are_named() {
     let set = &whole.trace.iterations[0].candidates;
     let is_table = |id: &str| index().get(id).is_ok_and(|table| table.is_some());
     assert_eq!(&CandidateSet::accept(&set.to_json(), &is_table).expect("a set"), set);
-    let changes: [(fn(&mut CandidateSet), &str); 9] = [
+    let changes: [Change<CandidateSet>; 9] = [
         (|set| set.candidates[0].id = "no/table".into(), "no list has"),
         (|set| set.channels[0].hits[0].0 = "no/table".into(), "there is no table"),
         (|set| set.candidates.swap(0, 1), "order of their scores"),
@@ -399,7 +404,7 @@ fn malformed_artifacts_of_every_kind_are_named() {
         assert!(error.contains(problem), "{error} for {problem}");
     }
     let report = &whole.trace.iterations[0].report;
-    let changes: [(fn(&mut EvaluationReport), &str); 4] = [
+    let changes: [Change<EvaluationReport>; 4] = [
         (|report| report.signals.coverage = 1.5, "`coverage` is 1.5"),
         (|report| report.reason = String::new(), "reason is empty"),
         (|report| report.missing = vec!["x".into(); 17], "17 things missing"),
@@ -412,7 +417,7 @@ fn malformed_artifacts_of_every_kind_are_named() {
         assert!(error.contains(problem), "{error} for {problem}");
     }
     let ranking = &whole.trace.ranking;
-    let changes: [(fn(&mut FinalRanking), &str); 4] = [
+    let changes: [Change<FinalRanking>; 4] = [
         (|ranking| ranking.ranking[0].id = "us/nowhere".into(), "no candidate"),
         (|ranking| ranking.ranking[1] = ranking.ranking[0].clone(), "twice"),
         (|ranking| ranking.ranking.reverse(), "order of their scores"),

@@ -10,10 +10,13 @@ use crate::eval::metrics::AtDepth;
 use crate::eval::report::{GroupReport, SystemReport};
 use crate::eval::subset::Subset;
 
+/// A measure: its name and where it stands.
+pub type Measure = (&'static str, fn(&AtDepth) -> f64);
+
 /// Depths that the paper reports.
 pub const CUTS: [usize; 3] = [5, 10, 20];
 /// The paper's measures, two to a table.
-pub const MEASURES: [[(&str, fn(&AtDepth) -> f64); 2]; 2] = [
+pub const MEASURES: [[Measure; 2]; 2] = [
     [("nDCG", |at| at.ndcg), ("MAP", |at| at.average_precision)],
     [("R", |at| at.recall), ("MRR", |at| at.reciprocal_rank)],
 ];

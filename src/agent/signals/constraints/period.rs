@@ -10,6 +10,7 @@ use mention::{Change, Mention, mentions, year};
 
 use super::lexicon::{Cue, Hit, says};
 use super::words::{Claim, Sentence, sentences};
+use crate::sketch::temporal::MONTHS;
 
 /// Words between what is left out and the time it is of.
 const NEAR: usize = 6;
@@ -28,22 +29,6 @@ pub enum Period {
     /// `last five years`.
     Relative(String),
 }
-
-/// The full names of months.
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 impl Period {
     /// As it is written in [`crate::request::TimeRange`].

@@ -4,7 +4,8 @@
 use super::super::lexicon::Class;
 use super::super::words::Sentence;
 use super::relative::{century, relative};
-use super::{MONTHS, MOST_YEARS, Period, merge};
+use super::{MOST_YEARS, Period, merge};
+use crate::sketch::temporal::MONTHS;
 
 const FIRST_YEAR: i32 = 1500;
 const LAST_YEAR: i32 = 2150;
