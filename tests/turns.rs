@@ -127,6 +127,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let query = QueryTable::read(&path, None, embedder).expect("a table");
         let asked = CandidateRequest {
             texts: &[(&text("text"), 1.0)],
+            proposed: &[],
             query: Some(&query),
             column: None,
             values: &[],

@@ -19,6 +19,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::agentic::RunCache;
+use crate::augment::QuestionIndex;
 use crate::embed::Embedder;
 use crate::index::LakeIndex;
 use crate::operate::LakeContext;
@@ -55,6 +57,10 @@ pub struct Agent<'a> {
     context: OnceCell<LakeContext>,
     /// The model that may be asked.
     model: Option<ModelAccess<'a>>,
+    /// Where runs of the search are kept, if anywhere.
+    runs: Option<RunCache>,
+    /// The questions of tables, opened when they are first needed.
+    questions: OnceCell<Option<QuestionIndex>>,
     /// The turn that is answered again as it was.
     replayed: Option<&'a Provenance>,
 }
@@ -69,12 +75,29 @@ impl<'a> Agent<'a> {
         sessions: SessionStore,
     ) -> Self {
         let ranking = RankingWeights { relevance: config.relevance, ..config.ranking.clone() };
-        Self { lake, index, embedder, config, ranking, sessions, context: OnceCell::new(), model: None, replayed: None }
+        Self {
+            lake,
+            index,
+            embedder,
+            config,
+            ranking,
+            sessions,
+            context: OnceCell::new(),
+            model: None,
+            runs: None,
+            questions: OnceCell::new(),
+            replayed: None,
+        }
     }
 
     /// The same agent with a language model at hand.
     pub fn with_model(self, model: Option<ModelAccess<'a>>) -> Self {
         Self { model, ..self }
+    }
+
+    /// The same agent, keeping what it plans, finds and judges in `folder`, by plan and state of the index.
+    pub fn with_runs_kept(self, folder: &Path) -> Self {
+        Self { runs: Some(RunCache::new(folder)), ..self }
     }
 
     /// The same agent, taking the way that the turn of `provenance` took where that depends on time and limits.

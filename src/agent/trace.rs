@@ -199,7 +199,7 @@ impl Agent<'_> {
     pub fn trace(&self, session: &mut Session, request: &Request) -> Result<TurnTrace> {
         let before = session.clone();
         let started = std::time::Instant::now();
-        let (answer, provenance) = self.traced_turn(session, request)?;
+        let (answer, provenance) = self.answer(session, request, None)?;
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         let written = serde_json::to_vec(&answer).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(TurnTrace {

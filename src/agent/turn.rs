@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use super::grounding::LakeGrounding;
 use super::model;
 use super::scored::{Scored, best_for, best_table, lists, ranked_table, supplements};
-use super::search;
+use super::search::Found;
 use super::signals::{self, context::Context};
 use super::trace::{ModelUse, Provenance, RankedList};
 use super::{Agent, Request};
-use crate::agentic::card::{Card, Found};
+use crate::agentic::RunCache;
+use crate::agentic::card::{self, Card};
 use crate::agentic::listwise::{Asked, Order};
 use crate::error::{Error, Result};
+use crate::index::TableRef;
 use crate::llm::{LanguageModel, Limits};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
@@ -50,15 +52,30 @@ impl Agent<'_> {
     /// # Errors
     /// Those of [`Agent::turn`].
     pub fn traced_turn(&self, session: &mut Session, request: &Request) -> Result<(Recommendation, Provenance)> {
+        self.answer(session, request, self.runs.as_ref())
+    }
+
+    /// The answer to a request, with what led to it. Runs of the search are taken from and kept in `runs`; what is traced asks
+    /// anew, so that its trace has every question.
+    pub(super) fn answer(
+        &self,
+        session: &mut Session,
+        request: &Request,
+        runs: Option<&RunCache>,
+    ) -> Result<(Recommendation, Provenance)> {
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let mut turn = self.hear(session, request, model.as_ref())?;
-        let pursuit = self.pursue(session, &turn.request.text, &turn.text, &turn.signals, model.as_ref())?;
-        turn.texts.extend(pursuit.iter().flat_map(search::further_texts));
+        let sought = self.sought(session, &turn.request.text, &turn.text, &turn.signals, model.as_ref());
+        let found = self.pursue(sought, model.as_ref(), runs)?;
+        if let Some(found) = &found {
+            turn.texts = found.texts(&turn.text);
+            turn.proposed = self.proposed(found);
+        }
         let (mut recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
-        recommendation.notes.extend(pursuit.iter().filter_map(search::note));
+        recommendation.notes.extend(found.as_ref().and_then(Found::note));
         session.push_turn(&request.text, &recommendation);
-        let run = pursuit.map(|pursuit| pursuit.trace);
+        let run = found.map(|found| found.pursuit.trace);
         Ok((recommendation, Provenance { lists, run, model: model.map(ModelUse::of) }))
     }
 
@@ -109,7 +126,8 @@ impl Agent<'_> {
         }
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
         let texts = vec![(text.clone(), 1.0)];
-        Ok(Turn { request, text, texts, signals, working, query, column, answered })
+        let proposed = Vec::new();
+        Ok(Turn { request, text, texts, proposed, signals, working, query, column, answered })
     }
 
     /// The signals of a request in its session.
@@ -231,8 +249,10 @@ impl Agent<'_> {
         scored: &[Scored],
     ) -> Option<Order> {
         let first = &scored[..scored.len().min(self.config.llm.candidates)];
-        let cards: Vec<Card> =
-            first.iter().map(|scored| Card::of(&scored.candidate.entry, Found::from(&scored.candidate))).collect();
+        let cards: Vec<Card> = first
+            .iter()
+            .map(|scored| Card::of(&scored.candidate.entry, card::Found::from(&scored.candidate)))
+            .collect();
         let asked = Asked {
             request: &turn.request.text,
             operation: turn.signals.operation.label.name(),
@@ -268,7 +288,14 @@ impl Agent<'_> {
         let constraints = &turn.signals.constraints;
         let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
         let texts: Vec<(&str, f64)> = turn.texts.iter().map(|(text, weight)| (text.as_str(), *weight)).collect();
-        let request = CandidateRequest { texts: &texts, query, column: turn.column, values: &values, depth: DEPTH };
+        let request = CandidateRequest {
+            texts: &texts,
+            proposed: &turn.proposed,
+            query,
+            column: turn.column,
+            values: &values,
+            depth: DEPTH,
+        };
         let found = candidates(self.index, self.lake, self.embedder, &request, &self.ranking)?;
         let used = used_up(session);
         let wanted = columns_to_add(constraints, query);
@@ -333,6 +360,8 @@ struct Turn<'a> {
     text: String,
     /// They, and what else is searched for, each with how much it counts.
     texts: Vec<(String, f64)>,
+    /// Tables that the plan–retrieve–evaluate loop found.
+    proposed: Vec<TableRef>,
     signals: Signals,
     working: Option<Input>,
     query: Option<QueryTable>,

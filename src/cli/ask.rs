@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::args::{Arguments, AskCommand};
 use super::lake::Place;
-use super::model::Model;
+use super::model::{Model, RUNS};
 use super::{Status, printer, replay};
 use crate::agent::trace::ModelUse;
 use crate::agent::{Agent, Request};
@@ -70,7 +70,8 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
     let config = place.config()?;
     let model = Model::of(arguments, &place, &config)?;
     let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store.clone())
-        .with_model(model.as_ref().map(Model::access));
+        .with_model(model.as_ref().map(Model::access))
+        .with_runs_kept(&place.index.join(RUNS));
     let trace_file = command.trace.as_deref().map(replay::create).transpose()?;
     let request = Request {
         text: command.text.join(" "),

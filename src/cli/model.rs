@@ -12,6 +12,9 @@ use crate::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts};
 /// Folder of kept answers in that of the index.
 const ANSWERS: &str = "cache/answers";
 
+/// Folder of kept runs of the search in that of the index.
+pub const RUNS: &str = "cache/runs";
+
 /// A model and what it is asked with.
 pub struct Model {
     chat: OpenAiChat,

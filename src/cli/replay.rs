@@ -109,6 +109,9 @@ fn changed(before: &TurnTrace, after: &TurnTrace) -> Vec<String> {
     };
     compare("the index", &before.index, &after.index);
     compare("the embedding model", &before.embedder, &after.embedder);
+    let questions =
+        |trace: &TurnTrace| trace.provenance.run.as_ref().map_or(String::new(), |run| run.lake.questions.clone());
+    compare("the index of questions", &questions(before), &questions(after));
     compare("the program", &before.lakeward, &after.lakeward);
     let model = |trace: &TurnTrace| trace.provenance.model.as_ref().map_or("none".to_string(), |used| used.id.clone());
     compare("the language model", &model(before), &model(after));

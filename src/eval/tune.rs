@@ -293,6 +293,7 @@ impl Asked<'_> {
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
         let request = CandidateRequest {
             texts: &[(text, 1.0)],
+            proposed: &[],
             query: Some(&table),
             column,
             values: &[],

@@ -1,7 +1,7 @@
 //! The tables worth a closer look for a request in words with or without a query table: the three searches asked at once,
 //! their answers put together table by table, and one relevance over all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ use crate::sketch::normalise::Normaliser;
 pub struct CandidateRequest<'a> {
     /// Words to search by, each with how much it counts, 0..=1: the request first. Empty ones are not searched.
     pub texts: &'a [(&'a str, f64)],
+    /// Tables that something else proposes for the request: they are candidates as if the search for it had found them.
+    pub proposed: &'a [TableRef],
     /// The table at hand.
     pub query: Option<&'a QueryTable>,
     /// Place of its key column, where one is meant.
@@ -144,8 +146,8 @@ pub fn candidates(
     request: &CandidateRequest<'_>,
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
-    let CandidateRequest { texts, query, column, values, depth } = *request;
-    let by_text = || by_texts(index, embedder, texts, &SearchOptions { k: depth, weights: weights.search });
+    let CandidateRequest { texts, proposed, query, column, values, depth } = *request;
+    let by_text = || by_texts(index, embedder, (texts, proposed), &SearchOptions { k: depth, weights: weights.search });
     let by_key = || {
         query.map_or(Ok(Vec::new()), |query| {
             join::search(index, query, &JoinOptions { k: depth, column, weights: weights.join })
@@ -208,12 +210,17 @@ pub fn candidates(
 fn by_texts(
     index: &LakeIndex,
     embedder: &dyn Embedder,
-    texts: &[(&str, f64)],
+    (texts, proposed): (&[(&str, f64)], &[TableRef]),
     options: &SearchOptions,
 ) -> Result<Vec<(f64, SearchAnswer)>> {
     let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
-    for (text, weight) in texts.iter().filter(|(text, _)| !text.trim().is_empty()) {
-        let answers = search::search(index, embedder, text, options)?;
+    for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
+        let mut answers = search::search(index, embedder, text, options)?;
+        if place == 0 && !proposed.is_empty() {
+            let proposed = search::rank(index, embedder, text, proposed, &options.weights)?;
+            let known: HashSet<String> = answers.iter().map(|answer| answer.table.clone()).collect();
+            answers.extend(proposed.into_iter().filter(|answer| !known.contains(&answer.table)));
+        }
         // A score means nothing by itself.
         let best = answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
         for answer in answers {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::agent::config::Config;
 use crate::cli::interrupt;
-use crate::cli::model::Model;
+use crate::cli::model::{Model, RUNS};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
@@ -48,7 +48,9 @@ impl Worker {
         let spawned = std::thread::Builder::new().spawn(move || {
             let Parts { lake, index, embedder, config, store, model } = own;
             let access = model.as_deref().map(Model::access);
-            let agent = Agent::new(&lake, &index, embedder, config, store).with_model(access);
+            let agent = Agent::new(&lake, &index, embedder, config, store)
+                .with_model(access)
+                .with_runs_kept(&index.folder().join(RUNS));
             for job in receiver {
                 // A server that was down may be back.
                 embedder.forget_trouble();
