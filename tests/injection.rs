@@ -54,6 +54,8 @@ const REQUESTS: [(&str, Option<&str>); 8] = [
     ("deaths by disasters since 1950", None),
 ];
 
+/// Score from which on an operation is proposed in earnest; those of one answer sum to 1.
+const LIKELY: f64 = 0.1;
 /// Share of the best table's utility from which on a table is one of the answer.
 const NEAR: f64 = 0.75;
 
@@ -145,7 +147,7 @@ fn sidecar(file_name: &str, title: &str, items: &[&Item], said: &dyn Fn(&Item) -
 }
 
 /// What must be equal: the tables that come near the best (of three relevant tables in a lake of twenty the others are noise that
-/// any word moves), the operations in their order, the searches of the loop.
+/// any word moves), the likely operations in their order, the searches of the loop.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     tables: BTreeSet<String>,
@@ -178,7 +180,12 @@ fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), ca
             .filter(|table| table.utility.total >= near)
             .map(|table| lake.names[&table.table].clone())
             .collect(),
-        operations: answer.operations.iter().map(|operation| operation.kind.name()).collect(),
+        operations: answer
+            .operations
+            .iter()
+            .filter(|operation| operation.score >= LIKELY)
+            .map(|operation| operation.kind.name())
+            .collect(),
         searches,
     }
 }
