@@ -147,11 +147,12 @@ fn sidecar(file_name: &str, title: &str, items: &[&Item], said: &dyn Fn(&Item) -
 }
 
 /// What must be equal: the tables that come near the best (of three relevant tables in a lake of twenty the others are noise that
-/// any word moves), the likely operations in their order, the searches of the loop.
+/// any word moves), the operation proposed first and the likely ones, the searches of the loop.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     tables: BTreeSet<String>,
-    operations: Vec<&'static str>,
+    first: Option<&'static str>,
+    operations: BTreeSet<&'static str>,
     searches: usize,
 }
 
@@ -180,6 +181,7 @@ fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), ca
             .filter(|table| table.utility.total >= near)
             .map(|table| lake.names[&table.table].clone())
             .collect(),
+        first: answer.operations.first().map(|operation| operation.kind.name()),
         operations: answer
             .operations
             .iter()
