@@ -38,15 +38,17 @@ pub(super) struct Found {
 
 impl Found {
     /// All that is searched for, each with how much it counts: the request's own `words` first. Where nothing has them, as when
-    /// they are misspelt, what was searched for in their stead and found counts more than they do.
-    pub(super) fn texts(&self, words: &str) -> Vec<(String, f64)> {
+    /// they are misspelt, what was searched for in their stead and found counts more than they do; where something has them, what
+    /// a model wants searched besides counts as much as its `voice`.
+    pub(super) fn texts(&self, words: &str, voice: f64) -> Vec<(String, f64)> {
         let queries = &self.pursuit.queries;
         let own = queries.first().map_or(1.0, |query| query.weight).max(f64::MIN_POSITIVE);
         let is_covered = |place: usize| self.covered.get(place).copied().unwrap_or_default();
         let in_stead = !is_covered(0) && (1..=MOST_TEXTS).any(is_covered);
+        let most = if is_covered(0) { voice } else { MOST_WEIGHT };
         let weight = |(place, query): (usize, &SearchedQuery)| match in_stead && is_covered(place) {
             true => (query.text.clone(), 1.0),
-            false => (query.text.clone(), (query.weight / own).clamp(0.0, 1.0) * MOST_WEIGHT),
+            false => (query.text.clone(), (query.weight / own).clamp(0.0, 1.0) * most),
         };
         let further = queries.iter().enumerate().skip(1).take(MOST_TEXTS).map(weight);
         std::iter::once((words.to_string(), if in_stead { UNCOVERED_WEIGHT } else { 1.0 })).chain(further).collect()

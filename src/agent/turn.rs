@@ -69,7 +69,7 @@ impl Agent<'_> {
         let sought = self.sought(session, &turn.request.text, &turn.text, &turn.signals, model.as_ref());
         let found = self.pursue(sought, model.as_ref(), runs)?;
         if let Some(found) = &found {
-            turn.texts = found.texts(&turn.text);
+            turn.texts = found.texts(&turn.text, self.config.llm.voice);
             turn.proposed = self.proposed(found);
         }
         let (mut recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
