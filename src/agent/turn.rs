@@ -67,7 +67,9 @@ impl Agent<'_> {
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let mut turn = self.hear(session, request, model.as_ref())?;
         let sought = self.sought(session, &turn.request.text, &turn.text, &turn.signals, model.as_ref());
-        let found = self.pursue(sought, model.as_ref(), runs)?;
+        // With a table at hand it is the table that finds most; the rules would add searches and next to nothing else.
+        let by_rules_with_table = model.is_none() && turn.query.is_some();
+        let found = if by_rules_with_table { None } else { self.pursue(sought, model.as_ref(), runs)? };
         if let Some(found) = &found {
             turn.texts = found.texts(&turn.text, self.config.llm.voice);
             turn.proposed = self.proposed(found);
