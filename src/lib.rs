@@ -60,11 +60,14 @@ pub mod agentic;
 
 pub mod agent;
 
+pub mod lakeward;
+
 pub mod eval;
 
 pub mod cli;
 
 pub use error::{Error, Result};
 pub use index::LakeIndex;
+pub use lakeward::Lakeward;
 pub use retrieve::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
 pub use retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};

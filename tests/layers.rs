@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 18] = [
+const LAYERS: [&[&str]; 19] = [
     &["error"],
     &["guard"],
     &["text"],
@@ -22,6 +22,7 @@ const LAYERS: [&[&str]; 18] = [
     &["session"],
     &["agentic"],
     &["agent"],
+    &["lakeward"],
     &["eval"],
     &["cli"],
 ];

@@ -6,15 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, AskCommand};
-use super::lake::Place;
-use super::model::{Model, RUNS};
-use super::{Status, printer, replay};
+use super::{Status, lake, printer, replay};
+use crate::agent::Request;
 use crate::agent::trace::ModelUse;
-use crate::agent::{Agent, Request};
 use crate::error::{Error, Result};
 use crate::llm::Spent;
 use crate::recommend::Recommendation;
-use crate::session::{Session, SessionStore};
 
 /// What `ask --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -56,22 +53,17 @@ impl ModelCost {
 
 /// Answers one request, alone or as the next turn of a session.
 pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
-    let store = SessionStore::new(&place.index);
-    let lake = place.lake.to_string_lossy();
+    let lakeward = lake::open_with_model(arguments)?;
+    let store = lakeward.sessions();
+    let lake = lakeward.place().lake.to_string_lossy();
     let mut session = match &command.session {
         Some(name) => match store.open(name) {
             Err(Error::UnknownSession { .. }) => store.create(Some(name), &lake)?,
             opened => opened?,
         },
-        None => Session::new("", lake),
+        None => lakeward.new_session(),
     };
-    let config = place.config()?;
-    let model = Model::of(arguments, &place, &config)?;
-    let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store.clone())
-        .with_model(model.as_ref().map(Model::access))
-        .with_runs_kept(&place.index.join(RUNS));
+    let agent = lakeward.agent();
     let trace_file = command.trace.as_deref().map(replay::create).transpose()?;
     let request = Request {
         text: command.text.join(" "),

@@ -6,9 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, AugmentCommand};
-use super::lake::Place;
-use super::model::Model;
-use super::{Status, printer, progress};
+use super::{Status, lake, printer, progress};
 use crate::augment::audit::{self, Audit, AuditWarning, AuditedTable};
 use crate::augment::{
     AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore, RunLimits,
@@ -16,6 +14,7 @@ use crate::augment::{
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::index::build::BuildStats;
+use crate::lakeward::Lakeward;
 use crate::text::{counted, shown};
 
 /// What `--json` prints.
@@ -48,22 +47,21 @@ pub struct QuestionIndexReport {
 
 /// Makes questions and their indexes, or shows a sample of them.
 pub fn run(arguments: &Arguments, command: &AugmentCommand) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
+    let lakeward = if command.rules { lake::open(arguments)? } else { lake::open_with_model(arguments)? };
+    let index = lakeward.index();
     if let Some(count) = command.audit {
-        return show_audit(arguments, &index, count as usize, command.seed);
+        return show_audit(arguments, index, count as usize, command.seed);
     }
     if index.is_empty() {
         return Ok(Status::NothingFound);
     }
-    make(arguments, command, &place, &index)
+    make(arguments, command, &lakeward)
 }
 
-fn make(arguments: &Arguments, command: &AugmentCommand, place: &Place, index: &LakeIndex) -> Result<Status> {
-    let config = place.config()?;
-    let model = if command.rules { None } else { Model::of(arguments, place, &config)? };
+fn make(arguments: &Arguments, command: &AugmentCommand, lakeward: &Lakeward) -> Result<Status> {
+    let (index, config) = (lakeward.index(), lakeward.config());
     let run = RunLimits { tokens: command.tokens, money: command.money };
-    let maker = model.as_ref().map(|model| model.question_maker(config.llm.limits(), run));
+    let maker = lakeward.model().map(|model| model.question_maker(config.llm.limits(), run));
     let concurrency = config.llm.manners().concurrency;
     let progress = progress::Bar::new(arguments.quiet)?;
     let mut store = QuestionStore::open(index.folder())?;
@@ -81,7 +79,7 @@ fn make(arguments: &Arguments, command: &AugmentCommand, place: &Place, index: &
         if status == Status::Interrupted {
             break;
         }
-        let built = QuestionIndex::build(index, &store, *mode, place.embedder()?, &progress);
+        let built = QuestionIndex::build(index, &store, *mode, lakeward.embedder(), &progress);
         let stats = built.inspect_err(|_| progress.finish())?;
         status = match &stats {
             stats if stats.unread > 0 => Status::Interrupted,

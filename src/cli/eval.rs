@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::args::{Arguments, EvalCommand};
-use super::lake::{Place, built_in};
-use super::model::Model;
+use super::lake::{self, built_in};
 use super::progress::Bar;
 use super::{Status, printer};
 use crate::agent::config::Config;
@@ -22,6 +21,7 @@ use crate::eval::variant::drill::add_drills;
 use crate::eval::variant::system::VariantModel;
 use crate::eval::variant::table::VariantSettings;
 use crate::eval::{layout, memory, provenance, run as trec_run, signals};
+use crate::lakeward::{Model, Place};
 use crate::llm::Limits;
 use crate::retrieve::RankingWeights;
 
@@ -103,7 +103,7 @@ fn model(arguments: &Arguments, command: &EvalCommand, place: &Path) -> Result<O
         None => Config::default(),
     };
     let place = Place { lake: command.folder.clone(), index: place.to_path_buf() };
-    match Model::of(arguments, &place, &config)? {
+    match lake::model(arguments, &place, &config)? {
         Some(model) => Ok(Some((model, config.llm.limits()))),
         None => {
             Err(Error::Usage("`--llm` needs a model: name it with `--llm-model`, its server with `--llm-url`".into()))

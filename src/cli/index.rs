@@ -1,19 +1,18 @@
 //! `lakeward index LAKE`
 
 use super::args::{Arguments, IndexCommand};
-use super::lake::Place;
-use super::{Status, interrupt, printer};
+use super::{Status, interrupt, lake, printer};
 use crate::error::Result;
 use crate::index::build::{BuildOptions, BuildStats};
 use crate::index::watch::watch;
 
 /// Builds or updates the index and says what was read, mended and skipped; goes on doing so with `--watch`.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
-    let place = Place::of(arguments, command.lake.as_deref())?;
+    let place = lake::place(arguments, command.lake.as_deref())?;
     let sample_rows = command.sample_rows.map(u64::from);
     let records = command.records.clone();
     let options = BuildOptions { rebuild: command.rebuild, repair: command.repair, records, sample_rows };
-    let stats = place.build(arguments, &options)?;
+    let stats = lake::build(arguments, &place, &options)?;
     report(arguments, &stats)?;
     if !command.watch || stats.unread > 0 {
         return Ok(status(&stats));
@@ -23,7 +22,7 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     }
     let mut latest = status(&stats);
     watch(&place.lake, &place.index, interrupt::asked, || {
-        match place.build(arguments, &BuildOptions { sample_rows, ..BuildOptions::default() }) {
+        match lake::build(arguments, &place, &BuildOptions { sample_rows, ..BuildOptions::default() }) {
             Ok(stats) => {
                 if stats.did_something() {
                     report(arguments, &stats)?;

@@ -10,7 +10,6 @@ mod eval;
 mod index;
 mod interrupt;
 mod lake;
-mod model;
 mod printer;
 mod profile;
 mod progress;

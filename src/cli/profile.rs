@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, ProfileCommand, TablesCommand};
-use super::lake::{Place, built_in};
+use super::lake::{self, built_in};
 use super::{Status, printer};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
@@ -58,13 +58,16 @@ pub struct TableLine {
 
 /// `lakeward profile TABLE`
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
-    let opened = Place::of(arguments, None).and_then(|place| place.open(arguments).map(|index| (place, index)));
-    let found = match opened {
-        Ok((place, index)) => match index.find(&command.table) {
+    let found = match lake::open(arguments) {
+        Ok(lakeward) => match lakeward.index().find(&command.table) {
             Ok(table) => {
-                let table = index.entry(table)?;
+                let table = lakeward.index().entry(table)?;
                 // A record has no file, and without one there are no composite keys.
-                let path = if table.record { Ok(PathBuf::new()) } else { source::file_path(&place.lake, &table.path) };
+                let path = if table.record {
+                    Ok(PathBuf::new())
+                } else {
+                    source::file_path(&lakeward.place().lake, &table.path)
+                };
                 report(&path?, (*table).clone(), true)
             }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
@@ -98,8 +101,8 @@ fn report(path: &Path, table: TableEntry, in_lake: bool) -> TableReport {
 
 /// `lakeward tables [CONTAINING]`
 pub fn tables(arguments: &Arguments, command: &TablesCommand) -> Result<Status> {
-    let index = Place::of(arguments, None)?.open(arguments)?;
-    show(arguments, lines(&index, command.containing.as_deref().unwrap_or_default())?)
+    let lakeward = lake::open(arguments)?;
+    show(arguments, lines(lakeward.index(), command.containing.as_deref().unwrap_or_default())?)
 }
 
 /// The tables whose ids contain `wanted`, by id.

@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, ReplayCommand};
-use super::lake::Place;
-use super::{Status, printer};
+use super::{Status, lake, printer};
 use crate::agent::Agent;
 use crate::agent::config::Config;
 use crate::agent::model::ModelAccess;
@@ -17,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::llm::{Prompts, Recorded};
 use crate::operate::{Output, exists};
 use crate::recommend::Recommendation;
-use crate::session::SessionStore;
 
 /// What `replay --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -83,8 +81,7 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
 
 /// The turn of a trace once more, the model answering as it did.
 fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
+    let lakeward = lake::open(arguments)?;
     let config = Config { ranking: trace.weights.clone(), ..trace.config.clone() };
     let recorded = trace.provenance.model.as_ref().map(|used| Recorded::of(&used.id, &used.calls));
     let prompts = match trace.config.llm.prompts.as_deref() {
@@ -92,8 +89,8 @@ fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
         None => Prompts::shipped().clone(),
     };
     let access = recorded.as_ref().map(|chat| ModelAccess { chat, prompts: &prompts, cache: None });
-    let store = SessionStore::new(&place.index);
-    let agent = Agent::new(&place.lake, &index, place.embedder()?, config, store)
+    let (lake, store) = (&lakeward.place().lake, lakeward.sessions());
+    let agent = Agent::new(lake, lakeward.index(), lakeward.embedder(), config, store)
         .with_model(access)
         .replaying(&trace.provenance);
     agent.trace(&mut trace.session.clone(), &trace.request)

@@ -6,14 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
-use super::lake::{Place, tell_of_trouble};
+use super::lake::{self, tell_of_trouble};
 use super::{Status, printer};
 use crate::error::Result;
-use crate::index::LakeIndex;
 use crate::lake::composite_key::{self, CompositeKey};
-use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
-use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use crate::retrieve::{composite, join as join_search, search as text_search, union as union_search};
+use crate::retrieve::{CompositeAnswers, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// What `--json` prints for a search.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -43,28 +40,22 @@ pub struct JoinDocument {
 
 /// `lakeward search TEXT`
 pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
+    let lakeward = lake::open(arguments)?;
     let text = command.text.join(" ");
     let started = Instant::now();
-    let options = SearchOptions { k: command.answers.k as usize, weights: place.ranking()?.search };
-    let embedder = place.embedder()?;
-    let answers = text_search::search(&index, embedder, &text, &options)?;
-    tell_of_trouble(embedder);
+    let answers = lakeward.search(&text, command.answers.k as usize)?;
+    tell_of_trouble(lakeward.embedder());
     show(arguments, &command.answers, text, answers, started, printer::search_answer)
 }
 
 /// `lakeward join TABLE [--column C[,D…]]`
 pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
+    let lakeward = lake::open(arguments)?;
     let started = Instant::now();
-    let embedder = place.embedder()?;
-    let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder)?;
-    tell_of_trouble(embedder);
+    let query = lakeward.query_table(&command.table)?;
+    tell_of_trouble(lakeward.embedder());
     let columns = query.columns_named(&command.column)?;
-    let CompositeAnswers { answers, notes, .. } =
-        join_answers(&index, &place, &query, &columns, command.answers.k as usize)?;
+    let CompositeAnswers { answers, notes, .. } = lakeward.join(&query, &columns, command.answers.k as usize)?;
     let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
         // A hint is worth no failure: whatever is wrong with the file was said when it was read for the search.
         composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
@@ -85,32 +76,13 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     Ok(status)
 }
 
-/// The answers on the columns named: on none or one as [`join_search`] has them, on several as [`composite`] has.
-pub fn join_answers(
-    index: &LakeIndex,
-    place: &Place,
-    query: &QueryTable,
-    columns: &[usize],
-    k: usize,
-) -> Result<CompositeAnswers> {
-    if columns.len() > 1 {
-        return composite::search(index, &place.lake, query, &CompositeOptions { k, columns: columns.to_vec() });
-    }
-    let options = JoinOptions { k, column: columns.first().copied(), weights: place.ranking()?.join };
-    let answers = join_search::search(index, query, &options)?;
-    Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
-}
-
 /// `lakeward union TABLE`
 pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
+    let lakeward = lake::open(arguments)?;
     let started = Instant::now();
-    let embedder = place.embedder()?;
-    let query = QueryTable::resolve(&index, &place.lake, &command.table, embedder)?;
-    tell_of_trouble(embedder);
-    let options = UnionOptions { k: command.answers.k as usize, count_rows: true, weights: place.ranking()?.union };
-    let answers = union_search::search(&index, &place.lake, &query, &options)?;
+    let query = lakeward.query_table(&command.table)?;
+    tell_of_trouble(lakeward.embedder());
+    let answers = lakeward.union(&query, command.answers.k as usize)?;
     show(arguments, &command.answers, command.table.clone(), answers, started, printer::union_answer)
 }
 

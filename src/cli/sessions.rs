@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, SessionsCommand, SessionsWhat};
-use super::lake::Place;
 use super::printer::conversation;
-use super::{Status, printer};
+use super::{Status, lake, printer};
 use crate::error::{Error, Result};
 use crate::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
 
@@ -27,7 +26,7 @@ pub struct SessionList {
 
 /// Lists sessions, shows one, or exports its transcript.
 pub fn run(arguments: &Arguments, command: &SessionsCommand) -> Result<Status> {
-    let store = SessionStore::new(&Place::of(arguments, None)?.index);
+    let store = SessionStore::new(&lake::place(arguments, None)?.index);
     match &command.what {
         None => list(arguments, &store),
         Some(SessionsWhat::Show { id }) => show(arguments, &chosen(&store, id.as_deref())?),

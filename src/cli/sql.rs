@@ -10,8 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::args::{Arguments, RowFormat, SqlCommand};
-use super::lake::Place;
-use super::{Status, printer};
+use super::{Status, lake, printer};
 use crate::error::{Error, Result};
 use crate::operate::{LakeContext, Limits, Note, NoteKind, ResultColumn, Rows, texts};
 
@@ -63,9 +62,7 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
         (Some(_), true) => return Err(Error::Usage("`--json` and `--format` ask for different output".into())),
         (format, false) => format.unwrap_or(RowFormat::Table),
     };
-    let place = Place::of(arguments, None)?;
-    let index = place.open(arguments)?;
-    let context = LakeContext::new(&place.lake, &index, Limits::default())?;
+    let context = lake::open(arguments)?.context(Limits::default())?;
     let started = Instant::now();
     let limit = usize::try_from(command.limit).ok().filter(|limit| *limit > 0);
     let mut rows = context.query(&command.query, limit)?;

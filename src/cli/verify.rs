@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::Arguments;
-use super::lake::Place;
-use super::{Status, printer};
+use super::{Status, lake, printer};
 use crate::error::{Error, Result};
 use crate::index::verify::{Damage, verify};
 
@@ -22,7 +21,7 @@ pub struct Verification {
 
 /// Reads every byte of the index and names damaged files.
 pub fn run(arguments: &Arguments) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
+    let place = lake::place(arguments, None)?;
     let (files, read_bytes, damaged) = verify(&place.index)?;
     let first = damaged.first().map(|damage| (damage.file.clone(), damage.reason.clone()));
     let count = damaged.len();

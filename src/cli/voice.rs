@@ -1,14 +1,14 @@
 //! `lakeward eval DIR --voice`
 
 use super::args::{Arguments, EvalCommand};
-use super::lake::{Place, built_in};
-use super::model::Model;
+use super::lake::{self, built_in};
 use super::progress::Bar;
 use super::{Status, interrupt, printer};
 use crate::error::{Error, Result};
 use crate::eval::benchmark::Task;
 use crate::eval::voice::{VoiceOptions, measure};
 use crate::eval::{layout, systems::Systems};
+use crate::lakeward::Place;
 use crate::llm::LanguageModel;
 use crate::retrieve::RankingWeights;
 
@@ -22,7 +22,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let kept = command.keep_index.clone().unwrap_or_else(|| scratch.path().to_path_buf());
     let place = Place { lake: command.folder.clone(), index: kept };
     let config = place.config()?;
-    let Some(model) = Model::of(arguments, &place, &config)? else {
+    let Some(model) = lake::model(arguments, &place, &config)? else {
         return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));
     };
     let bar = Bar::new(arguments.quiet)?;

@@ -70,6 +70,37 @@ pub trait Embedder: Send + Sync {
     }
 }
 
+/// A model that lives elsewhere, such as the one inside the program.
+impl<E: Embedder + ?Sized> Embedder for &E {
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn dims(&self) -> usize {
+        (**self).dims()
+    }
+
+    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
+        (**self).embed_into(text, out)
+    }
+
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+        (**self).embed_weighted(texts, out);
+    }
+
+    fn prepare(&self, texts: &dyn Fn() -> Vec<String>) {
+        (**self).prepare(texts);
+    }
+
+    fn trouble(&self) -> Option<ChatFailure> {
+        (**self).trouble()
+    }
+
+    fn forget_trouble(&self) {
+        (**self).forget_trouble();
+    }
+}
+
 /// Scales `acc` to length 1 and returns true; a vector that is zero or not finite becomes all zero and gives false.
 pub fn normalise(acc: &mut [f32]) -> bool {
     let square = dot(acc, acc);

@@ -15,7 +15,7 @@ use crate::index::LakeIndex;
 use crate::operate::{Limits, PreviewLimits};
 use crate::recommend::{Question, Recommendation};
 use crate::request::{Input, OperationKind};
-use crate::retrieve::{QueryTable, UnionOptions, union as union_search};
+use crate::retrieve::QueryTable;
 use crate::session::transcript;
 
 /// Tables shown after a turn or a search.
@@ -107,7 +107,7 @@ impl Repl<'_> {
     }
 
     pub(super) fn table_names(&self) -> Result<Vec<String>> {
-        let ids = self.index.tables().map(|table| self.index.id(table).map(str::to_string));
+        let ids = self.lakeward.index().tables().map(|table| self.lakeward.index().id(table).map(str::to_string));
         let mut ids = ids.collect::<Result<Vec<_>>>()?;
         ids.sort_unstable();
         Ok(ids)
@@ -116,7 +116,7 @@ impl Repl<'_> {
     /// Columns of the working table, as far as they are known without reading a file.
     pub(super) fn working_columns(&self) -> Vec<String> {
         match self.session.working() {
-            Some(Input::Table(id)) => columns_of(&self.index, &id).unwrap_or_default(),
+            Some(Input::Table(id)) => columns_of(self.lakeward.index(), &id).unwrap_or_default(),
             Some(Input::Step(number)) => self.session.step(number).map(|step| step.columns.clone()).unwrap_or_default(),
             Some(Input::File(_)) => self.file_columns.clone(),
             None => Vec::new(),
@@ -142,7 +142,7 @@ impl Repl<'_> {
                 None => Err(Error::Usage(format!("there is no step {number}"))),
             };
         }
-        match self.index.find(name) {
+        match self.lakeward.index().find(name) {
             Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => {
                 let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
                 Ok(Input::File(path.to_string_lossy().into_owned()))
@@ -181,7 +181,7 @@ impl Repl<'_> {
     }
 
     fn tables(&mut self, text: &str) -> Result<Status> {
-        let tables = profile::lines(&self.index, text)?;
+        let tables = profile::lines(self.lakeward.index(), text)?;
         self.listed = tables.iter().map(|line| line.table.clone()).collect();
         profile::show(self.arguments, tables)
     }
@@ -203,7 +203,7 @@ impl Repl<'_> {
         let query = self.open(input)?;
         let columns = query.columns_named(column.map(std::slice::from_ref).unwrap_or_default())?;
         let started = std::time::Instant::now();
-        let found = search::join_answers(&self.index, &self.place, &query, &columns, TABLES)?;
+        let found = self.lakeward.join(&query, &columns, TABLES)?;
         let document = Document::new(name, found.answers, started);
         self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();
         let status = search::status_of(&document.answers);
@@ -221,8 +221,7 @@ impl Repl<'_> {
         let name = transcript::input_name(&input);
         let query = self.open(input)?;
         let started = std::time::Instant::now();
-        let options = UnionOptions { k: TABLES, count_rows: true, weights: self.place.ranking()?.union };
-        let answers = union_search::search(&self.index, &self.place.lake, &query, &options)?;
+        let answers = self.lakeward.union(&query, TABLES)?;
         let document = Document::new(name, answers, started);
         self.listed = document.answers.iter().map(|answer| answer.table.clone()).collect();
         let status = search::status_of(&document.answers);

@@ -8,28 +8,24 @@ mod operations;
 mod worker;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::args::{Arguments, ReplCommand};
 use super::ask::ModelCost;
-use super::lake::Place;
-use super::model::Model;
-use super::{Status, exit_code, interrupt, printer};
+use super::{Status, exit_code, interrupt, lake, printer};
 use crate::agent::Agent;
 use crate::error::{Error, Result};
-use crate::index::LakeIndex;
+use crate::lakeward::{Lakeward, Place};
 use crate::llm::Limits;
 use crate::operate::LakeContext;
 use crate::session::{Session, SessionStore};
 use command::{Line, parse};
 use editor::{Lines, Typed};
-use worker::{Parts, Worker};
+use worker::Worker;
 
 /// A conversation and what it needs.
 struct Repl<'a> {
     arguments: &'a Arguments,
-    place: Place,
-    index: Arc<LakeIndex>,
+    lakeward: Lakeward,
     worker: Worker,
     store: SessionStore,
     session: Session,
@@ -55,25 +51,19 @@ enum Next {
 
 /// Converses until the lines end. The exit code is 0 for a person, else that of the last line that failed.
 pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
-    let place = Place::of(arguments, None)?;
-    let index = Arc::new(place.open(arguments)?);
-    let store = SessionStore::new(&place.index);
-    let config = place.config()?;
-    let model = Model::of(arguments, &place, &config)?.map(Arc::new);
-    let limits = model.is_some().then(|| config.llm.limits());
-    let (lake, own) = (place.lake.clone(), Arc::clone(&index));
-    let embedder = place.embedder()?;
-    let worker = Worker::start(Parts { lake, index: own, embedder, config, store: store.clone(), model })?;
+    let lakeward = lake::open_with_model(arguments)?;
+    let store = lakeward.sessions();
+    let limits = lakeward.model().map(|_| lakeward.config().llm.limits());
+    let worker = Worker::start(lakeward.clone())?;
     if let Some(folder) = &command.traces {
         std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
     }
-    let session = begin(&store, &place, command)?;
+    let session = begin(&store, lakeward.place(), command)?;
     let mut lines = Lines::open(store.folder())?;
     let typed = lines.are_typed();
     let mut repl = Repl {
         arguments,
-        place,
-        index,
+        lakeward,
         worker,
         store,
         session,
@@ -170,7 +160,7 @@ impl Repl<'_> {
 
     fn greet(&self) {
         let (id, turns) = (&self.session.id, self.session.next_turn() - 1);
-        let tables = self.index.len();
+        let tables = self.lakeward.index().len();
         if self.session.is_untouched() {
             self.say(&format!("new session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
         } else {
@@ -179,7 +169,7 @@ impl Repl<'_> {
                 "session {id} resumed: {turns} requests, {steps} operations; `/memory` shows what is in force"
             ));
         }
-        let (there, here) = (Path::new(&self.session.lake).canonicalize(), self.place.lake.canonicalize());
+        let (there, here) = (Path::new(&self.session.lake).canonicalize(), self.lakeward.place().lake.canonicalize());
         if let (Ok(there), Ok(here)) = (there, here)
             && there != here
         {

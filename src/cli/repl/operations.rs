@@ -43,7 +43,7 @@ impl Repl<'_> {
     fn with_context<T>(&mut self, work: impl FnOnce(&mut Self, &LakeContext) -> Result<T>) -> Result<T> {
         let context = match self.context.take() {
             Some(context) => context,
-            None => LakeContext::new(&self.place.lake, &self.index, Limits::default())?.stopping_when(interrupt::asked),
+            None => self.lakeward.context(Limits::default())?.stopping_when(interrupt::asked),
         };
         let outcome = operations::connect(&context, &self.store, &self.session).and_then(|()| work(self, &context));
         self.context = Some(context);

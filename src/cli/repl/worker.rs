@@ -1,39 +1,22 @@
 //! The thread that the agent works on, so that Ctrl-C can leave it alone: then what it does ends unheard, nothing of it is
 //! kept, and another thread takes its place.
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::agent::config::Config;
 use crate::cli::interrupt;
-use crate::cli::model::{Model, RUNS};
-use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::LakeIndex;
-use crate::session::SessionStore;
+use crate::lakeward::Lakeward;
 
 /// How often whoever waits looks whether it is to stop.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 type Job = Box<dyn FnOnce(&Agent) + Send>;
 
-/// What an agent is made of.
-#[derive(Clone)]
-pub struct Parts {
-    pub lake: PathBuf,
-    pub index: Arc<LakeIndex>,
-    pub embedder: &'static dyn Embedder,
-    pub config: Config,
-    pub store: SessionStore,
-    pub model: Option<Arc<Model>>,
-}
-
 /// An agent on a thread of its own.
 pub struct Worker {
-    parts: Parts,
+    lakeward: Lakeward,
     jobs: Sender<Job>,
 }
 
@@ -42,23 +25,19 @@ impl Worker {
     ///
     /// # Errors
     /// [`Error::Internal`] when the system gives no thread.
-    pub fn start(parts: Parts) -> Result<Self> {
+    pub fn start(lakeward: Lakeward) -> Result<Self> {
         let (jobs, receiver) = channel::<Job>();
-        let own = parts.clone();
+        let own = lakeward.clone();
         let spawned = std::thread::Builder::new().spawn(move || {
-            let Parts { lake, index, embedder, config, store, model } = own;
-            let access = model.as_deref().map(Model::access);
-            let agent = Agent::new(&lake, &index, embedder, config, store)
-                .with_model(access)
-                .with_runs_kept(&index.folder().join(RUNS));
+            let agent = own.agent();
             for job in receiver {
                 // A server that was down may be back.
-                embedder.forget_trouble();
+                own.embedder().forget_trouble();
                 job(&agent);
             }
         });
         spawned.map_err(|error| Error::Internal(format!("the system gives no thread: {error}")))?;
-        Ok(Self { parts, jobs })
+        Ok(Self { lakeward, jobs })
     }
 
     /// What `work` comes to.
@@ -84,7 +63,7 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) => break Error::Internal("the turn broke off".into()),
             }
         };
-        *self = Self::start(self.parts.clone())?;
+        *self = Self::start(self.lakeward.clone())?;
         Err(error)
     }
 }

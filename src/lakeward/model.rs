@@ -1,7 +1,6 @@
 //! The language model that flags, environment and settings name.
 
-use super::args::Arguments;
-use super::lake::Place;
+use super::place::Place;
 use crate::agent::config::Config;
 use crate::agent::model::ModelAccess;
 use crate::augment::{QuestionModel, RunLimits};
@@ -23,16 +22,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model to ask; none where none is named.
+    /// The model to ask, of those that `said` and `config` name; none where none is named.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for an address or prompts that are none.
-    pub fn of(arguments: &Arguments, place: &Place, config: &Config) -> Result<Option<Self>> {
-        if arguments.llm.no_llm {
-            return Ok(None);
-        }
-        let said = said(arguments);
-        let Some(mut server) = config.llm.server(&said)? else { return Ok(None) };
+    pub fn of(said: &Said, place: &Place, config: &Config) -> Result<Option<Self>> {
+        let Some(mut server) = config.llm.server(said)? else { return Ok(None) };
         if said.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
             // The lake named this server: it may have been made to collect keys.
             server.key = None;
@@ -56,12 +51,13 @@ impl Model {
     }
 }
 
-fn said(arguments: &Arguments) -> Said {
+/// What environment variables say of the model, address and name given elsewhere coming first.
+pub fn said(url: Option<String>, model: Option<String>) -> Said {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = |name: &str| set(name).map(|key| Key::new(&key));
     Said {
-        url: arguments.llm.llm_url.clone(),
-        model: arguments.llm.llm_model.clone(),
+        url: url.or_else(|| set("LAKEWARD_LLM_URL")),
+        model: model.or_else(|| set("LAKEWARD_LLM_MODEL")),
         key: key("LAKEWARD_LLM_KEY"),
         openai_url: set("OPENAI_BASE_URL"),
         openai_key: key("OPENAI_API_KEY"),

@@ -1,0 +1,193 @@
+//! An opened lake: one snapshot of its index with the settings, the embedding model and the language model that belong to
+//! it, and every question that can be put to it. What the command line, SQL and Python ask, they ask here.
+//!
+//! What it does not do: no printing, no choice of a lake by arguments, and no watching: a snapshot stays as it is, and
+//! [`Lakeward::reopened`] gives the next one.
+
+mod model;
+mod place;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::agent::config::Config;
+use crate::agent::trace::Provenance;
+use crate::agent::{Agent, Request};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::index::LakeIndex;
+use crate::index::build::{BuildObserver, BuildOptions, BuildStats};
+use crate::llm::config::Said;
+use crate::operate::{LakeContext, Limits};
+use crate::recommend::Recommendation;
+use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
+use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+use crate::retrieve::{composite, join, search, union};
+use crate::session::{Session, SessionStore};
+
+pub use model::{Model, RUNS, said};
+pub use place::{INDEX_FOLDER, Place, built_in};
+
+/// A lake with one snapshot of its index. Cheap to share: clone it.
+#[derive(Clone)]
+pub struct Lakeward {
+    place: Place,
+    config: Config,
+    embedder: Arc<dyn Embedder>,
+    index: Arc<LakeIndex>,
+    model: Option<Arc<Model>>,
+}
+
+impl std::fmt::Debug for Lakeward {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lakeward").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl Lakeward {
+    /// Opens the lake in the folder `lake`, whose index is in `.lakeward` below it, without a language model.
+    ///
+    /// # Errors
+    /// Those of [`Lakeward::open_at`]; [`crate::Error::Usage`] where `lake` is no folder.
+    pub fn open(lake: &Path) -> Result<Self> {
+        Self::open_at(Place::new(lake, None)?)
+    }
+
+    /// Opens the lake at `place`.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoIndex`] where it was never indexed, [`crate::Error::IndexVersion`] and
+    /// [`crate::Error::OtherEmbedder`] where another version or model has indexed it, and those of its settings.
+    pub fn open_at(place: Place) -> Result<Self> {
+        let embedder = place.embedder()?;
+        let config = place.config()?;
+        let index = LakeIndex::open(&place.index, embedder.id())?;
+        Ok(Self { place, config, embedder, index: Arc::new(index), model: None })
+    }
+
+    /// Indexes the lake at `place`, or brings its index up to date, and opens it.
+    ///
+    /// # Errors
+    /// Those of [`Place::build`] and of [`Lakeward::open_at`].
+    pub fn build(place: Place, options: &BuildOptions, observer: &dyn BuildObserver) -> Result<(Self, BuildStats)> {
+        let stats = place.build(options, observer)?;
+        Ok((Self::open_at(place)?, stats))
+    }
+
+    /// The same lake as it is indexed now.
+    ///
+    /// # Errors
+    /// Those of [`Lakeward::open_at`].
+    pub fn reopened(&self) -> Result<Self> {
+        let index = Arc::new(LakeIndex::open(&self.place.index, self.embedder.id())?);
+        Ok(Self { index, ..self.clone() })
+    }
+
+    /// The same lake with the language model that `said` and the settings name, if any.
+    ///
+    /// # Errors
+    /// Those of [`Model::of`].
+    pub fn with_model(self, said: &Said) -> Result<Self> {
+        let model = Model::of(said, &self.place, &self.config)?.map(Arc::new);
+        Ok(Self { model, ..self })
+    }
+
+    /// The language model.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_deref()
+    }
+
+    /// Where the lake and its index are.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The embedding model.
+    pub fn embedder(&self) -> &dyn Embedder {
+        &*self.embedder
+    }
+
+    /// The snapshot.
+    pub fn index(&self) -> &Arc<LakeIndex> {
+        &self.index
+    }
+
+    /// Tables that answer a text, the best `k`.
+    ///
+    /// # Errors
+    /// [`crate::Error::DamagedIndex`].
+    pub fn search(&self, text: &str, k: usize) -> Result<Vec<SearchAnswer>> {
+        let weights = self.config.ranking.search.clone();
+        search::search(&self.index, self.embedder(), text, &SearchOptions { k, weights })
+    }
+
+    /// The table to search with: an id of the lake, else a file.
+    ///
+    /// # Errors
+    /// Those of [`QueryTable::resolve`].
+    pub fn query_table(&self, table: &str) -> Result<QueryTable> {
+        QueryTable::resolve(&self.index, &self.place.lake, table, self.embedder())
+    }
+
+    /// Tables that can be joined with `query` on `columns` together, or where none is named on the column that serves best;
+    /// the best `k`.
+    ///
+    /// # Errors
+    /// Those of [`join::search`] and [`composite::search`].
+    pub fn join(&self, query: &QueryTable, columns: &[usize], k: usize) -> Result<CompositeAnswers> {
+        if columns.len() > 1 {
+            let options = CompositeOptions { k, columns: columns.to_vec() };
+            return composite::search(&self.index, &self.place.lake, query, &options);
+        }
+        let weights = self.config.ranking.join.clone();
+        let answers = join::search(&self.index, query, &JoinOptions { k, column: columns.first().copied(), weights })?;
+        Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
+    }
+
+    /// Tables whose rows could stand below those of `query`, the best `k`, with their new rows counted.
+    ///
+    /// # Errors
+    /// Those of [`union::search`].
+    pub fn union(&self, query: &QueryTable, k: usize) -> Result<Vec<UnionAnswer>> {
+        let weights = self.config.ranking.union.clone();
+        union::search(&self.index, &self.place.lake, query, &UnionOptions { k, count_rows: true, weights })
+    }
+
+    /// Where the sessions of this lake are kept.
+    pub fn sessions(&self) -> SessionStore {
+        SessionStore::new(&self.place.index)
+    }
+
+    /// An agent over this snapshot.
+    pub fn agent(&self) -> Agent<'_> {
+        Agent::new(&self.place.lake, &self.index, self.embedder(), self.config.clone(), self.sessions())
+            .with_model(self.model.as_deref().map(Model::access))
+            .with_runs_kept(&self.place.index.join(RUNS))
+    }
+
+    /// A conversation about this lake that is kept nowhere.
+    pub fn new_session(&self) -> Session {
+        Session::new("", self.place.lake.to_string_lossy())
+    }
+
+    /// Ranked tables and operations for a request, as the next turn of `session`, with the way that led there.
+    ///
+    /// # Errors
+    /// Those of [`Agent::traced_turn`].
+    pub fn ask(&self, session: &mut Session, request: &Request) -> Result<(Recommendation, Provenance)> {
+        self.agent().traced_turn(session, request)
+    }
+
+    /// A context that answers SQL over the lake's tables.
+    ///
+    /// # Errors
+    /// Those of [`LakeContext::new`].
+    pub fn context(&self, limits: Limits) -> Result<LakeContext> {
+        LakeContext::new(&self.place.lake, &self.index, limits)
+    }
+}

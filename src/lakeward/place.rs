@@ -1,0 +1,118 @@
+//! Where a lake and its index are, with the settings and the embedding model that belong there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::agent::config::{self, Config};
+use crate::embed::{Embedder, ServedModel, StaticModel};
+use crate::error::{Error, Result};
+use crate::index::build::{self, BuildObserver, BuildOptions, BuildStats};
+use crate::index::manifest::{self, Manifest};
+use crate::llm::config::{EmbeddingConfig, Said};
+use crate::llm::{Key, Server};
+
+/// Name of the index folder inside a lake.
+pub const INDEX_FOLDER: &str = ".lakeward";
+
+/// Where a lake and its index are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The folder of the lake.
+    pub lake: PathBuf,
+    /// The folder of its index.
+    pub index: PathBuf,
+}
+
+impl Place {
+    /// The lake in the folder `lake`, with its index in `index`, else in [`INDEX_FOLDER`] below it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where `lake` is no folder.
+    pub fn new(lake: &Path, index: Option<&Path>) -> Result<Self> {
+        if !lake.is_dir() {
+            return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
+        }
+        let index = index.map_or_else(|| lake.join(INDEX_FOLDER), Path::to_path_buf);
+        Ok(Self { lake: lake.to_path_buf(), index })
+    }
+
+    /// The nearest folder that holds an index, from the current one upward.
+    ///
+    /// # Errors
+    /// [`Error::NoLake`] where there is none.
+    pub fn nearest() -> Result<PathBuf> {
+        let here = std::env::current_dir().map_err(|error| Error::io("read", Path::new("."), error))?;
+        let holds_index = |folder: &&Path| folder.join(INDEX_FOLDER).join(manifest::FILE_NAME).is_file();
+        here.ancestors().find(holds_index).map(Path::to_path_buf).ok_or(Error::NoLake)
+    }
+
+    /// The settings: of the file that `LAKEWARD_CONFIG` names, else of `lakeward.toml` in the folder of the lake.
+    ///
+    /// # Errors
+    /// Those of [`Config::load`].
+    pub fn config(&self) -> Result<Config> {
+        match std::env::var_os("LAKEWARD_CONFIG") {
+            Some(path) if Path::new(&path).is_file() => Config::load(Path::new(&path)),
+            Some(path) => Err(Error::Usage(format!("LAKEWARD_CONFIG names no file: `{}`", Path::new(&path).display()))),
+            None => {
+                let config = Config::load(&self.lake.join(config::FILE_NAME))?;
+                Ok(Config { llm: config.llm.of_a_lake()?, embedding: config.embedding.of_a_lake()?, ..config })
+            }
+        }
+    }
+
+    /// The embedding model that environment and settings name, else the one inside the program. A server is not asked
+    /// before it is needed where the index says which model it has.
+    ///
+    /// # Errors
+    /// Those of [`Config::load`] and of a server that is asked.
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
+        let Some((server, config)) = self.embedding_server()? else { return Ok(built_in()) };
+        let (manners, timeout) = (config.manners(), config.timeout());
+        let indexed = match Manifest::read(&self.index) {
+            Ok(manifest) => ServedModel::of_index(&server, manners, timeout, &manifest.embedder)?,
+            Err(_) => None,
+        };
+        Ok(match indexed {
+            Some(model) => Arc::new(model),
+            None => Arc::new(ServedModel::connect(&server, manners, timeout)?),
+        })
+    }
+
+    /// Builds the index, or brings it up to date.
+    ///
+    /// # Errors
+    /// Those of [`build::build`] and of [`Place::embedder`].
+    pub fn build(&self, options: &BuildOptions, observer: &dyn BuildObserver) -> Result<BuildStats> {
+        let embedder = if options.rebuild { self.embedder_anew()? } else { self.embedder()? };
+        build::build(&self.lake, &self.index, &*embedder, options, observer)
+    }
+
+    /// As [`Place::embedder`], whatever model built the index that is there.
+    fn embedder_anew(&self) -> Result<Arc<dyn Embedder>> {
+        let Some((server, config)) = self.embedding_server()? else { return Ok(built_in()) };
+        Ok(Arc::new(ServedModel::connect(&server, config.manners(), config.timeout())?))
+    }
+
+    /// The server of the embedding model, where one is named.
+    fn embedding_server(&self) -> Result<Option<(Server, EmbeddingConfig)>> {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let config = self.config()?.embedding;
+        let mut said = Said {
+            url: set("LAKEWARD_EMBEDDING_URL"),
+            model: set("LAKEWARD_EMBEDDING_MODEL"),
+            key: set("LAKEWARD_EMBEDDING_KEY").map(|key| Key::new(&key)),
+            ..Said::default()
+        };
+        if said.url.is_none() && config.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
+            // The lake named this server: it may have been made to collect keys.
+            said.key = None;
+        }
+        Ok(config.server(&said)?.map(|server| (server, config)))
+    }
+}
+
+/// The embedding model inside the program.
+pub fn built_in() -> Arc<dyn Embedder> {
+    Arc::new(StaticModel::builtin())
+}
