@@ -50,6 +50,8 @@ pub mod retrieve;
 
 pub mod augment;
 
+pub mod task_graph;
+
 pub mod recommend;
 
 pub mod operate;

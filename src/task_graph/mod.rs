@@ -1,0 +1,3 @@
+//! Which datasets served which tasks, as a graph.
+
+pub mod pagerank;
