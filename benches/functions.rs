@@ -45,6 +45,15 @@ fn main() {
         runtime.block_on(async { session.sql(sql).await.unwrap().collect().await.unwrap() });
     };
     tell("a plain session", ids.iter().map(|id| time(|| ask(&query(id)))).collect());
+    tell("planning alone", ids.iter().map(|id| time(|| drain(&context, &format!("EXPLAIN {}", query(id))))).collect());
+    let join = |id: &String| {
+        let table = lakeward.kept_query_table(id).unwrap();
+        let again = time(|| drop(lakeward.kept_query_table(id).unwrap()));
+        time(|| drop(lakeward.join(&table, &[], 10).unwrap())) + again
+    };
+    tell("the join alone", ids.iter().map(join).collect());
+    let tables = "SELECT id, title, rows FROM lake_tables() WHERE rows >= 3";
+    tell("lake_tables alone", ids.iter().map(|_| time(|| drain(&context, tables))).collect());
     let search = |id: &String| format!("SELECT id, score FROM lake_search('{}')", id.replace('\'', "''"));
     tell("lake_search", ids.iter().map(|id| time(|| ask(&search(id)))).collect());
 }

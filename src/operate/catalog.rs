@@ -55,6 +55,8 @@ pub struct Tables {
     /// Reads Parquet footers; holds no tables.
     opener: SessionContext,
     open: Mutex<HashMap<Place, Arc<dyn TableProvider>>>,
+    /// Names that the query under way calls as functions.
+    calls: Mutex<Vec<String>>,
 }
 
 impl fmt::Debug for Tables {
@@ -67,7 +69,15 @@ impl Tables {
     /// The tables `names` of the lake at `lake`; `opener` reads Parquet footers.
     pub fn new(lake: &Path, names: Names, notes: Arc<Notes>, opener: SessionContext) -> Self {
         let session = SessionTables::default();
-        Self { lake: lake.to_path_buf(), names, session, notes, opener, open: Mutex::default() }
+        Self {
+            lake: lake.to_path_buf(),
+            names,
+            session,
+            notes,
+            opener,
+            open: Mutex::default(),
+            calls: Mutex::default(),
+        }
     }
 
     /// The place of the table that a query calls `reference`.
@@ -132,6 +142,15 @@ impl Tables {
         };
         let is_parquet = is_parquet(&path);
         Ok((path, is_parquet))
+    }
+
+    /// The query that comes next calls these functions: DataFusion looks their names up among the tables, too.
+    pub fn set_calls(&self, calls: Vec<String>) {
+        *self.calls.lock().unwrap_or_else(PoisonError::into_inner) = calls;
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|call| call == name)
     }
 
     /// Forgets what is open of the table at `place`.
@@ -311,10 +330,16 @@ impl SchemaProvider for LakeSchema {
         Self: 'async_trait,
     {
         Box::pin(async move {
+            let is_function =
+                self.tables.is_called(name) || self.alone.is_some_and(|functions| is_function(name, functions));
+            // Before the name is looked up whatever its case: in a large lake that takes longer than all other planning.
+            if is_function && self.parts == [ROOT_SCHEMA] && !self.tables.names.has(name) {
+                return Ok(None);
+            }
             let place = match (self.resolve(name), self.alone) {
                 (Ok(place), _) => place,
-                (Err(unknown), Some(functions)) if !is_function(name, functions) => return Err(fault(unknown)),
-                (Err(_), _) => return Ok(None),
+                (Err(unknown), Some(_)) => return Err(fault(unknown)),
+                (Err(_), None) => return Ok(None),
             };
             self.tables.table(&place).await.map(Some).map_err(fault)
         })

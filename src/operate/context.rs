@@ -179,6 +179,7 @@ impl LakeContext {
         let mut statement = statement::parse(sql)?;
         let calls = calls::fold(&mut statement);
         let places = self.check_names(&statement, &calls)?;
+        self.tables.set_calls(calls);
         for place in &places {
             let (path, is_parquet) = self.tables.file(place)?;
             if is_parquet {

@@ -60,6 +60,11 @@ impl Names {
         self.tables.iter().map(|(id, _, _)| id.as_str())
     }
 
+    /// Whether a table has this very id.
+    pub fn has(&self, id: &str) -> bool {
+        self.tables.binary_search_by(|(known, _, _)| known.as_str().cmp(id)).is_ok()
+    }
+
     /// The entry of the table at `place`.
     pub fn entry(&self, place: usize) -> Result<TableEntry> {
         let found = self.tables.get(place).and_then(|(_, segment, table)| Some((self.catalogs.get(*segment)?, *table)));
