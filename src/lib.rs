@@ -64,6 +64,8 @@ pub mod agent;
 
 pub mod lakeward;
 
+pub mod functions;
+
 pub mod eval;
 
 pub mod cli;

@@ -24,6 +24,7 @@ const LAYERS: [&[&str]; 20] = [
     &["agentic"],
     &["agent"],
     &["lakeward"],
+    &["functions"],
     &["eval"],
     &["cli"],
 ];
