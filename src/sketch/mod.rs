@@ -5,6 +5,7 @@
 
 pub mod approximate;
 pub mod column;
+mod integer_hash;
 pub mod minhash;
 pub mod normalise;
 pub mod number;

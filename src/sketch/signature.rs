@@ -26,6 +26,8 @@ const VERSION: u8 = 1;
 const HEADER: usize = 24;
 /// Slots of the first table of a builder: most groups of a query have few values.
 const FIRST_SLOTS: usize = 4;
+/// Slots of a table that is filled to the half.
+const SMALL_TABLE: usize = 256;
 
 /// Bytes that are no signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -191,8 +193,7 @@ struct Shared {
 
 /// Makes a [`Signature`] of hashes given one by one. A hash above the threshold costs one comparison.
 ///
-/// It holds at most twice `capacity` hashes in an open table of four times as many slots; when that is full, the
-/// `capacity + 1`-th smallest becomes the threshold.
+/// It holds at most twice `capacity` hashes in an open table; then the `capacity + 1`-th smallest becomes the threshold.
 #[derive(Debug, Clone)]
 pub struct SignatureBuilder {
     capacity: u32,
@@ -250,7 +251,7 @@ impl SignatureBuilder {
 
     fn insert(&mut self, hash: u64) -> usize {
         let mut grown = 0;
-        if 2 * (self.len as usize + 1) > self.slots.len() {
+        if self.len as usize >= room(self.slots.len()) {
             grown = self.grow();
         }
         let mask = self.slots.len() - 1;
@@ -301,6 +302,12 @@ impl SignatureBuilder {
             self.slots[place] = *hash;
         }
     }
+}
+
+/// Hashes that may stand in so many slots. Small tables are half full, for the memory of many groups; large ones a quarter,
+/// where nearly each hash stands at its own place: a lookup that goes on to the next slots costs a mispredicted branch.
+fn room(slots: usize) -> usize {
+    if slots <= SMALL_TABLE { slots / 2 } else { slots / 4 }
 }
 
 /// Leaves the `capacity` smallest of `hashes`, if there are more; the next one is the threshold then.

@@ -11,6 +11,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use super::integer_hash;
 use super::normalise::{LONGEST_FOLDED, Tag, tagged_hash};
 use super::number::is_canonical;
 
@@ -83,23 +84,13 @@ fn is_iso_date(text: &[u8]) -> bool {
 /// The hash of a whole number.
 #[inline]
 pub fn of_integer(value: i64) -> u64 {
-    of_magnitude(value.unsigned_abs(), value < 0)
+    integer_hash::hash(value.unsigned_abs(), value < 0)
 }
 
 /// The hash of a whole number.
 #[inline]
 pub fn of_unsigned(value: u64) -> u64 {
-    of_magnitude(value, false)
-}
-
-#[inline]
-fn of_magnitude(magnitude: u64, negative: bool) -> u64 {
-    let mut text = Text::default();
-    text.push_decimal(magnitude);
-    if negative {
-        text.push(b'-');
-    }
-    tagged_hash(text.written(), Tag::Number)
+    integer_hash::hash(value, false)
 }
 
 /// The hash of a float: that of the number it is, with -0 as 0 and every NaN alike.

@@ -120,7 +120,7 @@ fn a_set_of_many_values_takes_bounded_memory() {
         grown += builder.add(hash(value));
         assert_eq!(grown, builder.heap_bytes());
     }
-    assert!(builder.heap_bytes() <= 64 * 4 * 8);
+    assert!(builder.heap_bytes() <= 64 * 8 * 8);
     let distinct = builder.finish().distinct();
     assert!((distinct / 100_000.0 - 1.0).abs() < 0.3, "{distinct}");
 }
