@@ -15,6 +15,8 @@ use super::normalise::Tag;
 const KEPT: usize = 4_096;
 const EIGHT_DIGITS: u64 = 100_000_000;
 const SIXTEEN_DIGITS: u64 = EIGHT_DIGITS * EIGHT_DIGITS;
+/// With a minus before them they still fit a word of 16 bytes.
+const FIFTEEN_DIGITS: u64 = SIXTEEN_DIGITS / 10;
 /// Eight digits `0`.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
@@ -36,7 +38,7 @@ fn worked_out(magnitude: u64, negative: bool) -> u64 {
         let spare = (digits.trailing_zeros() / 8).min(7);
         let text = u128::from((digits | ZEROS) >> (8 * spare));
         of_text(text, 8 - spare, negative)
-    } else if magnitude < SIXTEEN_DIGITS {
+    } else if magnitude < if negative { FIFTEEN_DIGITS } else { SIXTEEN_DIGITS } {
         let first = eight_digits(magnitude / EIGHT_DIGITS);
         let spare = first.trailing_zeros() / 8;
         let text = u128::from(eight_digits(magnitude % EIGHT_DIGITS) | ZEROS) << 64 | u128::from(first | ZEROS);
@@ -59,25 +61,18 @@ fn eight_digits(number: u64) -> u64 {
     high | (pairs - high * 10) << 8
 }
 
+/// Of at most sixteen characters, the minus counted.
 #[inline]
 fn of_text(text: u128, len: u32, negative: bool) -> u64 {
     let (text, len) = if negative { (text << 8 | u128::from(b'-'), len + 1) } else { (text, len) };
     match len {
         0..=3 => up_to_3(text as u64, len),
         4..=8 => up_to_8(text as u64, len),
-        9..=16 => up_to_16(text, len),
-        // A minus and sixteen digits, whose last one has no room in the word.
-        _ => of_long(written(text >> 8), true),
+        _ => up_to_16(text, len),
     }
 }
 
-/// The number of sixteen digits.
-#[cold]
-fn written(text: u128) -> u64 {
-    let digits = text.to_le_bytes();
-    digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
-}
-
+/// Of at least sixteen digits.
 #[cold]
 #[inline(never)]
 fn of_long(magnitude: u64, negative: bool) -> u64 {
