@@ -62,6 +62,8 @@ pub mod agent;
 
 pub mod lakeward;
 
+pub mod functions;
+
 pub mod eval;
 
 pub mod cli;

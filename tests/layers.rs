@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 19] = [
+const LAYERS: [&[&str]; 20] = [
     &["error"],
     &["guard"],
     &["text"],
@@ -23,6 +23,7 @@ const LAYERS: [&[&str]; 19] = [
     &["agentic"],
     &["agent"],
     &["lakeward"],
+    &["functions"],
     &["eval"],
     &["cli"],
 ];

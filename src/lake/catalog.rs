@@ -1,12 +1,15 @@
 //! What the index knows of one table besides its values: file, report, metadata and profile.
 
+use std::path::{Path, PathBuf};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::metadata::TableMetadata;
 use super::profile::TableProfile;
 use super::reader::ReadReport;
-use super::source::{ContentHash, TableId};
+use super::source::{self, ContentHash, TableId};
+use crate::error::{Error, Result};
 
 /// One table of the lake.
 #[derive(Debug, Clone, Serialize, JsonSchema, Deserialize)]
@@ -39,6 +42,19 @@ impl TableEntry {
     pub fn title(&self) -> String {
         let published = self.metadata.as_ref().and_then(|metadata| metadata.title.clone());
         published.unwrap_or_else(|| self.id.as_str().rsplit('/').next().unwrap_or_default().replace(['_', '-'], " "))
+    }
+
+    /// Where its file lies, in the lake whose folder is `lake`.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] for a file that is not there any more, and as [`source::file_path`].
+    pub fn file(&self, lake: &Path) -> Result<PathBuf> {
+        let path = source::file_path(lake, &self.path)?;
+        if !path.exists() {
+            let reason = "it was removed or moved since it was indexed; run `lakeward index` again";
+            return Err(Error::unreadable(&path, reason));
+        }
+        Ok(path)
     }
 }
 

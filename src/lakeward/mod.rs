@@ -4,6 +4,7 @@
 //! What it does not do: no printing, no choice of a lake by arguments, and no watching: a snapshot stays as it is, and
 //! [`Lakeward::reopened`] gives the next one.
 
+mod kept;
 mod model;
 mod place;
 
@@ -25,6 +26,7 @@ use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
 
+pub use kept::Kept;
 pub use model::{Model, RUNS, said};
 pub use place::{INDEX_FOLDER, Place, built_in};
 
@@ -36,6 +38,7 @@ pub struct Lakeward {
     embedder: Arc<dyn Embedder>,
     index: Arc<LakeIndex>,
     model: Option<Arc<Model>>,
+    kept: Arc<Kept>,
 }
 
 impl std::fmt::Debug for Lakeward {
@@ -62,7 +65,7 @@ impl Lakeward {
         let embedder = place.embedder()?;
         let config = place.config()?;
         let index = LakeIndex::open(&place.index, embedder.id())?;
-        Ok(Self { place, config, embedder, index: Arc::new(index), model: None })
+        Ok(Self { place, config, embedder, index: Arc::new(index), model: None, kept: Arc::default() })
     }
 
     /// Indexes the lake at `place`, or brings its index up to date, and opens it.
@@ -80,7 +83,7 @@ impl Lakeward {
     /// Those of [`Lakeward::open_at`].
     pub fn reopened(&self) -> Result<Self> {
         let index = Arc::new(LakeIndex::open(&self.place.index, self.embedder.id())?);
-        Ok(Self { index, ..self.clone() })
+        Ok(Self { index, kept: Arc::default(), ..self.clone() })
     }
 
     /// The same lake with the language model that `said` and the settings name, if any.
@@ -117,6 +120,11 @@ impl Lakeward {
         &self.index
     }
 
+    /// What was made for the snapshot and is kept with it.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
     /// Tables that answer a text, the best `k`.
     ///
     /// # Errors
@@ -132,6 +140,14 @@ impl Lakeward {
     /// Those of [`QueryTable::resolve`].
     pub fn query_table(&self, table: &str) -> Result<QueryTable> {
         QueryTable::resolve(&self.index, &self.place.lake, table, self.embedder())
+    }
+
+    /// The same, kept for the next time while its file does not change.
+    ///
+    /// # Errors
+    /// Those of [`QueryTable::resolve`].
+    pub fn kept_query_table(&self, table: &str) -> Result<Arc<QueryTable>> {
+        self.kept.query_table(table, || self.query_table(table))
     }
 
     /// Tables that can be joined with `query` on `columns` together, or where none is named on the column that serves best;

@@ -1,5 +1,6 @@
 //! DataFusion's view of the lake: folders are schemas, files are tables, each opened when a query first names it.
 //!
+//! The same catalogue serves Lakeward's own queries and, [alone](LakeCatalog::alone), the sessions of other programs.
 //! Nothing can be registered here, so nothing but the lake can be reached: no file by its path, no table made by a query.
 
 use std::collections::{BTreeSet, HashMap};
@@ -9,24 +10,29 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow::datatypes::DataType;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::common::TableReference;
+use datafusion::common::config::TableParquetOptions;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::{DataFusionError, Result as DataFusionResult};
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::TableType;
 
+use super::cells::CellType;
+use super::fault::fault;
 use super::names::Names;
 use super::notes::Notes;
 use super::session_tables::{SESSION_SCHEMA, SessionTables};
-use super::table::LakeTable;
+use super::table::{LakeTable, cell_types};
 use crate::error::{Error, Result};
+use crate::index::LakeIndex;
 use crate::lake::profile::{ColumnProfile, TableProfile};
-use crate::lake::source::{self, Compression, Format, classify};
+use crate::lake::source::{Compression, Format, classify};
 
 /// Name of the catalogue that stands for the lake.
-pub const CATALOG: &str = "lakeward";
+pub const CATALOG: &str = "lake";
 /// Name of the schema that holds the tables at the lake's root, and all tables by their whole id.
 pub const ROOT_SCHEMA: &str = "lake";
 
@@ -121,10 +127,10 @@ impl Tables {
     /// The file of the table at `place`, and whether DataFusion reads it as Parquet.
     pub fn file(&self, place: &Place) -> Result<(PathBuf, bool)> {
         let path = match place {
-            Place::Lake(number) => source::file_path(&self.lake, &self.names.entry(*number)?.path)?,
+            Place::Lake(number) => self.names.entry(*number)?.file(&self.lake)?,
             Place::Session(name) => self.session.get(name)?.path,
         };
-        let is_parquet = matches!(classify(&path), Some((Format::Parquet, Compression::None)));
+        let is_parquet = is_parquet(&path);
         Ok((path, is_parquet))
     }
 
@@ -160,33 +166,50 @@ impl Tables {
     }
 
     async fn opened(&self, place: &Place) -> Result<Arc<dyn TableProvider>> {
-        let (path, _) = self.file(place)?;
+        let (path, is_parquet) = self.file(place)?;
         let columns = self.columns(place)?;
-        let declared = match classify(&path) {
-            Some((Format::Parquet, Compression::None)) => match self.parquet(&columns, &path).await? {
-                Some(table) => return Ok(Arc::new(table)),
-                None => true,
-            },
-            Some((Format::ArrowIpc, _)) => true,
-            _ => false,
-        };
-        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, declared, Arc::clone(&self.notes))?))
+        if is_parquet && let Some(table) = parquet(&self.opener, &columns, &path).await? {
+            return Ok(Arc::new(table));
+        }
+        Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, Arc::clone(&self.notes))?))
     }
+}
 
-    /// A Parquet file through DataFusion's own reader; `None` where its columns had to be renamed, because empty or repeated
-    /// names cannot be told apart there.
-    async fn parquet(&self, columns: &[ColumnProfile], path: &Path) -> Result<Option<ListingTable>> {
-        let path = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
-        let failed = |error: DataFusionError| Error::unreadable(&path, error.strip_backtrace());
-        let url = ListingTableUrl::parse(file_url(&path)).map_err(failed)?;
-        let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension("");
-        let config = ListingTableConfig::new(url).with_listing_options(options);
-        let config = config.infer_schema(&self.opener.state()).await.map_err(failed)?;
-        let table = ListingTable::try_new(config).map_err(failed)?;
-        let same =
-            table.schema().fields().iter().map(|field| field.name()).eq(columns.iter().map(|column| &column.name));
-        Ok(same.then_some(table))
+/// A Parquet file through DataFusion's own reader; `None` where its columns had to be renamed, because empty or repeated
+/// names cannot be told apart there.
+async fn parquet(opener: &SessionContext, columns: &[ColumnProfile], path: &Path) -> Result<Option<ListingTable>> {
+    let path = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
+    let failed = |error: DataFusionError| Error::unreadable(&path, error.strip_backtrace());
+    let url = ListingTableUrl::parse(file_url(&path)).map_err(failed)?;
+    // Rows that a filter drops are not decoded, whatever the settings of the session that asks.
+    let mut format = TableParquetOptions::default();
+    format.global.pushdown_filters = true;
+    let format = ParquetFormat::default().with_options(format);
+    let options = ListingOptions::new(Arc::new(format)).with_file_extension("");
+    let config = ListingTableConfig::new(url).with_listing_options(options);
+    let config = config.infer_schema(&opener.state()).await.map_err(failed)?;
+    let table = ListingTable::try_new(config).map_err(failed)?;
+    let same = table.schema().fields().iter().map(|field| field.name()).eq(columns.iter().map(|column| &column.name));
+    Ok(same.then_some(table))
+}
+
+/// The types that a query gets of the `columns` of the table in the file at `path`; reads its head where it declares them.
+///
+/// # Errors
+/// Those of reading the head.
+pub fn column_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<DataType>> {
+    if is_parquet(path) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.map_err(|error| Error::Internal(error.to_string()))?;
+        if let Some(table) = runtime.block_on(parquet(&SessionContext::new(), columns, path))? {
+            return Ok(table.schema().fields().iter().map(|field| field.data_type().clone()).collect());
+        }
     }
+    Ok(cell_types(path, columns)?.iter().map(CellType::data_type).collect())
+}
+
+fn is_parquet(path: &Path) -> bool {
+    matches!(classify(path), Some((Format::Parquet, Compression::None)))
 }
 
 /// `file://` with every byte escaped that means something in an address or a glob.
@@ -207,12 +230,24 @@ fn file_url(path: &Path) -> String {
 pub struct LakeCatalog {
     tables: Arc<Tables>,
     above: Option<String>,
+    /// Names at the lake's root that mean something else; none where queries are checked before they get here.
+    alone: Option<&'static [&'static str]>,
 }
 
 impl LakeCatalog {
     /// The catalogue of `tables`, whose names begin with the folder `above`.
-    pub fn new(tables: Arc<Tables>, above: Option<String>) -> Self {
-        Self { tables, above }
+    pub(super) fn new(tables: Arc<Tables>, above: Option<String>) -> Self {
+        Self { tables, above, alone: None }
+    }
+
+    /// The tables of `index`, whose files are below `lake`, as a catalogue for any session. A name that no table has is an
+    /// error with the nearest ids, except for the `functions`: a session looks their names up among the tables, too.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn alone(lake: &Path, index: &LakeIndex, functions: &'static [&'static str]) -> Result<Self> {
+        let tables = Tables::new(lake, Names::new(index)?, Arc::default(), SessionContext::new());
+        Ok(Self { tables: Arc::new(tables), above: None, alone: Some(functions) })
     }
 }
 
@@ -231,7 +266,7 @@ impl CatalogProvider for LakeCatalog {
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
         let parts = self.above.iter().cloned().chain([name.to_string()]).collect();
-        Some(Arc::new(LakeSchema { tables: Arc::clone(&self.tables), parts }))
+        Some(Arc::new(LakeSchema { tables: Arc::clone(&self.tables), parts, alone: self.alone }))
     }
 }
 
@@ -239,11 +274,17 @@ fn folder_of(id: &str) -> &str {
     id.rsplit_once('/').map_or(ROOT_SCHEMA, |(folder, _)| folder)
 }
 
+/// Whether `name` is a table function, of ours or of those that every session has.
+fn is_function(name: &str, functions: &[&str]) -> bool {
+    functions.contains(&name) || matches!(name, "generate_series" | "range")
+}
+
 /// A folder of the lake as a schema; whether it exists shows when a table is asked for.
 #[derive(Debug)]
 struct LakeSchema {
     tables: Arc<Tables>,
     parts: Vec<String>,
+    alone: Option<&'static [&'static str]>,
 }
 
 impl LakeSchema {
@@ -270,12 +311,12 @@ impl SchemaProvider for LakeSchema {
         Self: 'async_trait,
     {
         Box::pin(async move {
-            let Ok(place) = self.resolve(name) else { return Ok(None) };
-            self.tables.table(&place).await.map(Some).map_err(|error| {
-                let text = error.to_string();
-                self.tables.notes.fault(error);
-                DataFusionError::Execution(text)
-            })
+            let place = match (self.resolve(name), self.alone) {
+                (Ok(place), _) => place,
+                (Err(unknown), Some(functions)) if !is_function(name, functions) => return Err(fault(unknown)),
+                (Err(_), _) => return Ok(None),
+            };
+            self.tables.table(&place).await.map(Some).map_err(fault)
         })
     }
 

@@ -15,6 +15,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
 
 use super::catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
+use super::fault::LakeFault;
 use super::in_turn::in_turn;
 use super::names::Names;
 use super::notes::{Note, Notes};
@@ -137,6 +138,11 @@ impl LakeContext {
     pub fn add_file(&self, path: &Path) -> Result<String> {
         let name = self.tables.session.add_file(path)?;
         Ok(format!("{SESSION_SCHEMA}.{}", quote::identifier(&name)))
+    }
+
+    /// The session, to register functions with.
+    pub fn session(&self) -> &SessionContext {
+        &self.session
     }
 
     pub(super) fn tables(&self) -> &Tables {
@@ -283,7 +289,7 @@ impl LakeContext {
 
     /// The lake's own error where there is one behind DataFusion's.
     pub(super) fn error(&self, error: &DataFusionError) -> Error {
-        if let Some(fault) = self.notes.take_fault() {
+        if let Some(fault) = LakeFault::take(error) {
             return self.tables.session.with_step_named(fault);
         }
         let root = error.find_root();

@@ -30,14 +30,22 @@ pub const MONTH_FIRST: &str = "month_first";
 /// Says in a second argument that `NA` is a value.
 pub const NA_IS_CODE: &str = "na_is_code";
 
-/// Makes the functions known to a session.
-pub fn register_all(session: &SessionContext) {
-    for result in [Form::Normal, Form::Number, Form::Date] {
+/// The functions.
+pub fn all() -> Vec<ScalarUDF> {
+    let function = |result| {
         let signature = Signature::one_of(
             vec![datafusion::logical_expr::TypeSignature::Any(1), datafusion::logical_expr::TypeSignature::Any(2)],
             Volatility::Immutable,
         );
-        session.register_udf(ScalarUDF::new_from_impl(ValueFunction { result, signature }));
+        ScalarUDF::new_from_impl(ValueFunction { result, signature })
+    };
+    [Form::Normal, Form::Number, Form::Date].map(function).into()
+}
+
+/// Makes the functions known to a session.
+pub fn register_all(session: &SessionContext) {
+    for function in all() {
+        session.register_udf(function);
     }
 }
 

@@ -4,10 +4,29 @@
 //! `us.zip.zip_ma`), or by the end of its id where only one table ends so. An exact name comes first; SQL folds unquoted
 //! names to lower case, so letter case is ignored where nothing matches exactly.
 
+use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
+
+use super::catalog::{CATALOG, ROOT_SCHEMA};
+use super::quote;
 use crate::error::{Error, Result, nearest_names};
 use crate::index::LakeIndex;
 use crate::index::catalog::Catalog;
 use crate::lake::catalog::TableEntry;
+
+/// The name of the lake's table `id` in the SQL of any session that has the catalogue: `lake.transport.airports_world`,
+/// `lake."us/zip".zip_ma`, `lake.lake.readme` for a table at the lake's root.
+pub fn sql_name(id: &str) -> String {
+    let (folder, name) = id.rsplit_once('/').unwrap_or((ROOT_SCHEMA, id));
+    format!("{CATALOG}.{}.{}", plain_or_quoted(folder), plain_or_quoted(name))
+}
+
+/// As SQL reads it without folding its case or taking it for a word of its own.
+fn plain_or_quoted(name: &str) -> String {
+    let plain = name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let reserved = ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_ok();
+    if plain && !reserved { name.to_string() } else { quote::identifier(name) }
+}
 
 /// Ids listed for an unknown or ambiguous name.
 const NEAREST: usize = 5;

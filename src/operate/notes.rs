@@ -8,8 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-
 /// One thing to know about a table that a query read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
@@ -53,7 +51,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Collects notes, and the error behind a failed query, from the threads that read.
+/// Collects notes from the threads that read.
 #[derive(Debug, Default)]
 pub struct Notes {
     state: Mutex<State>,
@@ -64,7 +62,6 @@ struct State {
     /// (table, column) → (type, cells)
     misfits: BTreeMap<(String, String), (String, u64)>,
     in_part: BTreeMap<String, String>,
-    fault: Option<Error>,
     parquet: Vec<PathBuf>,
     exhausted: bool,
 }
@@ -90,16 +87,6 @@ impl Notes {
     /// Something of `table` is missing.
     pub fn in_part(&self, table: &str, reason: String) {
         self.state().in_part.insert(table.to_string(), reason);
-    }
-
-    /// Keeps the first error of the lake; DataFusion passes on only its text.
-    pub fn fault(&self, error: Error) {
-        self.state().fault.get_or_insert(error);
-    }
-
-    /// The first error of the lake, once.
-    pub fn take_fault(&self) -> Option<Error> {
-        self.state().fault.take()
     }
 
     /// The query reads the Parquet file `path`.

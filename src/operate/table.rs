@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -22,10 +22,12 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 
 use super::cells::{CellReader, CellType};
+use super::fault::fault;
 use super::notes::Notes;
 use crate::error::{Error, Result};
 use crate::lake::profile::ColumnProfile;
 use crate::lake::reader::{self, ReadOptions, TableReader};
+use crate::lake::source::{Compression, Format, classify};
 
 /// Batches between the reading thread and the query.
 const BATCHES_AHEAD: usize = 2;
@@ -56,35 +58,34 @@ impl fmt::Debug for LakeTable {
 }
 
 impl LakeTable {
-    /// The table `id` of `columns`, whose file is at `path`. `declared`: whether the file declares its types, so that its head must
-    /// be read to know them; else nothing is read.
+    /// The table `id` of `columns`, whose file is at `path`. Where the file declares its types its head is read; else nothing is.
     ///
     /// # Errors
     /// Those of the reader, for a table that declares its types.
-    pub fn open(
-        id: String,
-        columns: &[ColumnProfile],
-        path: PathBuf,
-        declared: bool,
-        notes: Arc<Notes>,
-    ) -> Result<Self> {
+    pub fn open(id: String, columns: &[ColumnProfile], path: PathBuf, notes: Arc<Notes>) -> Result<Self> {
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        let types = if declared {
-            let mut reader = reader::open_path(&path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
-            match reader.next_batch()? {
-                Some(batch) => {
-                    batch.schema().fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect()
-                }
-                None => columns.iter().map(CellType::of).collect(),
-            }
-        } else {
-            columns.iter().map(CellType::of).collect::<Vec<_>>()
-        };
+        let types = cell_types(&path, columns)?;
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
         let source = Source { id, path, names, types, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
     }
+}
+
+/// How the cells of `columns` are read from the file at `path`; its head is read where it declares its types.
+///
+/// # Errors
+/// Those of the reader, for a table that declares its types.
+pub fn cell_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<CellType>> {
+    let declared = matches!(classify(path), Some((Format::Parquet, Compression::None) | (Format::ArrowIpc, _)));
+    if declared {
+        let mut reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
+        if let Some(batch) = reader.next_batch()? {
+            let schema = batch.schema();
+            return Ok(schema.fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect());
+        }
+    }
+    Ok(columns.iter().map(CellType::of).collect())
 }
 
 impl TableProvider for LakeTable {
@@ -152,11 +153,7 @@ impl PartitionStream for Reading {
                 }
                 Ok(true)
             };
-            read(&source, &columns, &schema, send).map_err(|error| {
-                let text = error.to_string();
-                source.notes.fault(error);
-                DataFusionError::Execution(text)
-            })
+            read(&source, &columns, &schema, send).map_err(fault)
         });
         builder.build()
     }

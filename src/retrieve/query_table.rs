@@ -67,7 +67,7 @@ impl QueryTable {
         }
         // As much of it as the index knows.
         let rows = entry.report.sample.map(|sample| sample.rows);
-        let path = source::file_path(lake, &entry.path)?;
+        let path = entry.file(lake)?;
         let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
         own.entry.id = entry.id.clone();
         Ok(own)
@@ -118,29 +118,12 @@ impl QueryTable {
         Ok(Self { origin, columns, content, path: path.to_path_buf(), entry })
     }
 
-    /// The places of the columns that `typed` names: each item is the name of a column, else several names parted by
-    /// commas as in a line of CSV, where quotes keep a comma in a name.
+    /// The places of the columns that `typed` names, as [`columns_named`].
     ///
     /// # Errors
     /// [`Error::UnknownColumn`] with the nearest names.
     pub fn columns_named(&self, typed: &[String]) -> Result<Vec<usize>> {
-        let mut places = Vec::with_capacity(typed.len());
-        for item in typed {
-            let unknown = match self.column(item) {
-                Ok(place) => {
-                    places.push(place);
-                    continue;
-                }
-                Err(unknown) => unknown,
-            };
-            let mut lines =
-                csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(item.as_bytes());
-            let Some(Ok(names)) = lines.records().next() else { return Err(unknown) };
-            for name in &names {
-                places.push(self.column(name)?);
-            }
-        }
-        Ok(places)
+        columns_named(&self.entry, typed)
     }
 
     /// The place of the column called `name`; upper and lower case count only where they tell columns apart.
@@ -148,23 +131,50 @@ impl QueryTable {
     /// # Errors
     /// [`Error::UnknownColumn`] with the nearest names.
     pub fn column(&self, name: &str) -> Result<usize> {
-        let columns = &self.entry.profile.columns;
-        let exact = columns.iter().position(|column| column.name == name);
-        let folded = || {
-            let mut same =
-                columns.iter().enumerate().filter(|(_, column)| column.name.eq_ignore_ascii_case(name.trim()));
-            match (same.next(), same.next()) {
-                (Some((place, _)), None) => Some(place),
-                _ => None,
-            }
-        };
-        exact.or_else(folded).ok_or_else(|| {
-            let names = columns.iter().map(|column| column.name.as_str());
-            let mut nearest = nearest_names(name, names.clone(), 5);
-            if nearest.is_empty() {
-                nearest = names.take(5).map(str::to_string).collect();
-            }
-            Error::UnknownColumn { table: self.entry.id.to_string(), name: name.to_string(), nearest }
-        })
+        column_named(&self.entry, name)
     }
+}
+
+/// The places of the columns of `table` that `typed` names: each item is the name of a column, else several names parted by
+/// commas as in a line of CSV, where quotes keep a comma in a name.
+///
+/// # Errors
+/// [`Error::UnknownColumn`] with the nearest names.
+pub fn columns_named(table: &TableEntry, typed: &[String]) -> Result<Vec<usize>> {
+    let mut places = Vec::with_capacity(typed.len());
+    for item in typed {
+        let unknown = match column_named(table, item) {
+            Ok(place) => {
+                places.push(place);
+                continue;
+            }
+            Err(unknown) => unknown,
+        };
+        let mut lines = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(item.as_bytes());
+        let Some(Ok(names)) = lines.records().next() else { return Err(unknown) };
+        for name in &names {
+            places.push(column_named(table, name)?);
+        }
+    }
+    Ok(places)
+}
+
+fn column_named(table: &TableEntry, name: &str) -> Result<usize> {
+    let columns = &table.profile.columns;
+    let exact = columns.iter().position(|column| column.name == name);
+    let folded = || {
+        let mut same = columns.iter().enumerate().filter(|(_, column)| column.name.eq_ignore_ascii_case(name.trim()));
+        match (same.next(), same.next()) {
+            (Some((place, _)), None) => Some(place),
+            _ => None,
+        }
+    };
+    exact.or_else(folded).ok_or_else(|| {
+        let names = columns.iter().map(|column| column.name.as_str());
+        let mut nearest = nearest_names(name, names.clone(), 5);
+        if nearest.is_empty() {
+            nearest = names.take(5).map(str::to_string).collect();
+        }
+        Error::UnknownColumn { table: table.id.to_string(), name: name.to_string(), nearest }
+    })
 }

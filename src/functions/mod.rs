@@ -1,0 +1,60 @@
+//! Discovery as DataFusion functions: what a notebook or a query calls, in a session of its own or in Lakeward's.
+//!
+//! - [`table`]: table functions. `lake_search('delays')` is a table of ranked tables, `lake_joinable('us/states', 'fips')` one
+//!   of join partners; rows can be filtered, unnested and joined like any other.
+//! - [`catalog()`]: every table of the lake as `lake.folder.name`, opened when a query names it.
+//! - [`scalar`] and [`aggregate`]: signatures, vectors and their comparison; with them the `value_*` functions of
+//!   [`crate::operate`].
+//!
+//! [`register_all`] makes all of it known to a session. Nothing is searched or read while a query is planned; what a function
+//! answers comes from the snapshot that was registered ([`Lakeward::reopened`] gives the next one).
+
+pub mod aggregate;
+mod catalog;
+pub mod scalar;
+pub mod table;
+
+use datafusion::execution::context::SessionContext;
+
+use crate::error::Result;
+use crate::lakeward::Lakeward;
+use crate::operate::{self, LakeContext, Limits};
+
+pub use catalog::{CATALOG, catalog};
+pub use table::{TableCall, provider};
+
+/// Makes all functions and the catalogue `lake` known to `session`; what was registered by these names before is replaced.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`].
+pub fn register_all(session: &SessionContext, lakeward: &Lakeward) -> Result<()> {
+    for function in operate::functions::all() {
+        session.register_udf(function);
+    }
+    register(session, lakeward);
+    session.register_catalog(CATALOG, catalog(lakeward)?);
+    Ok(())
+}
+
+/// A context of queries over the lake's tables with all functions.
+///
+/// # Errors
+/// Those of [`LakeContext::new`].
+pub fn context(lakeward: &Lakeward, limits: Limits) -> Result<LakeContext> {
+    let context = lakeward.context(limits)?;
+    register(context.session(), lakeward);
+    Ok(context)
+}
+
+/// What a session of queries over the lake does not have by itself.
+fn register(session: &SessionContext, lakeward: &Lakeward) {
+    for function in scalar::scalars(lakeward) {
+        session.register_udf(function);
+    }
+    for function in aggregate::aggregates() {
+        session.register_udaf(function);
+    }
+    for (name, function) in table::functions(lakeward) {
+        session.register_udtf(name, function);
+    }
+}

@@ -1,0 +1,88 @@
+//! `lake_ask(text [, table [, k]])`: a row a recommended table, with the operation that it serves best.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, SchemaRef};
+use serde::Serialize;
+
+use super::named;
+use super::records::{batch, optional, rank, required, schema as of};
+use crate::agent::Request;
+use crate::error::Result;
+use crate::lakeward::Lakeward;
+use crate::recommend::{RankedOperation, RankedTable, Recommendation};
+use crate::request::{Input, OperationKind};
+
+/// The columns. `utility` is the weighted sum of `relevance`, `intention` and `appropriateness`
+/// ([`crate::recommend::Utility`]); `operation` is what the table serves best, `operation_score` how likely that operation
+/// is meant (those of all operations sum to 1); `sql` carries it out with this table, NULL where it is not complete.
+pub(super) fn schema() -> SchemaRef {
+    of([
+        required("rank", DataType::UInt32),
+        required("id", DataType::Utf8),
+        required("title", DataType::Utf8),
+        required("utility", DataType::Float64),
+        required("relevance", DataType::Float64),
+        required("intention", DataType::Float64),
+        required("appropriateness", DataType::Float64),
+        required("operation", DataType::Utf8),
+        optional("operation_score", DataType::Float64),
+        optional("sql", DataType::Utf8),
+        required("record", DataType::Boolean),
+        optional("rows", DataType::UInt64),
+        required("columns", DataType::UInt64),
+        required("reason", DataType::Utf8),
+    ])
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    rank: u32,
+    id: &'a str,
+    title: &'a str,
+    utility: f64,
+    relevance: f64,
+    intention: f64,
+    appropriateness: f64,
+    operation: OperationKind,
+    operation_score: Option<f64>,
+    sql: Option<&'a str>,
+    record: bool,
+    rows: Option<u64>,
+    columns: usize,
+    reason: &'a str,
+}
+
+/// The best `k` tables for the request `text`, beside `table` where one is at hand.
+pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: usize) -> Result<RecordBatch> {
+    let table = table.map(|name| named::table(lakeward, name)).transpose()?.map(|named| named.name().to_string());
+    let request = Request { text: text.to_string(), table, column: None, k };
+    let (answer, _) = lakeward.ask(&mut lakeward.new_session(), &request)?;
+    let rows: Vec<Row> = answer.tables.iter().enumerate().map(|(place, table)| row(place, table, &answer)).collect();
+    batch(schema(), &rows)
+}
+
+fn row<'a>(place: usize, table: &'a RankedTable, answer: &'a Recommendation) -> Row<'a> {
+    let operation = answer.operations.iter().find(|operation| operation.kind == table.operation);
+    Row {
+        rank: rank(place),
+        id: &table.table,
+        title: &table.title,
+        utility: table.utility.total,
+        relevance: table.utility.relevance,
+        intention: table.utility.intention,
+        appropriateness: table.utility.operation,
+        operation: table.operation,
+        operation_score: operation.map(|operation| operation.score),
+        sql: operation.filter(|operation| uses(operation, &table.table)).and_then(|operation| operation.sql.as_deref()),
+        record: table.record,
+        rows: (!table.record).then_some(table.rows),
+        columns: table.columns,
+        reason: &table.reason,
+    }
+}
+
+/// Whether `operation`, as it would run, reads the table `id`.
+fn uses(operation: &RankedOperation, id: &str) -> bool {
+    let inputs = operation.runnable.iter().flat_map(|operation| operation.inputs());
+    inputs.into_iter().any(|input| matches!(input, Input::Table(table) if table == id))
+}

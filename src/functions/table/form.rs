@@ -1,0 +1,237 @@
+//! How each table function is written: its parameters, what it is for, an example; and reading arguments accordingly.
+
+use datafusion::common::ScalarValue;
+
+use crate::error::{Error, Result, nearest_names};
+
+pub(super) const TABLES: &str = "lake_tables";
+pub(super) const PROFILE: &str = "lake_profile";
+pub(super) const SEARCH: &str = "lake_search";
+pub(super) const JOINABLE: &str = "lake_joinable";
+pub(super) const UNIONABLE: &str = "lake_unionable";
+pub(super) const ASK: &str = "lake_ask";
+pub(super) const FUNCTIONS: &str = "lake_functions";
+
+/// The names of all table functions.
+pub const NAMES: [&str; 7] = [TABLES, PROFILE, SEARCH, JOINABLE, UNIONABLE, ASK, FUNCTIONS];
+
+/// Rows where no number is given.
+pub const USUAL_ROWS: usize = 10;
+/// Rows that can be asked for at most.
+pub const MOST_ROWS: usize = 10_000;
+
+/// What an argument may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A text.
+    Text,
+    /// A text; it may be left out or NULL.
+    TextOrNull,
+    /// A whole number in 1..=[`MOST_ROWS`]; it may be left out or NULL, which is [`USUAL_ROWS`].
+    Count,
+}
+
+/// A parameter of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in the form.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: ParameterKind,
+    /// What it is for.
+    pub description: &'static str,
+}
+
+/// A table function as it is documented and as its arguments are read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Its name.
+    pub name: &'static str,
+    /// Its parameters in order; those that may be left out come last.
+    pub parameters: &'static [Parameter],
+    /// What it gives.
+    pub description: &'static str,
+    /// A query that runs over the sample lake.
+    pub example: &'static str,
+}
+
+const TABLE: Parameter = Parameter {
+    name: "table",
+    kind: ParameterKind::Text,
+    description: "an id of the lake (`us/zip/zip_ma`), its name in SQL (`us.zip.zip_ma`), or the path of a file",
+};
+const COUNT: Parameter =
+    Parameter { name: "k", kind: ParameterKind::Count, description: "rows at most, 1 to 10000; 10 where left out" };
+
+/// All table functions.
+pub const FORMS: &[Form] = &[
+    Form {
+        name: TABLES,
+        parameters: &[],
+        description: "All tables and catalogue records of the lake, by id, with what is known of each",
+        example: "SELECT id, rows, title FROM lake_tables() WHERE format = 'parquet' ORDER BY rows DESC",
+    },
+    Form {
+        name: PROFILE,
+        parameters: &[TABLE],
+        description: "The columns of a table in their order, with types, distinct values, extremes and samples",
+        example: "SELECT name, data_type, distinct_values FROM lake_profile('us/states')",
+    },
+    Form {
+        name: SEARCH,
+        parameters: &[
+            Parameter { name: "text", kind: ParameterKind::Text, description: "what the table should be about" },
+            COUNT,
+        ],
+        description: "Tables that answer a text, best first",
+        example: "SELECT rank, id, score, reason FROM lake_search('flight delays', 5)",
+    },
+    Form {
+        name: JOINABLE,
+        parameters: &[
+            TABLE,
+            Parameter {
+                name: "column",
+                kind: ParameterKind::TextOrNull,
+                description: "its key column, several parted by commas; NULL for the one that serves best",
+            },
+            COUNT,
+        ],
+        description: "Tables that can be joined with a table, best first, with how many of its values they hold",
+        example: "SELECT rank, id, table_column, containment FROM lake_joinable('us/states', 'fips', 5)",
+    },
+    Form {
+        name: UNIONABLE,
+        parameters: &[TABLE, COUNT],
+        description: "Tables whose rows could stand below those of a table, best first, with the columns aligned",
+        example: "SELECT rank, id, new_rows, alignment FROM lake_unionable('climate/daily/seattle_2012')",
+    },
+    Form {
+        name: ASK,
+        parameters: &[
+            Parameter { name: "text", kind: ParameterKind::Text, description: "the request in words" },
+            Parameter {
+                name: "table",
+                kind: ParameterKind::TextOrNull,
+                description: "the table at hand: an id of the lake or the path of a file; NULL for none",
+            },
+            COUNT,
+        ],
+        description: "Tables for a request, most useful first, each with the operation it serves best",
+        example: "SELECT rank, id, utility, operation, reason FROM lake_ask('which airports have the longest delays?')",
+    },
+    Form {
+        name: FUNCTIONS,
+        parameters: &[],
+        description: "All functions of Lakeward with their forms",
+        example: "SELECT name, syntax, description FROM lake_functions() ORDER BY kind, name",
+    },
+];
+
+impl Form {
+    /// How it is written: `lake_search(text [, k])`.
+    pub fn syntax(&self) -> String {
+        let mut text = format!("{}(", self.name);
+        let mut open = 0;
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            if parameter.kind == ParameterKind::Text {
+                text.push_str(&format!("{comma}{}", parameter.name));
+            } else {
+                text.push_str(&format!(" [{comma}{}", parameter.name));
+                open += 1;
+            }
+        }
+        text.push_str(&"]".repeat(open));
+        text.push(')');
+        text
+    }
+
+    fn wrong(&self, what: &str) -> Error {
+        Error::Usage(format!("{}: {what}; write {}", self.name, self.syntax()))
+    }
+}
+
+/// The form of the function `name`.
+///
+/// # Errors
+/// [`Error::Usage`] with the nearest name.
+pub fn form(name: &str) -> Result<&'static Form> {
+    FORMS.iter().find(|form| form.name == name).ok_or_else(|| {
+        let nearest = nearest_names(name, NAMES, 3);
+        let known: Vec<&str> =
+            if nearest.is_empty() { NAMES.to_vec() } else { nearest.iter().map(String::as_str).collect() };
+        Error::Usage(format!("there is no table function `{name}`; there is {}", known.join(", ")))
+    })
+}
+
+/// Arguments beside the form that they are to have.
+pub(super) struct Given<'a> {
+    pub(super) form: &'static Form,
+    arguments: &'a [ScalarValue],
+}
+
+/// The arguments of a call of the function `name`.
+///
+/// # Errors
+/// [`Error::Usage`] for another name, and for too few or too many arguments.
+pub(super) fn given<'a>(name: &str, arguments: &'a [ScalarValue]) -> Result<Given<'a>> {
+    let form = form(name)?;
+    let least = form.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Text).count();
+    let most = form.parameters.len();
+    if !(least..=most).contains(&arguments.len()) {
+        let takes = match (least, most) {
+            (0, 0) => "no argument".to_string(),
+            (1, 1) => "one argument".to_string(),
+            _ => format!("{least} to {most} arguments"),
+        };
+        return Err(form.wrong(&format!(
+            "it takes {takes}, and {} given",
+            match arguments.len() {
+                0 => "none is".to_string(),
+                1 => "1 is".to_string(),
+                many => format!("{many} are"),
+            }
+        )));
+    }
+    Ok(Given { form, arguments })
+}
+
+impl Given<'_> {
+    fn wrong(&self, place: usize, what: &str) -> Error {
+        let name = self.form.parameters.get(place).map_or("argument", |parameter| parameter.name);
+        self.form.wrong(&format!("`{name}` {what}"))
+    }
+
+    /// The text at `place`.
+    pub(super) fn text(&self, place: usize) -> Result<String> {
+        let text = self.text_or_none(place)?.ok_or_else(|| self.wrong(place, "must be a text, not NULL"))?;
+        if text.trim().is_empty() {
+            return Err(self.wrong(place, "must not be empty"));
+        }
+        Ok(text)
+    }
+
+    /// The text at `place`, if there is one.
+    pub(super) fn text_or_none(&self, place: usize) -> Result<Option<String>> {
+        match self.arguments.get(place) {
+            None | Some(ScalarValue::Null) => Ok(None),
+            Some(value) => match value.try_as_str() {
+                Some(text) => Ok(text.map(str::to_string)),
+                None => Err(self.wrong(place, &format!("must be a text, not {}", value.data_type()))),
+            },
+        }
+    }
+
+    /// The number of rows at `place`.
+    pub(super) fn count(&self, place: usize) -> Result<usize> {
+        let Some(value) = self.arguments.get(place).filter(|value| !value.is_null()) else { return Ok(USUAL_ROWS) };
+        if !value.data_type().is_integer() {
+            return Err(self.wrong(place, &format!("must be a whole number, not {}", value.data_type())));
+        }
+        let number: Option<usize> = value.to_string().parse().ok();
+        number
+            .filter(|number| (1..=MOST_ROWS).contains(number))
+            .ok_or_else(|| self.wrong(place, &format!("must be 1 to {MOST_ROWS}, not {value}")))
+    }
+}

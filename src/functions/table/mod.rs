@@ -1,0 +1,172 @@
+//! Table functions: questions to the lake whose answers are rows.
+//!
+//! One file a function: its row, its schema, and how its rows come about. What they share is here and below: [`TableCall`], a
+//! call with checked arguments; [`form`], how each is written; `provider`, the table that searches when it is read and not
+//! before; `records`, from rows as plain types to Arrow. The functions do not rank anything themselves: they ask
+//! [`Lakeward`].
+
+mod ask;
+pub mod form;
+mod functions;
+mod joinable;
+mod named;
+mod profile;
+mod provider;
+mod records;
+mod search;
+mod tables;
+mod unionable;
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::catalog::{TableFunctionImpl, TableProvider};
+use datafusion::common::ScalarValue;
+
+use crate::error::Result;
+use crate::lakeward::Lakeward;
+use form::Form;
+
+pub use form::NAMES;
+
+/// A call of a table function, its arguments checked as far as they can be without a lake.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum TableCall {
+    /// `lake_tables()`: all tables.
+    Tables,
+    /// `lake_profile(table)`: the columns of a table.
+    Profile {
+        /// An id of the lake, or a file.
+        table: String,
+    },
+    /// `lake_search(text [, k])`: tables that answer a text.
+    Search {
+        /// The text.
+        text: String,
+        /// Rows at most.
+        k: usize,
+    },
+    /// `lake_joinable(table [, column [, k]])`: tables to join with a table.
+    Joinable {
+        /// An id of the lake, or a file.
+        table: String,
+        /// Its key column, or several parted by commas; none for the one that serves best.
+        column: Option<String>,
+        /// Rows at most.
+        k: usize,
+    },
+    /// `lake_unionable(table [, k])`: tables to append to a table.
+    Unionable {
+        /// An id of the lake, or a file.
+        table: String,
+        /// Rows at most.
+        k: usize,
+    },
+    /// `lake_ask(text [, table [, k]])`: tables for a request, with what to do next.
+    Ask {
+        /// The request.
+        text: String,
+        /// The table at hand: an id of the lake, or a file.
+        table: Option<String>,
+        /// Rows at most.
+        k: usize,
+    },
+    /// `lake_functions()`: all functions of Lakeward.
+    Functions,
+}
+
+impl TableCall {
+    /// The call of the function `name` with `arguments`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] for another name, number or type of arguments, with the form that is valid.
+    pub fn parse(name: &str, arguments: &[ScalarValue]) -> Result<Self> {
+        let given = form::given(name, arguments)?;
+        Ok(match given.form.name {
+            form::PROFILE => Self::Profile { table: given.text(0)? },
+            form::SEARCH => Self::Search { text: given.text(0)?, k: given.count(1)? },
+            form::JOINABLE => {
+                Self::Joinable { table: given.text(0)?, column: given.text_or_none(1)?, k: given.count(2)? }
+            }
+            form::UNIONABLE => Self::Unionable { table: given.text(0)?, k: given.count(1)? },
+            form::ASK => Self::Ask { text: given.text(0)?, table: given.text_or_none(1)?, k: given.count(2)? },
+            form::FUNCTIONS => Self::Functions,
+            _ => Self::Tables,
+        })
+    }
+
+    /// The name of the function.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tables => form::TABLES,
+            Self::Profile { .. } => form::PROFILE,
+            Self::Search { .. } => form::SEARCH,
+            Self::Joinable { .. } => form::JOINABLE,
+            Self::Unionable { .. } => form::UNIONABLE,
+            Self::Ask { .. } => form::ASK,
+            Self::Functions => form::FUNCTIONS,
+        }
+    }
+
+    /// The columns of its rows: the same for all calls of a function.
+    pub fn schema(&self) -> SchemaRef {
+        match self {
+            Self::Tables => tables::schema(),
+            Self::Profile { .. } => profile::schema(),
+            Self::Search { .. } => search::schema(),
+            Self::Joinable { .. } => joinable::schema(),
+            Self::Unionable { .. } => unionable::schema(),
+            Self::Ask { .. } => ask::schema(),
+            Self::Functions => functions::schema(),
+        }
+    }
+
+    /// Whether the tables and columns that it names exist; searches nothing and reads no table.
+    ///
+    /// # Errors
+    /// [`crate::Error::UnknownTable`] and [`crate::Error::UnknownColumn`] with the nearest names; [`crate::Error::Usage`] for
+    /// a record of a catalogue, whose data is not in the lake; [`crate::Error::Unreadable`] for a table that was removed
+    /// since it was indexed.
+    pub fn check(&self, lakeward: &Lakeward) -> Result<()> {
+        match self {
+            Self::Profile { table } | Self::Unionable { table, .. } | Self::Ask { table: Some(table), .. } => {
+                named::table(lakeward, table).map(|_| ())
+            }
+            Self::Joinable { table, column, .. } => {
+                let table = named::table(lakeward, table)?;
+                column.as_deref().map_or(Ok(()), |column| table.check_column(column))
+            }
+            Self::Tables | Self::Search { .. } | Self::Ask { table: None, .. } | Self::Functions => Ok(()),
+        }
+    }
+
+    /// Its rows, in the order of their rank. Searches; may take as long as a search does.
+    ///
+    /// # Errors
+    /// Those of [`TableCall::check`], and those of the search.
+    pub fn rows(&self, lakeward: &Lakeward) -> Result<RecordBatch> {
+        match self {
+            Self::Tables => tables::rows(lakeward),
+            Self::Profile { table } => profile::rows(lakeward, table),
+            Self::Search { text, k } => search::rows(lakeward, text, *k),
+            Self::Joinable { table, column, k } => joinable::rows(lakeward, table, column.as_deref(), *k),
+            Self::Unionable { table, k } => unionable::rows(lakeward, table, *k),
+            Self::Ask { text, table, k } => ask::rows(lakeward, text, table.as_deref(), *k),
+            Self::Functions => functions::rows(lakeward),
+        }
+    }
+}
+
+/// The rows of `call` as a table, which searches each time it is read; planning and explaining a query reads nothing.
+pub fn provider(lakeward: &Lakeward, call: TableCall) -> Arc<dyn TableProvider> {
+    Arc::new(provider::CallTable::new(lakeward, call))
+}
+
+/// All table functions by their names, as a session registers them.
+pub fn functions(lakeward: &Lakeward) -> Vec<(&'static str, Arc<dyn TableFunctionImpl>)> {
+    let function = |form: &'static Form| -> (&'static str, Arc<dyn TableFunctionImpl>) {
+        (form.name, Arc::new(provider::CallFunction::new(lakeward, form)))
+    };
+    form::FORMS.iter().map(function).collect()
+}

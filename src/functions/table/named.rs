@@ -1,0 +1,77 @@
+//! Which table an argument means: one of the lake by its id or by its name in SQL, else a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::index::TableRef;
+use crate::lake::catalog::TableEntry;
+use crate::lakeward::Lakeward;
+use crate::operate::CATALOG;
+use crate::retrieve::query_table;
+
+/// A table that a call names.
+pub(super) enum Named {
+    /// One of the lake.
+    Lake(TableRef, Arc<TableEntry>),
+    /// A file.
+    File(String),
+}
+
+/// The table that `name` means.
+///
+/// # Errors
+/// [`Error::UnknownTable`] with the nearest ids, [`Error::Usage`] for a record of a catalogue, [`Error::Unreadable`] for a
+/// table that was removed since it was indexed.
+pub(super) fn table(lakeward: &Lakeward, name: &str) -> Result<Named> {
+    let index = lakeward.index();
+    let found = match index.get(name)? {
+        Some(table) => table,
+        None if Path::new(name).is_file() => return Ok(Named::File(name.to_string())),
+        None => match by_sql_name(lakeward, name)? {
+            Some(table) => table,
+            // An unknown name is told with the nearest ones.
+            None => index.find(name)?,
+        },
+    };
+    let entry = index.entry(found)?;
+    if entry.record {
+        return Err(Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake")));
+    }
+    entry.file(&lakeward.place().lake)?;
+    Ok(Named::Lake(found, entry))
+}
+
+/// The table that is called `name` in SQL: `us.zip.zip_ma`, `lake."us/zip".zip_ma`.
+fn by_sql_name(lakeward: &Lakeward, name: &str) -> Result<Option<TableRef>> {
+    let path = name.replace('"', "").replace('.', "/");
+    for id in [Some(path.as_str()), path.strip_prefix(CATALOG).and_then(|rest| rest.strip_prefix('/'))] {
+        if let Some(id) = id
+            && let Some(table) = lakeward.index().get(id)?
+        {
+            return Ok(Some(table));
+        }
+    }
+    Ok(None)
+}
+
+impl Named {
+    /// What a search takes for the table's name.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Named::Lake(_, entry) => entry.id.as_str(),
+            Named::File(path) => path,
+        }
+    }
+
+    /// Whether the columns that `typed` names are the table's; those of a file show when it is read.
+    ///
+    /// # Errors
+    /// [`Error::UnknownColumn`] with the nearest names.
+    pub(super) fn check_column(&self, typed: &str) -> Result<()> {
+        match self {
+            Named::Lake(_, entry) => query_table::columns_named(entry, &[typed.to_string()]).map(|_| ()),
+            Named::File(_) => Ok(()),
+        }
+    }
+}

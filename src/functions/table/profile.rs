@@ -1,0 +1,150 @@
+//! `lake_profile(table)`: a row a column of a table, in their order.
+
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, SchemaRef};
+use serde::Serialize;
+
+use super::named::{self, Named};
+use super::records::{batch, list, optional, parts, required, schema as of};
+use crate::error::Result;
+use crate::lake::metadata::ColumnMetadata;
+use crate::lake::profile::ColumnProfile;
+use crate::lake::semantic::{LogicalType, SemanticType};
+use crate::lakeward::Lakeward;
+use crate::operate::column_types;
+
+/// The columns: [`ColumnProfile`] says what most of them mean. `data_type` is what a query gets, `samples` are some of the
+/// values as written, `unit` and `description` what the publisher says.
+pub(super) fn schema() -> SchemaRef {
+    let frequent = parts([required("value", DataType::Utf8), required("cells", DataType::UInt64)]);
+    let pattern = parts([required("pattern", DataType::Utf8), required("share", DataType::Float64)]);
+    of([
+        required("position", DataType::UInt32),
+        required("name", DataType::Utf8),
+        required("data_type", DataType::Utf8),
+        required("logical_type", DataType::Utf8),
+        optional("semantic_type", DataType::Utf8),
+        required("rows", DataType::UInt64),
+        required("missing", DataType::UInt64),
+        required("distinct_values", DataType::UInt64),
+        required("distinct_exact", DataType::Boolean),
+        required("uniqueness", DataType::Float64),
+        required("key_likeness", DataType::Float64),
+        optional("min", DataType::Utf8),
+        optional("max", DataType::Utf8),
+        optional("mean", DataType::Float64),
+        optional("deviation", DataType::Float64),
+        optional("quantiles", list(DataType::Float64)),
+        required("patterns", list(pattern)),
+        required("top", list(frequent)),
+        required("samples", list(DataType::Utf8)),
+        optional("weakness", DataType::Utf8),
+        optional("unit", DataType::Utf8),
+        optional("description", DataType::Utf8),
+    ])
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    position: usize,
+    name: &'a str,
+    data_type: String,
+    logical_type: LogicalType,
+    semantic_type: Option<SemanticType>,
+    rows: u64,
+    missing: u64,
+    distinct_values: u64,
+    distinct_exact: bool,
+    uniqueness: f64,
+    key_likeness: f64,
+    min: Option<&'a str>,
+    max: Option<&'a str>,
+    mean: Option<f64>,
+    deviation: Option<f64>,
+    quantiles: Option<[f64; 5]>,
+    patterns: Vec<Pattern<'a>>,
+    top: Vec<Frequent<'a>>,
+    samples: Vec<String>,
+    weakness: Option<&'static str>,
+    unit: Option<&'a str>,
+    description: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Pattern<'a> {
+    pattern: &'a str,
+    share: f64,
+}
+
+#[derive(Serialize)]
+struct Frequent<'a> {
+    value: &'a str,
+    cells: u64,
+}
+
+/// The columns of `table`.
+pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
+    match named::table(lakeward, table)? {
+        Named::File(path) => {
+            let query = lakeward.query_table(&path)?;
+            let samples =
+                query.columns.iter().map(|column| values(column.sketch.samples.iter().map(|sample| &sample.1)));
+            of_columns(&query.path, &query.entry.profile.columns, samples.collect(), |_| None)
+        }
+        Named::Lake(table, entry) => {
+            let segment = lakeward.index().segment(table.segment)?;
+            let mut samples = Vec::with_capacity(entry.profile.columns.len());
+            for column in segment.catalog.columns(table.table)? {
+                let kept = segment.columns.samples(segment.columns.record(column)?)?;
+                samples.push(values(kept.iter().map(|sample| sample.1)));
+            }
+            let path: PathBuf = entry.file(&lakeward.place().lake)?;
+            let said = |name: &str| entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(name));
+            of_columns(&path, &entry.profile.columns, samples, said)
+        }
+    }
+}
+
+fn values<V: ToString>(values: impl Iterator<Item = V>) -> Vec<String> {
+    values.map(|value| value.to_string()).collect()
+}
+
+fn of_columns<'a>(
+    path: &Path,
+    columns: &'a [ColumnProfile],
+    samples: Vec<Vec<String>>,
+    said: impl Fn(&str) -> Option<&'a ColumnMetadata>,
+) -> Result<RecordBatch> {
+    let types = column_types(path, columns)?;
+    let rows = columns.iter().zip(types).zip(samples).enumerate().map(|(place, ((column, data_type), samples))| {
+        let said = said(&column.name);
+        Row {
+            position: place + 1,
+            name: &column.name,
+            data_type: data_type.to_string(),
+            logical_type: column.logical,
+            semantic_type: column.semantic,
+            rows: column.rows,
+            missing: column.missing,
+            distinct_values: column.distinct,
+            distinct_exact: column.distinct_exact,
+            uniqueness: column.uniqueness,
+            key_likeness: column.key_likeness,
+            min: column.min.as_deref(),
+            max: column.max.as_deref(),
+            mean: column.moments.map(|moments| moments[0]),
+            deviation: column.moments.map(|moments| moments[1]),
+            quantiles: column.quantiles,
+            patterns: column.patterns.iter().map(|(pattern, share)| Pattern { pattern, share: *share }).collect(),
+            top: column.top.iter().map(|(value, cells)| Frequent { value, cells: *cells }).collect(),
+            samples,
+            weakness: column.weakness.map(|weakness| weakness.reason()),
+            unit: said.and_then(|said| said.unit.as_deref()),
+            description: said.and_then(|said| said.description.as_deref()),
+        }
+    });
+    let rows: Vec<Row> = rows.collect();
+    batch(schema(), &rows)
+}

@@ -1,0 +1,213 @@
+//! The table that a call stands for: it searches when it is read, on a thread of its own.
+//!
+//! Not on a thread of the session's runtime: in another program's session there may be none to be had, and the end of a
+//! runtime waits for threads of its own, while a query that is stopped must not wait for a search.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::common::ScalarValue;
+use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+
+use super::TableCall;
+use super::form::Form;
+use crate::error::{Error, Result};
+use crate::guard::guarded;
+use crate::lakeward::Lakeward;
+use crate::operate::fault;
+
+/// Searches that run at the same time; a query may hold any number of calls.
+const MOST_SEARCHES: usize = 8;
+
+/// A table function in a session.
+pub(super) struct CallFunction {
+    lakeward: Lakeward,
+    form: &'static Form,
+}
+
+impl CallFunction {
+    pub(super) fn new(lakeward: &Lakeward, form: &'static Form) -> Self {
+        Self { lakeward: lakeward.clone(), form }
+    }
+
+    fn call(&self, arguments: &[Expr]) -> Result<TableCall> {
+        let constant = |argument: &Expr| match argument {
+            Expr::Literal(value, _) => Ok(value.clone()),
+            other => Err(Error::Usage(format!(
+                "{}: arguments must be constants, and `{other}` is none; write {}",
+                self.form.name,
+                self.form.syntax()
+            ))),
+        };
+        let arguments: Vec<ScalarValue> = arguments.iter().map(constant).collect::<Result<_>>()?;
+        let call = TableCall::parse(self.form.name, &arguments)?;
+        call.check(&self.lakeward)?;
+        Ok(call)
+    }
+}
+
+impl fmt::Debug for CallFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallFunction").field("name", &self.form.name).finish_non_exhaustive()
+    }
+}
+
+impl TableFunctionImpl for CallFunction {
+    fn call_with_args(&self, arguments: TableFunctionArgs) -> DataFusionResult<Arc<dyn TableProvider>> {
+        let call = self.call(arguments.exprs()).map_err(fault)?;
+        Ok(Arc::new(CallTable::new(&self.lakeward, call)))
+    }
+}
+
+/// The rows of a call.
+pub(super) struct CallTable {
+    lakeward: Lakeward,
+    call: TableCall,
+    schema: SchemaRef,
+}
+
+impl CallTable {
+    pub(super) fn new(lakeward: &Lakeward, call: TableCall) -> Self {
+        Self { lakeward: lakeward.clone(), schema: call.schema(), call }
+    }
+}
+
+impl fmt::Debug for CallTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallTable").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+impl TableProvider for CallTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    fn scan<'a, 'b, 'c, 'd, 'async_trait>(
+        &'a self,
+        _state: &'b dyn Session,
+        projection: Option<&'c Vec<usize>>,
+        _filters: &'d [Expr],
+        limit: Option<usize>,
+    ) -> Pin<Box<dyn Future<Output = DataFusionResult<Arc<dyn ExecutionPlan>>> + Send + 'async_trait>>
+    where
+        'a: 'async_trait,
+        'b: 'async_trait,
+        'c: 'async_trait,
+        'd: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move {
+            let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+            let schema = Arc::new(self.schema.project(&columns)?);
+            let answers = Answers {
+                lakeward: self.lakeward.clone(),
+                call: self.call.clone(),
+                columns,
+                schema: Arc::clone(&schema),
+            };
+            let plan = StreamingTableExec::try_new(schema, vec![Arc::new(answers)], None, [], false, limit)?;
+            Ok(Arc::new(plan) as Arc<dyn ExecutionPlan>)
+        })
+    }
+}
+
+/// Some columns of the rows of a call.
+struct Answers {
+    lakeward: Lakeward,
+    call: TableCall,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers").field("call", &self.call).field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+impl PartitionStream for Answers {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), 1);
+        let (batches, failed) = (builder.tx(), builder.tx());
+        let (lakeward, call, columns) = (self.lakeward.clone(), self.call.clone(), self.columns.clone());
+        let most_rows = context.session_config().batch_size().max(1);
+        let search = move || {
+            let turn = Turn::wait();
+            // Nobody waits for the answer of a query that was stopped meanwhile.
+            if batches.is_closed() {
+                return;
+            }
+            let rows = guarded(|| call.rows(&lakeward))
+                .unwrap_or_else(|_| Err(Error::Internal(format!("{} panicked", call.name()))));
+            drop(turn);
+            let rows = rows.map_err(fault).and_then(|rows| Ok(rows.project(&columns)?));
+            for piece in pieces(rows, most_rows) {
+                // Sending fails when the query needs no more rows.
+                if batches.blocking_send(piece).is_err() {
+                    return;
+                }
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name(self.call.name().to_string()).spawn(search) {
+            // There is room for one.
+            let _ = failed.try_send(Err(DataFusionError::IoError(error)));
+        }
+        builder.build()
+    }
+}
+
+/// The rows in batches of at most `most_rows`, or the error.
+fn pieces(
+    rows: DataFusionResult<RecordBatch>,
+    most_rows: usize,
+) -> Box<dyn Iterator<Item = DataFusionResult<RecordBatch>>> {
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => return Box::new(std::iter::once(Err(error))),
+    };
+    let count = rows.num_rows();
+    Box::new((0..count).step_by(most_rows).map(move |from| Ok(rows.slice(from, most_rows.min(count - from)))))
+}
+
+/// One of the [`MOST_SEARCHES`] that may run; given back when dropped.
+struct Turn;
+
+static RUNNING: Mutex<usize> = Mutex::new(0);
+static FREE: Condvar = Condvar::new();
+
+impl Turn {
+    fn wait() -> Self {
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        while *running >= MOST_SEARCHES {
+            running = FREE.wait(running).unwrap_or_else(PoisonError::into_inner);
+        }
+        *running += 1;
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        FREE.notify_one();
+    }
+}
