@@ -202,20 +202,32 @@ pub struct TablesCommand {
 pub struct SqlCommand {
     /// The query: SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE.
     pub query: String,
-    /// How many rows to show; 0 for all.
-    #[arg(long, short = 'n', default_value_t = 500, value_name = "N")]
-    pub limit: u64,
-    /// How to write the rows; a table by default.
+    /// How many rows; 0 for all. By default 500, and all with `--out` or as Parquet.
+    #[arg(long, short = 'n', value_name = "N")]
+    pub limit: Option<u64>,
+    /// How to write the rows; by default as the name of `--out` ends, else as a table.
     #[arg(long, short)]
     pub format: Option<RowFormat>,
+    /// Write the rows to a file, whole or not at all, instead of showing them.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Let `--out` replace a file that is there.
+    #[arg(long, requires = "out")]
+    pub overwrite: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
+    /// Aligned columns, to be read by people.
     Table,
+    /// UTF-8 with a header; lists and structures as JSON, bytes as hexadecimal digits.
     Csv,
+    /// One document with columns, rows and notes.
     Json,
+    /// One JSON object a row.
     Ndjson,
+    /// Apache Parquet, compressed with zstd.
+    Parquet,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ mod profile;
 mod progress;
 mod repl;
 mod replay;
+mod row_sink;
 mod schema;
 mod search;
 mod sessions;

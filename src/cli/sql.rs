@@ -4,15 +4,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::json::writer::{JsonArray, LineDelimited, WriterBuilder};
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::args::{Arguments, RowFormat, SqlCommand};
+use super::row_sink::RowSink;
 use super::{Status, lake, printer};
 use crate::error::{Error, Result};
-use crate::operate::{LakeContext, Limits, Note, NoteKind, ResultColumn, Rows, texts};
+use crate::functions;
+use crate::operate::{CellForm, LakeContext, Limits, Note, NoteKind, ResultColumn, RowWriter, Rows, texts};
+use crate::text::counted;
 
 /// Rows laid out together: widths fit these, and a long answer starts to show before it ends.
 const PAGE_ROWS: usize = 1000;
@@ -55,36 +59,42 @@ impl Serialize for Row {
     }
 }
 
+/// Rows shown where no number is given.
+const USUAL_ROWS: usize = 500;
+
 /// Runs one read-only query.
 pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
-    let format = match (command.format, arguments.json) {
-        (None | Some(RowFormat::Json), true) => RowFormat::Json,
-        (Some(_), true) => return Err(Error::Usage("`--json` and `--format` ask for different output".into())),
-        (format, false) => format.unwrap_or(RowFormat::Table),
-    };
-    let context = lake::open(arguments)?.context(Limits::default())?;
+    let format = format_of(arguments, command)?;
+    let sink = RowSink::open(command.out.as_deref(), command.overwrite, format == RowFormat::Parquet)?;
+    let context = functions::context(&lake::open(arguments)?, Limits::default())?;
     let started = Instant::now();
-    let limit = usize::try_from(command.limit).ok().filter(|limit| *limit > 0);
-    let mut rows = context.query(&command.query, limit)?;
+    let usual = if sink.is_file() || format == RowFormat::Parquet { 0 } else { USUAL_ROWS };
+    let limit = command.limit.map_or(usual, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut rows = context.query(&command.query, Some(limit).filter(|limit| *limit > 0))?;
     let count = match format {
         RowFormat::Table if rows.explains() => print_plan(&mut rows)?,
         RowFormat::Table => print_table(&mut rows)?,
-        RowFormat::Csv => print_csv(&mut rows)?,
-        RowFormat::Ndjson => print_ndjson(&mut rows)?,
-        RowFormat::Json => print_json(&mut rows, &context, &command.query, started)?,
+        RowFormat::Csv => write_csv(&mut rows, &sink)?,
+        RowFormat::Ndjson => write_ndjson(&mut rows, &sink)?,
+        RowFormat::Json => write_json(&mut rows, &context, &command.query, started, &sink)?,
+        RowFormat::Parquet => write_parquet(&mut rows, &sink)?,
     };
     let truncated = rows.truncated();
     drop(rows);
+    let to_file = sink.is_file();
+    let written = sink.finish()?;
     let notes = context.notes();
-    if format != RowFormat::Json {
+    if format != RowFormat::Json || to_file {
         notes.iter().for_each(|note| printer::note(&note.to_string()));
         if truncated {
             printer::note(&format!("showing {count} of more rows; --limit 0 for all"));
         }
     }
-    if format == RowFormat::Table && !arguments.quiet {
-        let noun = if count == 1 { "row" } else { "rows" };
-        printer::note(&format!("{count} {noun} in {:.0} ms", started.elapsed().as_secs_f64() * 1000.0));
+    if (format == RowFormat::Table || to_file) && !arguments.quiet {
+        let what = counted(count as u64, "row");
+        let to = command.out.as_deref().zip(written);
+        let to = to.map_or_else(String::new, |(path, bytes)| format!(" to `{}` ({bytes} bytes)", path.display()));
+        printer::note(&format!("{what}{to} in {:.0} ms", started.elapsed().as_secs_f64() * 1000.0));
     }
     Ok(if notes.iter().any(|note| matches!(note.kind, NoteKind::InPart { .. })) {
         Status::InPart
@@ -95,12 +105,38 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
     })
 }
 
+/// The format that flags and the name of the file ask for.
+fn format_of(arguments: &Arguments, command: &SqlCommand) -> Result<RowFormat> {
+    let by_name = match (command.format, &command.out) {
+        (None, Some(path)) => {
+            let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
+            let format = RowFormat::from_str(&end, false).ok().filter(|format| *format != RowFormat::Table);
+            Some(format.ok_or_else(|| {
+                let path = path.display();
+                let ends = "`.csv`, `.json`, `.ndjson` or `.parquet`";
+                Error::Usage(format!(
+                    "`{path}` does not say how to write the rows; end it with {ends}, or add `--format`"
+                ))
+            })?)
+        }
+        _ => None,
+    };
+    match (command.format, arguments.json) {
+        (Some(RowFormat::Table), false) if command.out.is_some() => {
+            Err(Error::Usage("`--out` writes rows for programs; leave `--format table` out".into()))
+        }
+        (None | Some(RowFormat::Json), true) => Ok(RowFormat::Json),
+        (Some(_), true) => Err(Error::Usage("`--json` and `--format` ask for different output".into())),
+        (format, false) => Ok(format.or(by_name).unwrap_or(RowFormat::Table)),
+    }
+}
+
 /// Runs a query in a context that is there already and prints its rows as a table, or as one document with `--json`.
 pub(super) fn show(arguments: &Arguments, context: &LakeContext, query: &str, limit: usize) -> Result<Status> {
     let started = Instant::now();
     let mut rows = context.query(query, Some(limit))?;
     let count = match (arguments.json, rows.explains()) {
-        (true, _) => print_json(&mut rows, context, query, started)?,
+        (true, _) => write_json(&mut rows, context, query, started, &RowSink::Stdout)?,
         (false, true) => print_plan(&mut rows)?,
         (false, false) => print_table(&mut rows)?,
     };
@@ -120,7 +156,7 @@ fn print_table(rows: &mut Rows) -> Result<usize> {
     let mut count = 0;
     let mut page: Vec<Vec<String>> = Vec::new();
     while let Some(batch) = rows.next_batch()? {
-        for row in texts(&batch)? {
+        for row in texts(&batch, CellForm::Shown)? {
             page.push(row);
             if page.len() == PAGE_ROWS {
                 printer::rows(&columns, &page, count);
@@ -138,7 +174,7 @@ fn print_table(rows: &mut Rows) -> Result<usize> {
 fn print_plan(rows: &mut Rows) -> Result<usize> {
     let mut count = 0;
     while let Some(batch) = rows.next_batch()? {
-        for row in texts(&batch)? {
+        for row in texts(&batch, CellForm::Shown)? {
             row.iter().flat_map(|cell| cell.lines()).for_each(printer::safe_line);
             count += 1;
         }
@@ -146,7 +182,7 @@ fn print_plan(rows: &mut Rows) -> Result<usize> {
     Ok(count)
 }
 
-fn print_csv(rows: &mut Rows) -> Result<usize> {
+fn write_csv(rows: &mut Rows, sink: &RowSink) -> Result<usize> {
     let failed = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
     let mut header: Option<Vec<String>> = Some(rows.columns().iter().map(|column| column.name.clone()).collect());
     let mut count = 0;
@@ -156,31 +192,44 @@ fn print_csv(rows: &mut Rows) -> Result<usize> {
         if let Some(header) = header.take() {
             writer.write_record(&header).map_err(|error| failed(&error))?;
         }
-        for row in batch.as_ref().map(texts).transpose()?.unwrap_or_default() {
+        let cells = batch.as_ref().map(|batch| texts(batch, CellForm::Data)).transpose()?;
+        for row in cells.unwrap_or_default() {
             writer.write_record(&row).map_err(|error| failed(&error))?;
             count += 1;
         }
-        printer::data(&writer.into_inner().map_err(|error| failed(&error))?);
+        sink.lines(&writer.into_inner().map_err(|error| failed(&error))?)?;
         if batch.is_none() {
             return Ok(count);
         }
     }
 }
 
-fn print_ndjson(rows: &mut Rows) -> Result<usize> {
+fn write_ndjson(rows: &mut Rows, sink: &RowSink) -> Result<usize> {
     let mut count = 0;
     while let Some(batch) = rows.next_batch()? {
         let mut text = Vec::new();
         let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, LineDelimited>(&mut text);
         writer.write(&batch).and_then(|()| writer.finish()).map_err(|error| Error::Internal(error.to_string()))?;
         drop(writer);
-        printer::data(&text);
+        sink.lines(&text)?;
         count += batch.num_rows();
     }
     Ok(count)
 }
 
-fn print_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Instant) -> Result<usize> {
+fn write_parquet(rows: &mut Rows, sink: &RowSink) -> Result<usize> {
+    let path = sink.path();
+    let mut writer = RowWriter::parquet(sink.bytes()?, rows.schema(), path)?;
+    let mut count = 0;
+    while let Some(batch) = rows.next_batch()? {
+        writer.write(&batch, path)?;
+        count += batch.num_rows();
+    }
+    writer.finish(path)?;
+    Ok(count)
+}
+
+fn write_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Instant, sink: &RowSink) -> Result<usize> {
     let columns = rows.columns().to_vec();
     let names: Arc<[String]> = columns.iter().map(|column| column.name.clone()).collect();
     let mut all = Vec::new();
@@ -194,7 +243,7 @@ fn print_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Inst
         all.extend(values.into_iter().map(|values| Row { values: (Arc::clone(&names), values) }));
     }
     let count = all.len();
-    printer::json(&SqlDocument {
+    let document = SqlDocument {
         lakeward: env!("CARGO_PKG_VERSION"),
         query: query.to_string(),
         columns,
@@ -202,6 +251,13 @@ fn print_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Inst
         truncated: rows.truncated(),
         notes: context.notes(),
         elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
-    })?;
+    };
+    if sink.is_file() {
+        let mut text = serde_json::to_vec(&document).map_err(|error| Error::Internal(error.to_string()))?;
+        text.push(b'\n');
+        sink.lines(&text)?;
+    } else {
+        printer::json(&document)?;
+    }
     Ok(count)
 }

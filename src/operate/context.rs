@@ -22,7 +22,7 @@ use super::notes::{Note, Notes};
 use super::rows::Rows;
 use super::session_tables::SESSION_SCHEMA;
 use super::stop::Stop;
-use super::{columns, functions, order, quote, statement};
+use super::{calls, columns, functions, order, quote, statement};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::lake::reader::{self, ReadOptions};
@@ -176,8 +176,9 @@ impl LakeContext {
     /// [`LakeContext::query`] in a certain way.
     pub(super) fn query_by(&self, sql: &str, limit: Option<usize>, strategy: Strategy) -> Result<Rows<'_>> {
         self.notes.clear();
-        let statement = statement::parse(sql)?;
-        let places = self.check_names(&statement)?;
+        let mut statement = statement::parse(sql)?;
+        let calls = calls::fold(&mut statement);
+        let places = self.check_names(&statement, &calls)?;
         for place in &places {
             let (path, is_parquet) = self.tables.file(place)?;
             if is_parquet {
@@ -266,18 +267,28 @@ impl LakeContext {
         }
     }
 
-    /// The places of the tables that a statement names. Unknown names are told with the nearest ids, which DataFusion does not know.
-    fn check_names(&self, statement: &Statement) -> Result<Vec<Place>> {
+    /// The places of the tables that a statement names, besides the functions that it `calls`. Unknown names are told with the
+    /// nearest ids, which DataFusion does not know.
+    fn check_names(&self, statement: &Statement, calls: &[String]) -> Result<Vec<Place>> {
         let mut places = Vec::new();
         let state = self.session.state();
         let references = state.resolve_table_references(statement).map_err(|error| self.error(&error))?;
+        let functions = state.table_functions();
+        if let Some(unknown) = calls.iter().find(|name| !functions.contains_key(*name)) {
+            return Err(calls::unknown(unknown, functions.keys().map(String::as_str)));
+        }
         for reference in references {
-            let of_datafusion = reference.schema() == Some(INFORMATION_SCHEMA)
-                || (reference.schema().is_none() && state.table_functions().contains_key(reference.table()));
-            if of_datafusion {
+            let called = reference.schema().is_none() && calls.iter().any(|name| name == reference.table());
+            if called || reference.schema() == Some(INFORMATION_SCHEMA) {
                 continue;
             }
-            places.push(self.tables.resolve(&reference)?);
+            let place = self.tables.resolve(&reference).map_err(|unknown| {
+                if reference.schema().is_none() && functions.contains_key(reference.table()) {
+                    return Error::Usage(format!("`{0}` is a function; write `{0}()`", reference.table()));
+                }
+                unknown
+            })?;
+            places.push(place);
             // In `us.zip.zip_ma` the first folder stands where SQL puts a catalogue.
             if let Some(above) = reference.catalog().filter(|above| *above != CATALOG) {
                 let catalog = LakeCatalog::new(Arc::clone(&self.tables), Some(above.to_string()));

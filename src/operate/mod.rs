@@ -3,8 +3,10 @@
 //! A statement is checked ([`statement`]: one query, nothing else), its table names are looked up ([`names`]) and answered by
 //! a catalogue that opens a table only when a query names it ([`catalog`]). Parquet goes through DataFusion's own reader; all
 //! other formats stream through [`crate::lake::reader`] ([`table`]) and get the types of the catalogue's profile ([`cells`]).
-//! No other module touches DataFusion.
+//! Errors of the lake pass through DataFusion whole ([`fault()`]). Besides this module only [`crate::functions`] touches
+//! DataFusion.
 
+mod calls;
 mod catalog;
 mod cells;
 mod columns;
@@ -35,9 +37,9 @@ pub use export::{Exported, export};
 pub use fault::{LakeFault, fault};
 pub use names::sql_name;
 pub use notes::{Note, NoteKind};
-pub use output::{Output, exists};
+pub use output::{Output, RowWriter, exists};
 pub use preview::{Preview, PreviewLimits, preview};
-pub use rows::{ResultColumn, Rows, texts};
+pub use rows::{CellForm, ResultColumn, Rows, texts};
 pub use run::{Outcome, OutcomeInput, run};
 pub use sql::join::Comparison;
 pub use sql::sql;

@@ -16,7 +16,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use tempfile::NamedTempFile;
 
-use super::rows::texts;
+use super::rows::{CellForm, texts};
 use crate::error::{Error, Result};
 
 /// Begin of the names of temporary files.
@@ -97,20 +97,20 @@ pub fn exists(path: &Path) -> Error {
     Error::Usage(format!("`{}` exists already; choose another name, or say that it may be overwritten", path.display()))
 }
 
-/// Writes batches of rows in one format.
-pub enum RowWriter {
+/// Writes batches of rows in one format to `W`.
+pub enum RowWriter<W: Write + Send> {
     /// Parquet, compressed with zstd.
-    Parquet(Box<ArrowWriter<File>>),
+    Parquet(Box<ArrowWriter<W>>),
     /// CSV in UTF-8 with a header; NULL is an empty cell.
-    Csv(Box<csv::Writer<BufWriter<File>>>),
+    Csv(Box<csv::Writer<BufWriter<W>>>),
 }
 
-impl RowWriter {
-    /// Writes Parquet of `schema` to `file`.
+impl<W: Write + Send> RowWriter<W> {
+    /// Writes Parquet of `schema` to `file`, which errors call `path`.
     ///
     /// # Errors
     /// [`Error::Usage`] for types that Parquet does not have.
-    pub fn parquet(file: File, schema: &Arc<Schema>, path: &Path) -> Result<Self> {
+    pub fn parquet(file: W, schema: &Arc<Schema>, path: &Path) -> Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -123,7 +123,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn csv(file: File, schema: &Arc<Schema>, path: &Path) -> Result<Self> {
+    pub fn csv(file: W, schema: &Arc<Schema>, path: &Path) -> Result<Self> {
         let mut writer = csv::Writer::from_writer(BufWriter::new(file));
         let names = schema.fields().iter().map(|field| field.name());
         writer.write_record(names).map_err(|error| csv_error(path, error))?;
@@ -144,7 +144,7 @@ impl RowWriter {
                 Ok(())
             }
             RowWriter::Csv(writer) => {
-                for row in texts(batch)? {
+                for row in texts(batch, CellForm::Data)? {
                     writer.write_record(row).map_err(|error| csv_error(path, error))?;
                 }
                 Ok(())

@@ -4,13 +4,15 @@ use std::collections::HashSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{Field, Schema};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
+use arrow::json::writer::{JsonArray, WriterBuilder};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::execution::SendableRecordBatchStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::context::LakeContext;
 use crate::error::{Error, Result};
@@ -73,7 +75,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The columns of the answer as its batches have them.
-    pub(super) fn schema(&self) -> &Arc<Schema> {
+    pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
@@ -140,29 +142,99 @@ fn unique_names<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     unique
 }
 
+/// What the text of a cell is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellForm {
+    /// To be looked at: bytes are cut, lists and structures written as `[{a: 1}]`.
+    Shown,
+    /// To be read by a program: bytes as hexadecimal digits, lists and structures as JSON.
+    Data,
+}
+
+/// Hexadecimal digits shown of a cell of bytes.
+const SHOWN_DIGITS: usize = 16;
+
 /// The cells of a batch as text, row by row; NULL is empty.
 ///
 /// # Errors
 /// [`Error::Internal`] for a type that has no text.
-pub fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>> {
-    let failed = |error: ArrowError| Error::Internal(error.to_string());
+pub fn texts(batch: &RecordBatch, form: CellForm) -> Result<Vec<Vec<String>>> {
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    for array in batch.columns() {
+        columns.push(match form {
+            CellForm::Shown if is_binary(array.data_type()) => plain(array)?.into_iter().map(cut).collect(),
+            CellForm::Data if array.data_type().is_nested() => json(array).map_or_else(|| plain(array), Ok)?,
+            _ => plain(array)?,
+        });
+    }
+    let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+    Ok((0..batch.num_rows())
+        .map(|_| columns.iter_mut().map(|cells| cells.next().unwrap_or_default()).collect())
+        .collect())
+}
+
+fn is_binary(data_type: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, FixedSizeBinary, LargeBinary};
+    matches!(data_type, Binary | LargeBinary | BinaryView | FixedSizeBinary(_))
+}
+
+fn cut(digits: String) -> String {
+    match digits.get(..SHOWN_DIGITS) {
+        Some(first) if digits.len() > SHOWN_DIGITS => format!("{first}… ({} bytes)", digits.len() / 2),
+        _ => digits,
+    }
+}
+
+fn plain(array: &ArrayRef) -> Result<Vec<String>> {
     let options = FormatOptions::default().with_display_error(true);
-    let columns: Vec<ArrayFormatter> = batch
-        .columns()
-        .iter()
-        .map(|array| ArrayFormatter::try_new(array, &options))
-        .collect::<std::result::Result<_, _>>()
-        .map_err(failed)?;
-    Ok((0..batch.num_rows()).map(|row| columns.iter().map(|column| column.value(row).to_string()).collect()).collect())
+    let cells = ArrayFormatter::try_new(array, &options);
+    let cells = cells.map_err(|error: ArrowError| Error::Internal(error.to_string()))?;
+    Ok((0..array.len()).map(|row| cells.value(row).to_string()).collect())
+}
+
+/// The cells as JSON; none for types that JSON does not have.
+fn json(array: &ArrayRef) -> Option<Vec<String>> {
+    const NAME: &str = "cell";
+    let batch = RecordBatch::try_from_iter_with_nullable([(NAME, Arc::clone(array), true)]).ok()?;
+    let mut text = Vec::new();
+    let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(&mut text);
+    writer.write(&batch).and_then(|()| writer.finish()).ok()?;
+    drop(writer);
+    let rows: Vec<Map<String, Value>> = serde_json::from_slice(&text).ok()?;
+    let cell = |row: &Map<String, Value>| match row.get(NAME) {
+        None | Some(Value::Null) => String::new(),
+        Some(value) => value.to_string(),
+    };
+    Some(rows.iter().map(cell).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use arrow::array::{BinaryArray, ListBuilder, StringBuilder};
+
     use super::*;
 
     #[test]
     fn equal_names_are_numbered_around_those_that_exist() {
         assert_eq!(unique_names(["id", "id", "id_2", "id"].into_iter()), ["id", "id_3", "id_2", "id_4"]);
         assert!(unique_names(std::iter::empty()).is_empty());
+    }
+
+    #[test]
+    fn nested_cells_and_bytes_are_written_for_their_reader() {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_value([Some("a, \"b\""), None]);
+        lists.append_null();
+        let bytes = BinaryArray::from_opt_vec(vec![Some(b"\x00\x01"), Some(&[255; 100])]);
+        let batch = RecordBatch::try_from_iter_with_nullable([
+            ("list", Arc::new(lists.finish()) as ArrayRef, true),
+            ("bytes", Arc::new(bytes) as ArrayRef, true),
+        ]);
+        let batch = batch.expect("a batch");
+        let shown = texts(&batch, CellForm::Shown).expect("texts");
+        assert_eq!(shown, [["[a, \"b\", ]", "0001"], ["", "ffffffffffffffff… (100 bytes)"]]);
+        let data = texts(&batch, CellForm::Data).expect("texts");
+        assert_eq!(data[0], [r#"["a, \"b\"",null]"#, "0001"]);
+        assert_eq!((data[1][0].as_str(), data[1][1].len()), ("", 200));
     }
 }

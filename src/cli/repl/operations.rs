@@ -10,6 +10,7 @@ use crate::cli::printer::{self, conversation};
 use crate::cli::sessions::write_new;
 use crate::cli::{interrupt, sql};
 use crate::error::{Error, Result};
+use crate::functions;
 use crate::operate::{self, LakeContext, Limits, PreviewLimits};
 use crate::recommend::RankedOperation;
 use crate::request::{Label, Operation};
@@ -43,7 +44,7 @@ impl Repl<'_> {
     fn with_context<T>(&mut self, work: impl FnOnce(&mut Self, &LakeContext) -> Result<T>) -> Result<T> {
         let context = match self.context.take() {
             Some(context) => context,
-            None => self.lakeward.context(Limits::default())?.stopping_when(interrupt::asked),
+            None => functions::context(&self.lakeward, Limits::default())?.stopping_when(interrupt::asked),
         };
         let outcome = operations::connect(&context, &self.store, &self.session).and_then(|()| work(self, &context));
         self.context = Some(context);
