@@ -9,7 +9,9 @@ pub mod minhash;
 pub mod normalise;
 pub mod number;
 pub mod pattern;
+pub mod signature;
 pub mod temporal;
+pub mod value_hash;
 
 pub use approximate::{ApproximateForm, Variation};
 pub use column::{ColumnSketch, ColumnSketchBuilder};

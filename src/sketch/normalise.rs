@@ -67,7 +67,7 @@ impl Value {
 }
 
 /// Text beyond this many bytes is hashed as it is: nobody joins on essays, and folding them is slow.
-const LONGEST_FOLDED: usize = 512;
+pub(super) const LONGEST_FOLDED: usize = 512;
 /// Word order is ignored up to this many words; longer texts are sentences.
 const MOST_REORDERED_WORDS: usize = 8;
 
@@ -122,7 +122,7 @@ impl Normaliser {
             if self.normal.starts_with('\'') {
                 self.normal.insert_str(0, "''");
             }
-        } else if self.normal.len() > LONGEST_FOLDED || number::looks_canonical(&self.normal) {
+        } else if self.normal.len() > LONGEST_FOLDED || number::is_canonical(self.normal.as_bytes()) {
             self.normal.insert(0, '\'');
         }
     }
@@ -131,7 +131,7 @@ impl Normaliser {
     pub fn word(&mut self, raw: &str) -> Value {
         self.normal.clear();
         self.fold(raw.trim());
-        Value { kind: Kind::Text, hash: tagged_hash(&self.normal, Tag::Text), number: f64::NAN }
+        Value { kind: Kind::Text, hash: tagged_hash(self.normal.as_bytes(), Tag::Text), number: f64::NAN }
     }
 
     /// Normalises one cell.
@@ -159,14 +159,18 @@ impl Normaliser {
             // Nothing but marks: `***`, `+++`. They mean what they look like.
             self.normal.push_str(cell);
         }
-        Value { kind: Kind::Text, hash: tagged_hash(&self.normal, Tag::Text), number: f64::NAN }
+        Value { kind: Kind::Text, hash: tagged_hash(self.normal.as_bytes(), Tag::Text), number: f64::NAN }
     }
 
     fn number_or_date(&mut self, cell: &str) -> Option<Value> {
         if let Some(number) = number::parse_plain(cell) {
             self.normal.push_str(number.canonical);
             let kind = if number.integer { Kind::Integer } else { Kind::Float };
-            return Some(Value { kind, hash: tagged_hash(number.canonical, Tag::Number), number: number.value });
+            return Some(Value {
+                kind,
+                hash: tagged_hash(number.canonical.as_bytes(), Tag::Number),
+                number: number.value,
+            });
         }
         if let Some(number) = number::parse_number(cell, &mut self.digits) {
             number::write_canonical(&number, &self.digits, &mut self.normal);
@@ -176,14 +180,14 @@ impl Normaliser {
                 Unit::None if number.integer => Kind::Integer,
                 Unit::None => Kind::Float,
             };
-            return Some(Value { kind, hash: tagged_hash(&self.normal, Tag::Number), number: number.value });
+            return Some(Value { kind, hash: tagged_hash(self.normal.as_bytes(), Tag::Number), number: number.value });
         }
         let moment = parse_date(cell, self.date_order)?;
         moment.write_iso(&mut self.normal);
         let kind = if moment.second > 0 { Kind::DateTime } else { Kind::Date };
         let day = days_from_epoch(moment.year, moment.month, moment.day.max(1));
         let number = day + f64::from(moment.second) / 86_400.0;
-        Some(Value { kind, hash: tagged_hash(&self.normal, Tag::Date), number })
+        Some(Value { kind, hash: tagged_hash(self.normal.as_bytes(), Tag::Date), number })
     }
 
     /// Writes the folded words of `text` into `self.normal`.
@@ -287,15 +291,16 @@ fn fold_ascii(text: &[u8], out: &mut String) {
 }
 
 #[derive(Clone, Copy)]
-enum Tag {
+pub(super) enum Tag {
     Number = 1,
     Date = 2,
     Text = 3,
 }
 
-fn tagged_hash(normal: &str, tag: Tag) -> u64 {
+#[inline]
+pub(super) fn tagged_hash(normal: &[u8], tag: Tag) -> u64 {
     // 0 is the hash of a missing value.
-    xxh3_64_with_seed(normal.as_bytes(), tag as u64).max(1)
+    xxh3_64_with_seed(normal, tag as u64).max(1)
 }
 
 /// `raw` without white space around it: [`str::trim`], but most cells are seen at once to have none.

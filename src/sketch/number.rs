@@ -245,12 +245,18 @@ pub fn write_canonical(number: &Number, digits: &str, out: &mut String) {
 }
 
 /// Whether [`write_canonical`] could have written `text`; says yes to some texts that it would not write.
-pub fn looks_canonical(text: &str) -> bool {
-    let figure = text.strip_suffix('%').unwrap_or(text);
-    let figure = figure.strip_prefix('-').unwrap_or(figure);
-    let (whole, fraction) = figure.split_once('.').unwrap_or((figure, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(whole) && digits(fraction) && (whole.len() == 1 || !whole.starts_with('0'))
+pub fn is_canonical(text: &[u8]) -> bool {
+    let figure = text.strip_suffix(b"%").unwrap_or(text);
+    let figure = figure.strip_prefix(b"-").unwrap_or(figure);
+    let whole = figure.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if whole == 0 || (whole > 1 && figure[0] == b'0') {
+        return false;
+    }
+    match &figure[whole..] {
+        [] => true,
+        [b'.', fraction @ ..] => !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
