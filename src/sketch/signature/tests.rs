@@ -33,7 +33,7 @@ proptest::proptest! {
     fn a_merge_is_the_signature_of_the_union(
         parts in vec(vec(0u64..4_000, 0..900), 0..6),
         capacity in 16usize..200,
-        turn in any::<prop::sample::Index>(),
+        turn in any::<proptest::sample::Index>(),
     ) {
         let whole = Signature::of(hashes(parts.iter().flatten().copied()), capacity);
         let signatures: Vec<_> = parts.iter().map(|part| Signature::of(hashes(part.iter().copied()), capacity)).collect();
@@ -64,11 +64,11 @@ proptest::proptest! {
     }
 
     #[test]
-    fn bytes_hold_the_signature(a in vec(any::<u64>(), 0..300), capacity in 0usize..200, at in any::<prop::sample::Index>()) {
+    fn bytes_hold_the_signature(a in vec(any::<u64>(), 0..300), capacity in 0usize..200, at in any::<proptest::sample::Index>()) {
         let signature = Signature::of(a, capacity);
         let mut bytes = signature.to_bytes();
         let (bits, last) = (bytes.len() * 8, bytes.len() - 1);
-        proptest::prop_assert_eq!(Signature::parse(&bytes).as_ref(), Ok(&signature));
+        proptest::prop_assert_eq!(Signature::parse(&bytes), Ok(signature.clone()));
         proptest::prop_assert!(Signature::parse(&bytes[..last]).is_err());
         bytes[at.index(bits) / 8] ^= 1 << (at.index(bits) % 8);
         if let Ok(other) = Signature::parse(&bytes) {
