@@ -88,9 +88,8 @@ fn every_query_of_the_slt_files() {
     assert!(files.len() >= 3, "{files:?}");
     let mut failures = Vec::new();
     for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "slt")) {
-        let mut runner = Runner::new(|| async {
-            functions::context(lakeward, Limits::default()).map(Database).map_err(Shown)
-        });
+        let mut runner =
+            Runner::new(|| async { functions::context(lakeward, Limits::default()).map(Database).map_err(Shown) });
         runner.with_column_validator(sqllogictest::strict_column_validator);
         if let Err(error) = runner.run_file(file) {
             failures.push(error.display(false).to_string());

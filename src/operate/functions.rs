@@ -16,7 +16,9 @@ use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::context::SessionContext;
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    ColumnarValue, DocSection, Documentation, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 
 use super::cells::{days, is_code};
 use crate::sketch::normalise::{Normaliser, without_footnotes};
@@ -37,7 +39,7 @@ pub fn all() -> Vec<ScalarUDF> {
             vec![datafusion::logical_expr::TypeSignature::Any(1), datafusion::logical_expr::TypeSignature::Any(2)],
             Volatility::Immutable,
         );
-        ScalarUDF::new_from_impl(ValueFunction { result, signature })
+        ScalarUDF::new_from_impl(ValueFunction { result, signature, documentation: result.documentation() })
     };
     [Form::Normal, Form::Number, Form::Date].map(function).into()
 }
@@ -57,19 +59,50 @@ enum Form {
     Date,
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct ValueFunction {
-    result: Form,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for ValueFunction {
-    fn name(&self) -> &str {
-        match self.result {
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
             Form::Normal => "value_normalize",
             Form::Number => "value_number",
             Form::Date => "value_date",
         }
+    }
+
+    fn documentation(self) -> Documentation {
+        let (description, example) = match self {
+            Form::Normal => (
+                "The normal form by which the index compares values: letter case, spaces, accents, footnote marks and ways of \
+                 writing numbers and dates put aside; NULL for a missing value",
+                "SELECT value_normalize(' Curaçao*') = value_normalize('curacao')",
+            ),
+            Form::Number => {
+                ("The number written in a cell, else NULL", "SELECT value_number('$1,234.50'), value_number('50%')")
+            }
+            Form::Date => ("The day written in a cell, else NULL", "SELECT value_date('3/4/2020', 'day_first')"),
+        };
+        let section = DocSection { include: true, label: "Lakeward", description: None };
+        Documentation::builder(section, description, format!("{}(x [, how])", self.name()))
+            .with_sql_example(example)
+            .with_argument("x", "a cell: text, or any other value, taken as its text")
+            .with_argument(
+                "how",
+                "how its column writes, words parted by commas: day_first or month_first for dates such as 03/04/2020, na_is_code \
+                 where NA is a value",
+            )
+            .build()
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ValueFunction {
+    result: Form,
+    signature: Signature,
+    documentation: Documentation,
+}
+
+impl ScalarUDFImpl for ValueFunction {
+    fn name(&self) -> &str {
+        self.result.name()
     }
 
     fn signature(&self) -> &Signature {
@@ -82,6 +115,10 @@ impl ScalarUDFImpl for ValueFunction {
             Form::Number => DataType::Float64,
             Form::Date => DataType::Date32,
         })
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        Some(&self.documentation)
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -3,7 +3,7 @@
 //! A statement is checked ([`statement`]: one query, nothing else), its table names are looked up ([`names`]) and answered by
 //! a catalogue that opens a table only when a query names it ([`catalog`]). Parquet goes through DataFusion's own reader; all
 //! other formats stream through [`crate::lake::reader`] ([`table`]) and get the types of the catalogue's profile ([`cells`]).
-//! Errors of the lake pass through DataFusion whole ([`fault()`]). Besides this module only [`crate::functions`] touches
+//! Errors of the lake pass through DataFusion whole ([`fault()`]). Besides this module only `functions` touches
 //! DataFusion.
 
 mod calls;

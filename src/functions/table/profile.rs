@@ -14,6 +14,7 @@ use crate::lake::profile::ColumnProfile;
 use crate::lake::semantic::{LogicalType, SemanticType};
 use crate::lakeward::Lakeward;
 use crate::operate::column_types;
+use crate::sketch::signature::{DEFAULT_CAPACITY, Signature};
 
 /// The columns: [`ColumnProfile`] says what most of them mean. `data_type` is what a query gets, `samples` are some of the
 /// values as written, `unit` and `description` what the publisher says.
@@ -43,6 +44,7 @@ pub(super) fn schema() -> SchemaRef {
         optional("weakness", DataType::Utf8),
         optional("unit", DataType::Utf8),
         optional("description", DataType::Utf8),
+        optional("signature", DataType::Binary),
     ])
 }
 
@@ -70,6 +72,8 @@ struct Row<'a> {
     weakness: Option<&'static str>,
     unit: Option<&'a str>,
     description: Option<&'a str>,
+    /// As hexadecimal digits, which is how bytes are read from rows.
+    signature: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -89,36 +93,63 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
     match named::table(lakeward, table)? {
         Named::File(path) => {
             let query = lakeward.query_table(&path)?;
-            let samples =
-                query.columns.iter().map(|column| values(column.sketch.samples.iter().map(|sample| &sample.1)));
-            of_columns(&query.path, &query.entry.profile.columns, samples.collect(), |_| None)
+            let kept = query.columns.iter().map(|column| KeptValues {
+                samples: column.sketch.samples.iter().map(|sample| sample.1.clone()).collect(),
+                signature: Some(signature(&column.sketch.hashes, column.sketch.bound)),
+            });
+            of_columns(&query.path, &query.entry.profile.columns, kept.collect(), |_| None)
         }
         Named::Lake(table, entry) => {
             let segment = lakeward.index().segment(table.segment)?;
-            let mut samples = Vec::with_capacity(entry.profile.columns.len());
+            let columns = &segment.columns;
+            let mut kept = Vec::with_capacity(entry.profile.columns.len());
             for column in segment.catalog.columns(table.table)? {
-                let kept = segment.columns.samples(segment.columns.record(column)?)?;
-                samples.push(values(kept.iter().map(|sample| sample.1)));
+                let record = columns.record(column)?;
+                // That of the first rows would pass for that of all.
+                let whole = !record.is_sampled();
+                kept.push(KeptValues {
+                    samples: columns.samples(record)?.into_iter().map(|sample| sample.1.to_string()).collect(),
+                    signature: whole
+                        .then(|| columns.hashes(record))
+                        .transpose()?
+                        .map(|hashes| signature(hashes, record.bound)),
+                });
             }
             let path: PathBuf = entry.file(&lakeward.place().lake)?;
             let said = |name: &str| entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(name));
-            of_columns(&path, &entry.profile.columns, samples, said)
+            of_columns(&path, &entry.profile.columns, kept, said)
         }
     }
 }
 
-fn values<V: ToString>(values: impl Iterator<Item = V>) -> Vec<String> {
-    values.map(|value| value.to_string()).collect()
+/// What is kept of the values of a column.
+struct KeptValues {
+    /// Some as written.
+    samples: Vec<String>,
+    /// The signature of all, in hexadecimal digits.
+    signature: Option<String>,
+}
+
+/// The signature of the normal forms whose `hashes` are all up to `bound`: what `minhash(value_normalize(x))` makes of the column.
+fn signature(hashes: &[u64], bound: u64) -> String {
+    let bytes = Signature::from_hashes(hashes, bound, DEFAULT_CAPACITY).to_bytes();
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for half in [byte >> 4, byte & 15] {
+            digits.push(char::from_digit(u32::from(half), 16).unwrap_or('0'));
+        }
+    }
+    digits
 }
 
 fn of_columns<'a>(
     path: &Path,
     columns: &'a [ColumnProfile],
-    samples: Vec<Vec<String>>,
+    kept: Vec<KeptValues>,
     said: impl Fn(&str) -> Option<&'a ColumnMetadata>,
 ) -> Result<RecordBatch> {
     let types = column_types(path, columns)?;
-    let rows = columns.iter().zip(types).zip(samples).enumerate().map(|(place, ((column, data_type), samples))| {
+    let rows = columns.iter().zip(types).zip(kept).enumerate().map(|(place, ((column, data_type), kept))| {
         let said = said(&column.name);
         Row {
             position: place + 1,
@@ -139,10 +170,11 @@ fn of_columns<'a>(
             quantiles: column.quantiles,
             patterns: column.patterns.iter().map(|(pattern, share)| Pattern { pattern, share: *share }).collect(),
             top: column.top.iter().map(|(value, cells)| Frequent { value, cells: *cells }).collect(),
-            samples,
+            samples: kept.samples,
             weakness: column.weakness.map(|weakness| weakness.reason()),
             unit: said.and_then(|said| said.unit.as_deref()),
             description: said.and_then(|said| said.description.as_deref()),
+            signature: kept.signature,
         }
     });
     let rows: Vec<Row> = rows.collect();
