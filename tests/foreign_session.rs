@@ -172,4 +172,7 @@ async fn many_calls_in_one_query_all_answer() {
     let parts: Vec<String> = (0..40).map(|n| format!("SELECT id FROM lake_search('table {n}', 2)")).collect();
     let rows = answer(&session, &format!("SELECT count(*) FROM ({})", parts.join(" UNION ALL "))).await;
     assert!(rows.contains("| 80 "), "{rows}");
+    let sql =
+        "SELECT (SELECT count(*) FROM lake_search('table', 2)) + (SELECT count(*) FROM lake_search('table', 3)) AS n";
+    assert!(answer(&session, sql).await.contains("| 5 "));
 }

@@ -51,12 +51,12 @@ impl sqllogictest::DB for Database {
     }
 }
 
-/// `I` for whole numbers, `R` for others, `T` for text, `?` for the rest.
+/// `I` for whole numbers, `R` for others, `T` for text and for true and false, `?` for the rest.
 fn kind(data_type: &str) -> DefaultColumnType {
     match data_type {
         integer if integer.starts_with("Int") || integer.starts_with("UInt") => DefaultColumnType::Integer,
         "Float32" | "Float64" => DefaultColumnType::FloatingPoint,
-        "Utf8" | "Utf8View" | "LargeUtf8" => DefaultColumnType::Text,
+        "Boolean" | "Utf8" | "Utf8View" | "LargeUtf8" => DefaultColumnType::Text,
         _ => DefaultColumnType::Any,
     }
 }

@@ -17,6 +17,7 @@ mod search;
 mod tables;
 mod unionable;
 
+use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -158,6 +159,23 @@ impl TableCall {
     }
 }
 
+impl fmt::Display for TableCall {
+    /// As SQL calls it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let or_null = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_string(), text);
+        let name = self.name();
+        match self {
+            Self::Tables | Self::Functions => write!(f, "{name}()"),
+            Self::Profile { table } => write!(f, "{name}({})", text(table)),
+            Self::Search { text: words, k } => write!(f, "{name}({}, {k})", text(words)),
+            Self::Unionable { table, k } => write!(f, "{name}({}, {k})", text(table)),
+            Self::Joinable { table, column, k } => write!(f, "{name}({}, {}, {k})", text(table), or_null(column)),
+            Self::Ask { text: words, table, k } => write!(f, "{name}({}, {}, {k})", text(words), or_null(table)),
+        }
+    }
+}
+
 /// The rows of `call` as a table, which searches each time it is read; planning and explaining a query reads nothing.
 pub fn provider(lakeward: &Lakeward, call: TableCall) -> Arc<dyn TableProvider> {
     Arc::new(provider::CallTable::new(lakeward, call))
@@ -169,4 +187,48 @@ pub fn functions(lakeward: &Lakeward) -> Vec<(&'static str, Arc<dyn TableFunctio
         (form.name, Arc::new(provider::CallFunction::new(lakeward, form)))
     };
     form::FORMS.iter().map(function).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn arguments_become_a_call_and_a_call_its_sql() {
+        let call =
+            |name: &str, arguments: &[ScalarValue]| TableCall::parse(name, arguments).map(|call| call.to_string());
+        let null = ScalarValue::Null;
+        assert_eq!(call("lake_search", &["it's".into(), 3_i64.into()]).unwrap(), "lake_search('it''s', 3)");
+        assert_eq!(call("lake_search", &["x".into(), null.clone()]).unwrap(), "lake_search('x', 10)");
+        assert_eq!(call("lake_joinable", &["t".into(), null, 5_u8.into()]).unwrap(), "lake_joinable('t', NULL, 5)");
+        let view = ScalarValue::Utf8View(Some("t".into()));
+        assert_eq!(call("lake_ask", &["x".into(), view]).unwrap(), "lake_ask('x', 't', 10)");
+        assert_eq!(call("lake_tables", &[]).unwrap(), "lake_tables()");
+    }
+
+    #[test]
+    fn what_cannot_be_called_shows_the_form() {
+        let wrong = |name: &str, arguments: &[ScalarValue]| match TableCall::parse(name, arguments) {
+            Err(Error::Usage(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        assert!(wrong("lake_serch", &[]).contains("there is lake_search"));
+        assert!(wrong("lake_ask", &[]).ends_with("write lake_ask(text [, table [, k]])"));
+        assert!(wrong("lake_search", &["x".into(), u64::MAX.into()]).contains("1 to 10000, not 18446744073709551615"));
+        assert!(wrong("lake_search", &["x".into(), "3".into()]).contains("a whole number, not Utf8"));
+        assert!(wrong("lake_profile", &["\n".into()]).contains("must not be empty"));
+    }
+
+    #[test]
+    fn every_function_has_a_form_and_a_schema() {
+        for (form, name) in form::FORMS.iter().zip(NAMES) {
+            assert_eq!(form.name, name);
+            let needed = form.parameters.iter().filter(|parameter| parameter.kind == form::ParameterKind::Text);
+            let arguments: Vec<ScalarValue> = needed.map(|_| "x".into()).collect();
+            let call = TableCall::parse(name, &arguments).unwrap();
+            assert_eq!(call.name(), name);
+            assert!(!call.schema().fields().is_empty() && form.example.contains(name));
+        }
+    }
 }

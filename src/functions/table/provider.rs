@@ -3,18 +3,20 @@
 //! Not on a thread of the session's runtime: in another program's session there may be none to be had, and the end of a
 //! runtime waits for threads of its own, while a query that is stopped must not wait for a search.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
-use datafusion::common::ScalarValue;
+use datafusion::common::{ScalarValue, TableReference};
+use datafusion::datasource::provider_as_source;
 use datafusion::error::{DataFusionError, Result as DataFusionResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
@@ -74,11 +76,19 @@ pub(super) struct CallTable {
     lakeward: Lakeward,
     call: TableCall,
     schema: SchemaRef,
+    /// The reading of the same rows under the name of the whole call.
+    named: Option<LogicalPlan>,
 }
 
 impl CallTable {
     pub(super) fn new(lakeward: &Lakeward, call: TableCall) -> Self {
-        Self { lakeward: lakeward.clone(), schema: call.schema(), call }
+        // DataFusion calls all scans of a function alike and takes scans of one name for one and the same, whatever the
+        // arguments were: of two subqueries only one would run.
+        let name = TableReference::bare(call.to_string());
+        let unnamed = Self { lakeward: lakeward.clone(), schema: call.schema(), call: call.clone(), named: None };
+        let scan = LogicalPlanBuilder::scan(name, provider_as_source(Arc::new(unnamed)), None);
+        let named = scan.and_then(LogicalPlanBuilder::build).ok();
+        Self { lakeward: lakeward.clone(), schema: call.schema(), call, named }
     }
 }
 
@@ -95,6 +105,10 @@ impl TableProvider for CallTable {
 
     fn table_type(&self) -> TableType {
         TableType::Temporary
+    }
+
+    fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
+        self.named.as_ref().map(Cow::Borrowed)
     }
 
     fn scan<'a, 'b, 'c, 'd, 'async_trait>(
@@ -149,6 +163,7 @@ impl PartitionStream for Answers {
         let builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), 1);
         let (batches, failed) = (builder.tx(), builder.tx());
         let (lakeward, call, columns) = (self.lakeward.clone(), self.call.clone(), self.columns.clone());
+        let schema = Arc::clone(&self.schema);
         let most_rows = context.session_config().batch_size().max(1);
         let search = move || {
             let turn = Turn::wait();
@@ -159,7 +174,7 @@ impl PartitionStream for Answers {
             let rows = guarded(|| call.rows(&lakeward))
                 .unwrap_or_else(|_| Err(Error::Internal(format!("{} panicked", call.name()))));
             drop(turn);
-            let rows = rows.map_err(fault).and_then(|rows| Ok(rows.project(&columns)?));
+            let rows = rows.and_then(|rows| under(rows, &columns, &schema)).map_err(fault);
             for piece in pieces(rows, most_rows) {
                 // Sending fails when the query needs no more rows.
                 if batches.blocking_send(piece).is_err() {
@@ -173,6 +188,14 @@ impl PartitionStream for Answers {
         }
         builder.build()
     }
+}
+
+/// These columns of `rows` under `schema`.
+fn under(rows: RecordBatch, columns: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
+    let arrays = columns.iter().map(|column| Arc::clone(rows.column(*column))).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)
+        .map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// The rows in batches of at most `most_rows`, or the error.
