@@ -42,12 +42,20 @@ pub fn runtime(py: Python<'_>) -> PyResult<Handle> {
     }
 }
 
-/// The codec of the session that a capsule is made for.
+/// The codec of the session that a capsule is made for: a catalogue is handed the codec's capsule, a table a session that
+/// has one.
+///
+/// # Errors
+/// A `UsageError` for anything else.
 pub fn codec(session: &Bound<'_, PyAny>) -> PyResult<FFI_LogicalExtensionCodec> {
     let py = session.py();
-    let capsule = session.call_method0(intern!(py, "__datafusion_logical_extension_codec__"))?;
-    let capsule: Bound<'_, PyCapsule> =
-        capsule.cast_into().map_err(|_| usage(py, "the session of `datafusion` gave no capsule with its codec"))?;
+    let capsule: Bound<'_, PyCapsule> = match session.cast::<PyCapsule>() {
+        Ok(capsule) => capsule.clone(),
+        Err(_) => session
+            .call_method0(intern!(py, "__datafusion_logical_extension_codec__"))?
+            .cast_into()
+            .map_err(|_| usage(py, "the session of `datafusion` gave no capsule with its codec"))?,
+    };
     let codec: NonNull<FFI_LogicalExtensionCodec> = capsule.pointer_checked(Some(CODEC))?.cast();
     // SAFETY: a capsule of this name holds such a codec; `lakeward` checks that `datafusion` has the version this was
     // built for before it makes any capsule.

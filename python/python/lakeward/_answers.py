@@ -40,11 +40,11 @@ _SHOWN_ROWS = 60
 """Rows that a representation shows."""
 
 
-class Answers(ArrowTable, Sequence[Row], Generic[Row]):
+class Answers(ArrowTable, Generic[Row]):
     """Ranked rows, best first.
 
-    A sequence of frozen dataclasses of :mod:`lakeward.types`; also a table that pyarrow, pandas and polars read, with the
-    columns of the SQL function that answers the same. Rows are made when they are first looked at.
+    Can be counted, indexed and iterated: rows are frozen dataclasses of :mod:`lakeward.types`, made when they are first
+    looked at. Also a table that pyarrow, pandas and polars read, with the columns of the SQL function that answers the same.
     """
 
     kind: str
@@ -77,6 +77,7 @@ class Answers(ArrowTable, Sequence[Row], Generic[Row]):
         """What there is to know besides: what could not be compared, what was left out."""
         return ()
 
+    # No `Sequence`: polars would take its rows for the table, not the Arrow stream.
     def _made(self) -> tuple[Row, ...]:
         if self._rows is None:
             self._rows = tuple([decode(self._row, document) for document in self._documents])

@@ -43,7 +43,8 @@ class ArrowTable:
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a ``polars.DataFrame``, without a copy. Needs ``polars``."""
-        return package("polars").DataFrame(self)
+        frame: polars.DataFrame = package("polars").DataFrame(self)
+        return frame
 
 
 def package(name: str) -> Any:
