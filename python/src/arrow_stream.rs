@@ -6,15 +6,18 @@ use std::fmt::Write;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow::datatypes::SchemaRef;
+use arrow::array::{Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::FFI_ArrowSchema;
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::parquet::arrow::ArrowWriter;
 use lakeward::Error;
+use lakeward::guard::guarded;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -129,7 +132,11 @@ impl Write for Cut {
 #[pyfunction]
 pub fn write_table(py: Python<'_>, table: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<()> {
     let reader = reader(table)?;
-    work::run(py, move |stop| write(reader, &path, &|| stop.asked()))
+    work::run(py, move |stop| {
+        // Whatever the writer does not expect of another library's data ends here.
+        let written = guarded(|| write(reader, &path, &|| stop.asked()));
+        written.unwrap_or_else(|_| Err(Error::Usage("no Parquet file can be made of this table".into())))
+    })
 }
 
 fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
@@ -147,13 +154,36 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
 fn write(reader: ArrowArrayStreamReader, path: &Path, stopped: &dyn Fn() -> bool) -> lakeward::Result<()> {
     let unusable = |error: &dyn std::fmt::Display| Error::Usage(format!("the table cannot be searched with: {error}"));
     let file = File::create(path).map_err(|error| Error::io("create", path, error))?;
-    let mut writer = ArrowWriter::try_new(file, reader.schema(), None).map_err(|error| unusable(&error))?;
+    let fields = reader.schema().fields().iter().map(|field| unpacked(field)).collect::<Fields>();
+    let schema = Arc::new(Schema::new(fields));
+    let mut writer = ArrowWriter::try_new(file, schema.clone(), None).map_err(|error| unusable(&error))?;
     for batch in reader {
         if stopped() {
             return Err(Error::Interrupted);
         }
-        writer.write(&batch.map_err(|error| unusable(&error))?).map_err(|error| unusable(&error))?;
+        let batch = batch.map_err(|error| unusable(&error))?;
+        let columns = batch.columns().iter().zip(schema.fields());
+        let columns: Result<Vec<_>, _> = columns.map(|(column, field)| cast(column, field.data_type())).collect();
+        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        columns
+            .and_then(|columns| RecordBatch::try_new_with_options(schema.clone(), columns, &rows))
+            .map_err(|error| unusable(&error))
+            .and_then(|batch| writer.write(&batch).map_err(|error| unusable(&error)))?;
     }
     writer.close().map_err(|error| unusable(&error))?;
     Ok(())
+}
+
+/// `field` without dictionaries, of which the Parquet writer knows only some.
+fn unpacked(field: &Field) -> Field {
+    let data_type = match field.data_type() {
+        DataType::Dictionary(_, values) => unpacked(&Field::new("", values.as_ref().clone(), true)).data_type().clone(),
+        DataType::List(item) => DataType::List(Arc::new(unpacked(item))),
+        DataType::LargeList(item) => DataType::LargeList(Arc::new(unpacked(item))),
+        DataType::FixedSizeList(item, length) => DataType::FixedSizeList(Arc::new(unpacked(item)), *length),
+        DataType::Struct(parts) => DataType::Struct(parts.iter().map(|part| unpacked(part)).collect()),
+        data_type => data_type.clone(),
+    };
+    // Publishers' keys and values say nothing of the values, and pandas' speak of columns that are not there.
+    Field::new(field.name(), data_type, field.is_nullable())
 }

@@ -102,12 +102,12 @@ def _is_pandas(table: object) -> bool:
 
 
 def _from_pandas(frame: Any) -> Any:
-    """A data frame's columns; its index is one of them where it has a name."""
+    """A data frame's columns; its index is the first of them where it has a name."""
     pyarrow = package("pyarrow")
-    named = all(name is not None for name in frame.index.names)
-    frame = frame.rename(columns=str)
     try:
-        return pyarrow.Table.from_pandas(frame, preserve_index=named)
+        if all(name is not None for name in frame.index.names):
+            frame = frame.reset_index()
+        return pyarrow.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
         reason = "; ".join(str(argument) for argument in error.args)
         raise UsageError(
