@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import lakeward
+import pytest
 
 SAMPLE = Path(__file__).resolve().parents[2] / "lake"
 

@@ -8,13 +8,12 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
+import lakeward
 import pandas
 import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
-
-import lakeward
 from lakeward import errors
 
 COUNTRIES = {"land": ["France", "Chad", "Peru", "Japan"], "visits": [3, 1, 2, 5]}

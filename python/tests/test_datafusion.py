@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import lakeward
 import pandas
 import pyarrow
 import pytest
-
-import lakeward
 from lakeward import errors
 
 datafusion = pytest.importorskip("datafusion")
@@ -86,9 +85,7 @@ def test_aggregates_over_several_partitions(ctx: datafusion.SessionContext) -> N
     ctx.register_record_batches("one", [[batch] for batch in table.to_batches(max_chunksize=2_000)])
     table = pyarrow.table({"y": list(range(500, 1500))})
     ctx.register_record_batches("two", [[batch] for batch in table.to_batches(max_chunksize=100)])
-    exact = rows(
-        ctx, "SELECT containment((SELECT minhash(x) FROM one), (SELECT minhash(y) FROM two)) AS share"
-    )
+    exact = rows(ctx, "SELECT containment((SELECT minhash(x) FROM one), (SELECT minhash(y) FROM two)) AS share")
     assert exact == [{"share": 0.5}]
     jaccard = rows(ctx, "SELECT jaccard((SELECT minhash(x) FROM one), (SELECT minhash(y) FROM two)) AS share")
     assert jaccard[0]["share"] == pytest.approx(1 / 3)

@@ -8,9 +8,8 @@ import re
 import warnings
 from pathlib import Path
 
-import pytest
-
 import lakeward
+import pytest
 from lakeward import errors
 
 

@@ -6,9 +6,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pytest
-
 import lakeward
+import pytest
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -45,7 +44,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> lakeward.Lake:
     folder = tmp_path_factory.mktemp("hostile")
     rows = "\n".join(f"<b onmouseover=x>K{number:03}</b>,{HOSTILE}" for number in range(40))
     for name in ("one <img src=x onerror=alert(1)>", "two \u202e\x1b[31m"):
-        (folder / f"{name}.csv").write_text(f"key {HOSTILE},\"<i>'name\"\"\"\n{rows}\n")
+        (folder / f"{name}.csv").write_text(f'key {HOSTILE},"<i>\'name"""\n{rows}\n')
     return lakeward.index(folder, progress=False, llm=False)
 
 
@@ -71,7 +70,24 @@ def pages(lake: lakeward.Lake) -> list[str]:
 def test_no_text_of_a_lake_becomes_markup(hostile: lakeward.Lake) -> None:
     for page in pages(hostile):
         tags = parsed(page)
-        assert tags.seen <= {"div", "style", "table", "caption", "thead", "tbody", "tr", "th", "td", "code", "span", "br", "details", "summary", "p", "em"}
+        assert tags.seen <= {
+            "div",
+            "style",
+            "table",
+            "caption",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "code",
+            "span",
+            "br",
+            "details",
+            "summary",
+            "p",
+            "em",
+        }
         assert tags.attributes <= {"class", "style"}
         assert "\u202e" not in page and "\x1b" not in page
     table = hostile.tables()[0].table

@@ -7,9 +7,8 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-
 import lakeward
+import pytest
 from conftest import SAMPLE
 from lakeward import errors, types
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import lakeward
 import pandas
 import pytest
-
-import lakeward
 from lakeward import errors
 
 

@@ -13,9 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 import lakeward
+import pytest
 from conftest import SAMPLE
 
 PATIENCE = 0.2

@@ -9,7 +9,8 @@
 An answer is a sequence of typed rows, shows itself in a notebook, and is a table for pyarrow, pandas and polars.
 """
 
-from ._answers import Answers, Profile, Recommendation, SqlRows, Tables
+from . import errors, types
+from ._answers import Answers, JoinAnswers, Profile, Recommendation, SqlRows, Tables
 from ._lake import Lake, index, open
 from ._lakeward import __version__
 from ._session import Session
@@ -17,6 +18,7 @@ from .errors import LakewardError, LakewardWarning
 
 __all__ = [
     "Answers",
+    "JoinAnswers",
     "Lake",
     "LakewardError",
     "LakewardWarning",

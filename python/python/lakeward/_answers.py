@@ -112,7 +112,7 @@ class Answers(ArrowTable, Generic[Row]):
         return _html.page(self, _SHOWN_ROWS)
 
 
-class Joinable(Answers[JoinAnswer]):
+class JoinAnswers(Answers[JoinAnswer]):
     """Tables that can be joined, best first."""
 
     composite_keys: tuple[CompositeKey, ...]
@@ -146,9 +146,7 @@ class Recommendation(Answers[RankedTable]):
     """The language model that helped, with what it cost."""
 
     def __init__(self, document: Mapping[str, Any], found: _lakeward.Found) -> None:
-        super().__init__(
-            "ask", RankedTable, document["tables"], found, document["request"], document["elapsed_ms"]
-        )
+        super().__init__("ask", RankedTable, document["tables"], found, document["request"], document["elapsed_ms"])
         self.operations = tuple([decode(RankedOperation, operation) for operation in document["operations"]])
         self.signals = decode(Signals, document["signals"])
         self.spec = decode(TaskSpec, document["spec"])
@@ -264,7 +262,9 @@ class SqlRows(ArrowTable):
 
     def __repr__(self) -> str:
         header = [shown(name, 40) for name in self._batches.names]
-        cells = [["NULL" if cell is None else shown(cell, 40) for cell in row] for row in self._batches.texts(_SHOWN_ROWS)]
+        cells = [
+            ["NULL" if cell is None else shown(cell, 40) for cell in row] for row in self._batches.texts(_SHOWN_ROWS)
+        ]
         more = [f"… {len(self) - len(cells)} more rows"] if len(self) > len(cells) else []
         return "\n".join([columns(header, cells) if header else "no columns", *more])
 
@@ -277,14 +277,12 @@ class SqlRows(ArrowTable):
 def searched(found: _lakeward.Found) -> Answers[SearchAnswer]:
     """The answer to a search."""
     said = document(found)
-    return Answers(
-        "search", SearchAnswer, said["answers"], found, said["query"], said["elapsed_ms"]
-    )
+    return Answers("search", SearchAnswer, said["answers"], found, said["query"], said["elapsed_ms"])
 
 
-def joined(found: _lakeward.Found, query: str) -> Joinable:
+def joined(found: _lakeward.Found, query: str) -> JoinAnswers:
     """The answer to a join search with the table shown as ``query``."""
-    return Joinable(document(found), found, query)
+    return JoinAnswers(document(found), found, query)
 
 
 def united(found: _lakeward.Found, query: str) -> Answers[UnionAnswer]:

@@ -41,14 +41,20 @@ def page(answers: Any, most: int) -> str:
 
 def rows(names: Sequence[str], texts: Sequence[Sequence[str | None]], count: int, notes: Iterable[str]) -> str:
     """The first rows of a query's result of ``count`` rows."""
-    lines = [[_cell('<span class="quiet">NULL</span>' if text is None else escaped(text, 120)) for text in row] for row in texts]
+    lines = [
+        [_cell('<span class="quiet">NULL</span>' if text is None else escaped(text, 120)) for text in row]
+        for row in texts
+    ]
     body = _table("", [escaped(name, 60) for name in names], lines)
     return _framed(body, _more(count, len(lines)), *[f'<div class="quiet">{escaped(note)}</div>' for note in notes])
 
 
 def turns(name: str, history: Iterable[Turn]) -> str:
     """The turns of the session ``name``, which is escaped already."""
-    lines = [[_number(turn.number), _cell(escaped(turn.text)), _cell(escaped(", ".join(turn.tables[:5])))] for turn in history]
+    lines = [
+        [_number(turn.number), _cell(escaped(turn.text)), _cell(escaped(", ".join(turn.tables[:5])))]
+        for turn in history
+    ]
     return _framed(_table(f"session <code>{name}</code>", ["", "request", "tables"], lines))
 
 
@@ -103,7 +109,9 @@ def _search_row(place: int, answer: SearchAnswer) -> list[str]:
 
 
 def _join_row(place: int, answer: JoinAnswer) -> list[str]:
-    pairs = [f"<code>{escaped(pair.query_column, 60)}</code> = <code>{escaped(pair.column, 60)}</code>" for pair in answer.on]
+    pairs = [
+        f"<code>{escaped(pair.query_column, 60)}</code> = <code>{escaped(pair.column, 60)}</code>" for pair in answer.on
+    ]
     matches = [
         f"<code>{escaped(match.query, 60)}</code> = <code>{escaped(match.candidate, 60)}</code>"
         for match in answer.matches
@@ -118,7 +126,11 @@ def _join_row(place: int, answer: JoinAnswer) -> list[str]:
         _cell("<br>".join(pairs)),
         _cell(_bar(answer.containment, f"{about}{answer.containment:.0%}"), "n"),
         _number(answer.rows),
-        _cell(escaped(answer.reason) + _folded("matching values", matches) + _folded("adds", [adds + more] if adds else [])),
+        _cell(
+            escaped(answer.reason)
+            + _folded("matching values", matches)
+            + _folded("adds", [adds + more] if adds else [])
+        ),
     ]
 
 
@@ -148,8 +160,15 @@ def _ask_row(place: int, table: RankedTable) -> list[str]:
         f"{_bar(utility.intention)} fit to the intention",
         f"{_bar(utility.operation)} fit to the operation",
     ]
-    checks = [("granularity", table.fit.granularity), ("richness", table.fit.richness), ("compatibility", table.fit.compatibility)]
-    seen = [f"{'✓' if check.met else '✗'} {escaped(name, 60)}: {escaped(check.evidence)}" for name, check in [*checks, *table.fit.constraints]]
+    checks = [
+        ("granularity", table.fit.granularity),
+        ("richness", table.fit.richness),
+        ("compatibility", table.fit.compatibility),
+    ]
+    seen = [
+        f"{'✓' if check.met else '✗'} {escaped(name, 60)}: {escaped(check.evidence)}"
+        for name, check in [*checks, *table.fit.constraints]
+    ]
     return [
         _number(place),
         _name(table.table, table.title),
@@ -167,7 +186,9 @@ def _operations(operations: Sequence[RankedOperation]) -> str:
         sql = [f"<code>{escaped(operation.sql, 2000)}</code>"] if operation.sql else []
         asked = ""
         if operation.question is not None:
-            choices = [f"{place}. {escaped(choice.label)}" for place, choice in enumerate(operation.question.choices, 1)]
+            choices = [
+                f"{place}. {escaped(choice.label)}" for place, choice in enumerate(operation.question.choices, 1)
+            ]
             asked = "<br>".join(["", f"<em>{escaped(operation.question.text)}</em>", *choices])
         reason = escaped(operation.reason) + asked + _folded("what has to hold", met) + _folded("SQL", sql)
         lines.append([_cell(escaped(operation.kind)), _cell(_bar(operation.score), "n"), _cell(reason)])
@@ -211,5 +232,9 @@ _LAYOUTS: dict[str, tuple[Any, list[str], Any]] = {
     "union": (_quoted("tables to append to"), ["", "table", "score", "columns", "new rows", "reason"], _union_row),
     "ask": (_quoted("tables for"), ["", "table", "utility", "for", "size", "reason"], _ask_row),
     "tables": (lambda answers: f"{len(answers):,} tables", ["table", "rows", "columns", "title"], _table_row),
-    "profile": (_profile_caption, ["", "column", "type", "missing", "distinct", "unique", "span", "most frequent"], _column_row),
+    "profile": (
+        _profile_caption,
+        ["", "column", "type", "missing", "distinct", "unique", "span", "most frequent"],
+        _column_row,
+    ),
 }

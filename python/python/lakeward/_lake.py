@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _answers, _lakeward
-from ._answers import Answers, Joinable, Profile, Recommendation, SqlRows, Tables
+from ._answers import Answers, JoinAnswers, Profile, Recommendation, SqlRows, Tables
 from ._decode import decode
 from ._query_table import TableLike, query_table, titled
 from ._session import Session
@@ -54,7 +54,7 @@ class Lake:
         """The best ``k`` tables for a text: words, names, topics, values."""
         return _answers.searched(self._lake.search(_words(text), k))
 
-    def join(self, table: TableLike, column: str | Sequence[str] | None = None, k: int = 10) -> Joinable:
+    def join(self, table: TableLike, column: str | Sequence[str] | None = None, k: int = 10) -> JoinAnswers:
         """The best ``k`` tables to join with ``table``.
 
         ``column`` is its key; several are a key together; without one the column is taken that serves best.

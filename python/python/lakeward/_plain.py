@@ -23,7 +23,13 @@ def text(answers: Any, most: int) -> str:
     if len(answers) > most:
         lines.append(f"… {len(answers) - most} more")
     if answers.kind == "ask":
-        lines += ["", *[f"{operation.score:4.0%}  {operation.kind}: {shown(operation.reason, 160)}" for operation in answers.operations]]
+        lines += [
+            "",
+            *[
+                f"{operation.score:4.0%}  {operation.kind}: {shown(operation.reason, 160)}"
+                for operation in answers.operations
+            ],
+        ]
         if answers.question is not None:
             lines.append(shown(answers.question.text, 200))
     lines += [f"note: {shown(note)}" for note in answers.notes]

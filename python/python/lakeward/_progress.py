@@ -17,7 +17,7 @@ class Progress:
     """Called with the state of a build, shows it; as a context manager takes it away at the end."""
 
     def __init__(self, wanted: bool) -> None:
-        self._notebook = _notebook() if wanted else None
+        self._notebook: Any = _notebook() if wanted else None
         self._terminal = wanted and self._notebook is None and sys.stderr is not None and sys.stderr.isatty()
         self._begun = time.monotonic()
         self._handle: Any = None

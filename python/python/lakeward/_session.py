@@ -86,7 +86,10 @@ class Session:
         return True
 
     def __repr__(self) -> str:
-        turns = [f"{turn.number}. {shown(turn.text, 100)} → {shown(', '.join(turn.tables[:3]), 100)}" for turn in self.history]
+        turns = [
+            f"{turn.number}. {shown(turn.text, 100)} → {shown(', '.join(turn.tables[:3]), 100)}"
+            for turn in self.history
+        ]
         return "\n".join([f"Session({self.id!r})", *turns])
 
     def _repr_html_(self) -> str:

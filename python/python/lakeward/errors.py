@@ -57,9 +57,10 @@ class LakewardError(Exception):
         self.nearest = tuple(nearest)
         self.path = path
         self._errno = errno
-        # Python's own attributes of a file's error, which are not set by a message alone.
+        # Python's own attributes of a file's error, which a message alone does not set.
         if isinstance(self, OSError):
-            self.errno, self.filename, self.strerror = errno, path, message
+            for name, value in (("errno", errno), ("filename", path), ("strerror", message)):
+                setattr(self, name, value)
 
     def __str__(self) -> str:
         return f"{self.message}; {self.hint}" if self.hint else self.message
