@@ -106,9 +106,9 @@ def test_answers_show_reasons_alignment_and_bars(lake: lakeward.Lake) -> None:
     assert "←" in union and "new rows" in union
     ask = lake.ask("average life expectancy per continent")._repr_html_()
     assert "Aggregate" in ask and "SQL" in ask and "relevance" in ask
-    for page in (page, union, ask, lake.profile("geo/countries")._repr_html_(), lake.tables()._repr_html_()):
-        parsed(page)
-        assert len(page) < 200_000
+    for shown in (page, union, ask, lake.profile("geo/countries")._repr_html_(), lake.tables()._repr_html_()):
+        parsed(shown)
+        assert len(shown) < 200_000
     assert "nothing found" in lake.search("qqqqzzzz xxyyqq")._repr_html_()
 
 

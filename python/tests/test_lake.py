@@ -113,7 +113,8 @@ def test_sql_over_tables_and_functions(lake: lakeward.Lake) -> None:
     rows = lake.sql("SELECT name FROM geo.countries WHERE iso = 'FR'")
     assert rows.to_dicts() == [{"name": "France"}]
     joined = lake.sql(
-        "SELECT j.id, t.rows FROM lake_joinable('geo/countries', 'iso', 3) j JOIN lake_tables() t USING (id) ORDER BY j.rank"
+        "SELECT j.id, t.rows FROM lake_joinable('geo/countries', 'iso', 3) j JOIN lake_tables() t USING (id) "
+        "ORDER BY j.rank"
     )
     assert len(joined) == 3
     assert "name" in repr(rows) and "France" in repr(rows)

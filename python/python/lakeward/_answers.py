@@ -44,7 +44,8 @@ class Answers(ArrowTable, Generic[Row]):
     """Ranked rows, best first.
 
     Can be counted, indexed and iterated: rows are frozen dataclasses of :mod:`lakeward.types`, made when they are first
-    looked at. Also a table that pyarrow, pandas and polars read, with the columns of the SQL function that answers the same.
+    looked at. Also a table that pyarrow, pandas and polars read, with the columns of the SQL function that answers the
+    same.
     """
 
     kind: str

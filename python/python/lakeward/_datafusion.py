@@ -1,7 +1,7 @@
 """The lake in a session of the PyPI package ``datafusion``.
 
-What crosses between the two libraries are structures of ``datafusion-ffi``, whose layout belongs to one major version of
-DataFusion: with another one the process would crash, so the version is checked before anything is handed over.
+What crosses between the two libraries are structures of ``datafusion-ffi``, whose layout belongs to one major version
+of DataFusion: with another one the process would crash, so the version is checked before anything is handed over.
 """
 
 from __future__ import annotations

@@ -134,8 +134,8 @@ class Lake:
     def register(self, ctx: datafusion.SessionContext) -> None:
         """Makes the lake known to a ``datafusion.SessionContext`` of the PyPI package ``datafusion`` 55.
 
-        Its tables become ``lake.folder.name``; ``lake_search``, ``lake_joinable`` and the other table functions, the scalar
-        functions and the aggregates can be called in its SQL. What is registered is the snapshot: after
+        Its tables become ``lake.folder.name``; ``lake_search``, ``lake_joinable`` and the other table functions, the
+        scalar functions and the aggregates can be called in its SQL. What is registered is the snapshot: after
         :meth:`refresh`, register again.
         """
         from . import _datafusion
@@ -153,9 +153,9 @@ def open(
 ) -> Lake:
     """Opens the indexed lake in the folder ``path``, else in the nearest folder upward that holds an index.
 
-    ``index`` is the folder of its index, by default ``.lakeward`` in that of the lake. ``llm_url`` and ``llm_model`` name a
-    language model on an OpenAI-compatible server; without them that of ``LAKEWARD_LLM_URL``, ``LAKEWARD_LLM_MODEL`` or the
-    lake's ``lakeward.toml`` is used where there is one, and none with ``llm=False``.
+    ``index`` is the folder of its index, by default ``.lakeward`` in that of the lake. ``llm_url`` and ``llm_model``
+    name a language model on an OpenAI-compatible server; without them that of ``LAKEWARD_LLM_URL``,
+    ``LAKEWARD_LLM_MODEL`` or the lake's ``lakeward.toml`` is used where there is one, and none with ``llm=False``.
 
     Raises :class:`lakeward.errors.NoIndex` where the lake was never indexed.
     """
@@ -177,10 +177,11 @@ def index(
 ) -> Lake:
     """Indexes the lake in the folder ``path``, or brings its index up to date, and opens it.
 
-    Only files that changed are read. ``rebuild`` forgets the old index, ``repair`` checks every byte of it and reads again
-    what is damaged, ``records`` is a file of catalogue records, ``sample_rows`` reads only so many rows of each table.
-    ``progress`` shows a bar in a notebook and on a terminal. Interrupted by Ctrl-C, what was read so far is kept, and the
-    next call goes on from there. The other arguments are those of :func:`open`. What was done is in :attr:`Lake.stats`.
+    Only files that changed are read. ``rebuild`` forgets the old index, ``repair`` checks every byte of it and reads
+    again what is damaged, ``records`` is a file of catalogue records, ``sample_rows`` reads only so many rows of each
+    table. ``progress`` shows a bar in a notebook and on a terminal. Interrupted by Ctrl-C, what was read so far is
+    kept, and the next call goes on from there. The other arguments are those of :func:`open`. What was done is in
+    :attr:`Lake.stats`.
     """
     from ._progress import Progress
 

@@ -1,4 +1,4 @@
-"""The table that a search starts from: an id, a file, or a table in memory, which becomes a file for as long as it is needed."""
+"""The table that a search starts from: an id, a file, or a table in memory, which becomes a file while it is needed."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from .types import Constraints, Step, Turn
 class Session:
     """A conversation: each request is understood with those before it.
 
-    :meth:`lakeward.Lake.session` begins or opens one, :meth:`lakeward.Lake.resume` goes on with one. The same session can be
-    resumed in the command line and there in Python. Turns asked from several threads come one after the other; a turn that
-    is interrupted did not happen.
+    :meth:`lakeward.Lake.session` begins or opens one, :meth:`lakeward.Lake.resume` goes on with one. The same session
+    can be resumed in the command line and there in Python. Turns asked from several threads come one after the other; a
+    turn that is interrupted did not happen.
     """
 
     def __init__(self, session: _lakeward.Session) -> None:

@@ -21,5 +21,5 @@ def columns(header: list[str], rows: list[list[str]]) -> str:
     """A table of plain text; all columns but the last have the width of their widest cell."""
     lines = [header, *rows]
     widths = [max(len(line[place]) for line in lines) for place in range(len(header) - 1)]
-    padded = ["  ".join([*(cell.ljust(width) for cell, width in zip(line, widths)), line[-1]]) for line in lines]
+    padded = ["  ".join([*map(str.ljust, line, widths), line[-1]]) for line in lines]
     return "\n".join(line.rstrip() for line in padded)

@@ -1,7 +1,7 @@
 """The rows of answers: frozen dataclasses with the fields of the library's own documents.
 
-Shares, scores and likenesses are 0 to 1, greater is better, unless a field says otherwise. A field that a document leaves
-out has its default.
+Shares, scores and likenesses are 0 to 1, greater is better, unless a field says otherwise. A field that a document
+leaves out has its default.
 """
 
 from .described import (
