@@ -5,6 +5,7 @@ Colours are those of the page, thinned, so that light and dark themes both read 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ def page(answers: Any, most: int) -> str:
     rest = [_more(len(answers), len(lines))]
     if answers.kind == "ask":
         rest.append(_operations(answers.operations))
-    rest += [f'<div class="quiet">{escaped(note)}</div>' for note in answers.notes]
+    rest += [f'<div class="quiet">{_said(note)}</div>' for note in answers.notes]
     return _framed(body, *rest)
 
 
@@ -46,7 +47,7 @@ def rows(names: Sequence[str], texts: Sequence[Sequence[str | None]], count: int
         for row in texts
     ]
     body = _table("", [escaped(name, 60) for name in names], lines)
-    return _framed(body, _more(count, len(lines)), *[f'<div class="quiet">{escaped(note)}</div>' for note in notes])
+    return _framed(body, _more(count, len(lines)), *[f'<div class="quiet">{_said(note)}</div>' for note in notes])
 
 
 def turns(name: str, history: Iterable[Turn]) -> str:
@@ -93,6 +94,11 @@ def _name(table: str, title: str) -> str:
     return _cell(f"<code>{escaped(table, 120)}</code>" + (f'<br><span class="quiet">{said}</span>' if said else ""))
 
 
+def _said(sentence: str) -> str:
+    """A sentence of the library, which names things in backticks."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped(sentence))
+
+
 def _folded(summary: str, lines: Sequence[str]) -> str:
     """Lines that are shown on a click."""
     return f"<details><summary>{summary}</summary>{'<br>'.join(lines)}</details>" if lines else ""
@@ -104,7 +110,7 @@ def _search_row(place: int, answer: SearchAnswer) -> list[str]:
         _name(answer.table, answer.title),
         _cell(_bar(answer.score, f"{answer.score:.2f}"), "n"),
         _number(answer.rows),
-        _cell(escaped(answer.reason)),
+        _cell(_said(answer.reason)),
     ]
 
 
@@ -149,7 +155,7 @@ def _union_row(place: int, answer: UnionAnswer) -> list[str]:
         _cell(_bar(answer.score, f"{answer.score:.2f}"), "n"),
         _cell(_bar(len(answer.alignment) / max(asked, 1), f"{len(answer.alignment)} of {asked}"), "n"),
         _cell(new, "n"),
-        _cell(escaped(answer.reason) + _folded("columns", [*pairs, *missing, *extra])),
+        _cell(_said(answer.reason) + _folded("columns", [*pairs, *missing, *extra])),
     ]
 
 
@@ -166,7 +172,7 @@ def _ask_row(place: int, table: RankedTable) -> list[str]:
         ("compatibility", table.fit.compatibility),
     ]
     seen = [
-        f"{'✓' if check.met else '✗'} {escaped(name, 60)}: {escaped(check.evidence)}"
+        f"{'✓' if check.met else '✗'} {escaped(name, 60)}: {_said(check.evidence)}"
         for name, check in [*checks, *table.fit.constraints]
     ]
     return [
@@ -175,22 +181,22 @@ def _ask_row(place: int, table: RankedTable) -> list[str]:
         _cell(_bar(utility.total, f"{utility.total:.2f}"), "n"),
         _cell(escaped(table.operation)),
         _cell("–" if table.record else f"{table.rows:,} × {table.columns:,}", "n"),
-        _cell(escaped(table.reason) + _folded("why", [*parts, *seen])),
+        _cell(_said(table.reason) + _folded("why", [*parts, *seen])),
     ]
 
 
 def _operations(operations: Sequence[RankedOperation]) -> str:
     lines = []
     for operation in operations:
-        met = [f"{'✓' if condition.met else '✗'} {escaped(condition.what)}" for condition in operation.preconditions]
+        met = [f"{'✓' if condition.met else '✗'} {_said(condition.what)}" for condition in operation.preconditions]
         sql = [f"<code>{escaped(operation.sql, 2000)}</code>"] if operation.sql else []
         asked = ""
         if operation.question is not None:
             choices = [
                 f"{place}. {escaped(choice.label)}" for place, choice in enumerate(operation.question.choices, 1)
             ]
-            asked = "<br>".join(["", f"<em>{escaped(operation.question.text)}</em>", *choices])
-        reason = escaped(operation.reason) + asked + _folded("what has to hold", met) + _folded("SQL", sql)
+            asked = "<br>".join(["", f"<em>{_said(operation.question.text)}</em>", *choices])
+        reason = _said(operation.reason) + asked + _folded("what has to hold", met) + _folded("SQL", sql)
         lines.append([_cell(escaped(operation.kind)), _cell(_bar(operation.score), "n"), _cell(reason)])
     return _table("next", ["operation", "score", "reason"], lines) if lines else ""
 
