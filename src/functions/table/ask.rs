@@ -57,7 +57,15 @@ pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: usiz
     let table = table.map(|name| named::table(lakeward, name)).transpose()?.map(|named| named.name().to_string());
     let request = Request { text: text.to_string(), table, column: None, k };
     let (answer, _) = lakeward.ask(&mut lakeward.new_session(), &request)?;
-    let rows: Vec<Row> = answer.tables.iter().enumerate().map(|(place, table)| row(place, table, &answer)).collect();
+    answered(&answer)
+}
+
+/// The tables of `answer` as rows of `lake_ask`.
+///
+/// # Errors
+/// [`crate::Error::Internal`] where Arrow refuses them.
+pub fn answered(answer: &Recommendation) -> Result<RecordBatch> {
+    let rows: Vec<Row> = answer.tables.iter().enumerate().map(|(place, table)| row(place, table, answer)).collect();
     batch(schema(), &rows)
 }
 

@@ -106,8 +106,15 @@ struct Match<'a> {
 pub(super) fn rows(lakeward: &Lakeward, table: &str, column: Option<&str>, k: usize) -> Result<RecordBatch> {
     let query = lakeward.kept_query_table(named::table(lakeward, table)?.name())?;
     let columns: Vec<String> = column.map(str::to_string).into_iter().collect();
-    let found = lakeward.join(&query, &query.columns_named(&columns)?, k)?;
-    let rows: Vec<Row> = found.answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
+    answered(&lakeward.join(&query, &query.columns_named(&columns)?, k)?.answers)
+}
+
+/// `answers` as rows of `lake_joinable`.
+///
+/// # Errors
+/// [`crate::Error::Internal`] where Arrow refuses them.
+pub fn answered(answers: &[JoinAnswer]) -> Result<RecordBatch> {
+    let rows: Vec<Row> = answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
     batch(schema(), &rows)
 }
 

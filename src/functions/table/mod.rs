@@ -29,7 +29,11 @@ use crate::error::Result;
 use crate::lakeward::Lakeward;
 use form::Form;
 
+pub use ask::answered as ask_batch;
 pub use form::NAMES;
+pub use joinable::answered as joinable_batch;
+pub use search::answered as search_batch;
+pub use unionable::answered as unionable_batch;
 
 /// A call of a table function, its arguments checked as far as they can be without a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -66,7 +66,14 @@ struct Value<'a> {
 
 /// The best `k` tables for `text`.
 pub(super) fn rows(lakeward: &Lakeward, text: &str, k: usize) -> Result<RecordBatch> {
-    let answers = lakeward.search(text, k)?;
+    answered(&lakeward.search(text, k)?)
+}
+
+/// `answers` as rows of `lake_search`.
+///
+/// # Errors
+/// [`crate::Error::Internal`] where Arrow refuses them.
+pub fn answered(answers: &[SearchAnswer]) -> Result<RecordBatch> {
     let rows: Vec<Row> = answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
     batch(schema(), &rows)
 }

@@ -68,7 +68,14 @@ struct Pair<'a> {
 /// The best `k` tables to append to `table`.
 pub(super) fn rows(lakeward: &Lakeward, table: &str, k: usize) -> Result<RecordBatch> {
     let query = lakeward.kept_query_table(named::table(lakeward, table)?.name())?;
-    let answers = lakeward.union(&query, k)?;
+    answered(&lakeward.union(&query, k)?)
+}
+
+/// `answers` as rows of `lake_unionable`.
+///
+/// # Errors
+/// [`crate::Error::Internal`] where Arrow refuses them.
+pub fn answered(answers: &[UnionAnswer]) -> Result<RecordBatch> {
     let rows: Vec<Row> = answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
     batch(schema(), &rows)
 }

@@ -1,0 +1,108 @@
+"""A conversation about a lake."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any
+
+from . import _answers, _lakeward
+from ._answers import Recommendation
+from ._decode import decode
+from ._query_table import TableLike, kept
+from ._text import escaped, shown
+from .errors import UsageError
+from .types import Constraints, Step, Turn
+
+
+class Session:
+    """A conversation: each request is understood with those before it.
+
+    :meth:`lakeward.Lake.session` begins or opens one, :meth:`lakeward.Lake.resume` goes on with one. The same session
+    can be resumed in the command line and there in Python. Turns asked from several threads come one after the other; a
+    turn that is interrupted did not happen.
+    """
+
+    def __init__(self, session: _lakeward.Session) -> None:
+        self._session = session
+        self._id = session.id
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def id(self) -> str:
+        """Its name; empty where it is kept nowhere."""
+        return self._id
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is on the disk after every turn."""
+        return self._session.kept
+
+    def ask(
+        self, text: str, table: TableLike | None = None, k: int = 10, *, column: str | None = None
+    ) -> Recommendation:
+        """The next turn: ranked tables and operations for a request.
+
+        ``table`` becomes the table at hand, ``column`` is its key. A table in memory is kept beside the session.
+        """
+        if not isinstance(text, str):
+            raise UsageError(f"a text is wanted, not a `{type(text).__name__}`")
+        name = None if table is None else kept(table, self._folder(table))
+        return _answers.recommended(self._session.ask(text, name, column, k))
+
+    def accept(self, table: str) -> None:
+        """Says that a table of the lake is wanted: it counts more from now on."""
+        self._session.accept(table)
+
+    def reject(self, table: str) -> None:
+        """Says that a table of the lake is not wanted: it is not recommended any more."""
+        self._session.reject(table)
+
+    @property
+    def history(self) -> tuple[Turn, ...]:
+        """The turns so far, oldest first; the oldest of very many are gone."""
+        return tuple([decode(Turn, turn) for turn in self.document()["turns"]])
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The operations carried out, which the command line's ``/run`` does."""
+        return tuple([decode(Step, step) for step in self.document()["steps"]])
+
+    @property
+    def constraints(self) -> Constraints:
+        """The constraints in force."""
+        return decode(Constraints, self.document()["constraints"])
+
+    def document(self) -> dict[str, Any]:
+        """The whole session as the library keeps it. A copy."""
+        document: dict[str, Any] = json.loads(self._session.document().json)
+        return document
+
+    def __len__(self) -> int:
+        return len(self.document()["turns"])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        turns = [
+            f"{turn.number}. {shown(turn.text, 100)} → {shown(', '.join(turn.tables[:3]), 100)}"
+            for turn in self.history
+        ]
+        return "\n".join([f"Session({self.id!r})", *turns])
+
+    def _repr_html_(self) -> str:
+        from . import _html
+
+        return _html.turns(escaped(self.id), self.history)
+
+    def _folder(self, table: TableLike) -> str:
+        """Where tables in memory stay as long as the session does."""
+        if isinstance(table, (str, os.PathLike)):
+            return ""
+        if self.kept:
+            return os.fspath(self._session.folder)
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="lakeward-")
+        return self._scratch.name

@@ -1,0 +1,151 @@
+//! A conversation: asked turn by turn, on the disk after every one.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use lakeward::agent::Request;
+use lakeward::agent::trace::Provenance;
+use lakeward::recommend::Recommendation;
+use lakeward::{Error, Result, session};
+use pyo3::prelude::*;
+use serde_json::{json, to_string};
+
+use crate::found::{Answer, Found};
+use crate::lake::{Lake, wanted};
+use crate::work;
+
+/// A conversation about a lake. Turns asked from several threads come one after the other.
+#[pyclass(frozen, module = "lakeward._lakeward")]
+pub struct Session {
+    lake: Py<Lake>,
+    document: Arc<Mutex<session::Session>>,
+    kept: bool,
+}
+
+impl Session {
+    /// The conversation `document` about `lake`; where it is `kept`, every turn is written to the disk.
+    pub fn new(lake: Py<Lake>, document: session::Session, kept: bool) -> Self {
+        Self { lake, document: Arc::new(Mutex::new(document)), kept }
+    }
+
+    /// Makes the next state of the document out of the present one, and keeps it.
+    fn advance<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        step: impl FnOnce(&lakeward::Lakeward, &mut session::Session) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let lakeward = self.lake.get().snapshot();
+        let (document, kept) = (Arc::clone(&self.document), self.kept);
+        work::run(py, move |stop| {
+            let mut document = document.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = document.clone();
+            let outcome = step(&lakeward, &mut next)?;
+            if !stop.begin_writing() {
+                return Err(Error::Interrupted);
+            }
+            if kept {
+                lakeward.sessions().save(&mut next)?;
+            }
+            *document = next;
+            Ok(outcome)
+        })
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&session::Session) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let document = Arc::clone(&self.document);
+        // A turn that is under way holds the lock: waiting for it must not hold up Python.
+        work::run(py, move |_| read(&document.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Its name; empty where it is kept nowhere.
+    #[getter]
+    fn id(&self, py: Python<'_>) -> PyResult<String> {
+        self.read(py, |document| Ok(document.id.clone()))
+    }
+
+    /// Whether it is kept on the disk.
+    #[getter]
+    fn kept(&self) -> bool {
+        self.kept
+    }
+
+    /// Where tables in memory that it was asked with are kept.
+    #[getter]
+    fn folder(&self, py: Python<'_>) -> PyResult<PathBuf> {
+        let folder = self.lake.get().snapshot().sessions().folder().to_path_buf();
+        self.read(py, move |document| Ok(folder.join(format!("{}.tables", document.id))))
+    }
+
+    /// The whole document.
+    fn document(&self, py: Python<'_>) -> PyResult<Found> {
+        self.read(py, |document| Answer::new(to_string(document), None))?.into_found(py)
+    }
+
+    /// The next turn.
+    fn ask(
+        &self,
+        py: Python<'_>,
+        text: String,
+        table: Option<String>,
+        column: Option<String>,
+        k: i64,
+    ) -> PyResult<Found> {
+        let request = Request { text, table, column, k: wanted(py, k)? };
+        let kept = self.kept;
+        let answered = self.advance(py, move |lakeward, document| {
+            let started = Instant::now();
+            let (recommendation, provenance) = lakeward.ask(document, &request)?;
+            Ok(answer(&request, document, kept, &recommendation, &provenance, started)?.warned_by(lakeward))
+        })?;
+        answered.into_found(py)
+    }
+
+    /// Remembers that the analyst wants a table of the lake.
+    fn accept(&self, py: Python<'_>, table: String) -> PyResult<()> {
+        self.advance(py, move |lakeward, document| {
+            document.accept(lakeward.index().id(lakeward.index().find(&table)?)?);
+            Ok(())
+        })
+    }
+
+    /// Remembers that the analyst does not want a table of the lake.
+    fn reject(&self, py: Python<'_>, table: String) -> PyResult<()> {
+        self.advance(py, move |lakeward, document| {
+            document.reject(lakeward.index().id(lakeward.index().find(&table)?)?);
+            Ok(())
+        })
+    }
+}
+
+/// What `ask --json` says of a turn.
+///
+/// # Errors
+/// Those of [`Answer::new`] and of the table that the ranked tables become.
+pub fn answer(
+    request: &Request,
+    session: &session::Session,
+    kept: bool,
+    recommendation: &Recommendation,
+    provenance: &Provenance,
+    started: Instant,
+) -> Result<Answer> {
+    let batch = lakeward::functions::table::ask_batch(recommendation)?;
+    let mut document = json!(recommendation);
+    document["request"] = json!(request.text);
+    document["session"] = json!(kept.then_some(&session.id));
+    document["turn"] = json!(session.latest().map_or(1, |turn| turn.number));
+    document["elapsed_ms"] = json!(started.elapsed().as_secs_f64() * 1000.0);
+    if let Some(model) = &provenance.model {
+        document["model"] = json!(model.spent);
+        document["model"]["id"] = json!(model.id);
+    }
+    Answer::new(to_string(&document), Some(batch.into()))
+}
