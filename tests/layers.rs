@@ -14,6 +14,7 @@ const LAYERS: [&[&str]; 20] = [
     &["request"],
     &["llm"],
     &["embed"],
+    &["papers"],
     &["index"],
     &["retrieve"],
     &["augment"],
