@@ -236,7 +236,7 @@ impl Manifest {
     fn write_whole(&mut self) -> Result<()> {
         let failed = |error| Error::io("write", &self.path, error);
         let folder = self.path.parent().unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempfile_in(folder).map_err(failed)?;
+        let file = scratch(SCRATCH_PREFIX, folder).map_err(failed)?;
         let mut out = BufWriter::new(file);
         let head = serde_json::to_string(&Head { lakeward_papers: VERSION }).map_err(internal)?;
         writeln!(out, "{head}").map_err(failed)?;
@@ -261,6 +261,18 @@ impl Manifest {
             }
         }
     }
+}
+
+/// A file in the making, which those may read who may read the others: temporary files are private unless told otherwise.
+pub(super) fn scratch(prefix: &str, folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
 
 fn internal(error: serde_json::Error) -> Error {

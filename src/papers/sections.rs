@@ -56,8 +56,23 @@ pub fn parts(lines: Vec<TextLine>, title: Option<&str>) -> Parts {
         division.add(line, is_alone, &joiner);
     }
     let Division { title, sections, references, .. } = division;
-    let sections = sections.into_iter().filter(|section| !section.text.is_empty()).collect();
+    let mut sections: Vec<Section> = sections.into_iter().filter(|section| !section.text.is_empty()).collect();
+    name_abstract(&mut sections);
     Parts { title, sections, references }
+}
+
+/// Text without a heading before the introduction is the abstract, where none is called so.
+fn name_abstract(sections: &mut [Section]) {
+    const LEAST_BYTES: usize = 200;
+    let has_one = sections.iter().any(|section| section.kind == SectionKind::Abstract);
+    if let [first, second, ..] = sections
+        && !has_one
+        && first.heading.is_empty()
+        && first.text.len() >= LEAST_BYTES
+        && second.kind == SectionKind::Introduction
+    {
+        first.kind = SectionKind::Abstract;
+    }
 }
 
 struct Division {
@@ -185,7 +200,8 @@ fn heading(line: &TextLine, is_alone: bool) -> Option<String> {
 
 /// `Section: Introduction`, as programs that take documents apart leave it.
 fn mark(text: &str) -> Option<(&str, &str)> {
-    const MARKS: [&str; 7] = ["section", "subsection", "subsubsection", "chapter", "paragraph", "document", "title"];
+    const MARKS: [&str; 8] =
+        ["section", "subsection", "subsubsection", "chapter", "paragraph", "bibliography", "document", "title"];
     let (name, rest) = text.split_once(':')?;
     MARKS.iter().any(|mark| name.eq_ignore_ascii_case(mark)).then(|| (name, rest.trim()))
 }

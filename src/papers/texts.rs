@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::document::{Document, Fingerprint};
-use super::manifest::DocumentEntry;
+use super::manifest::{DocumentEntry, scratch};
 use super::reading::{MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
 use crate::error::{Error, Result};
 
@@ -77,7 +77,7 @@ impl Texts {
     ) -> Result<std::result::Result<TextsIndex, String>> {
         let path = self.path(content);
         let failed = |error| Error::io("write", &path, error);
-        let file = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempfile_in(&self.folder).map_err(failed)?;
+        let file = scratch(SCRATCH_PREFIX, &self.folder).map_err(failed)?;
         let mut out = BufWriter::with_capacity(1 << 16, file);
         let mut index = TextsIndex::default();
         let mut at = 0u64;

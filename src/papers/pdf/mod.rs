@@ -41,6 +41,8 @@ pub struct PdfText {
 /// Why a PDF gives no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PdfFault {
+    /// It is an empty file.
+    NoBytes,
     /// It does not begin as a PDF does.
     NoPdf,
     /// It is damaged beyond repair.
@@ -67,6 +69,7 @@ impl fmt::Display for PdfFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pages = |count: &usize| crate::text::counted(*count as u64, "page");
         match self {
+            Self::NoBytes => write!(f, "an empty file"),
             Self::NoPdf => write!(f, "not a PDF"),
             Self::Damaged => write!(f, "a damaged PDF: its pages cannot be found"),
             Self::PasswordProtected => write!(f, "encrypted: only a password opens it"),
@@ -89,6 +92,9 @@ impl fmt::Display for PdfFault {
 /// A [`PdfFault`] where there is no text to be had.
 pub fn read(bytes: Vec<u8>) -> Result<PdfText, PdfFault> {
     const HEAD_BYTES: usize = 1024;
+    if bytes.is_empty() {
+        return Err(PdfFault::NoBytes);
+    }
     if memchr::memmem::find(&bytes[..bytes.len().min(HEAD_BYTES)], b"%PDF-").is_none() {
         return Err(PdfFault::NoPdf);
     }
