@@ -167,6 +167,7 @@ fn first_words(sections: &[super::document::Section], id: &str) -> String {
 
 /// The text of a whole file: UTF-8, UTF-16 with its mark, else the likeliest legacy encoding.
 fn decoded(path: &Path) -> Result<String, String> {
+    const MOST_STRAY: usize = 16;
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
     file.take(MOST_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
@@ -187,7 +188,7 @@ fn decoded(path: &Path) -> Result<String, String> {
     let head = text.chars().take(1 << 14);
     let (count, binary) = head.fold((0, 0), |(count, binary), c| (count + 1, binary + usize::from(is_binary(c))));
     // Some control characters slip into text; a program or an image is full of them.
-    if binary * 20 > count {
+    if binary > MOST_STRAY && binary * 20 > count {
         return Err("not text".into());
     }
     Ok(text.into_owned())
