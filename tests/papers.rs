@@ -76,13 +76,13 @@ fn pdf_of(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let mut places = Vec::new();
     for (number, object) in (1..).zip(objects) {
         places.push(bytes.len());
-        write!(bytes, "{number} 0 obj\n").expect("memory");
+        writeln!(bytes, "{number} 0 obj").expect("memory");
         bytes.extend_from_slice(object);
         bytes.extend_from_slice(b"\nendobj\n");
     }
     let xref = bytes.len();
-    write!(bytes, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).expect("memory");
-    places.iter().for_each(|place| write!(bytes, "{place:010} 00000 n \n").expect("memory"));
+    writeln!(bytes, "xref\n0 {}\n0000000000 65535 f ", objects.len() + 1).expect("memory");
+    places.iter().for_each(|place| writeln!(bytes, "{place:010} 00000 n ").expect("memory"));
     write!(bytes, "trailer\n<</Size {}/Root 1 0 R{trailer}>>\nstartxref\n{xref}\n%%EOF", objects.len() + 1)
         .expect("memory");
     bytes

@@ -91,9 +91,8 @@ impl FileRecord {
 
     /// Whether it can be what this program wrote.
     fn is_possible(&self) -> bool {
-        let prints =
+        let mut prints =
             self.fingerprint.iter().chain(&self.removed).chain(self.documents.iter().map(|entry| &entry.fingerprint));
-        let mut prints = prints;
         prints.all(Fingerprint::is_possible) && (self.documents.is_empty() || self.fingerprint.is_some())
     }
 }

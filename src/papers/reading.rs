@@ -71,6 +71,9 @@ pub struct Reading {
     pub missing: Option<String>,
 }
 
+/// Who is handed the documents of a file one by one, and may refuse to go on, with the reason.
+pub type Found<'f> = &'f mut dyn FnMut(Document) -> Result<(), String>;
+
 /// SHA-256 of a file's bytes.
 ///
 /// # Errors
@@ -92,12 +95,7 @@ pub fn fingerprint_of(path: &Path) -> std::io::Result<Fingerprint> {
 ///
 /// # Errors
 /// In one clause, why there is no document; what `found` says.
-pub fn read(
-    path: &Path,
-    format: DocumentFormat,
-    pdf: &PdfReader,
-    found: &mut dyn FnMut(Document) -> Result<(), String>,
-) -> Result<Reading, String> {
+pub fn read(path: &Path, format: DocumentFormat, pdf: &PdfReader, found: Found<'_>) -> Result<Reading, String> {
     let stem = stem_of(path);
     let source = DocumentSource { path: path.to_string_lossy().into_owned(), line: None };
     let parts = match format {
@@ -194,11 +192,7 @@ fn decoded(path: &Path) -> Result<String, String> {
     Ok(text.into_owned())
 }
 
-fn read_json_lines(
-    path: &Path,
-    stem: &str,
-    found: &mut dyn FnMut(Document) -> Result<(), String>,
-) -> Result<Reading, String> {
+fn read_json_lines(path: &Path, stem: &str, found: Found<'_>) -> Result<Reading, String> {
     /// Reasons of lines that are told one by one.
     const MOST_TOLD: usize = 3;
     let mut input = opened(path)?;

@@ -92,13 +92,14 @@ impl Division {
             }
             return;
         }
-        if line.starts_paragraph && !self.in_references && self.sections.len() < MOST_SECTIONS {
-            if let Some((name, rest)) = run_in_abstract(&line.text) {
-                let section =
-                    Section { kind: SectionKind::Abstract, heading: name.to_string(), text: rest.to_string() };
-                self.sections.push(section);
-                return;
-            }
+        if line.starts_paragraph
+            && !self.in_references
+            && self.sections.len() < MOST_SECTIONS
+            && let Some((name, rest)) = run_in_abstract(&line.text)
+        {
+            let section = Section { kind: SectionKind::Abstract, heading: name.to_string(), text: rest.to_string() };
+            self.sections.push(section);
+            return;
         }
         if !self.in_references && self.sections.is_empty() {
             self.sections.push(Section { kind: SectionKind::Other, heading: String::new(), text: String::new() });

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Document, Fingerprint};
 use super::manifest::{DocumentEntry, scratch};
-use super::reading::{MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
+use super::reading::{Found, MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
 use crate::error::{Error, Result};
 
 const FOLDER: &str = "texts";
@@ -71,9 +71,7 @@ impl Texts {
     pub fn write(
         &self,
         content: &Fingerprint,
-        read: impl FnOnce(
-            &mut dyn FnMut(Document) -> std::result::Result<(), String>,
-        ) -> std::result::Result<Reading, String>,
+        read: impl FnOnce(Found<'_>) -> std::result::Result<Reading, String>,
     ) -> Result<std::result::Result<TextsIndex, String>> {
         let path = self.path(content);
         let failed = |error| Error::io("write", &path, error);

@@ -127,8 +127,7 @@ fn next_code(codes: &Codes, bytes: &[u8]) -> (u32, usize, u32) {
     match codes {
         Codes::Identity | Codes::Utf16 => (of_length(pair), pair, of_length(pair)),
         Codes::Legacy(encoding) => {
-            let length =
-                if bytes[0] < 0x80 || encoding.decode_without_bom_handling(&bytes[..1]).1 == false { 1 } else { pair };
+            let length = if bytes[0] < 0x80 || !encoding.decode_without_bom_handling(&bytes[..1]).1 { 1 } else { pair };
             (of_length(length), length, of_length(length))
         }
         Codes::Map(map) => {
