@@ -158,6 +158,22 @@ pub enum Error {
         /// What was wrong, with the line or the version.
         reason: String,
     },
+    /// The list of documents, or a text in it, is not what was written.
+    #[error("`{}` cannot be used: {reason}", path.display())]
+    DamagedPapers {
+        /// The file concerned.
+        path: PathBuf,
+        /// What was wrong, with the line or the version.
+        reason: String,
+    },
+    /// No document of this id.
+    #[error("there is no paper `{id}`")]
+    UnknownPaper {
+        /// The id asked for.
+        id: String,
+        /// Existing ids, nearest first.
+        nearest: Vec<String>,
+    },
     /// A file of a benchmark, or a run of one, is not what it has to be.
     #[error("{}`{}`: {reason}", line.map(|line| format!("line {line} of ")).unwrap_or_default(), path.display())]
     Benchmark {
@@ -214,6 +230,7 @@ impl Error {
             | Error::NoLake
             | Error::SessionChanged { .. }
             | Error::UnknownSession { .. }
+            | Error::UnknownPaper { .. }
             | Error::Usage(_)
             | Error::Benchmark { .. }
             | Error::Sql { .. } => ErrorKind::User,
@@ -228,7 +245,8 @@ impl Error {
         match self {
             Error::UnknownTable { nearest, .. }
             | Error::UnknownColumn { nearest, .. }
-            | Error::UnknownSession { nearest, .. } => {
+            | Error::UnknownSession { nearest, .. }
+            | Error::UnknownPaper { nearest, .. } => {
                 let names: Vec<String> = nearest.iter().take(5).map(|name| format!("`{name}`")).collect();
                 (!names.is_empty()).then(|| format!("did you mean {}?", names.join(", ")))
             }
@@ -267,6 +285,10 @@ impl Error {
             Error::NoQuestions { .. } => Some("make them with `lakeward augment`".into()),
             Error::DamagedQuestions { path, .. } => Some(format!(
                 "it is left as it is; remove `{}`, and `lakeward augment` makes them anew",
+                path.display()
+            )),
+            Error::DamagedPapers { path, .. } => Some(format!(
+                "move `{}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched",
                 path.display()
             )),
             Error::Benchmark { path, line: Some(_), .. } if path.extension().is_some_and(|end| end == "csv") => {

@@ -44,6 +44,8 @@ pub mod llm;
 
 pub mod embed;
 
+pub mod papers;
+
 pub mod index;
 
 pub mod retrieve;

@@ -14,6 +14,7 @@ const LAYERS: [&[&str]; 21] = [
     &["request"],
     &["llm"],
     &["embed"],
+    &["papers"],
     &["index"],
     &["retrieve"],
     &["augment"],

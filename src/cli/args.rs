@@ -1,5 +1,7 @@
 //! Arguments as typed.
 
+mod papers;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,6 +12,9 @@ use crate::eval::form::DocumentForm;
 use crate::eval::tune::Ranker;
 use crate::eval::variant::QuestionUse;
 use crate::eval::{Task, compare};
+use crate::papers::isolated;
+
+pub use papers::{PapersCommand, PapersWhat};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
 4 done in part (the summary names what was skipped), 130 interrupted.";
@@ -83,6 +88,8 @@ pub enum Command {
     Tune(TuneCommand),
     /// Make questions that each table can answer, so that people who ask in other words than its publisher find it.
     Augment(AugmentCommand),
+    /// Papers and other documents that say which data served which task: add them, list them, show one.
+    Papers(PapersCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
@@ -93,6 +100,12 @@ pub enum Command {
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
     Schema(SchemaCommand),
+    /// Reads one PDF in a process of its own, for `papers add`.
+    #[command(hide = true, name = isolated::COMMAND)]
+    ReadPdf {
+        /// The PDF.
+        path: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -485,6 +498,9 @@ pub enum SchemaOf {
     Tune,
     Augment,
     Audit,
+    Papers,
+    Paper,
+    PapersAdded,
     Verify,
     QueryPlan,
     CandidateSet,

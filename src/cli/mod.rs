@@ -10,6 +10,7 @@ mod eval;
 mod index;
 mod interrupt;
 mod lake;
+mod papers;
 mod printer;
 mod profile;
 mod progress;
@@ -107,5 +108,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Replay(command) => replay::run(arguments, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),
+        Command::Papers(command) => papers::run(arguments, command),
+        Command::ReadPdf { path } => papers::read_pdf(path),
     }
 }

@@ -7,6 +7,7 @@ use crate::augment::AugmentObserver;
 use crate::error::Result;
 use crate::eval::evaluate::EvalObserver;
 use crate::index::build::BuildObserver;
+use crate::papers::AddObserver;
 
 /// A progress bar over the bytes of the files to read.
 pub struct Bar {
@@ -68,6 +69,20 @@ impl AugmentObserver for Bar {
 
     fn table_done(&self) {
         self.bar.inc(1);
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+impl AddObserver for Bar {
+    fn started(&self, files: u64, bytes: u64) {
+        BuildObserver::started(self, files, bytes);
+    }
+
+    fn file_done(&self, bytes: u64) {
+        BuildObserver::file_done(self, bytes);
     }
 
     fn interrupted(&self) -> bool {

@@ -6,9 +6,10 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
 use super::augment::AugmentDocument;
+use super::papers::PaperList;
 use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
-use super::search::{Document, JoinDocument};
+use super::search::{Document as SearchDocument, JoinDocument};
 use super::sessions::SessionList;
 use super::sql::SqlDocument;
 use super::verify::Verification;
@@ -21,6 +22,7 @@ use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::VoiceReport;
 use crate::index::build::BuildStats;
+use crate::papers::{AddStats, Document};
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
 
@@ -29,9 +31,9 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
     let schema = match command.of {
         SchemaOf::Ask => schema_for!(AskDocument),
         SchemaOf::Index => schema_for!(BuildStats),
-        SchemaOf::Search => schema_for!(Document<SearchAnswer>),
+        SchemaOf::Search => schema_for!(SearchDocument<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),
-        SchemaOf::Union => schema_for!(Document<UnionAnswer>),
+        SchemaOf::Union => schema_for!(SearchDocument<UnionAnswer>),
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),
         SchemaOf::Sql => schema_for!(SqlDocument),
@@ -44,6 +46,9 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Tune => schema_for!(TuneReport),
         SchemaOf::Augment => schema_for!(AugmentDocument),
         SchemaOf::Audit => schema_for!(Audit),
+        SchemaOf::Papers => schema_for!(PaperList),
+        SchemaOf::Paper => schema_for!(Document),
+        SchemaOf::PapersAdded => schema_for!(AddStats),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),

@@ -1,0 +1,172 @@
+//! `lakeward papers`
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::{Arguments, PapersCommand, PapersWhat};
+use super::{Status, lake, printer, progress};
+use crate::error::{Error, Result};
+use crate::papers::{
+    AddOptions, AddStats, Document, DocumentEntry, FileFault, FileRecord, FileStatus, PdfReader, Store, add, isolated,
+};
+use crate::text::{counted, shown};
+
+/// What `papers list --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PaperList {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The folder that they are kept in.
+    pub folder: String,
+    /// Documents, each once.
+    pub documents: Vec<PaperLine>,
+    /// Files that could not be read, or not whole.
+    pub faults: Vec<FileFault>,
+}
+
+/// A document in the list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PaperLine {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The first file that it is in.
+    pub path: String,
+    /// SHA-256 of its content.
+    pub fingerprint: String,
+}
+
+/// Adds, lists, shows or removes documents.
+pub fn run(arguments: &Arguments, command: &PapersCommand) -> Result<Status> {
+    let index = lake::place(arguments, None)?.index;
+    match &command.what {
+        PapersWhat::Add { paths, again } => add_paths(arguments, &index, paths, *again),
+        PapersWhat::List { containing } => list(arguments, &index, containing.as_deref()),
+        PapersWhat::Show { id } => show(arguments, &Store::open(&index)?.document(id)?),
+        PapersWhat::Remove { ids } => remove(arguments, &index, ids),
+    }
+}
+
+/// The process that reads one PDF; its answer is for the process that started it.
+pub fn read_pdf(path: &Path) -> Result<Status> {
+    isolated::serve(path, &mut std::io::stdout().lock()).map_err(|error| Error::io("write", path, error))?;
+    Ok(Status::Done)
+}
+
+fn add_paths(arguments: &Arguments, index: &Path, paths: &[PathBuf], again: bool) -> Result<Status> {
+    let progress = progress::Bar::new(arguments.quiet)?;
+    let options = AddOptions { again, pdf: PdfReader::of_this_program() };
+    let added = add::add(index, paths, &options, &progress);
+    progress.finish();
+    let stats = added?;
+    let status = match &stats {
+        AddStats { left: 1.., .. } => Status::Interrupted,
+        AddStats { files: 0, .. } => Status::NothingFound,
+        AddStats { failed, partial, .. } if !failed.is_empty() || !partial.is_empty() => Status::InPart,
+        _ => Status::Done,
+    };
+    if arguments.json {
+        printer::json(&stats)?;
+        return Ok(status);
+    }
+    printer::papers::faults(&stats.failed, "not read");
+    printer::papers::faults(&stats.partial, "not whole");
+    if !arguments.quiet {
+        summary(&stats);
+    }
+    Ok(status)
+}
+
+fn summary(stats: &AddStats) {
+    if stats.files == 0 {
+        printer::narrate("no document found there");
+        return;
+    }
+    let mut parts = vec![format!("{} read", stats.read), format!("{} unchanged", stats.unchanged)];
+    let others = [
+        (stats.failed.len() as u64, "failed"),
+        (stats.partial.len() as u64, "in part"),
+        (stats.left, "left for the next run"),
+        (stats.passed_over, "of other formats passed over"),
+    ];
+    parts.extend(others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let twice = match stats.duplicates {
+        0 => String::new(),
+        count => format!(", {count} with a content that was there"),
+    };
+    printer::line(&format!(
+        "{} ({}): {}{twice}; {} in all; {} in {:.1} s",
+        counted(stats.files, "file"),
+        parts.join(", "),
+        counted(stats.documents, "document"),
+        counted(stats.stored, "document"),
+        printer::bytes(stats.read_bytes),
+        stats.elapsed_ms as f64 / 1000.0
+    ));
+}
+
+fn list(arguments: &Arguments, index: &Path, containing: Option<&str>) -> Result<Status> {
+    let store = Store::open(index)?;
+    let wanted = containing.map(str::to_lowercase);
+    let fits = |entry: &DocumentEntry| {
+        let wanted = wanted.as_deref().unwrap_or_default();
+        entry.id.to_lowercase().contains(wanted) || entry.title.to_lowercase().contains(wanted)
+    };
+    let line = |entry: &DocumentEntry, file: &FileRecord| PaperLine {
+        id: entry.id.clone(),
+        title: entry.title.clone(),
+        path: file.path.clone(),
+        fingerprint: entry.fingerprint.as_str().to_string(),
+    };
+    let documents: Vec<PaperLine> =
+        store.entries().filter(|(entry, _)| fits(entry)).map(|(entry, file)| line(entry, file)).collect();
+    let faults_of = |status: FileStatus| -> Vec<FileFault> {
+        let faulty = store.files().filter(|file| file.status() == status);
+        let fault =
+            |file: &FileRecord| FileFault { path: file.path.clone(), reason: file.reason.clone().unwrap_or_default() };
+        faulty.map(fault).collect()
+    };
+    let (failed, partial) = (faults_of(FileStatus::Failed), faults_of(FileStatus::InPart));
+    let status = match (documents.is_empty(), failed.is_empty() && partial.is_empty()) {
+        (true, _) => Status::NothingFound,
+        (false, false) => Status::InPart,
+        (false, true) => Status::Done,
+    };
+    if arguments.json {
+        let folder = store.folder().display().to_string();
+        let faults = failed.into_iter().chain(partial).collect();
+        printer::json(&PaperList { lakeward: env!("CARGO_PKG_VERSION"), folder, documents, faults })?;
+        return Ok(status);
+    }
+    printer::papers::documents(&documents);
+    printer::papers::faults(&failed, "not read");
+    printer::papers::faults(&partial, "not whole");
+    if store.is_empty() && !arguments.quiet {
+        printer::narrate("no paper was added yet; add some with `lakeward papers add PATH`");
+    }
+    Ok(status)
+}
+
+fn show(arguments: &Arguments, document: &Document) -> Result<Status> {
+    if arguments.json {
+        printer::json(document)?;
+    } else {
+        printer::papers::document(document);
+    }
+    Ok(Status::Done)
+}
+
+fn remove(arguments: &Arguments, index: &Path, ids: &[String]) -> Result<Status> {
+    let removed = Store::remove(index, ids)?;
+    if arguments.json {
+        printer::json(&removed)?;
+    } else if !arguments.quiet {
+        for entry in &removed {
+            printer::note(&format!("removed `{}`: {}", entry.id, shown(&entry.title, 120)));
+        }
+    }
+    Ok(Status::Done)
+}

@@ -1,0 +1,75 @@
+//! Lists of papers, and one paper.
+
+use super::{LINE_WIDTH, line, list, narrate, out, safe_line};
+use crate::cli::papers::PaperLine;
+use crate::papers::{Document, FileFault, SectionKind};
+use crate::text::{counted, shown};
+
+/// Files that failed are told one by one, so many.
+const MOST_FAULTS: usize = 50;
+const ID_WIDTH: usize = 48;
+const TITLE_WIDTH: usize = 100;
+const PATH_WIDTH: usize = 300;
+
+/// Documents, one a line.
+pub fn documents(documents: &[PaperLine]) {
+    if documents.is_empty() {
+        return;
+    }
+    let mut table = list();
+    table.set_header(["id", "title"]);
+    for document in documents {
+        table.add_row([shown(&document.id, ID_WIDTH), shown(&document.title, TITLE_WIDTH)]);
+    }
+    out(&table.trim_fmt());
+}
+
+/// Files that failed, on stderr, whatever `--quiet` says.
+pub fn faults(faults: &[FileFault], what: &str) {
+    for fault in faults.iter().take(MOST_FAULTS) {
+        narrate(&shown(&format!("{what}: `{}`: {}", shown(&fault.path, PATH_WIDTH), fault.reason), LINE_WIDTH));
+    }
+    if let Some(more) = faults.len().checked_sub(MOST_FAULTS).filter(|more| *more > 0) {
+        narrate(&format!("{what}: {more} more (`lakeward papers list --json` has all)"));
+    }
+}
+
+/// A document: what is known of it, and its sections.
+pub fn document(document: &Document) {
+    safe_line(&document.title);
+    let place = document.source.line.map(|line| format!(", line {line}")).unwrap_or_default();
+    safe_line(&format!("  {} from {}{place}", document.id, document.source.path));
+    let known = [
+        document.year.map(|year| format!("  year {year}")),
+        document.doi.as_ref().map(|doi| format!("  DOI {doi}")),
+        document.url.as_ref().map(|url| format!("  {url}")),
+    ];
+    known.into_iter().flatten().for_each(|known| safe_line(&known));
+    for section in &document.sections {
+        line("");
+        if !section.heading.is_empty() {
+            safe_line(&format!("{} [{}]", section.heading, kind(section.kind)));
+        }
+        section.text.lines().for_each(safe_line);
+    }
+    if !document.references.is_empty() {
+        line("");
+        safe_line(&format!("References: {}", counted(document.references.lines().count() as u64, "line")));
+    }
+}
+
+fn kind(kind: SectionKind) -> &'static str {
+    match kind {
+        SectionKind::Abstract => "abstract",
+        SectionKind::Introduction => "introduction",
+        SectionKind::Background => "background",
+        SectionKind::Method => "method",
+        SectionKind::Data => "data",
+        SectionKind::Experiments => "experiments",
+        SectionKind::Results => "results",
+        SectionKind::Conclusion => "conclusion",
+        SectionKind::Acknowledgements => "acknowledgements",
+        SectionKind::Appendix => "appendix",
+        SectionKind::Other => "other",
+    }
+}

@@ -1,0 +1,173 @@
+//! From the pieces of a page to its lines in the order of reading.
+//!
+//! Programs that set articles write a column after the other, and their order is kept. Where a page goes up again and again
+//! within a column, its order says nothing, and the page is cut along its widest white gaps instead (the recursive XY-cut of
+//! Nagy and Seth, ICPR 1984).
+
+use super::piece::Piece;
+
+/// A line of text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedLine {
+    /// Its words.
+    pub text: String,
+    /// Where it begins, in points.
+    pub left: f64,
+    /// Where it ends.
+    pub right: f64,
+    /// Its baseline.
+    pub y: f64,
+    /// Its type size.
+    pub size: f64,
+    /// Whether all of it is bold.
+    pub is_bold: bool,
+}
+
+/// Jumps upward within a column, as a share of the lines, from which on the order of a page says nothing.
+const MOST_JUMPS: f64 = 0.15;
+
+/// The lines of a page, in the order of reading.
+pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
+    let lines = joined(pieces);
+    let jumps = lines.windows(2).filter(|pair| jumps_up(&pair[0], &pair[1])).count();
+    if jumps as f64 <= MOST_JUMPS * lines.len() as f64 {
+        return lines;
+    }
+    let mut pieces: Vec<Piece> = lines.into_iter().map(Piece::from).collect();
+    let mut ordered = Vec::with_capacity(pieces.len());
+    cut(&mut pieces, 0, &mut ordered);
+    joined(ordered)
+}
+
+impl From<PlacedLine> for Piece {
+    fn from(line: PlacedLine) -> Self {
+        let PlacedLine { text, left, right, y, size, is_bold } = line;
+        Self { text, left, right, y, size, is_bold }
+    }
+}
+
+fn jumps_up(before: &PlacedLine, after: &PlacedLine) -> bool {
+    let shared = before.right.min(after.right) - before.left.max(after.left);
+    after.y > before.y + before.size && shared > 0.0
+}
+
+/// Pieces that follow each other on one line become one, except across a wide gap.
+fn joined(pieces: Vec<Piece>) -> Vec<PlacedLine> {
+    const WIDEST_GAP: f64 = 1.6;
+    let mut lines: Vec<PlacedLine> = Vec::new();
+    for piece in pieces {
+        if let Some(line) = lines.last_mut() {
+            let size = line.size.max(piece.size);
+            let gap = piece.left - line.right;
+            if (piece.y - line.y).abs() < 0.4 * size && (-0.6 * size..WIDEST_GAP * size).contains(&gap) {
+                line.text = format!("{} {}", line.text.trim_end(), piece.text.trim_start());
+                line.right = line.right.max(piece.right);
+                line.size = size;
+                line.is_bold &= piece.is_bold;
+                continue;
+            }
+        }
+        let Piece { text, left, right, y, size, is_bold } = piece;
+        lines.push(PlacedLine { text: text.trim().to_string(), left, right, y, size, is_bold });
+    }
+    lines
+}
+
+/// Cuts a region at its widest white gap, columns before rows, until there is none, and puts out what is left from top to
+/// bottom.
+fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
+    const DEEPEST: usize = 24;
+    const LEAST_GUTTER: f64 = 0.9;
+    const LEAST_ROW_GAP: f64 = 0.6;
+    let size = median(region.iter().map(|piece| piece.size));
+    if depth < DEEPEST && region.len() > 1 {
+        region.sort_by(|a, b| a.left.total_cmp(&b.left));
+        let gutter = widest_gap(region.iter().map(|piece| (piece.left, piece.right)), LEAST_GUTTER * size);
+        if let Some(at) = gutter.filter(|at| is_column(&region[..*at]) && is_column(&region[*at..])) {
+            let (left, right) = region.split_at_mut(at);
+            cut(left, depth + 1, ordered);
+            cut(right, depth + 1, ordered);
+            return;
+        }
+        region.sort_by(|a, b| b.y.total_cmp(&a.y));
+        let rows = widest_gap(
+            region.iter().map(|piece| (-piece.y - 0.8 * piece.size, -piece.y + 0.2 * piece.size)),
+            LEAST_ROW_GAP * size,
+        );
+        if let Some(at) = rows {
+            let (above, below) = region.split_at_mut(at);
+            cut(above, depth + 1, ordered);
+            cut(below, depth + 1, ordered);
+            return;
+        }
+    }
+    // Baselines of one line differ by a hair; whole steps of half a line make them equal.
+    let row = |piece: &Piece| (piece.y / (0.5 * size.max(1.0))).round();
+    region.sort_by(|a, b| row(b).total_cmp(&row(a)).then(a.left.total_cmp(&b.left)));
+    ordered.extend(region.iter().cloned());
+}
+
+/// A column has several lines; a single cell beside a gap has not.
+fn is_column(region: &[Piece]) -> bool {
+    const LEAST_LINES: usize = 3;
+    region.len() >= LEAST_LINES
+}
+
+/// Before which of the intervals, which come in the order of their beginnings, the widest gap of at least `least` is.
+fn widest_gap(intervals: impl Iterator<Item = (f64, f64)>, least: f64) -> Option<usize> {
+    let mut end = f64::INFINITY;
+    let mut widest = (least, None);
+    for (at, (from, to)) in intervals.enumerate() {
+        if at == 0 {
+            end = to;
+            continue;
+        }
+        if from - end >= widest.0 {
+            widest = (from - end, Some(at));
+        }
+        end = end.max(to);
+    }
+    widest.1
+}
+
+/// The median; 0 of nothing.
+pub fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(text: &str, left: f64, y: f64) -> Piece {
+        Piece { text: text.into(), left, right: left + 200.0, y, size: 10.0, is_bold: false }
+    }
+
+    #[test]
+    fn columns_written_across_are_read_one_after_the_other() {
+        let mut pieces = vec![Piece { right: 500.0, ..piece("title", 50.0, 760.0) }];
+        // Every second row is written after the one below it, as no reader would.
+        for row in [1, 0, 3, 2, 5, 4, 7, 6] {
+            let y = 700.0 - 12.0 * f64::from(row);
+            pieces.push(piece(&format!("l{row}"), 50.0, y));
+            pieces.push(piece(&format!("r{row}"), 300.0, y));
+        }
+        let found: Vec<String> = lines(pieces).into_iter().map(|line| line.text).collect();
+        let expected: Vec<String> = std::iter::once("title".into())
+            .chain((0..8).map(|row| format!("l{row}")))
+            .chain((0..8).map(|row| format!("r{row}")))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_order_of_the_page_is_kept_where_it_is_one() {
+        let mut pieces: Vec<Piece> =
+            (0..8).map(|row| piece(&format!("l{row}"), 50.0, 700.0 - 12.0 * f64::from(row))).collect();
+        pieces.extend((0..8).map(|row| piece(&format!("r{row}"), 300.0, 700.0 - 12.0 * f64::from(row))));
+        let found: Vec<String> = lines(pieces.clone()).into_iter().map(|line| line.text).collect();
+        assert_eq!(found, pieces.into_iter().map(|piece| piece.text).collect::<Vec<_>>());
+    }
+}

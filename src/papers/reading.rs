@@ -1,0 +1,311 @@
+//! One file into its documents: which format it has, its text decoded, and bounds on all of it.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8};
+use sha2::{Digest, Sha256};
+
+use super::document::{Document, DocumentSource, Fingerprint};
+use super::isolated::PdfReader;
+use super::json_lines;
+use super::line::TextLine;
+use super::markdown;
+use super::normalise;
+use super::running_heads::without_running_heads;
+use super::sections::{Parts, parts};
+
+/// Bytes of a document at the most, as text or as a line of JSON.
+pub const MOST_DOCUMENT_BYTES: u64 = 16 << 20;
+/// Documents of one file at the most.
+pub const MOST_DOCUMENTS: u64 = 200_000;
+/// Raised whenever the same file would give another text: what an earlier program read is then read again.
+pub const READER_VERSION: u32 = 1;
+/// Bytes of a file of JSON lines at the most, unpacked: a small file may be packed from anything.
+const MOST_UNPACKED_BYTES: u64 = 16 << 30;
+/// Characters of an id.
+const LONGEST_ID_CHARS: usize = 200;
+
+/// What a file holds, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentFormat {
+    /// `.pdf`
+    Pdf,
+    /// `.txt`, `.text`
+    Plain,
+    /// `.md`, `.markdown`
+    Markdown,
+    /// `.jsonl`, `.ndjson`, also packed (`.gz`, `.zst`)
+    JsonLines,
+}
+
+impl DocumentFormat {
+    /// The endings of names that are known.
+    pub const ENDINGS: &'static str =
+        ".pdf, .txt, .text, .md, .markdown, .jsonl, .ndjson, also .jsonl.gz and .jsonl.zst";
+
+    /// The format of a file of this name.
+    pub fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let bare = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+        let (_, ending) = bare.unwrap_or(&name).rsplit_once('.')?;
+        match ending {
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
+            _ if bare.is_some() => None,
+            "pdf" => Some(Self::Pdf),
+            "txt" | "text" => Some(Self::Plain),
+            "md" | "markdown" => Some(Self::Markdown),
+            _ => None,
+        }
+    }
+}
+
+/// What became of a file that could be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Documents in it.
+    pub documents: u64,
+    /// What of it is missing, where something is.
+    pub missing: Option<String>,
+}
+
+/// Who is handed the documents of a file one by one, and may refuse to go on, with the reason.
+pub type Found<'f> = &'f mut dyn FnMut(Document) -> Result<(), String>;
+
+/// SHA-256 of a file's bytes.
+///
+/// # Errors
+/// The operating system's.
+pub fn fingerprint_of(path: &Path) -> std::io::Result<Fingerprint> {
+    const CHUNK_BYTES: usize = 1 << 18;
+    let mut input = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match input.read(&mut chunk)? {
+            0 => return Ok(Fingerprint::of(hash)),
+            length => hash.update(&chunk[..length]),
+        }
+    }
+}
+
+/// Reads a file, handing each document to `found`.
+///
+/// # Errors
+/// In one clause, why there is no document; what `found` says.
+pub fn read(path: &Path, format: DocumentFormat, pdf: &PdfReader, found: Found<'_>) -> Result<Reading, String> {
+    let stem = stem_of(path);
+    let source = DocumentSource { path: path.to_string_lossy().into_owned(), line: None };
+    let parts = match format {
+        DocumentFormat::JsonLines => return read_json_lines(path, &stem, found),
+        DocumentFormat::Pdf => {
+            let text = pdf.read(path)?;
+            parts(without_running_heads(text.pages), text.title.as_deref())
+        }
+        DocumentFormat::Plain => {
+            let text = decoded(path)?;
+            let pages = text.split('\u{C}').map(TextLine::of_plain).collect();
+            parts(without_running_heads(pages), None)
+        }
+        DocumentFormat::Markdown => {
+            let (lines, title) = markdown::lines(&decoded(path)?);
+            parts(lines, title.as_deref())
+        }
+    };
+    if parts.sections.is_empty() && parts.references.is_empty() {
+        return Err("no text in it".into());
+    }
+    found(document(stem, parts, source))?;
+    Ok(Reading { documents: 1, missing: None })
+}
+
+/// The name of a file without its endings.
+fn stem_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let bare = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    tidy_id(bare.rsplit_once('.').map_or(bare, |(stem, _)| stem))
+}
+
+fn tidy_id(id: &str) -> String {
+    let id: String = normalise::line(id).chars().take(LONGEST_ID_CHARS).collect();
+    if id.is_empty() { "document".into() } else { id }
+}
+
+fn document(id: String, parts: Parts, source: DocumentSource) -> Document {
+    let title = parts.title.unwrap_or_else(|| first_words(&parts.sections, &id));
+    let mut document = Document {
+        id,
+        title,
+        sections: parts.sections,
+        references: parts.references,
+        year: None,
+        doi: None,
+        url: None,
+        source,
+        fingerprint: Fingerprint::of(Sha256::new()),
+    };
+    document.fingerprint = document.content_fingerprint();
+    document
+}
+
+/// What stands for a title where there is none.
+fn first_words(sections: &[super::document::Section], id: &str) -> String {
+    const MOST_CHARS: usize = 100;
+    let Some(first) = sections.iter().find_map(|section| section.sentences().first().map(|found| found.to_string()))
+    else {
+        return id.to_string();
+    };
+    match first.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", first[..end].rsplit_once(' ').map_or(&first[..end], |(words, _)| words)),
+        None => first,
+    }
+}
+
+/// The text of a whole file: UTF-8, UTF-16 with its mark, else the likeliest legacy encoding.
+fn decoded(path: &Path) -> Result<String, String> {
+    const MOST_STRAY: usize = 16;
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(MOST_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_DOCUMENT_BYTES {
+        return Err(format!("longer than {} MB, the longest document that is read", MOST_DOCUMENT_BYTES >> 20));
+    }
+    let encoding = match Encoding::for_bom(&bytes) {
+        Some((encoding, _)) => encoding,
+        None if std::str::from_utf8(&bytes).is_ok() => UTF_8,
+        None => {
+            let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+            detector.feed(&bytes[..bytes.len().min(1 << 16)], true);
+            detector.guess(None, Utf8Detection::Deny)
+        }
+    };
+    let (text, _, _) = encoding.decode(&bytes);
+    let is_binary = |c: char| (c.is_control() && !c.is_whitespace()) || c == '\u{FFFD}';
+    let head = text.chars().take(1 << 14);
+    let (count, binary) = head.fold((0, 0), |(count, binary), c| (count + 1, binary + usize::from(is_binary(c))));
+    // Some control characters slip into text; a program or an image is full of them.
+    if binary > MOST_STRAY && binary * 20 > count {
+        return Err("not text".into());
+    }
+    Ok(text.into_owned())
+}
+
+fn read_json_lines(path: &Path, stem: &str, found: Found<'_>) -> Result<Reading, String> {
+    /// Reasons of lines that are told one by one.
+    const MOST_TOLD: usize = 3;
+    let mut input = opened(path)?;
+    let mut reading = Reading::default();
+    let mut told: Vec<String> = Vec::new();
+    let mut skipped = 0u64;
+    let mut line = Vec::new();
+    let mut left_bytes = MOST_UNPACKED_BYTES;
+    for number in 1u64.. {
+        let next = next_line(&mut input, &mut line, &mut left_bytes);
+        let outcome = match next {
+            Ok(NextLine::End) => break,
+            Ok(NextLine::TooLong) => Err(format!("longer than {} MB", MOST_DOCUMENT_BYTES >> 20)),
+            Ok(NextLine::Whole) if line.trim_ascii().is_empty() => continue,
+            Ok(NextLine::Whole) if reading.documents == MOST_DOCUMENTS => {
+                told.push(format!("from line {number} on: more than {MOST_DOCUMENTS} documents"));
+                skipped += 1;
+                break;
+            }
+            Ok(NextLine::Whole) => json_document(&line, number, stem, path),
+            // A packed stream that ends too early or is damaged.
+            Err(error) => {
+                told.push(format!("from line {number} on: {error}"));
+                skipped += 1;
+                break;
+            }
+        };
+        match outcome {
+            Ok(document) => {
+                found(document)?;
+                reading.documents += 1;
+            }
+            Err(reason) => {
+                skipped += 1;
+                if told.len() < MOST_TOLD {
+                    told.push(format!("line {number}: {reason}"));
+                }
+            }
+        }
+    }
+    if skipped > 0 {
+        let more = skipped - told.len() as u64;
+        let more = if more > 0 { format!("; {more} more") } else { String::new() };
+        reading.missing = Some(format!("{}{more}", told.join("; ")));
+    }
+    match (reading.documents, &reading.missing) {
+        (0, Some(reason)) => Err(reason.clone()),
+        (0, None) => Err("no document in it".into()),
+        _ => Ok(reading),
+    }
+}
+
+fn json_document(line: &[u8], number: u64, stem: &str, path: &Path) -> Result<Document, String> {
+    let read = json_lines::parse(line)?;
+    let parts = parts(read.lines, read.title.as_deref());
+    if parts.sections.is_empty() && parts.title.is_none() {
+        return Err("no text in it".into());
+    }
+    let source = DocumentSource { path: path.to_string_lossy().into_owned(), line: Some(number) };
+    let id = read.id.map_or_else(|| tidy_id(&format!("{stem}:{number}")), |id| tidy_id(&id));
+    let (doi, url) = (read.doi.map(|doi| normalise::line(&doi)), read.url.map(|url| normalise::line(&url)));
+    Ok(Document { year: read.year, doi, url, ..document(id, parts, source) })
+}
+
+/// A file of lines, unpacked where it is packed.
+fn opened(path: &Path) -> Result<Box<dyn BufRead>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut input = BufReader::with_capacity(1 << 17, file);
+    let head = input.fill_buf().map_err(|error| error.to_string())?;
+    Ok(match head {
+        [0x1F, 0x8B, ..] => Box::new(BufReader::with_capacity(1 << 17, flate2::bufread::MultiGzDecoder::new(input))),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(input).map_err(|error| error.to_string())?;
+            Box::new(BufReader::with_capacity(1 << 17, decoder))
+        }
+        _ => Box::new(input),
+    })
+}
+
+enum NextLine {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// The next line; of one that is too long nothing is kept.
+fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>, left_bytes: &mut u64) -> std::io::Result<NextLine> {
+    line.clear();
+    let mut length = 0u64;
+    loop {
+        let chunk = input.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(match length {
+                0 => NextLine::End,
+                1..=MOST_DOCUMENT_BYTES => NextLine::Whole,
+                _ => NextLine::TooLong,
+            });
+        }
+        let end = memchr::memchr(b'\n', chunk);
+        let taken = end.unwrap_or(chunk.len());
+        length += taken as u64;
+        let Some(left) = left_bytes.checked_sub(taken as u64 + 1) else {
+            return Err(std::io::Error::other(format!("more than {} GB unpacked", MOST_UNPACKED_BYTES >> 30)));
+        };
+        *left_bytes = left;
+        if length <= MOST_DOCUMENT_BYTES {
+            line.extend_from_slice(&chunk[..taken]);
+        } else {
+            *line = Vec::new();
+        }
+        input.consume(taken + usize::from(end.is_some()));
+        if end.is_some() {
+            return Ok(if length <= MOST_DOCUMENT_BYTES { NextLine::Whole } else { NextLine::TooLong });
+        }
+    }
+}
