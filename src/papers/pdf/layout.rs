@@ -23,7 +23,7 @@ pub struct PlacedLine {
     pub is_bold: bool,
 }
 
-/// Jumps upward within a column, as a share of the lines, from which on the order of a page says nothing.
+/// Jumps upward, but for those to the next column, as a share of the lines, from which on the order of a page says nothing.
 const MOST_JUMPS: f64 = 0.15;
 
 /// The lines of a page, in the order of reading.
@@ -46,9 +46,9 @@ impl From<PlacedLine> for Piece {
     }
 }
 
+/// Upward is where the next column is, to the right; anything else that goes up is out of order.
 fn jumps_up(before: &PlacedLine, after: &PlacedLine) -> bool {
-    let shared = before.right.min(after.right) - before.left.max(after.left);
-    after.y > before.y + before.size && shared > 0.0
+    after.y > before.y + before.size && after.left < before.right
 }
 
 /// Pieces that follow each other on one line become one, except across a wide gap.
