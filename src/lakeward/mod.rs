@@ -130,7 +130,7 @@ impl Lakeward {
     /// # Errors
     /// [`crate::Error::DamagedIndex`].
     pub fn search(&self, text: &str, k: usize) -> Result<Vec<SearchAnswer>> {
-        let weights = self.config.ranking.search.clone();
+        let weights = self.config.ranking.search;
         search::search(&self.index, self.embedder(), text, &SearchOptions { k, weights })
     }
 
@@ -160,7 +160,7 @@ impl Lakeward {
             let options = CompositeOptions { k, columns: columns.to_vec() };
             return composite::search(&self.index, &self.place.lake, query, &options);
         }
-        let weights = self.config.ranking.join.clone();
+        let weights = self.config.ranking.join;
         let answers = join::search(&self.index, query, &JoinOptions { k, column: columns.first().copied(), weights })?;
         Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
     }
@@ -170,7 +170,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`union::search`].
     pub fn union(&self, query: &QueryTable, k: usize) -> Result<Vec<UnionAnswer>> {
-        let weights = self.config.ranking.union.clone();
+        let weights = self.config.ranking.union;
         union::search(&self.index, &self.place.lake, query, &UnionOptions { k, count_rows: true, weights })
     }
 

@@ -53,7 +53,7 @@ fn shape(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for c in text.chars() {
         let c = if c.is_ascii_digit() { '#' } else { c };
-        if !(c == '#' && shape.ends_with('#')) && !c.is_whitespace() {
+        if !(c.is_whitespace() || c == '#' && shape.ends_with('#')) {
             shape.push(c);
         }
     }

@@ -136,8 +136,7 @@ impl Network {
             return PageRank { scores: start, steps: 0, converged: true };
         }
         start.iter_mut().for_each(|share| *share /= total);
-        // Not a number becomes 0.
-        let alpha = options.alpha.max(0.0).min(GREATEST_ALPHA);
+        let alpha = if options.alpha.is_nan() { 0.0 } else { options.alpha.clamp(0.0, GREATEST_ALPHA) };
         // Nodes without edges keep what they are given; the others are solved for together.
         let mut residual: Vec<f64> =
             start.iter().zip(&self.root_degree).map(|(p, root)| if *root > 0.0 { p / root } else { 0.0 }).collect();
@@ -264,7 +263,10 @@ mod tests {
         assert!(found.converged && found.steps < 60, "{} steps", found.steps);
     }
 
-    fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32, f64)>, Vec<(u32, f64)>, f64)> {
+    /// Number of nodes, edges, seeds, α.
+    type Graph = (usize, Vec<(u32, u32, f64)>, Vec<(u32, f64)>, f64);
+
+    fn graphs() -> impl Strategy<Value = Graph> {
         (1usize..30).prop_flat_map(|nodes| {
             let node = 0..nodes as u32;
             let edges = prop::collection::vec((node.clone(), node.clone(), 0.01f64..1.0), 0..60);

@@ -174,7 +174,7 @@ impl Run<'_> {
     }
 
     fn form(&mut self, stream: &Stream<'_>, around: &Resources<'_>, state: &State, depth: usize) {
-        if !stream.dict().get::<Name<'_>>("Subtype").is_some_and(|name| name.as_ref() == b"Form") {
+        if stream.dict().get::<Name<'_>>("Subtype").is_none_or(|name| name.as_ref() != b"Form") {
             self.images += 1;
             return;
         }
