@@ -21,7 +21,12 @@ const TABLE: &CStr = c"datafusion_table_provider";
 
 /// The table that a call of a table function stands for.
 #[pyclass(frozen, module = "lakeward._lakeward")]
-pub struct TableProvider(Arc<dyn Provider>);
+pub struct TableProvider {
+    provider: Arc<dyn Provider>,
+    /// The call as SQL writes it.
+    #[pyo3(get)]
+    call: String,
+}
 
 #[pymethods]
 impl TableProvider {
@@ -30,7 +35,7 @@ impl TableProvider {
         py: Python<'py>,
         session: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let provider = Arc::clone(&self.0);
+        let provider = Arc::clone(&self.provider);
         let provider = FFI_TableProvider::new_with_ffi_codec(provider, true, Some(runtime(py)?), codec(session)?);
         PyCapsule::new_with_value(py, provider, TABLE)
     }
@@ -45,9 +50,10 @@ pub fn called(lakeward: &Lakeward, name: &str, arguments: &Bound<'_, PyTuple>) -
     let checked = py.detach(|| {
         let call = TableCall::parse(name, &arguments)?;
         call.check(&lakeward)?;
-        Ok(functions::table::provider(&lakeward, call))
+        let name = call.to_string();
+        Ok(TableProvider { provider: functions::table::provider(&lakeward, call), call: name })
     });
-    checked.map(TableProvider).map_err(|error| exception(py, &error))
+    checked.map_err(|error| exception(py, &error))
 }
 
 /// The value of a constant expression.

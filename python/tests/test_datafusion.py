@@ -30,6 +30,13 @@ def test_tables_of_the_lake(ctx: datafusion.SessionContext) -> None:
     assert "countries" in [table["table_name"] for table in listed]
 
 
+def test_calls_with_other_arguments_are_other_calls(ctx: datafusion.SessionContext, lake: lakeward.Lake) -> None:
+    query = "SELECT (SELECT id FROM lake_search('airports', 1)) AS a, (SELECT id FROM lake_search('hurricanes', 1)) AS b"
+    found = {"a": lake.search("airports", 1)[0].table, "b": lake.search("hurricanes", 1)[0].table}
+    assert found["a"] != found["b"]
+    assert rows(ctx, query) == [found]
+
+
 def test_parquet_reads_only_what_a_query_needs(ctx: datafusion.SessionContext) -> None:
     plan = str(rows(ctx, "EXPLAIN SELECT title FROM lake.film.films_2000s WHERE year > 2005"))
     assert "projection=[title" in plan

@@ -7,6 +7,7 @@ of DataFusion: with another one the process would crash, so the version is check
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _lakeward
@@ -33,9 +34,25 @@ def register(lake: _lakeward.Lake, ctx: datafusion.SessionContext) -> None:
         ctx.register_udf(datafusion.udf(scalar))
     for aggregate in aggregates:
         ctx.register_udaf(datafusion.udaf(aggregate))
+    # A session of its own: functions that held `ctx` would keep it, and it them, for ever.
+    plans = datafusion.SessionContext()
     for table in tables:
-        ctx.register_udtf(datafusion.udtf(table, table.name))
+        ctx.register_udtf(datafusion.udtf(_named(plans, table), table.name))
     ctx.register_catalog_provider(CATALOG, catalog)
+
+
+def _named(plans: datafusion.SessionContext, table: Any) -> Callable[..., Any]:
+    """The function ``table``, whose calls stand in plans under their whole text.
+
+    DataFusion takes scans of one name for one and the same: of two subqueries that call one function with different
+    arguments only one would run.
+    """
+
+    def call(*arguments: Any) -> Any:
+        provider = table(*arguments)
+        return plans.read_table(provider).alias(provider.call).into_view()
+
+    return call
 
 
 def checked() -> Any:

@@ -40,6 +40,8 @@ class AggregateFunction:
 
 @final
 class TableProvider:
+    @property
+    def call(self) -> str: ...
     def __datafusion_table_provider__(self, session: Any) -> object: ...
 
 @final
