@@ -90,6 +90,10 @@ pub enum Command {
     Augment(AugmentCommand),
     /// Papers and other documents that say which data served which task: add them, list them, show one.
     Papers(PapersCommand),
+    /// Say what is to be done, and see the datasets that served such tasks, by papers and descriptions.
+    Task(TaskCommand),
+    /// Build the graph of which datasets served which tasks; say why two names are one dataset, or settle it.
+    Graph(GraphCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
@@ -308,6 +312,12 @@ pub struct EvalCommand {
     /// Let the language model that is configured plan and evaluate for V4 to V7; rules do without.
     #[arg(long, conflicts_with = "no_llm")]
     pub llm: bool,
+    /// Search the records, the tables and, where this benchmark has none, the papers of the benchmark in this folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub corpus: Option<PathBuf>,
+    /// Further papers, JSON lines as in papers.jsonl; several times for several.
+    #[arg(long, value_name = "FILE")]
+    pub papers: Vec<PathBuf>,
     /// Only N records of corpus.jsonl, drawn stratum by stratum, and the queries that have an answer among them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub records: Option<u64>,
@@ -372,6 +382,81 @@ pub struct TuneCommand {
     /// Where the learned weights are written.
     #[arg(long, value_name = "FILE", default_value = "weights.json")]
     pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct TaskCommand {
+    /// What is to be done, in your own words.
+    #[arg(required = true, num_args = 1.., value_name = "TEXT")]
+    pub text: Vec<String>,
+    #[command(flatten)]
+    pub answers: Answers,
+    /// How far a walk goes from the tasks like this one, from 0 to below 1 (networkx's alpha).
+    #[arg(long, default_value_t = 0.85)]
+    pub alpha: f64,
+    /// Only datasets that the index has, none that only papers name.
+    #[arg(long)]
+    pub in_lake: bool,
+    /// Leave this paper out, with all that is known from it; several times for several.
+    #[arg(long, value_name = "ID")]
+    pub exclude: Vec<String>,
+    /// Rank as KATS was published, from this many tasks; for comparisons.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: Option<u32>,
+    /// Count neither descriptions nor popularity; for comparisons.
+    #[arg(long)]
+    pub no_rerank: bool,
+    /// Let no walk lead to tasks; for comparisons.
+    #[arg(long)]
+    pub no_pagerank: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct GraphCommand {
+    #[command(subcommand)]
+    pub what: GraphWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GraphWhat {
+    /// Build the graph, or bring it up to date.
+    Build {
+        /// What papers say, JSON lines, one a paper: added to what the graph has. Several times for several.
+        #[arg(long, value_name = "FILE")]
+        papers: Vec<PathBuf>,
+        /// Forget the papers that the graph has.
+        #[arg(long, requires = "papers")]
+        anew: bool,
+        /// Join no names but those that `merge` has joined.
+        #[arg(long)]
+        no_resolution: bool,
+        /// Calls of the language model, where one is configured, about names that rules leave open.
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        calls: u32,
+    },
+    /// How much is in the graph.
+    Stats,
+    /// Say by which verdicts two names are one dataset, or why not.
+    Why {
+        /// A record or table by id or title, or a name as a paper has it.
+        a: String,
+        /// The other.
+        b: String,
+    },
+    /// Settle that two names are one dataset, for good.
+    Merge {
+        /// As with `why`.
+        a: String,
+        /// The other.
+        b: String,
+    },
+    /// Settle that two names are two datasets, for good.
+    Split {
+        /// As with `why`.
+        a: String,
+        /// The other.
+        b: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -502,6 +587,9 @@ pub enum SchemaOf {
     Paper,
     PapersAdded,
     Verify,
+    Task,
+    Graph,
+    GraphWhy,
     QueryPlan,
     CandidateSet,
     EvaluationReport,

@@ -230,9 +230,8 @@ fn draft(
     let fingerprint = fingerprint(inputs.datasets);
     let old = old.map(|graph| Old::of(graph, fingerprint)).transpose()?;
     let documents = documents_of(inputs.extractions);
-    let hash_of = |document: &&Extraction| {
-        serde_json::to_vec(*document).map(|bytes| xxh3_64(&bytes)).unwrap_or_default()
-    };
+    let hash_of =
+        |document: &&Extraction| serde_json::to_vec(*document).map(|bytes| xxh3_64(&bytes)).unwrap_or_default();
     let hashes: Vec<u64> = documents.par_iter().map(hash_of).collect();
     let known: Vec<Option<usize>> = documents
         .iter()

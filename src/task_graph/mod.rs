@@ -27,6 +27,7 @@ pub mod search;
 mod search_index;
 mod term_index;
 pub mod verdicts;
+pub mod why;
 mod words;
 
 pub use answer::{TaskAnswer, TaskPath, TaskScore};

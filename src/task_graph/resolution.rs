@@ -75,7 +75,6 @@ impl Resolution {
                 list.push(name);
             }
         }
-        let numbers = list.iter().enumerate().map(|(place, name)| ((*name).to_string(), place)).collect();
         let mut verdicts = lasting.clone();
         if joins {
             Dictionary::new(datasets).judge_all(&list, &mut verdicts);
@@ -83,7 +82,13 @@ impl Resolution {
                 ask_judge(datasets, (&list, &said), judge, &mut verdicts);
             }
         }
-        let mut resolution = Self { roots: Vec::new(), records: datasets.len(), names: numbers, verdicts };
+        Self::of_verdicts(datasets, &list, verdicts, joins)
+    }
+
+    /// What `verdicts` join; `names` are each once. Without `joins`, only what the user has joined.
+    pub fn of_verdicts(datasets: &[DatasetRecord], names: &[&str], verdicts: Verdicts, joins: bool) -> Self {
+        let names = names.iter().enumerate().map(|(place, name)| ((*name).to_string(), place)).collect();
+        let mut resolution = Self { roots: Vec::new(), records: datasets.len(), names, verdicts };
         resolution.join(datasets, joins);
         resolution
     }
