@@ -38,7 +38,8 @@ impl DatasetRecord {
         Ok(records)
     }
 
-    /// Title and description as they are searched: up to where the description names its sources, without markup and addresses.
+    /// Title and description as they are searched: up to where the description names its sources, without markup,
+    /// addresses and what a record says under keys of its own.
     pub fn text(&self) -> String {
         let described = match self.description.find("Source: ") {
             Some(at) => {
@@ -47,6 +48,7 @@ impl DatasetRecord {
             }
             None => &self.description,
         };
+        let described = prose(described);
         let mut text = format!("{}. ", self.title);
         let mut rest = described;
         while let Some(at) = rest.find("(http") {
@@ -65,6 +67,21 @@ impl DatasetRecord {
         text.push_str(rest);
         text.retain(|letter| !matches!(letter, '*' | '[' | ']'));
         text
+    }
+}
+
+/// A description without the lines at its end that say what a record has under keys of its own, `key: …`.
+fn prose(description: &str) -> &str {
+    let mut prose = description;
+    loop {
+        let start = prose.rfind('\n').map_or(0, |end| end + 1);
+        let key = prose[start..].split_once(": ").map(|(key, _)| key);
+        let is_key =
+            |key: &str| !key.is_empty() && key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+        if !key.is_some_and(is_key) {
+            return prose;
+        }
+        prose = prose[..start].trim_end_matches('\n');
     }
 }
 
@@ -125,10 +142,12 @@ mod tests {
     fn a_text_ends_at_its_sources_and_names_are_counted() {
         let record = DatasetRecord {
             title: "RoadSet".into(),
-            description: "**RoadSet** has [lanes](https://x.org/a) (http odd). Image Source: elsewhere".into(),
+            description: "**RoadSet** has [lanes](https://x.org/a) (http odd). \nmade_in: Ghent".into(),
             ..DatasetRecord::default()
         };
         assert_eq!(record.text(), "RoadSet. RoadSet has lanes (http odd). ");
+        let credited = DatasetRecord { description: "Lanes. Image Source: elsewhere".into(), ..record };
+        assert_eq!(credited.text(), "RoadSet. Lanes. ");
         let texts = [
             "RoadSet. It extends Open Lanes and the flow of it".into(),
             "Open Lanes. Flow".into(),
