@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lakeward::embed::{Embedder, StaticModel};
 use lakeward::error::Error;
+use lakeward::index::segment::{SegmentKind, SegmentWriter};
 use lakeward::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
 use lakeward::task_graph::resolution::{Judge, JudgeQuestion};
 use lakeward::task_graph::verdicts::{Decision, Named, Verdicts};
@@ -68,10 +69,10 @@ fn papers() -> Vec<Extraction> {
             "p3",
             "Recognise road signs from a moving car.",
             "sign recognition",
-            vec![mention("Open Road Sign Collection", None), mention("SecretSigns", None)],
+            vec![mention("Open Road Sign Collection", None), mention("Secret Signs", None)],
         ),
         paper("p4", "Answer callers politely.", "dialogue", vec![mention("Dialogue Bank", None)]),
-        paper("p5", "Recognise signs at night.", "sign recognition", vec![mention("SecretSigns dataset", None)]),
+        paper("p5", "Recognise signs at night.", "sign recognition", vec![mention("Secret Signs dataset", None)]),
     ]
 }
 
@@ -112,14 +113,17 @@ fn an_answer_shows_the_way_from_the_request_to_the_dataset_and_its_tables() {
     );
     let signs = graph.search(model(), "recognise signs at night", &TaskSearchOptions::new(9)).unwrap();
     let secret = signs.iter().find(|answer| !answer.in_index).unwrap();
-    assert_eq!((secret.dataset.as_str(), secret.served_tasks), ("SecretSigns", 2));
+    assert_eq!((secret.dataset.as_str(), secret.served_tasks), ("Secret Signs", 2));
     let own = TaskSearchOptions { named: false, ..TaskSearchOptions::new(9) };
     assert!(graph.search(model(), "recognise signs at night", &own).unwrap().iter().all(|answer| answer.in_index));
     for walk in [Walk::Mixed, Walk::Published] {
         for (pagerank, rerank) in [(true, false), (false, true), (false, false)] {
             let options = TaskSearchOptions { walk, pagerank, rerank, ..TaskSearchOptions::new(3) };
             let found = graph.rank(model(), "detect lane markings in aerial images", &options).unwrap();
-            assert_eq!(found[0].0, "Lane_Atlas", "{walk:?} {pagerank} {rerank}");
+            // The published walk counts where it leads to, not where it began.
+            let among = if walk == Walk::Published && pagerank { 3 } else { 1 };
+            let is_there = found.iter().take(among).any(|(id, _)| id == "Lane_Atlas");
+            assert!(is_there, "{walk:?} {pagerank} {rerank}: {found:?}");
         }
     }
 }
@@ -202,7 +206,7 @@ fn a_paper_that_is_left_out_leaves_no_trace() {
         }
     }
     let options = TaskSearchOptions { exclude: vec!["p3".into(), "p5".into()], ..TaskSearchOptions::new(20) };
-    let found = open(with.path()).search(model(), "recognise signs, SecretSigns", &options).unwrap();
+    let found = open(with.path()).search(model(), "recognise signs, Secret Signs", &options).unwrap();
     assert!(
         found.iter().all(|answer| answer.in_index && answer.path.as_ref().is_none_or(|path| path.document != "p3"))
     );
@@ -228,7 +232,7 @@ fn the_users_word_about_names_survives_rebuilds_and_why_tells_it() {
     assert_eq!(told.way[0].by, "rule trim@1");
     // Through the record: name, record, table.
     assert_eq!(why("the lane atlas test", "tables/lane_atlas").way.len(), 2);
-    assert!(!why("SecretSigns", "ORSC").joined);
+    assert!(!why("Secret Signs", "ORSC").joined);
 
     let settle = |a: Named, b: Named, same: bool| {
         let mut verdicts = Verdicts::read(folder.path()).unwrap();
@@ -242,8 +246,8 @@ fn the_users_word_about_names_survives_rebuilds_and_why_tells_it() {
     settle(Named::Name("The Lane Atlas test".into()), lanes.clone(), false);
     let told = why("The Lane Atlas test", "Lane_Atlas");
     assert!(!told.joined && told.others[0].decision == Decision::Different, "{told:?}");
-    settle(Named::Name("SecretSigns".into()), Named::Record("ORSC".into()), true);
-    assert!(why("SecretSigns dataset", "ORSC").joined);
+    settle(Named::Name("Secret Signs".into()), Named::Record("ORSC".into()), true);
+    assert!(why("Secret Signs dataset", "ORSC").joined);
     settle(Named::Record("Road_Set".into()), Named::Record("Road_Set_2".into()), true);
     let graph = open(folder.path());
     let first = &graph.search(model(), "driving policy from camera images", &TaskSearchOptions::new(1)).unwrap()[0];
@@ -289,17 +293,19 @@ fn a_judge_is_asked_once_about_what_rules_leave_open() {
 
 #[test]
 fn other_versions_damage_and_other_models_have_named_errors() {
-    let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(TaskGraph::open(folder.path(), model().id()), Err(Error::NoTaskGraph { .. })));
-    build(folder.path(), &records(), &papers());
-    assert!(matches!(TaskGraph::open(folder.path(), "another"), Err(Error::EmbeddingModel { .. })));
-    let (path, whole) = (folder.path().join("graph.seg"), bytes(folder.path()));
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join(task_graph::FOLDER);
+    let folder = folder.as_path();
+    assert!(matches!(TaskGraph::open(folder, model().id()), Err(Error::NoTaskGraph { .. })));
+    build(folder, &records(), &papers());
+    assert!(matches!(TaskGraph::open(folder, "another"), Err(Error::EmbeddingModel { .. })));
+    let (path, whole) = (folder.join("graph.seg"), bytes(folder));
     for at in (0..whole.len()).step_by(whole.len() / 150) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x21;
         std::fs::write(&path, &damaged).unwrap();
         // Never a panic, and never an answer from what was not written.
-        let opened = TaskGraph::open(folder.path(), model().id());
+        let opened = TaskGraph::open(folder, model().id());
         if let Ok(graph) = opened {
             let _ = graph.search(model(), "driving policy", &TaskSearchOptions::new(3));
             let unused = whole[at] == 0;
@@ -307,17 +313,22 @@ fn other_versions_damage_and_other_models_have_named_errors() {
         }
     }
     std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    let error = TaskGraph::open(folder.path(), model().id()).unwrap_err();
+    let error = TaskGraph::open(folder, model().id()).unwrap_err();
     assert!(matches!(error, Error::DamagedIndex { .. }));
+    let newer = SegmentWriter::create(&path, SegmentKind(*b"TASK"), task_graph::VERSION + 1).unwrap();
+    newer.finish().unwrap();
+    let error = TaskGraph::open(folder, model().id()).unwrap_err();
+    assert!(matches!(error, Error::IndexVersion { found: 2, expected: 1, .. }), "{error}");
+    assert!(error.hint().unwrap().contains("lakeward graph build"), "{:?}", error.hint());
     // Papers are at hand, so a build mends it.
-    build(folder.path(), &records(), &papers());
-    assert_eq!(bytes(folder.path()), whole);
-    let verdicts = folder.path().join("verdicts.jsonl");
+    build(folder, &records(), &papers());
+    assert_eq!(bytes(folder), whole);
+    let verdicts = folder.join("verdicts.jsonl");
     let text = std::fs::read_to_string(&verdicts).unwrap();
     std::fs::write(&verdicts, text.replacen("\"version\":1", "\"version\":9", 1)).unwrap();
-    assert!(matches!(Verdicts::read(folder.path()), Err(Error::IndexVersion { found: 9, .. })));
+    assert!(matches!(Verdicts::read(folder), Err(Error::IndexVersion { found: 9, .. })));
     std::fs::write(&verdicts, "{\"version\":1}\n").unwrap();
-    let error = Verdicts::read(folder.path()).unwrap_err();
+    let error = Verdicts::read(folder).unwrap_err();
     assert!(matches!(error, Error::DamagedIndex { .. }), "{error}");
 }
 
