@@ -53,7 +53,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Paper => schema_for!(Document),
         SchemaOf::PapersAdded => schema_for!(AddStats),
         SchemaOf::Verify => schema_for!(Verification),
-        SchemaOf::Task => schema_for!(Document<TaskAnswer>),
+        SchemaOf::Task => schema_for!(SearchDocument<TaskAnswer>),
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
