@@ -144,6 +144,12 @@ pub enum Error {
         /// Existing names, nearest first, else the latest.
         nearest: Vec<String>,
     },
+    /// No task graph has been built.
+    #[error("no task graph at `{}`", path.display())]
+    NoTaskGraph {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
     /// The questions of the tables have not been made, or not been indexed.
     #[error("no questions of the tables at `{}`", path.display())]
     NoQuestions {
@@ -252,6 +258,14 @@ impl Error {
             }
             Error::NoLake => Some("name the lake's folder with `--lake DIR`, or run `lakeward index DIR` first".into()),
             Error::NoIndex { .. } => Some("build it with `lakeward index LAKE`".into()),
+            Error::NoTaskGraph { .. } => Some("build it with `lakeward graph build --papers FILE`".into()),
+            Error::DamagedIndex { path, .. } | Error::IndexVersion { path, .. } if is_of_task_graph(path) => {
+                Some(format!(
+                    "the lake and its index are untouched; move `{}` away and build the graph again with `lakeward graph \
+                     build --papers FILE`",
+                    path.display()
+                ))
+            }
             Error::DamagedIndex { path, .. } if path.extension().is_some_and(|extension| extension == "seg") => Some(
                 "the lake's files are untouched; `lakeward index LAKE --repair` reads again what the damaged part held"
                     .into(),
@@ -309,6 +323,11 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// Whether a file belongs to the task graph, which has a folder of its own.
+fn is_of_task_graph(path: &Path) -> bool {
+    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "graph")
 }
 
 /// How to go on with an index of the model `found` where `expected` is in use. Models on servers are called

@@ -13,7 +13,7 @@ use crate::eval::comparison::compare;
 use crate::eval::evaluate::{EvalOptions, IDEAL, QueryRow, ask_all, evaluate, ideal, of_run};
 use crate::eval::form::DocumentForm;
 use crate::eval::lakeward::NAME;
-use crate::eval::report::{self, EvalReport, SystemReport, add_intervals, groups};
+use crate::eval::report::{self, EvalReport, SystemReport, add_intervals, add_names, groups};
 use crate::eval::subset;
 use crate::eval::systems::{BASELINES, Systems};
 use crate::eval::variant::Variant;
@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let variants = Variant::of_names(&command.variant)?;
     let bar = Bar::new(arguments.quiet)?;
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
-    let mut benchmark = form.apply(layout::read(&command.folder)?, place.path())?;
+    let mut benchmark = form.apply(read(command)?, place.path())?;
     let subset = match command.records {
         Some(records) => Some(subset::take(&mut benchmark, records, command.seed, place.path())?),
         None => None,
@@ -73,7 +73,10 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     for Measured { report, rows } in &mut measured {
         add_intervals(&mut report.groups, rows, options.k, command.seed);
+        add_names(&mut report.groups, rows, &benchmark);
     }
+    let asks_lakeward = names.iter().any(|name| name == NAME);
+    let aliases = if asks_lakeward { systems.aliases(&command.folder, &bar)? } else { None };
     bar.finish();
     if let (Some(path), Some(first)) = (&command.run_out, measured.first()) {
         write_run(path, first)?;
@@ -81,6 +84,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let report = report_of(command, &benchmark, form, &weights, measured, &options);
     let report = EvalReport {
         signals,
+        aliases,
         subset,
         variants: settings(command, &names, &options, model.as_ref().map(|(model, _)| model)),
         ..report
@@ -90,6 +94,30 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     }
     show(arguments, command, &report)?;
     Ok(status(&report))
+}
+
+/// Reads the benchmark, with the records and papers of another one where that is asked for.
+fn read(command: &EvalCommand) -> Result<Benchmark> {
+    let mut benchmark = layout::read(&command.folder)?;
+    if let Some(folder) = &command.corpus {
+        let other = layout::read(folder)?;
+        if other.corpus.is_none() && other.lake.is_none() {
+            let what = format!("`{}` has neither `lake/` nor `corpus.jsonl` to search in", folder.display());
+            return Err(Error::Usage(what));
+        }
+        benchmark.corpus = other.corpus;
+        benchmark.lake = other.lake;
+        if benchmark.papers.is_empty() {
+            benchmark.papers = other.papers;
+        }
+    }
+    for path in &command.papers {
+        if !path.is_file() {
+            return Err(Error::Usage(format!("`--papers` names no file: `{}`", path.display())));
+        }
+        benchmark.papers.push(path.clone());
+    }
+    Ok(benchmark)
 }
 
 /// The language model for the variants, with what a query may cost, where it is asked for. A benchmark has no say in which one: its
@@ -292,6 +320,7 @@ fn report_of(
         systems: systems.collect(),
         comparisons: compare(&runs, options.k, command.seed),
         signals: Vec::new(),
+        aliases: None,
     }
 }
 

@@ -22,6 +22,7 @@ mod search;
 mod sessions;
 mod signals;
 mod sql;
+mod task;
 mod timing;
 mod tune;
 mod verify;
@@ -103,6 +104,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Eval(command) => eval::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),
         Command::Augment(command) => augment::run(arguments, command),
+        Command::Task(command) => task::search(arguments, command),
+        Command::Graph(command) => task::graph(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Replay(command) => replay::run(arguments, command),

@@ -12,6 +12,7 @@ use super::replay::ReplayDocument;
 use super::search::{Document as SearchDocument, JoinDocument};
 use super::sessions::SessionList;
 use super::sql::SqlDocument;
+use super::task::GraphReport;
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::agent::trace;
@@ -25,6 +26,8 @@ use crate::index::build::BuildStats;
 use crate::papers::{AddStats, Document};
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
+use crate::task_graph::TaskAnswer;
+use crate::task_graph::why::Why;
 
 /// Prints a schema.
 pub fn run(command: &SchemaCommand) -> Result<Status> {
@@ -50,6 +53,9 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Paper => schema_for!(Document),
         SchemaOf::PapersAdded => schema_for!(AddStats),
         SchemaOf::Verify => schema_for!(Verification),
+        SchemaOf::Task => schema_for!(SearchDocument<TaskAnswer>),
+        SchemaOf::Graph => schema_for!(GraphReport),
+        SchemaOf::GraphWhy => schema_for!(Why),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),

@@ -117,7 +117,7 @@ fn show<A: Serialize + Listed>(
     Ok(status)
 }
 
-fn show_lists<A: Listed>(
+pub(super) fn show_lists<A: Listed>(
     arguments: &Arguments,
     options: &Answers,
     document: &Document<A>,

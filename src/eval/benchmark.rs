@@ -200,6 +200,8 @@ pub struct Benchmark {
     pub lake: Option<PathBuf>,
     /// Metadata records, JSON lines: the documents where there is no lake, else titles and more of its tables.
     pub corpus: Option<PathBuf>,
+    /// What papers say, JSON lines: of searches for the datasets of a task.
+    pub papers: Vec<PathBuf>,
     /// What could not be used.
     pub problems: Problems,
 }

@@ -24,6 +24,7 @@ pub mod signals;
 pub mod subset;
 pub mod system;
 pub mod systems;
+pub mod task_search;
 pub mod tune;
 pub mod variant;
 pub mod voice;

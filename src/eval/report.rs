@@ -7,7 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::benchmark::{LayoutKind, Problem, Task};
+use super::benchmark::{Benchmark, LayoutKind, Problem, Task};
 use super::chart;
 use super::compare::{PairedDifference, paired_bootstrap};
 use super::comparison::Comparison;
@@ -15,6 +15,7 @@ use super::evaluate::{IDEAL, QueryRow};
 use super::metrics::{Scores, mean};
 use super::signals::SignalScores;
 use super::subset::Subset;
+use super::task_search::{AliasScores, NameScores, name_scores};
 use super::variant::table;
 use super::variant::work::GroupWork;
 use crate::error::{Error, Result};
@@ -68,6 +69,9 @@ pub struct EvalReport {
     pub comparisons: Vec<Comparison>,
     /// Signals of labelled requests.
     pub signals: Vec<SignalScores>,
+    /// How names of datasets are resolved, where the benchmark has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aliases: Option<AliasScores>,
 }
 
 /// A system: what it cost, and how good it is in each group of queries.
@@ -116,6 +120,9 @@ pub struct GroupReport {
     /// Ends of the 95% interval of raw nDCG at the depth reported first: bootstrap over the queries; none without queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndcg_interval: Option<(f64, f64)>,
+    /// Names of first answers; of searches for the datasets of a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<NameScores>,
     /// Mean turn of success by k; of dialogues. Smaller is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_turn: Option<BTreeMap<usize, f64>>,
@@ -154,6 +161,15 @@ pub fn add_intervals(groups: &mut [GroupReport], rows: &[QueryRow], k: usize, se
     }
 }
 
+/// Adds to each group of searches for the datasets of a task how its first answers are called.
+pub fn add_names(groups: &mut [GroupReport], rows: &[QueryRow], benchmark: &Benchmark) {
+    for group in groups {
+        let own: Vec<&QueryRow> =
+            rows.iter().filter(|row| (row.task, &row.group) == (group.task, &group.group)).collect();
+        group.names = name_scores(&own, benchmark);
+    }
+}
+
 fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
     let scored: Vec<&QueryRow> = rows.iter().filter(|row| row.scores.is_some()).copied().collect();
     let scores: Vec<_> = scored.iter().filter_map(|row| row.scores.as_ref()).collect();
@@ -175,6 +191,7 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
         raw: mean(scores.iter().map(|both| &both.raw)).unwrap_or_default(),
         condensed: mean(scores.iter().map(|both| &both.condensed)).unwrap_or_default(),
         ndcg_interval: None,
+        names: None,
         average_turn: turns.first().map(|first| first.keys().map(|k| average(*k)).collect()),
         p50_ms: percentile(&latencies, 0.5),
         p95_ms: percentile(&latencies, 0.95),
@@ -258,6 +275,7 @@ impl EvalReport {
                 )?;
             }
             writeln!(out)?;
+            write_names(out, &systems)?;
             table::write_group(out, k, &systems)?;
         }
         if let Some(settings) = &self.variants {
@@ -293,6 +311,18 @@ impl EvalReport {
         }
         for signals in &self.signals {
             write_signals(out, signals)?;
+        }
+        if let Some(aliases) = &self.aliases {
+            writeln!(
+                out,
+                "## Names of datasets\n\n{} names: hit@1 {:.3}; {} joined by a rule, {:.3} of them rightly ({:.3} where a name of \
+                 several datasets means one only).\n\n| rule | joined | rightly |\n|---|---:|---:|",
+                aliases.aliases, aliases.hit_at_1, aliases.merged, aliases.precision, aliases.precision_strict
+            )?;
+            for (rule, (joined, right)) in &aliases.by_rule {
+                writeln!(out, "| {rule} | {joined} | {right} |")?;
+            }
+            writeln!(out)?;
         }
         writeln!(out, "## Costs\n\n| system | index s | index MB | peak memory MB |\n|---|---:|---:|---:|")?;
         for system in self.systems.iter().filter(|system| system.system != IDEAL) {
@@ -405,6 +435,34 @@ pub fn unscored(systems: &[(&SystemReport, &GroupReport)]) -> Option<String> {
         answers.map(|(system, group)| format!("{} answers {}", plain(&system.system), group.answered)).collect();
     let unscored = counted(first.unscored, "query");
     Some(format!("{unscored} without a relevant document, not scored; {}.", answers.join(", ")))
+}
+
+/// Hits by depth and names of first answers, of searches for the datasets of a task. No model is asked, so an answer takes no token.
+fn write_names(out: &mut String, systems: &[(&SystemReport, &GroupReport)]) -> std::fmt::Result {
+    if systems.iter().all(|(_, group)| group.names.is_none()) {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "| system | hit@1 | hit@3 | hit@5 | hit@10 | EM | token F1 | R@5 | tokens a query |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    )?;
+    for (system, group) in systems {
+        let Some(names) = group.names else { continue };
+        let hit = |k: usize| group.raw.at(k).hit;
+        writeln!(
+            out,
+            "| {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | 0 |",
+            plain(&system.system),
+            hit(1),
+            hit(3),
+            hit(5),
+            hit(10),
+            names.exact_match,
+            names.token_f1,
+            group.raw.at(5).recall
+        )?;
+    }
+    writeln!(out)
 }
 
 fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {

@@ -11,6 +11,7 @@ use super::benchmark::{Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::system::System;
+use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
 use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
 use super::variant::{Component, QuestionUse, Variant};
 use crate::augment::{AugmentOptions, QuestionIndex, QuestionStore, Unwatched, make_questions};
@@ -18,6 +19,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::index::build::BuildObserver;
 use crate::retrieve::RankingWeights;
+use crate::task_graph::DatasetRecord;
 
 /// Stands for all plain baselines on the command line.
 pub const BASELINES: &str = "baselines";
@@ -38,6 +40,7 @@ pub struct Made<'a> {
 pub struct Systems<'a> {
     lake: Option<PathBuf>,
     corpus: Option<PathBuf>,
+    papers: Vec<PathBuf>,
     embedder: &'a dyn Embedder,
     weights: RankingWeights,
     /// The folder of Lakeward's index, where it is to be kept.
@@ -46,6 +49,8 @@ pub struct Systems<'a> {
     question_use: QuestionUse,
     model: Option<VariantModel<'a>>,
     questions: OnceCell<(Rc<QuestionIndex>, f64)>,
+    /// With names resolved, and without.
+    graphs: [OnceCell<(Rc<GraphOf<'a>>, f64)>; 2],
 }
 
 impl<'a> Systems<'a> {
@@ -59,6 +64,7 @@ impl<'a> Systems<'a> {
         Self {
             lake: benchmark.lake.clone(),
             corpus: benchmark.corpus.clone(),
+            papers: benchmark.papers.clone(),
             embedder,
             weights,
             index_folder: index_folder.map(Path::to_path_buf),
@@ -66,6 +72,7 @@ impl<'a> Systems<'a> {
             question_use: QuestionUse::default(),
             model: None,
             questions: OnceCell::new(),
+            graphs: Default::default(),
         }
     }
 
@@ -101,6 +108,9 @@ impl<'a> Systems<'a> {
                     };
                     let ranker = |name: &str| name.split('-').nth(2).unwrap_or_default().to_string();
                     names.extend(all_ablations.iter().filter(|name| matters(&ranker(name))).cloned());
+                    if tasks.contains(&Task::TaskSearch) && !self.papers.is_empty() {
+                        names.extend(task_search::ablations());
+                    }
                 }
                 other => {
                     self.check(other, &all_ablations)?;
@@ -127,8 +137,11 @@ impl<'a> Systems<'a> {
         known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
         known.extend(Variant::ALL.iter().map(|variant| variant.name()));
         known.extend(ablations.iter().map(String::as_str));
-        if known.contains(&name) {
+        if known.contains(&name) || task_search::is_ablation(name) {
             return Ok(());
+        }
+        if name.starts_with(&format!("{NAME}:")) {
+            return Err(task_search::unknown(name));
         }
         let near: Vec<String> =
             nearest_names(name, known.iter().copied(), 3).into_iter().map(|near| format!("`{near}`")).collect();
@@ -164,9 +177,19 @@ impl<'a> Systems<'a> {
             return self.variant(variant, None, observer);
         }
         let (index, index_ms) = self.index(observer)?;
-        let problems = skipped(&index);
-        let system = Lakeward::named(name, index)?;
-        Ok(Made { system: Box::new(system), index_ms, problems })
+        let mut problems = skipped(&index);
+        if self.papers.is_empty() || !(name == NAME || task_search::is_ablation(name)) {
+            let system = Lakeward::named(name, index)?;
+            return Ok(Made { system: Box::new(system), index_ms, problems });
+        }
+        let other: Option<Box<dyn System + 'a>> = match name == NAME {
+            true => Some(Box::new(Lakeward::named(name, Rc::clone(&index))?)),
+            false => None,
+        };
+        let (graph, graph_ms) = self.graph(&index, TaskSearch::is_resolved(name)?)?;
+        problems.merge(&graph.problems);
+        let system = TaskSearch::named(name, graph, other)?;
+        Ok(Made { system: Box::new(system), index_ms: index_ms + graph_ms, problems })
     }
 
     /// A variant; with `failing`, one of whose components fails at every query.
@@ -225,6 +248,31 @@ impl<'a> Systems<'a> {
         let questions_ms = started.elapsed().as_secs_f64() * 1000.0;
         let (questions, questions_ms) = self.questions.get_or_init(|| (questions, questions_ms));
         Ok((Rc::clone(questions), *questions_ms))
+    }
+
+    /// The task graph, built when it is first needed, and the time that took in milliseconds.
+    fn graph(&self, over: &LakeIndexOf<'a>, resolve: bool) -> Result<(Rc<GraphOf<'a>>, f64)> {
+        let place = &self.graphs[usize::from(!resolve)];
+        if let Some((graph, graph_ms)) = place.get() {
+            return Ok((Rc::clone(graph), *graph_ms));
+        }
+        let started = Instant::now();
+        let graph = Rc::new(GraphOf::build(&self.papers, over, resolve)?);
+        let graph_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let (graph, graph_ms) = place.get_or_init(|| (graph, graph_ms));
+        Ok((Rc::clone(graph), *graph_ms))
+    }
+
+    /// How the names of datasets in `folder` are resolved; none where it has none.
+    ///
+    /// # Errors
+    /// Those of [`alias_scores`] and of [`Systems::index`].
+    pub fn aliases(&self, folder: &Path, observer: &dyn BuildObserver) -> Result<Option<task_search::AliasScores>> {
+        if self.corpus.is_none() || !folder.is_dir() {
+            return Ok(None);
+        }
+        let (index, _) = self.index(observer)?;
+        alias_scores(folder, &DatasetRecord::all(index.index())?)
     }
 
     /// Lakeward's index, built when it is first needed, and the time that took in milliseconds.

@@ -8,7 +8,7 @@ mod kept;
 mod model;
 mod place;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::config::Config;
@@ -20,11 +20,14 @@ use crate::index::LakeIndex;
 use crate::index::build::{BuildObserver, BuildOptions, BuildStats};
 use crate::llm::config::Said;
 use crate::operate::{LakeContext, Limits};
+use crate::papers::extraction::Extraction;
 use crate::recommend::Recommendation;
 use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
 use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
+use crate::task_graph::resolution::Judge;
+use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats, TaskGraph};
 
 pub use kept::Kept;
 pub use model::{Model, RUNS, said};
@@ -172,6 +175,35 @@ impl Lakeward {
     pub fn union(&self, query: &QueryTable, k: usize) -> Result<Vec<UnionAnswer>> {
         let weights = self.config.ranking.union;
         union::search(&self.index, &self.place.lake, query, &UnionOptions { k, count_rows: true, weights })
+    }
+
+    /// The folder of the task graph.
+    pub fn task_graph_folder(&self) -> PathBuf {
+        self.place.index.join(task_graph::FOLDER)
+    }
+
+    /// The graph of which datasets served which tasks.
+    ///
+    /// # Errors
+    /// Those of [`TaskGraph::open`].
+    pub fn task_graph(&self) -> Result<TaskGraph> {
+        TaskGraph::open(&self.task_graph_folder(), self.embedder.id())
+    }
+
+    /// Builds the task graph of these documents and of what the index holds, or brings it up to date; names that rules leave open
+    /// are put before `judge`.
+    ///
+    /// # Errors
+    /// Those of [`task_graph::build()`].
+    pub fn build_task_graph(
+        &self,
+        extractions: &[Extraction],
+        judge: Option<&dyn Judge>,
+        options: &GraphOptions,
+    ) -> Result<GraphStats> {
+        let datasets = DatasetRecord::all(&self.index)?;
+        let inputs = GraphInputs { datasets: &datasets, extractions, embedder: self.embedder(), judge };
+        task_graph::build(&self.task_graph_folder(), &inputs, options)
     }
 
     /// Where the sessions of this lake are kept.

@@ -27,13 +27,15 @@ pub enum PromptUse {
     Clarify,
     /// A long conversation in a few sentences.
     Memory,
+    /// Whether a name means a dataset.
+    SameDataset,
     /// A wrong answer once more.
     Repair,
 }
 
 impl PromptUse {
     /// All of them.
-    pub const ALL: [PromptUse; 8] = [
+    pub const ALL: [PromptUse; 9] = [
         PromptUse::Signals,
         PromptUse::Plan,
         PromptUse::Evaluate,
@@ -41,6 +43,7 @@ impl PromptUse {
         PromptUse::PseudoQueries,
         PromptUse::Clarify,
         PromptUse::Memory,
+        PromptUse::SameDataset,
         PromptUse::Repair,
     ];
 
@@ -54,6 +57,7 @@ impl PromptUse {
             PromptUse::PseudoQueries => "pseudo_queries",
             PromptUse::Clarify => "clarify",
             PromptUse::Memory => "memory",
+            PromptUse::SameDataset => "same_dataset",
             PromptUse::Repair => "repair",
         }
     }
@@ -68,6 +72,7 @@ impl PromptUse {
             PromptUse::PseudoQueries => "writing questions",
             PromptUse::Clarify => "wording the question",
             PromptUse::Memory => "summing the session up",
+            PromptUse::SameDataset => "comparing names of datasets",
             PromptUse::Repair => "mending its answer",
         }
     }
@@ -82,6 +87,7 @@ impl PromptUse {
             PromptUse::PseudoQueries => &["record", "least", "most"],
             PromptUse::Clarify => &["request", "question", "choices"],
             PromptUse::Memory => &["turns", "constraints", "most_words"],
+            PromptUse::SameDataset => &["name", "said", "title", "description"],
             PromptUse::Repair => &["problem", "valid"],
         }
     }
@@ -95,6 +101,7 @@ impl PromptUse {
             PromptUse::PseudoQueries => include_str!("../../prompts/pseudo_queries.md"),
             PromptUse::Clarify => include_str!("../../prompts/clarify.md"),
             PromptUse::Memory => include_str!("../../prompts/memory.md"),
+            PromptUse::SameDataset => include_str!("../../prompts/same_dataset.md"),
             PromptUse::Repair => include_str!("../../prompts/repair.md"),
         }
     }

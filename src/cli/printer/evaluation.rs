@@ -25,6 +25,7 @@ pub fn report(report: &EvalReport) {
         }
         out(&format!("{} ({}, {scored} queries)", shown(&name, 200), report.form));
         measures(report.k, &systems);
+        names(&systems);
         variants::tables(report.k, &systems);
         for (system, group) in &systems {
             if group.failed > 0 {
@@ -40,6 +41,7 @@ pub fn report(report: &EvalReport) {
     variants::legend(report);
     comparisons(report);
     signals(report);
+    aliases(report);
     costs(report);
 }
 
@@ -72,6 +74,34 @@ fn measures(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
     }
     right_align(&mut table, &(1..columns).collect::<Vec<_>>());
     out(&table.trim_fmt());
+}
+
+/// Hits by depth and names of first answers, of searches for the datasets of a task.
+fn names(systems: &[(&SystemReport, &GroupReport)]) {
+    if systems.iter().all(|(_, group)| group.names.is_none()) {
+        return;
+    }
+    let mut table = list();
+    table.set_header(["system", "hit@1", "hit@3", "hit@5", "hit@10", "EM", "token F1", "R@5"]);
+    for (system, group) in systems {
+        let Some(names) = group.names else { continue };
+        let hits = [1, 3, 5, 10].map(|k| group.raw.at(k).hit);
+        let figures = hits.into_iter().chain([names.exact_match, names.token_f1, group.raw.at(5).recall]).map(three);
+        table.add_row(std::iter::once(shown(&system.system, 40)).chain(figures));
+    }
+    right_align(&mut table, &(1..8).collect::<Vec<_>>());
+    out(&table.trim_fmt());
+}
+
+fn aliases(report: &EvalReport) {
+    let Some(aliases) = &report.aliases else { return };
+    out(&format!(
+        "names of datasets: {} names, hit@1 {:.3}; {} joined by a rule, {:.3} of them rightly ({:.3} by `dataset_ids` alone)",
+        aliases.aliases, aliases.hit_at_1, aliases.merged, aliases.precision, aliases.precision_strict
+    ));
+    let rules: Vec<String> =
+        aliases.by_rule.iter().map(|(rule, (joined, right))| format!("{rule} {right} of {joined}")).collect();
+    out(&format!("  by rule: {}\n", rules.join(", ")));
 }
 
 fn three(value: f64) -> String {

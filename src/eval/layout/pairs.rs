@@ -95,6 +95,7 @@ pub fn read(folder: &Path, kind: LayoutKind) -> Result<Benchmark> {
             unjudged: HashMap::new(),
             lake: Some(lake),
             corpus: None,
+            papers: Vec::new(),
             problems: Problems::default(),
         },
         places: HashMap::new(),

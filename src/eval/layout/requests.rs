@@ -97,6 +97,7 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
         unjudged: HashMap::new(),
         lake: Some(folder.join("lake")).filter(|lake| lake.is_dir()),
         corpus: None,
+        papers: Vec::new(),
         problems,
     })
 }

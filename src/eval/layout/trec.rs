@@ -74,7 +74,8 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
     };
     check(&qrels, &ids, known.as_ref(), &mut problems);
     let name = name_of(folder);
-    Ok(Benchmark { name, layout: LayoutKind::Trec, queries, qrels, unjudged, lake, corpus, problems })
+    let papers = file_of(folder, "papers.jsonl").into_iter().collect();
+    Ok(Benchmark { name, layout: LayoutKind::Trec, queries, qrels, unjudged, lake, corpus, papers, problems })
 }
 
 /// `benchmark.json`, which a benchmark may have.

@@ -1,0 +1,283 @@
+//! `lakeward task` and `lakeward graph`
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
+use super::lake::{self, tell_of_trouble};
+use super::search::{Document, Listed, show_lists, status_of};
+use super::{Status, printer};
+use crate::error::{Error, Result};
+use crate::lakeward::Lakeward;
+use crate::llm::{LanguageModel, Limits};
+use crate::papers::extraction::{Extraction, read_extractions};
+use crate::task_graph::resolution::Judge;
+use crate::task_graph::verdicts::{Decision, Named, Verdict, Verdicts};
+use crate::task_graph::why::{NameBook, users_word};
+use crate::task_graph::{
+    DatasetRecord, GraphOptions, GraphStats, ModelJudge, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
+};
+use crate::text::{counted, shown};
+
+/// What `graph build`, `merge`, `split` and `stats` print with `--json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GraphReport {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The folder of the graph.
+    pub folder: PathBuf,
+    /// What is in it; times and new documents only where it was built just now.
+    #[serde(flatten)]
+    pub stats: GraphStats,
+}
+
+/// Bytes of a text shown below an answer.
+const SHOWN_BYTES: usize = 600;
+
+/// `lakeward task TEXT`
+pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let graph = lakeward.task_graph()?;
+    let text = command.text.join(" ");
+    let started = Instant::now();
+    let shipped = TaskSearchOptions::new(command.answers.k as usize);
+    let options = TaskSearchOptions {
+        alpha: command.alpha,
+        walk: if command.seeds.is_some() { Walk::Published } else { shipped.walk },
+        seeds: command.seeds.map_or(shipped.seeds, |seeds| seeds as usize),
+        pagerank: !command.no_pagerank,
+        rerank: !command.no_rerank,
+        named: !command.in_lake,
+        exclude: command.exclude.clone(),
+        ..shipped
+    };
+    let answers = graph.search(lakeward.embedder(), &text, &options)?;
+    tell_of_trouble(lakeward.embedder());
+    let status = status_of(&answers);
+    let document = Document::new(text, answers, started);
+    if arguments.json {
+        printer::json(&document)?;
+    } else {
+        show_lists(arguments, &command.answers, &document, explained);
+    }
+    Ok(status)
+}
+
+impl Listed for TaskAnswer {
+    const NEXT: &'static str = "`--explain` shows the way to each: task, paper, sentence, tables";
+
+    fn table(&self) -> &str {
+        &self.dataset
+    }
+
+    fn score(&self) -> f64 {
+        self.score
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+/// The way to an answer, a step a line.
+fn explained(answer: &TaskAnswer) -> Vec<String> {
+    let mut lines = Vec::new();
+    let line = |what: &str, text: &str| format!("{what}: {}", shown(text, SHOWN_BYTES));
+    if let Some(path) = &answer.path {
+        if let Some(via) = &path.via {
+            lines.push(line("by way of the task", via));
+        }
+        lines.push(format!("task ({:.2} like the request): {}", path.similarity, shown(&path.task, SHOWN_BYTES)));
+        let title = if path.document_title.is_empty() { String::new() } else { format!(", {}", path.document_title) };
+        let year = path.year.map(|year| format!(" ({year})")).unwrap_or_default();
+        lines.push(line("paper", &format!("{}{title}{year}", path.document)));
+        if let Some(similar) = &path.similar_to {
+            lines.push(line("inferred, by a description like that of", similar));
+        }
+        if let Some(sentence) = &path.sentence {
+            let section = path.section.as_ref().map(|section| format!(" [{section}]")).unwrap_or_default();
+            lines.push(line("says", &format!("{sentence}{section}")));
+        } else if !path.called.is_empty() {
+            lines.push(line("calls the dataset", &path.called));
+        }
+    }
+    match (answer.tables.is_empty(), answer.in_index) {
+        (false, _) => lines.push(line("tables of the lake", &answer.tables.join(", "))),
+        (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
+        (true, false) => lines.push("only papers name it; it is not in the lake".into()),
+    }
+    let parts = &answer.parts;
+    lines.push(format!(
+        "score: tasks {:.3} (believed to {:.2}), words of the description {:.3}, its meaning {:.3}, popularity {:.3}",
+        parts.tasks, parts.gate, parts.description_words, parts.description_meaning, parts.popularity
+    ));
+    lines
+}
+
+/// `lakeward graph …`
+pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
+    match &command.what {
+        GraphWhat::Build { papers, anew, no_resolution, calls } => {
+            let lakeward = lake::open_with_model(arguments)?;
+            let (documents, in_part) = documents(&lakeward, papers, *anew)?;
+            build(arguments, &lakeward, &documents, (*no_resolution, *calls))?;
+            Ok(if in_part { Status::InPart } else { Status::Done })
+        }
+        GraphWhat::Stats => stats(arguments),
+        GraphWhat::Why { a, b } => why(arguments, a, b),
+        GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),
+        GraphWhat::Split { a, b } => settle(arguments, (a, b), false),
+    }
+}
+
+/// Documents of the graph that is there and of files, and whether lines were left out.
+fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec<Extraction>, bool)> {
+    let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
+        _ if anew => Vec::new(),
+        Ok(graph) => graph.extractions()?,
+        Err(Error::NoTaskGraph { path }) if papers.is_empty() => return Err(Error::NoTaskGraph { path }),
+        Err(Error::NoTaskGraph { .. }) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let mut in_part = false;
+    for path in papers {
+        let file = read_extractions(path)?;
+        if file.left_out > 0 {
+            in_part = true;
+            let lines = counted(file.left_out, "line");
+            printer::note(&format!("{lines} of `{}` left out: {}", path.display(), file.problems.join("; ")));
+        }
+        documents.extend(file.extractions);
+    }
+    Ok((documents, in_part))
+}
+
+fn build(
+    arguments: &Arguments,
+    lakeward: &Lakeward,
+    documents: &[Extraction],
+    (no_resolution, calls): (bool, u32),
+) -> Result<()> {
+    let options = GraphOptions { resolve: !no_resolution, ..GraphOptions::default() };
+    let config = lakeward.config().llm.limits();
+    let limits = Limits { calls: calls as usize, tokens: u64::MAX, time: Duration::from_secs(24 * 3600), ..config };
+    let judge = lakeward.model().map(|model| {
+        let access = model.access();
+        ModelJudge::new(LanguageModel::new(access.chat, access.prompts, limits, access.cache))
+    });
+    let stats = lakeward.build_task_graph(documents, judge.as_ref().map(|judge| judge as &dyn Judge), &options)?;
+    if let Some((_, trouble)) = judge.as_ref().and_then(|judge| judge.model().trouble()) {
+        printer::note(&format!("the model did not decide about all names: {trouble}"));
+    }
+    report(arguments, lakeward, stats)
+}
+
+fn report(arguments: &Arguments, lakeward: &Lakeward, stats: GraphStats) -> Result<()> {
+    let folder = lakeward.task_graph_folder();
+    if arguments.json {
+        return printer::json(&GraphReport { lakeward: env!("CARGO_PKG_VERSION"), folder, stats });
+    }
+    let count = |number: usize, what: &str| counted(number as u64, what);
+    printer::line(&format!(
+        "{}, {}, {} ({} named by papers only), {} to datasets, {} between tasks, {}",
+        count(stats.documents, "paper"),
+        count(stats.tasks, "task"),
+        count(stats.datasets, "dataset"),
+        stats.named_datasets,
+        count(stats.uses, "edge"),
+        count(stats.links, "edge"),
+        printer::bytes(stats.bytes)
+    ));
+    printer::line(&format!(
+        "  {} about names; {} attached by descriptions alone",
+        count(stats.verdicts, "verdict"),
+        count(stats.inferred, "dataset")
+    ));
+    if stats.elapsed_ms > 0.0 && !arguments.quiet {
+        printer::narrate(&format!("{} new, {:.1} s", count(stats.new_documents, "paper"), stats.elapsed_ms / 1000.0));
+    }
+    Ok(())
+}
+
+fn stats(arguments: &Arguments) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
+    let meta = graph.meta();
+    let stats = GraphStats {
+        documents: meta.documents,
+        tasks: meta.tasks,
+        datasets: meta.datasets,
+        named_datasets: meta.datasets - meta.records,
+        uses: graph.use_count(),
+        links: graph.link_count(),
+        inferred: graph.inferred_datasets(),
+        verdicts: Verdicts::read(graph.folder())?.len(),
+        bytes: graph.bytes(),
+        ..GraphStats::default()
+    };
+    report(arguments, &lakeward, stats)?;
+    Ok(Status::Done)
+}
+
+fn why(arguments: &Arguments, a: &str, b: &str) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
+    let resolved = graph.meta().resolved;
+    let book = NameBook::new(&graph, DatasetRecord::all(lakeward.index())?)?;
+    let (a, b) = (book.find(a)?, book.find(b)?);
+    let why = book.why(&a, &b, &Verdicts::read(graph.folder())?, resolved);
+    if arguments.json {
+        printer::json(&why)?;
+    } else {
+        let (first, second) = (named(&why.a), named(&why.b));
+        if why.joined {
+            printer::safe_line(&format!("{first} and {second} are one dataset"));
+        } else if why.others.is_empty() {
+            printer::safe_line(&format!("{first} and {second} are two datasets: no rule knows either"));
+        } else {
+            printer::safe_line(&format!("{first} and {second} are two datasets; what was said of them:"));
+        }
+        why.way.iter().chain(&why.others).for_each(|verdict| printer::safe_line(&told(verdict)));
+    }
+    Ok(if why.joined { Status::Done } else { Status::NothingFound })
+}
+
+fn named(named: &Named) -> String {
+    match named {
+        Named::Record(id) => format!("record `{id}`"),
+        Named::Name(name) => format!("name “{name}”"),
+    }
+}
+
+fn told(verdict: &Verdict) -> String {
+    let sign = match verdict.decision {
+        Decision::Same => "=",
+        Decision::Different => "≠",
+        Decision::Unsure => "?",
+    };
+    format!("  {} {sign} {}: {} ({})", named(&verdict.a), named(&verdict.b), verdict.sentence, verdict.by)
+}
+
+/// Keeps the user's word and builds the graph again by it.
+fn settle(arguments: &Arguments, (a, b): (&str, &str), same: bool) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
+    let book = NameBook::new(&graph, DatasetRecord::all(lakeward.index())?)?;
+    let (a, b) = (book.find(a)?, book.find(b)?);
+    if a == b {
+        return Err(Error::Usage(format!("both are the {}", named(&a))));
+    }
+    let mut verdicts = Verdicts::read(graph.folder())?;
+    verdicts.put(users_word(&a, &b, same));
+    verdicts.write(graph.folder())?;
+    let (documents, resolved) = (graph.extractions()?, graph.meta().resolved);
+    build(arguments, &lakeward, &documents, (!resolved, 0))?;
+    Ok(Status::Done)
+}

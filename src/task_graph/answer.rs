@@ -1,0 +1,247 @@
+//! The datasets that a search of a task graph answers with, each with the way that led to it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::graph::TaskGraph;
+use super::search::{Parts, Scored, TaskSearchOptions};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
+
+/// A neighbour has to be so much more like the request than the task it leads to for the way to be told through it.
+const LED_BY: f64 = 1.5;
+/// Letters of a text quoted in a reason.
+const QUOTED_BYTES: usize = 120;
+
+/// A dataset for a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskAnswer {
+    /// Its id in the index; for a dataset that only documents name, its name.
+    pub dataset: String,
+    /// What it is called.
+    pub title: String,
+    /// Greater is better; comparable within one answer only.
+    pub score: f64,
+    /// What the score is the sum of.
+    pub parts: TaskScore,
+    /// Whether the index has it; else only documents name it.
+    pub in_index: bool,
+    /// Tables of the lake that hold it.
+    pub tables: Vec<String>,
+    /// Tasks that it served, as far as the graph knows.
+    pub served_tasks: u64,
+    /// The way from the request to it; none where only its description was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<TaskPath>,
+    /// Why it is an answer, in a sentence.
+    pub reason: String,
+}
+
+/// What a score is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskScore {
+    /// Tasks like the request that it served, times the gate.
+    pub tasks: f64,
+    /// How far tasks are believed for this request, 0..=1: whether they know its words.
+    pub gate: f64,
+    /// Words of title and description.
+    pub description_words: f64,
+    /// Meaning of title and description.
+    pub description_meaning: f64,
+    /// How often documents use it and records name it.
+    pub popularity: f64,
+}
+
+/// From the request to a task, to the document that says so, to the dataset.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskPath {
+    /// The task like the request through which `task` was reached, where it was not the request itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// What was to be done.
+    pub task: String,
+    /// What the field calls it.
+    pub task_name: String,
+    /// How like the request it is, 0..=1.
+    pub similarity: f64,
+    /// The document.
+    pub document: String,
+    /// Its title.
+    pub document_title: String,
+    /// Its year.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i32>,
+    /// What it calls the dataset.
+    pub called: String,
+    /// The sentence that says so, where one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentence: Option<String>,
+    /// The heading above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+    /// The dataset that served the task, where the answer is only similar to it: inferred, not stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similar_to: Option<String>,
+}
+
+impl TaskGraph {
+    /// The datasets that serve `text` best.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] for an alpha or a document that is none; [`crate::Error::DamagedIndex`].
+    pub fn search(&self, embedder: &dyn Embedder, text: &str, options: &TaskSearchOptions) -> Result<Vec<TaskAnswer>> {
+        let scored = self.score(embedder, text, options)?;
+        let best = scored.ranked.iter().take(options.k);
+        best.map(|(node, parts)| self.answer(*node as usize, parts, &scored)).collect()
+    }
+
+    /// Only ids and scores, which reads no document.
+    ///
+    /// # Errors
+    /// As [`TaskGraph::search`].
+    pub fn rank(&self, embedder: &dyn Embedder, text: &str, options: &TaskSearchOptions) -> Result<Vec<(String, f64)>> {
+        let scored = self.score(embedder, text, options)?;
+        let best = scored.ranked.iter().take(options.k);
+        best.map(|(node, parts)| Ok((self.node(*node as usize)?.id, parts.score))).collect()
+    }
+
+    fn answer(&self, place: usize, parts: &Parts, scored: &Scored) -> Result<TaskAnswer> {
+        let node = self.node(place)?;
+        let served = &self.search_index().served;
+        let mut source = place;
+        if parts.inferred {
+            let value = |node: u32| {
+                served.get(node as usize).iter().map(|task| self.contribution(*task, scored)).fold(0.0, f64::max)
+            };
+            let similar = self.inferred.get(place).iter().max_by(|a, b| {
+                (f64::from(a.weight) * value(a.to))
+                    .total_cmp(&(f64::from(b.weight) * value(b.to)))
+                    .then(b.to.cmp(&a.to))
+            });
+            source = similar.map_or(place, |link| link.to as usize);
+        }
+        let tasks = served.get(source);
+        let best = tasks
+            .iter()
+            .copied()
+            .max_by(|a, b| self.contribution(*a, scored).total_cmp(&self.contribution(*b, scored)).then(b.cmp(a)));
+        let path = match best.filter(|task| self.contribution(*task, scored) > 0.0 && parts.tasks > 0.0) {
+            Some(task) => {
+                let mut path = self.path(task as usize, source, scored)?;
+                if source != place {
+                    path.similar_to = Some(self.node(source)?.title);
+                }
+                Some(path)
+            }
+            None => None,
+        };
+        let others = tasks.len().saturating_sub(1);
+        let reason = reason(path.as_ref(), others, &node.described);
+        Ok(TaskAnswer {
+            dataset: node.id,
+            title: node.title,
+            score: parts.score,
+            parts: TaskScore {
+                tasks: parts.gate * parts.tasks,
+                gate: parts.gate,
+                description_words: parts.words,
+                description_meaning: parts.meaning,
+                popularity: parts.popularity,
+            },
+            in_index: !node.named,
+            tables: node.tables,
+            served_tasks: served.get(place).len() as u64,
+            path,
+            reason,
+        })
+    }
+
+    /// What a task brings to its datasets.
+    fn contribution(&self, task: u32, scored: &Scored) -> f64 {
+        let walked = scored.walk.get(task as usize).copied().unwrap_or(0.0);
+        scored.similarity[task as usize].powi(4) + 1e-3 * walked
+    }
+
+    fn path(&self, task: usize, node: usize, scored: &Scored) -> Result<TaskPath> {
+        let (document, need) = self.task(task)?;
+        let edge = self.uses.get(task).iter().find(|edge| edge.dataset as usize == node);
+        let mention = edge.and_then(|edge| need.datasets.get(edge.mention as usize)).cloned().unwrap_or_default();
+        let similarity = scored.similarity[task];
+        let leads = |other: &&super::lists::Link| scored.similarity[other.to as usize] > LED_BY * similarity;
+        let via = self.links.get(task).iter().filter(leads).max_by(|a, b| {
+            let value = |link: &super::lists::Link| f64::from(link.weight) * scored.similarity[link.to as usize];
+            value(a).total_cmp(&value(b)).then(b.to.cmp(&a.to))
+        });
+        let via = match via {
+            Some(link) => Some(self.task(link.to as usize)?.1.text),
+            None => None,
+        };
+        let sentence = mention.sentence.clone().or_else(|| sentence_with(&document.text, &mention));
+        Ok(TaskPath {
+            via,
+            task: need.text,
+            task_name: need.name,
+            similarity,
+            document: document.document,
+            document_title: document.title,
+            year: document.year,
+            called: mention.name,
+            sentence,
+            section: mention.section,
+            similar_to: None,
+        })
+    }
+
+    /// A task with its document.
+    fn task(&self, task: usize) -> Result<(Extraction, ExtractedTask)> {
+        let place = self.task_documents[task];
+        let first = self.task_documents.partition_point(|document| *document < place);
+        let document = self.document(place as usize)?;
+        let need = document.tasks.get(task - first).cloned().unwrap_or_default();
+        Ok((document, need))
+    }
+}
+
+/// The sentence of `text` that names a dataset.
+fn sentence_with(text: &str, mention: &DatasetMention) -> Option<String> {
+    if mention.name.chars().count() < 3 {
+        return None;
+    }
+    let at = text.find(&mention.name)?;
+    let start = text[..at].rfind(". ").map_or(0, |end| end + 2);
+    let end = text[at..].find(". ").map_or(text.len(), |end| at + end + 1);
+    Some(text[start..end].trim().to_string())
+}
+
+fn reason(path: Option<&TaskPath>, others: usize, described: &str) -> String {
+    let Some(path) = path else {
+        return match described.is_empty() {
+            true => "its name fits; no document says what it served".into(),
+            false => format!("its description fits, and no document says what it served: {}", quoted(described)),
+        };
+    };
+    let called = if path.task_name.is_empty() { quoted(&path.task) } else { quoted(&path.task_name) };
+    let title = if path.document_title.is_empty() { &path.document } else { &path.document_title };
+    let year = path.year.map(|year| format!(" ({year})")).unwrap_or_default();
+    let also = match others {
+        0 => String::new(),
+        1 => ", and one more task".into(),
+        more => format!(", and {more} more tasks"),
+    };
+    match &path.similar_to {
+        Some(similar) => {
+            format!(
+                "inferred: its description is like that of `{}`, which served “{called}” in {}{year}",
+                quoted(similar),
+                quoted(title)
+            )
+        }
+        None => format!("served “{called}” in {}{year}, {:.2} like the request{also}", quoted(title), path.similarity),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let cut = &text[..text.floor_char_boundary(QUOTED_BYTES)];
+    if cut.len() < text.len() { format!("{}…", cut.trim_end()) } else { cut.to_string() }
+}

@@ -1,0 +1,295 @@
+//! Which names mean one dataset: accepted verdicts joined by union-find, the user's first, and none against a veto of the user.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::aliases::{Aliases, Meaning, MergeRule};
+use super::dataset::DatasetRecord;
+use super::names::{flat, trimmed_key};
+use super::nearest::NearestNames;
+use super::verdicts::{Decision, Named, Stage, VERSION, Verdict, Verdicts};
+
+/// Candidates that a judge is shown for a name.
+const JUDGED_CANDIDATES: usize = 3;
+/// Names that a judge is asked about in one build.
+const MOST_JUDGED_NAMES: usize = 2_000;
+/// Letters of a description that a judge is shown.
+const SHOWN_LETTERS: usize = 600;
+
+/// A name beside the dataset it may mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgeQuestion<'a> {
+    /// The name as a document has it.
+    pub name: &'a str,
+    /// What that document says of it, where it does.
+    pub said: &'a str,
+    /// The title of the record.
+    pub title: &'a str,
+    /// Its description, cut.
+    pub description: &'a str,
+}
+
+/// Decides what the dictionary leaves open.
+pub trait Judge {
+    /// The model with its prompt and version.
+    fn id(&self) -> String;
+
+    /// Whether the name means the dataset, and why; none where there is no answer, which is asked for again next time.
+    fn decide(&self, question: &JudgeQuestion<'_>) -> Option<(Decision, String)>;
+}
+
+/// Names joined to datasets.
+#[derive(Debug, Default)]
+pub struct Resolution {
+    /// The first element of each element's dataset: records by place, then names.
+    roots: Vec<usize>,
+    records: usize,
+    names: HashMap<String, usize>,
+    /// All verdicts that were considered.
+    pub verdicts: Verdicts,
+}
+
+impl Resolution {
+    /// The dataset of a record.
+    pub fn of_record(&self, place: usize) -> usize {
+        self.roots[place]
+    }
+
+    /// The dataset of a name: a number below that of records for a known one.
+    pub fn of_name(&self, name: &str) -> Option<usize> {
+        Some(self.roots[self.records + *self.names.get(name)?])
+    }
+
+    /// Resolves `names` (each once) against `datasets`. Without `joins`, nothing is joined but what the user has.
+    pub fn new(
+        datasets: &[DatasetRecord],
+        names: &BTreeSet<(String, String)>,
+        lasting: &Verdicts,
+        judge: Option<&dyn Judge>,
+        joins: bool,
+    ) -> Self {
+        let mut said: HashMap<&str, &str> = HashMap::new();
+        let mut list: Vec<&str> = Vec::new();
+        for (name, description) in names {
+            said.entry(name).or_insert(description);
+            if list.last() != Some(&name.as_str()) {
+                list.push(name);
+            }
+        }
+        let mut verdicts = lasting.clone();
+        if joins {
+            Dictionary::new(datasets).judge_all(&list, &mut verdicts);
+            if let Some(judge) = judge {
+                ask_judge(datasets, (&list, &said), judge, &mut verdicts);
+            }
+        }
+        Self::of_verdicts(datasets, &list, verdicts, joins)
+    }
+
+    /// What `verdicts` join; `names` are each once. Without `joins`, only what the user has joined.
+    pub fn of_verdicts(datasets: &[DatasetRecord], names: &[&str], verdicts: Verdicts, joins: bool) -> Self {
+        let names = names.iter().enumerate().map(|(place, name)| ((*name).to_string(), place)).collect();
+        let mut resolution = Self { roots: Vec::new(), records: datasets.len(), names, verdicts };
+        resolution.join(datasets, joins);
+        resolution
+    }
+
+    fn join(&mut self, datasets: &[DatasetRecord], joins: bool) {
+        let records: HashMap<&str, usize> =
+            datasets.iter().enumerate().map(|(place, record)| (record.id.as_str(), place)).collect();
+        let place_of = |named: &Named| match named {
+            Named::Record(id) => records.get(id.as_str()).copied(),
+            Named::Name(name) => self.names.get(name.as_str()).map(|place| self.records + place),
+        };
+        let mut forest = Forest((0..self.records + self.names.len()).collect());
+        let ends = |verdict: &Verdict| Some((place_of(&verdict.a)?, place_of(&verdict.b)?));
+        let vetoes: Vec<(usize, usize)> = self
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.stage == Stage::User && verdict.decision == Decision::Different)
+            .filter_map(ends)
+            .collect();
+        for stage in [Stage::User, Stage::Dictionary, Stage::Judge] {
+            let accepted = self.verdicts.iter().filter(|verdict| {
+                verdict.stage == stage && verdict.decision == Decision::Same && (joins || stage == Stage::User)
+            });
+            for (a, b) in accepted.filter_map(ends) {
+                forest.join(a, b, &vetoes);
+            }
+        }
+        self.roots = (0..forest.0.len()).map(|place| forest.root(place)).collect();
+    }
+
+    /// Whether a verdict's two are one dataset now.
+    pub fn is_joined(&self, datasets: &[DatasetRecord], verdict: &Verdict) -> bool {
+        let root = |named: &Named| match named {
+            Named::Record(id) => {
+                datasets.binary_search_by(|record| record.id.as_str().cmp(id)).ok().map(|place| self.roots[place])
+            }
+            Named::Name(name) => self.of_name(name),
+        };
+        matches!((root(&verdict.a), root(&verdict.b)), (Some(a), Some(b)) if a == b)
+    }
+}
+
+/// Union-find; the root of a set is its least element, so that records come before names.
+struct Forest(Vec<usize>);
+
+impl Forest {
+    fn root(&mut self, place: usize) -> usize {
+        let mut root = place;
+        while self.0[root] != root {
+            root = self.0[root];
+        }
+        let mut at = place;
+        while self.0[at] != root {
+            at = std::mem::replace(&mut self.0[at], root);
+        }
+        root
+    }
+
+    fn join(&mut self, a: usize, b: usize, vetoes: &[(usize, usize)]) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a == b {
+            return;
+        }
+        for (one, other) in vetoes {
+            let (one, other) = (self.root(*one), self.root(*other));
+            if (one, other) == (a, b) || (one, other) == (b, a) {
+                return;
+            }
+        }
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+/// The dictionaries of the catalogue's records and of the lake's tables.
+struct Dictionary<'a> {
+    datasets: &'a [DatasetRecord],
+    records: (Aliases, Vec<usize>),
+    tables: (Aliases, Vec<usize>),
+}
+
+impl<'a> Dictionary<'a> {
+    fn new(datasets: &'a [DatasetRecord]) -> Self {
+        let of = |tables: bool| {
+            let places: Vec<usize> = (0..datasets.len()).filter(|place| datasets[*place].is_table == tables).collect();
+            let texts: Vec<String> = places.iter().map(|place| datasets[*place].text()).collect();
+            let titles = places.iter().map(|place| datasets[*place].title.as_str());
+            (Aliases::new(titles.zip(texts.iter().map(String::as_str))), places)
+        };
+        Self { datasets, records: of(false), tables: of(true) }
+    }
+
+    /// Puts what the rules say of each name, and of tables that are called as a record is.
+    fn judge_all(&self, names: &[&str], verdicts: &mut Verdicts) {
+        let mut unknown: HashMap<String, &str> = HashMap::new();
+        for name in names {
+            if self.judge(&Named::Name((*name).to_string()), name, verdicts) {
+                continue;
+            }
+            // Names that mean no record may still mean one dataset.
+            let key = trimmed_key(name);
+            if key.len() < 2 {
+                continue;
+            }
+            match unknown.get(&key) {
+                Some(first) => {
+                    let rule = if flat(first) == flat(name) { MergeRule::Name } else { MergeRule::Trim };
+                    let (a, b) = (Named::Name((*first).to_string()), Named::Name((*name).to_string()));
+                    verdicts.put(by_rule(a, b, rule, Decision::Same));
+                }
+                None => _ = unknown.insert(key, name),
+            }
+        }
+        let (aliases, places) = &self.records;
+        for table in self.datasets.iter().filter(|dataset| dataset.is_table) {
+            if let Meaning::One(record, MergeRule::Name) = aliases.meaning(&table.title) {
+                let record = &self.datasets[places[record]];
+                let (a, b) = (Named::Record(table.id.clone()), Named::Record(record.id.clone()));
+                verdicts.put(by_rule(a, b, MergeRule::Name, Decision::Same));
+            }
+        }
+    }
+
+    /// Whether any rule knows the name.
+    fn judge(&self, named: &Named, name: &str, verdicts: &mut Verdicts) -> bool {
+        for (aliases, places) in [&self.records, &self.tables] {
+            let record = |place: &usize| Named::Record(self.datasets[places[*place]].id.clone());
+            match aliases.meaning(name) {
+                Meaning::One(place, rule) => {
+                    verdicts.put(by_rule(named.clone(), record(&place), rule, Decision::Same));
+                    return true;
+                }
+                Meaning::Several(several, rule) => {
+                    let unsure = |place| by_rule(named.clone(), record(place), rule, Decision::Unsure);
+                    several.iter().take(JUDGED_CANDIDATES).for_each(|place| verdicts.put(unsure(place)));
+                    return true;
+                }
+                Meaning::Unknown => {}
+            }
+        }
+        false
+    }
+}
+
+fn by_rule(a: Named, b: Named, rule: MergeRule, decision: Decision) -> Verdict {
+    let sentence = match decision {
+        Decision::Same => rule.says().to_string(),
+        _ => format!("{}, but so it is of others", rule.says()),
+    };
+    Verdict {
+        version: VERSION,
+        a,
+        b,
+        stage: Stage::Dictionary,
+        decision,
+        by: format!("rule {}@1", rule.name()),
+        sentence,
+    }
+}
+
+/// Asks about the nearest datasets of each name that no rule has joined.
+fn ask_judge(
+    datasets: &[DatasetRecord],
+    (names, said): (&[&str], &HashMap<&str, &str>),
+    judge: &dyn Judge,
+    verdicts: &mut Verdicts,
+) {
+    let joined: BTreeSet<String> = verdicts
+        .iter()
+        .filter(|verdict| verdict.decision == Decision::Same)
+        .filter_map(|verdict| match (&verdict.a, &verdict.b) {
+            (Named::Name(name), Named::Record(_)) | (Named::Record(_), Named::Name(name)) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    let open: Vec<&str> =
+        names.iter().copied().filter(|name| !joined.contains(*name)).take(MOST_JUDGED_NAMES).collect();
+    if open.is_empty() || datasets.is_empty() {
+        return;
+    }
+    let texts: Vec<String> = datasets.iter().map(DatasetRecord::text).collect();
+    let titles = datasets.iter().map(|record| record.title.as_str());
+    let aliases = Aliases::new(titles.zip(texts.iter().map(String::as_str)));
+    let nearest = NearestNames::new(&aliases, &texts);
+    for name in open {
+        for (place, _) in nearest.nearest(name, JUDGED_CANDIDATES) {
+            let (a, b) = (Named::Name(name.to_string()), Named::Record(datasets[place].id.clone()));
+            let known = verdicts.get(&a, &b, Stage::Judge).filter(|verdict| verdict.by == judge.id());
+            let decision = match known {
+                Some(verdict) => Some((verdict.decision, verdict.sentence.clone())),
+                None => judge.decide(&JudgeQuestion {
+                    name,
+                    said: said.get(name).copied().unwrap_or_default(),
+                    title: &datasets[place].title,
+                    description: &texts[place][..texts[place].floor_char_boundary(SHOWN_LETTERS)],
+                }),
+            };
+            let Some((decision, sentence)) = decision else { continue };
+            verdicts.put(Verdict { version: VERSION, a, b, stage: Stage::Judge, decision, by: judge.id(), sentence });
+            if decision == Decision::Same {
+                break;
+            }
+        }
+    }
+}
