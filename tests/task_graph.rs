@@ -78,15 +78,15 @@ fn papers() -> Vec<Extraction> {
 
 fn build(folder: &Path, datasets: &[DatasetRecord], extractions: &[Extraction]) -> GraphStats {
     let inputs = GraphInputs { datasets, extractions, embedder: model(), judge: None };
-    task_graph::build(folder, &inputs, &GraphOptions::default()).unwrap()
+    task_graph::build(folder, &inputs, &GraphOptions::default()).expect("a graph")
 }
 
 fn open(folder: &Path) -> TaskGraph {
-    TaskGraph::open(folder, model().id()).unwrap()
+    TaskGraph::open(folder, model().id()).expect("a graph")
 }
 
 fn bytes(folder: &Path) -> Vec<u8> {
-    std::fs::read(folder.join("graph.seg")).unwrap()
+    std::fs::read(folder.join("graph.seg")).expect("the file")
 }
 
 #[test]

@@ -330,7 +330,7 @@ fn draft(
         let rows: Vec<Vec<f32>> = (0..known.len()).into_par_iter().map(vector).collect();
         rows.concat()
     };
-    let text_vectors = vectors(&known, old_texts, &|place| about(&documents[place]), usize::MAX);
+    let text_vectors = vectors(&known, old_texts, &|place| about(documents[place]), usize::MAX);
     let need_vectors = vectors(&known_tasks, old_needs, &|place| needs[place].clone(), usize::MAX);
     let node_vectors = vectors(&known_nodes, old_nodes, &|place| nodes.texts[place].clone(), DESCRIPTION_PIECES);
 
