@@ -63,7 +63,7 @@ impl Lakeward {
     ///
     /// # Errors
     /// [`crate::Error::NoIndex`] where it was never indexed, [`crate::Error::IndexVersion`] and
-    /// [`crate::Error::OtherEmbedder`] where another version or model has indexed it, and those of its settings.
+    /// [`crate::Error::EmbeddingModel`] where another version or model has indexed it, and those of its settings.
     pub fn open_at(place: Place) -> Result<Self> {
         let embedder = place.embedder()?;
         let config = place.config()?;
