@@ -209,7 +209,7 @@ mod tests {
         for (name, expected) in [
             ("roadset", Meaning::One(0, MergeRule::Name)),
             ("The Road-Set test", Meaning::One(0, MergeRule::Trim)),
-            ("Road Set (hard) - 4x", Meaning::One(0, MergeRule::Main)),
+            ("Road-Set (hard) - 4x", Meaning::One(0, MergeRule::Main)),
             ("Open Road Sign Collection", Meaning::One(1, MergeRule::Acronym)),
             ("LSLA", Meaning::One(2, MergeRule::Initials)),
             ("bird", Meaning::Several(vec![3, 4], MergeRule::Name)),
