@@ -216,10 +216,11 @@ fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
 
 fn known_names(index: &LakeIndex) -> Result<KnownDatasets> {
     let records = DatasetRecord::all(index)?;
-    let known = records.iter().map(|record| KnownRecord {
+    let texts: Vec<String> = records.iter().map(DatasetRecord::text).collect();
+    let known = records.iter().zip(&texts).map(|(record, text)| KnownRecord {
         id: &record.id,
         title: &record.title,
-        description: &record.description,
+        description: text.strip_prefix(record.title.as_str()).unwrap_or(text),
     });
     Ok(KnownDatasets::new(known, std::iter::empty()))
 }

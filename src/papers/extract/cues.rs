@@ -1,8 +1,11 @@
 //! Words around a name that say what it is and whether it was used. They are what writers of papers have in common; no data set
 //! and no subject is among them.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 /// What data sets are called.
-const DATASET_WORDS: [&str; 17] = [
+const DATASET_WORDS: [&str; 14] = [
     "dataset",
     "datasets",
     "data-set",
@@ -17,9 +20,6 @@ const DATASET_WORDS: [&str; 17] = [
     "challenge",
     "leaderboard",
     "collection",
-    "testbed",
-    "repository",
-    "gazetteer",
 ];
 /// Beginnings of words of sentences that report on work done.
 const EVALUATION_STEMS: [&str; 7] = ["evaluat", "experiment", "accurac", "perform", "outperform", "report", "compar"];
@@ -46,7 +46,7 @@ const EVALUATION_WORDS: [&str; 17] = [
 /// Words in front of data that was used.
 const USED_WITH: [&str; 7] = ["on", "for", "of", "from", "using", "and", "with"];
 /// Phrases in front of what was not used.
-const AGAINST: [&str; 12] = [
+const AGAINST: [&str; 9] = [
     "unlike",
     "in contrast to",
     "contrary to",
@@ -54,11 +54,8 @@ const AGAINST: [&str; 12] = [
     "rather than",
     "other than",
     "as opposed to",
-    "we do not use",
     "not use",
-    "do not rely on",
-    "differs from",
-    "different from",
+    "not rely on",
 ];
 /// Bytes before a name in which such a phrase counts.
 const AGAINST_BYTES: usize = 48;
@@ -100,8 +97,8 @@ pub fn is_dataset_word(word: &str) -> bool {
 
 /// Whether `name` is a short form of something that is no data.
 pub fn is_technical(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    TECHNICAL.split_whitespace().any(|known| known == lower)
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| TECHNICAL.split_whitespace().collect()).contains(name.to_lowercase().as_str())
 }
 
 impl SentenceCues {

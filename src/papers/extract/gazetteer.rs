@@ -58,9 +58,16 @@ pub struct Found<T> {
 pub struct Gazetteer {
     exact: HashMap<String, usize>,
     folded: HashMap<String, usize>,
+    /// Whether digits may follow a name at once.
+    before_digits: bool,
 }
 
 impl Gazetteer {
+    /// One whose names may have digits directly behind them: a year.
+    pub fn before_digits() -> Self {
+        Self { before_digits: true, ..Self::default() }
+    }
+
     /// Adds a name, which stands for `value`. `any_case`: it may be written in any case.
     pub fn add(&mut self, name: &str, value: usize, any_case: bool) {
         let key = key(name);
@@ -104,7 +111,8 @@ impl Gazetteer {
                 break;
             }
             key.push_str(&text[run.0..run.1]);
-            let ends_inside = runs.get(place + 1).is_some_and(|next| next.0 == run.1);
+            let goes_on = |next: &Run| next.0 == run.1 && !(self.before_digits && is_number(&text[next.0..next.1]));
+            let ends_inside = runs.get(place + 1).is_some_and(goes_on);
             if ends_inside {
                 continue;
             }
@@ -113,6 +121,10 @@ impl Gazetteer {
         }
         longest
     }
+}
+
+fn is_number(run: &str) -> bool {
+    run.starts_with(char::is_numeric)
 }
 
 fn is_gap(between: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::cues::is_dataset_word;
 use super::gazetteer::{Gazetteer, key};
 
 /// Shorter names, in letters and digits, say too little.
@@ -54,7 +55,7 @@ impl KnownDatasets {
         aliases: impl Iterator<Item = (&'a str, &'a str)>,
     ) -> Self {
         let records: Vec<KnownRecord<'a>> = records.collect();
-        let mut known = Self { ordinary: ordinary(&records), ..Self::default() };
+        let mut known = Self { ordinary: ordinary(&records), editions: Gazetteer::before_digits(), ..Self::default() };
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         let mut by_key: HashMap<String, usize> = HashMap::new();
         let mut titles: HashMap<&str, &str> = HashMap::new();
@@ -98,7 +99,10 @@ impl KnownDatasets {
     fn add(&mut self, name: &str, title: &str, id: &str, by_key: &mut HashMap<String, usize>) {
         let name = name[..name.floor_char_boundary(TITLE_BYTES)].trim();
         let key = key(name);
-        if key.chars().count() < LEAST_LETTERS {
+        let has_figure = name.chars().any(char::is_numeric);
+        if key.chars().count() < LEAST_LETTERS
+            || words(name).all(|word| is_dataset_word(&word.to_lowercase())) && !has_figure
+        {
             return;
         }
         if let Some(place) = by_key.get(&key) {
@@ -109,7 +113,7 @@ impl KnownDatasets {
             return;
         }
         let is_weak = self.is_weak(name);
-        let says = name.chars().any(char::is_numeric) || words(name).any(|word| !self.is_ordinary(word));
+        let says = has_figure || words(name).any(|word| !self.is_ordinary(word));
         let any_case = !is_weak && key.chars().count() >= STRONG_LETTERS && says;
         by_key.insert(key, self.names.len());
         self.gazetteer.add(name, self.names.len(), any_case);
@@ -147,6 +151,11 @@ impl KnownDatasets {
         words(name).all(|word| self.is_ordinary(word))
     }
 
+    /// The same, and so is any word where no descriptions are known.
+    pub(super) fn is_ordinary_here(&self, word: &str) -> bool {
+        self.ordinary.is_empty() || self.is_ordinary(word)
+    }
+
     /// Whether descriptions have a word in lower case.
     pub(super) fn is_ordinary(&self, word: &str) -> bool {
         self.ordinary.contains(&word.to_lowercase())
@@ -181,7 +190,11 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
 fn ordinary(records: &[KnownRecord<'_>]) -> HashSet<String> {
     let mut ordinary = HashSet::new();
     for record in records {
-        for word in record.description.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')) {
+        // An address is spelled in lower case whatever its parts are.
+        let is_prose = |piece: &&str| !piece.contains("://") && !piece.contains("www.") && !piece.contains('@');
+        let is_edge = |letter: char| !(letter.is_alphanumeric() || letter == '_');
+        let pieces = record.description.split_whitespace().filter(is_prose);
+        for word in pieces.flat_map(|piece| piece.split(is_edge)) {
             let is_lower = word.chars().any(char::is_lowercase) && !word.chars().any(char::is_uppercase);
             if is_lower && !ordinary.contains(word) && ordinary.len() < MOST_WORDS {
                 ordinary.insert(word.to_string());

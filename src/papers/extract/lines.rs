@@ -1,6 +1,7 @@
 //! A document as numbered lines: its title, then headings and sentences, each with its section.
 
 use super::super::document::{Document, SectionKind};
+use super::cues::SentenceCues;
 
 /// Lines looked at; what follows in a longer document is not.
 const MOST_LINES: usize = 20_000;
@@ -19,6 +20,8 @@ pub struct Line<'d> {
     pub kind: SectionKind,
     /// Whether it is the heading, or the title.
     pub is_heading: bool,
+    /// What it says whatever is named in it.
+    pub cues: SentenceCues,
 }
 
 /// The lines of a document in order; the first is its title.
@@ -32,9 +35,21 @@ impl<'d> Lines<'d> {
     /// Those of `document`, without its references.
     pub fn of(document: &'d Document) -> Self {
         let kind = document.sections.first().map_or(SectionKind::Other, |section| section.kind);
-        let mut lines = vec![Line { text: &document.title, section: 0, kind, is_heading: true }];
+        let mut lines = vec![Line {
+            text: &document.title,
+            section: 0,
+            kind,
+            is_heading: true,
+            cues: SentenceCues::of(&document.title),
+        }];
         for (place, section) in document.sections.iter().enumerate() {
-            let line = |text, is_heading| Line { text, section: place, kind: section.kind, is_heading };
+            let line = |text, is_heading| Line {
+                text,
+                section: place,
+                kind: section.kind,
+                is_heading,
+                cues: SentenceCues::of(text),
+            };
             if !section.heading.is_empty() {
                 lines.push(line(section.heading.as_str(), true));
             }

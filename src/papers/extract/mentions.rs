@@ -148,7 +148,7 @@ impl Mentions {
                     });
                 }
             }
-            for (start, end) in patterns::named(line.text) {
+            for (start, end) in patterns::named(line.text, &|word| known.is_ordinary_here(word)) {
                 if !overlaps(&found, start, end) {
                     called.add(&line.text[start..end], known);
                 }
@@ -236,7 +236,7 @@ impl Mentions {
 
 impl<'l, 'd> Sentence<'l, 'd> {
     fn of(lines: &Lines<'d>, number: usize, line: &'l Line<'d>) -> Self {
-        Self { number, line, cues: SentenceCues::of(line.text), is_first: lines.is_first(number) }
+        Self { number, line, cues: line.cues, is_first: lines.is_first(number) }
     }
 
     fn is_of_others(&self) -> bool {

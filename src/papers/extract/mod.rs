@@ -1,9 +1,9 @@
 //! Which data sets served which tasks, read from a document in three steps without a language model.
 //!
-//! [`relevance`] is the gate: whether the document uses data sets at all. [`Mentions`] finds names of data sets, those that the
-//! caller knows ([`KnownDatasets`]) and those that the text itself calls so, and [`score`] keeps the ones that the document
-//! works with and does not merely cite. [`tasks`] finds what the document calls its tasks, and puts each data set to the task
-//! that is named nearest to it.
+//! [`gate`] says whether the document uses data sets at all. `mentions` finds names of data sets, those that the caller knows
+//! ([`KnownDatasets`]) and those that the text itself calls so, and `score` keeps the ones that the document works with and does
+//! not merely cite. `tasks` finds what the document calls its tasks, and puts each data set to the task that is named nearest to
+//! it. [`extract`] is all three; [`run`] does it for all documents of a store.
 //!
 //! Everything is counted over sentences and their sections, by rules and one linear score; every data set keeps the sentence
 //! that says best that it was used. Nothing here knows the name of a data set, and nothing asks a server.
@@ -18,16 +18,17 @@ mod patterns;
 mod phrases;
 mod relevance;
 pub mod run;
-pub mod score;
+mod score;
 mod tasks;
 
 pub use known::{KnownDatasets, KnownRecord};
-pub use mentions::{Mention, Mentions, NameSource};
-pub use relevance::{Relevance, relevance};
+pub use relevance::Relevance;
 
 use super::document::Document;
 use super::extraction::{DatasetMention, ExtractedTask, Extraction};
 use lines::Lines;
+use mentions::{Mention, Mentions};
+use relevance::relevance;
 
 /// Which rules these are: what was extracted by others is extracted anew.
 pub const EXTRACTOR: &str = "rules@1";
@@ -49,6 +50,12 @@ pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {
         found.tasks = tasks::tasks(&lines, &kept);
     }
     found.bounded()
+}
+
+/// Whether `document` uses data sets at all: the gate that [`extract`] has.
+pub fn gate(document: &Document, known: &KnownDatasets) -> Relevance {
+    let lines = Lines::of(document);
+    relevance(&lines, &Mentions::of(&lines, known))
 }
 
 /// A mention as the graph takes it, with the sentence that says best that it was used.

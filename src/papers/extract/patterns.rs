@@ -1,9 +1,14 @@
 //! Names that a text itself gives to data sets: `the Open Flock dataset`, `flock8`, and short forms that it introduces.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 use super::cues::is_dataset_word;
 
 /// Words of a name at the most.
 const MOST_WORDS: usize = 5;
+/// Letters of a word that is a name by being no ordinary word.
+const LEAST_STRANGE: usize = 5;
 /// Words of a long name before its short form.
 const MOST_LONG_WORDS: usize = 8;
 /// Words that begin sentences or describe any data set: no name begins with them.
@@ -40,15 +45,16 @@ fn words(line: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Names in front of a word for data sets, each with its bytes.
-pub fn named(line: &str) -> Vec<(usize, usize)> {
+/// Names in front of a word for data sets, each with its bytes. `is_ordinary`: whether a word is one of ordinary language, which
+/// is no name with a capital alone.
+pub fn named(line: &str, is_ordinary: &dyn Fn(&str) -> bool) -> Vec<(usize, usize)> {
     let words = words(line);
     let mut found = Vec::new();
     for (place, word) in words.iter().enumerate() {
         if place == 0 || !is_dataset_word(&word.text.to_lowercase()) {
             continue;
         }
-        if let Some(span) = name_before(line, &words[..place]) {
+        if let Some(span) = name_before(line, &words[..place], is_ordinary) {
             found.push(span);
         }
     }
@@ -57,7 +63,7 @@ pub fn named(line: &str) -> Vec<(usize, usize)> {
 }
 
 /// The name at the end of `words`, across one bracket and one ordinary word.
-fn name_before(line: &str, words: &[Word<'_>]) -> Option<(usize, usize)> {
+fn name_before(line: &str, words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> Option<(usize, usize)> {
     let mut end = words.len();
     let is_small = |word: &Word<'_>| {
         !word.is_last && !word.text.is_empty() && word.text.chars().all(|letter| letter.is_lowercase() || letter == '-')
@@ -79,7 +85,7 @@ fn name_before(line: &str, words: &[Word<'_>]) -> Option<(usize, usize)> {
     }
     let (first, last) = (words.get(start)?, words.get(end.checked_sub(1)?)?);
     let name = line.get(first.start..last.start + last.text.len())?;
-    (start < end && is_name(&words[start..end])).then_some((first.start, first.start + name.len()))
+    (start < end && is_name(&words[start..end], is_ordinary)).then_some((first.start, first.start + name.len()))
 }
 
 /// Where the words end when one bracket at their end is left out.
@@ -102,18 +108,19 @@ fn is_name_word(word: &str) -> bool {
 }
 
 fn begins_none(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    NO_BEGINNING.split_whitespace().any(|known| known == lower)
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| NO_BEGINNING.split_whitespace().collect()).contains(word.to_lowercase().as_str())
 }
 
-/// Whether the words can be a name: two capitals or a figure, and no joined list.
-fn is_name(words: &[Word<'_>]) -> bool {
+/// Whether the words can be a name: two capitals, a figure or one word of no ordinary language, and no joined list.
+fn is_name(words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> bool {
     let letters = || words.iter().flat_map(|word| word.text.chars());
     let capitals = letters().filter(|letter| letter.is_uppercase()).count();
     let is_number = words.iter().all(|word| word.text.chars().all(|letter| !letter.is_alphabetic()));
     let is_list = words.iter().any(|word| word.text == "and");
+    let is_strange = matches!(words, [word] if word.text.chars().count() >= LEAST_STRANGE && capitals == 1 && !is_ordinary(word.text));
     let ends_small = words.last().is_some_and(|word| INSIDE.contains(&word.text));
-    !is_number && !is_list && !ends_small && (capitals >= 2 || letters().any(char::is_numeric))
+    !is_number && !is_list && !ends_small && (capitals >= 2 || letters().any(char::is_numeric) || is_strange)
 }
 
 /// `text8`: a word of four or more small letters and one figure.
@@ -180,7 +187,7 @@ mod tests {
     use super::*;
 
     fn names(line: &str) -> Vec<&str> {
-        named(line).into_iter().map(|(start, end)| &line[start..end]).collect()
+        named(line, &|_| true).into_iter().map(|(start, end)| &line[start..end]).collect()
     }
 
     #[test]

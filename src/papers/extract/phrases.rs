@@ -3,6 +3,9 @@
 //! A phrase is a noun that names an activity, with one to four words before it that say on what. The nouns are those by which
 //! fields that work with data call their tasks; what they are about comes from the text.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 /// Nouns that name an activity.
 const ACTIVITIES: &str = "classification segmentation recognition detection retrieval translation answering generation prediction \
     estimation tracking parsing tagging summarization summarisation extraction identification reconstruction forecasting \
@@ -23,7 +26,8 @@ const NO_PART: &str = "a an and are as at be but by for if in into is it no not 
     between over under about without within during after before against beyond per i.e e.g training testing test good high \
     large small scale large-scale end-to-end deep neural network networks learning convolutional recurrent approach approaches \
     method methods model models system systems technique techniques algorithm algorithms experiments experimental results our \
-    applied subsequent following further general generic well has have had been being do does did were e g i et al reference";
+    applied subsequent following further general generic well has have had been being do does did were e g i et al reference \
+    including include includes advance advances formulate dominated traditional conventional typical competitive performing";
 /// Words before an activity at the most.
 const MOST_BEFORE: usize = 4;
 /// Longer words are none.
@@ -88,7 +92,8 @@ fn ends(word: &str) -> bool {
 }
 
 fn is_activity(word: &str) -> bool {
-    ACTIVITIES.split_whitespace().any(|known| known == word)
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| ACTIVITIES.split_whitespace().collect()).contains(word)
 }
 
 fn is_part(word: &str) -> bool {
@@ -97,8 +102,9 @@ fn is_part(word: &str) -> bool {
     let is_word = text.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '\'' | '/'))
         && text.chars().any(char::is_alphabetic)
         && text.len() <= LONGEST_WORD_BYTES;
-    let lower = text.to_lowercase();
-    is_word && begins_clean && !ends(word) && !NO_PART.split_whitespace().any(|known| known == lower)
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    let no_part = || WORDS.get_or_init(|| NO_PART.split_whitespace().collect()).contains(text.to_lowercase().as_str());
+    is_word && begins_clean && !ends(word) && !no_part()
 }
 
 /// In lower case, but for words that have capitals behind their first letter.

@@ -1,9 +1,8 @@
 //! The gate: whether a document uses data sets at all.
 
 use super::super::document::SectionKind;
-use super::cues::SentenceCues;
 use super::lines::Lines;
-use super::mentions::{Mentions, NameSource};
+use super::mentions::{Mention, Mentions, NameSource};
 
 /// Sentences that speak of data sets in general, without a name that is known, which make a document one that uses some.
 const LEAST_SENTENCES: u32 = 2;
@@ -28,13 +27,13 @@ pub fn relevance(lines: &Lines<'_>, mentions: &Mentions) -> Relevance {
         if matches!(line.kind, SectionKind::Background | SectionKind::Acknowledgements) {
             continue;
         }
-        let cues = SentenceCues::of(line.text);
+        let cues = line.cues;
         if cues.names_data && (cues.evaluates || cues.has_figure) {
             sentences += 1;
             first.get_or_insert(line.text);
         }
     }
-    let is_own = |mention: &&super::Mention| {
+    let is_own = |mention: &&Mention| {
         let counts = &mention.counts;
         mention.source != NameSource::Called && !mention.is_weak && counts.of_others + counts.against < counts.mentions
     };

@@ -4,10 +4,11 @@
 //! says the same in more or fewer words is a keyword of the weightier one. Each data set goes to the task that is named nearest
 //! to where it is used: in the same sentence, in the heading above, in the sentences before; where none is near, to the first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::document::SectionKind;
 use super::super::extraction::ExtractedTask;
+use super::gazetteer::loose_key;
 use super::lines::Lines;
 use super::mentions::Mention;
 use super::phrases::{are_alike, phrases};
@@ -15,7 +16,9 @@ use super::phrases::{are_alike, phrases};
 /// Tasks of one document at the most.
 const MOST_TASKS: usize = 8;
 /// Other tasks weigh this share of the first one at least.
-const LEAST_SHARE: f64 = 0.25;
+const LEAST_SHARE: f64 = 0.35;
+/// Words of a phrase without names of data sets.
+const LEAST_WORDS: usize = 2;
 /// Phrases compared with each other at the most.
 const MOST_PHRASES: usize = 400;
 /// Keywords of a task.
@@ -63,7 +66,8 @@ struct Task {
 /// The tasks of a document that uses `datasets`, the first with what serves none of the others; other tasks than the first only
 /// where a data set served them.
 pub fn tasks(lines: &Lines<'_>, datasets: &[&Mention]) -> Vec<ExtractedTask> {
-    let mut found = chosen(weighed(lines));
+    let names: HashSet<String> = datasets.iter().map(|mention| loose_key(&mention.name)).collect();
+    let mut found = chosen(weighed(lines, &names));
     if found.is_empty() {
         // Nothing is called a task: the title says what was done.
         found.push(Task { name: String::new(), weight: 0.0, keywords: Vec::new(), lines: Vec::new() });
@@ -93,14 +97,20 @@ fn best(votes: &[f64]) -> usize {
     best
 }
 
-fn weighed(lines: &Lines<'_>) -> Vec<Weighed> {
+/// The phrases of `lines` by weight; words that are `names` of data sets are no part of a phrase.
+fn weighed(lines: &Lines<'_>, names: &HashSet<String>) -> Vec<Weighed> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut weighed: Vec<Weighed> = Vec::new();
     for (number, line) in lines.iter() {
         let is_stated = says_aim(line.text);
         for phrase in phrases(line.text) {
-            let place = *places.entry(phrase.name.to_lowercase()).or_insert_with(|| {
-                weighed.push(Weighed { name: phrase.name.clone(), ..Weighed::default() });
+            let words: Vec<&str> = phrase.name.split(' ').filter(|word| !names.contains(&loose_key(word))).collect();
+            if words.len() < LEAST_WORDS {
+                continue;
+            }
+            let name = words.join(" ");
+            let place = *places.entry(name.to_lowercase()).or_insert_with(|| {
+                weighed.push(Weighed { name: name.clone(), ..Weighed::default() });
                 weighed.len() - 1
             });
             let entry = &mut weighed[place];
