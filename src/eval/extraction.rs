@@ -50,6 +50,8 @@ pub struct ExtractionScores {
     /// Data sets of papers that the gold gives to two tasks or more: the share of pairs of them that are told apart, or kept
     /// together, as in the gold.
     pub tasks_apart: f64,
+    /// Such pairs, of data sets that were both found.
+    pub compared_pairs: u64,
     /// Papers without gold, left out.
     pub left_out: u64,
     /// Time for all papers, reading included, in milliseconds.
@@ -173,6 +175,7 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
     scores.dataset_pairs = measure(scores.datasets.precision, share(pairs.right, pairs.gold));
     scores.named_pairs = measure(share(spelled_right, named.found), share(named.right, named.gold));
     scores.tasks_apart = share(apart.0, apart.1);
+    scores.compared_pairs = apart.1;
     scores.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(scores)
 }

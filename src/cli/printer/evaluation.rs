@@ -128,7 +128,10 @@ pub fn extraction(scores: &ExtractionScores) {
     }
     right_align(&mut table, &[1, 2, 3]);
     out(&table.trim_fmt());
-    out(&format!("pairs of data sets put to one task or to two as in the gold: {:.3}", scores.tasks_apart));
+    out(&format!(
+        "in papers of several tasks, pairs of data sets put to one task or to two as in the gold: {:.3} of {}",
+        scores.tasks_apart, scores.compared_pairs
+    ));
 }
 
 fn three(value: f64) -> String {

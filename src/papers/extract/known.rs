@@ -61,7 +61,7 @@ impl KnownDatasets {
         let mut titles: HashMap<&str, &str> = HashMap::new();
         for record in &records {
             titles.entry(record.title).or_insert(record.id);
-            for text in [record.id, record.title] {
+            for text in [record.id, record.title, record.description] {
                 hash.update(text.as_bytes());
                 hash.update(&[0]);
             }

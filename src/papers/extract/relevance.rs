@@ -14,8 +14,8 @@ pub struct Relevance {
     pub uses_datasets: bool,
     /// Sentences of its own work that speak of data sets and of evaluating, training or measuring.
     pub sentences: u32,
-    /// Names of data sets that are known, weak ones left out.
-    pub known: u32,
+    /// Names of data sets that are known, or that the text calls so and says to be used; weak ones left out.
+    pub names: u32,
     /// The first such sentence.
     pub sentence: Option<String>,
 }
@@ -35,13 +35,15 @@ pub fn relevance(lines: &Lines<'_>, mentions: &Mentions) -> Relevance {
     }
     let is_own = |mention: &&Mention| {
         let counts = &mention.counts;
-        mention.source != NameSource::Called && !mention.is_weak && counts.of_others + counts.against < counts.mentions
+        let is_own = counts.of_others + counts.against < counts.mentions;
+        let is_used = counts.used > 0 && counts.evaluating > 0 && counts.beside > 0;
+        is_own && !mention.is_weak && (mention.source != NameSource::Called || is_used)
     };
-    let known = mentions.iter().filter(is_own).count() as u32;
+    let names = mentions.iter().filter(is_own).count() as u32;
     Relevance {
-        uses_datasets: known > 0 || sentences >= LEAST_SENTENCES,
+        uses_datasets: names > 0 || sentences >= LEAST_SENTENCES,
         sentences,
-        known,
+        names,
         sentence: first.map(str::to_string),
     }
 }
