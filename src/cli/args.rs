@@ -416,6 +416,8 @@ pub enum SchemaOf {
     Papers,
     Paper,
     PapersAdded,
+    PapersExtracted,
+    Extraction,
     Verify,
     Task,
     Graph,

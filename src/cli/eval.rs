@@ -20,7 +20,7 @@ use crate::eval::variant::Variant;
 use crate::eval::variant::drill::add_drills;
 use crate::eval::variant::system::VariantModel;
 use crate::eval::variant::table::VariantSettings;
-use crate::eval::{layout, memory, provenance, run as trec_run, signals};
+use crate::eval::{extraction, layout, memory, provenance, run as trec_run, signals};
 use crate::lakeward::{Model, Place};
 use crate::llm::Limits;
 use crate::retrieve::RankingWeights;
@@ -33,6 +33,9 @@ struct Measured {
 
 /// Reads the benchmark, asks the systems, and shows and writes what they score.
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
+    if extraction::is_one(&command.folder) {
+        return extracted(arguments, command);
+    }
     let weights = match &command.weights {
         Some(path) => RankingWeights::load(path)?,
         None => RankingWeights::shipped().clone(),
@@ -94,6 +97,16 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     }
     show(arguments, command, &report)?;
     Ok(status(&report))
+}
+
+/// Scores what is extracted from the papers of a benchmark; `--corpus` has the names that are known.
+fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
+    let scores = extraction::score(&command.folder, command.corpus.as_deref())?;
+    match arguments.json {
+        true => printer::json(&scores)?,
+        false => printer::evaluation::extraction(&scores),
+    }
+    Ok(if scores.papers > 0 { Status::Done } else { Status::NothingFound })
 }
 
 /// Reads the benchmark, with the records and papers of another one where that is asked for.

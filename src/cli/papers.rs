@@ -8,9 +8,15 @@ use serde::Serialize;
 use super::args::{Arguments, PapersCommand, PapersWhat};
 use super::{Status, lake, printer, progress};
 use crate::error::{Error, Result};
+use crate::index::LakeIndex;
+use crate::lakeward::Lakeward;
+use crate::papers::extract::run::{self, ExtractStats};
+use crate::papers::extract::{KnownDatasets, KnownRecord};
+use crate::papers::extraction::Extraction;
 use crate::papers::{
     AddOptions, AddStats, Document, DocumentEntry, FileFault, FileRecord, FileStatus, PdfReader, Store, add, isolated,
 };
+use crate::task_graph::DatasetRecord;
 use crate::text::{counted, shown};
 
 /// What `papers list --json` prints.
@@ -26,6 +32,17 @@ pub struct PaperList {
     pub faults: Vec<FileFault>,
 }
 
+/// What `papers show --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PaperShown {
+    /// The document.
+    #[serde(flatten)]
+    pub document: Document,
+    /// What was extracted from it, once it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extraction: Option<Extraction>,
+}
+
 /// A document in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PaperLine {
@@ -39,13 +56,14 @@ pub struct PaperLine {
     pub fingerprint: String,
 }
 
-/// Adds, lists, shows or removes documents.
+/// Adds, lists, shows, looks through or removes documents.
 pub fn run(arguments: &Arguments, command: &PapersCommand) -> Result<Status> {
     let index = lake::place(arguments, None)?.index;
     match &command.what {
         PapersWhat::Add { paths, again } => add_paths(arguments, &index, paths, *again),
         PapersWhat::List { containing } => list(arguments, &index, containing.as_deref()),
-        PapersWhat::Show { id } => show(arguments, &Store::open(&index)?.document(id)?),
+        PapersWhat::Show { id } => show(arguments, &index, id),
+        PapersWhat::Extract { again } => extract(arguments, &index, *again),
         PapersWhat::Remove { ids } => remove(arguments, &index, ids),
     }
 }
@@ -150,13 +168,83 @@ fn list(arguments: &Arguments, index: &Path, containing: Option<&str>) -> Result
     Ok(status)
 }
 
-fn show(arguments: &Arguments, document: &Document) -> Result<Status> {
+fn show(arguments: &Arguments, index: &Path, id: &str) -> Result<Status> {
+    let document = Store::open(index)?.document(id)?;
+    let kept = run::of_document(index, &document.fingerprint)?;
+    let extraction = kept.map(|kept| kept.extraction);
     if arguments.json {
-        printer::json(document)?;
-    } else {
-        printer::papers::document(document);
+        printer::json(&PaperShown { document, extraction })?;
+        return Ok(Status::Done);
+    }
+    printer::papers::document(&document);
+    if let Some(extraction) = &extraction {
+        printer::papers::extraction(extraction);
     }
     Ok(Status::Done)
+}
+
+/// Known are the tables and records of the index, where there is one.
+fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
+    let known = match Lakeward::open_at(lake::place(arguments, None)?) {
+        Ok(lakeward) => known_names(lakeward.index())?,
+        Err(Error::NoIndex { .. }) => KnownDatasets::default(),
+        Err(error) => return Err(error),
+    };
+    if known.is_empty() && !arguments.quiet {
+        printer::narrate("no name of a data set is known: the lake has no index (`lakeward index` makes it)");
+    }
+    let progress = progress::Bar::new(arguments.quiet)?;
+    let extracted = run::extract_all(index, &known, again, &progress);
+    progress.finish();
+    let stats = extracted?;
+    let status = match &stats {
+        ExtractStats { left: 1.., .. } => Status::Interrupted,
+        ExtractStats { documents: 0, .. } => Status::NothingFound,
+        ExtractStats { problems, .. } if !problems.is_empty() => Status::InPart,
+        _ => Status::Done,
+    };
+    if arguments.json {
+        printer::json(&stats)?;
+        return Ok(status);
+    }
+    stats.problems.iter().for_each(|problem| printer::note(problem));
+    if !arguments.quiet {
+        extracted_summary(&stats);
+    }
+    Ok(status)
+}
+
+fn known_names(index: &LakeIndex) -> Result<KnownDatasets> {
+    let records = DatasetRecord::all(index)?;
+    let texts: Vec<String> = records.iter().map(DatasetRecord::text).collect();
+    let known = records.iter().zip(&texts).map(|(record, text)| KnownRecord {
+        id: &record.id,
+        title: &record.title,
+        description: text.strip_prefix(record.title.as_str()).unwrap_or(text),
+    });
+    Ok(KnownDatasets::new(known, std::iter::empty()))
+}
+
+fn extracted_summary(stats: &ExtractStats) {
+    if stats.documents == 0 {
+        printer::narrate("no paper was added yet; add some with `lakeward papers add PATH`");
+        return;
+    }
+    let left = match stats.left {
+        0 => String::new(),
+        left => format!(", {left} left for the next run"),
+    };
+    printer::line(&format!(
+        "{} ({} looked at, {} unchanged{left}): {} with data sets, {}, {} in {:.1} s",
+        counted(stats.documents, "document"),
+        stats.extracted,
+        stats.unchanged,
+        stats.relevant,
+        counted(stats.tasks, "task"),
+        counted(stats.datasets, "data set"),
+        stats.elapsed_ms / 1000.0
+    ));
+    printer::safe_line(&format!("  {}", stats.path.display()));
 }
 
 fn remove(arguments: &Arguments, index: &Path, ids: &[String]) -> Result<Status> {

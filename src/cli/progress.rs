@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::eval::evaluate::EvalObserver;
 use crate::index::build::BuildObserver;
 use crate::papers::AddObserver;
+use crate::papers::extract::run::ExtractObserver;
 
 /// A progress bar over the bytes of the files to read.
 pub struct Bar {
@@ -68,6 +69,24 @@ impl AugmentObserver for Bar {
     }
 
     fn table_done(&self) {
+        self.bar.inc(1);
+    }
+
+    fn interrupted(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
+impl ExtractObserver for Bar {
+    fn started(&self, documents: u64) {
+        if let Ok(style) = ProgressStyle::with_template("documents {wide_bar} {pos}/{len} {eta}") {
+            self.bar.set_style(style);
+        }
+        self.bar.set_position(0);
+        self.bar.set_length(documents);
+    }
+
+    fn document_done(&self) {
         self.bar.inc(1);
     }
 

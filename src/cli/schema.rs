@@ -6,7 +6,7 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
 use super::augment::AugmentDocument;
-use super::papers::PaperList;
+use super::papers::{PaperList, PaperShown};
 use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
 use super::search::{Document as SearchDocument, JoinDocument};
@@ -19,11 +19,13 @@ use crate::agent::trace;
 use crate::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use crate::augment::audit::Audit;
 use crate::error::Result;
+use crate::eval::extraction::ExtractionScores;
 use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::VoiceReport;
 use crate::index::build::BuildStats;
-use crate::papers::{AddStats, Document};
+use crate::papers::AddStats;
+use crate::papers::extract::run::ExtractStats;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
 use crate::task_graph::TaskAnswer;
@@ -50,7 +52,9 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Augment => schema_for!(AugmentDocument),
         SchemaOf::Audit => schema_for!(Audit),
         SchemaOf::Papers => schema_for!(PaperList),
-        SchemaOf::Paper => schema_for!(Document),
+        SchemaOf::Paper => schema_for!(PaperShown),
+        SchemaOf::PapersExtracted => schema_for!(ExtractStats),
+        SchemaOf::Extraction => schema_for!(ExtractionScores),
         SchemaOf::PapersAdded => schema_for!(AddStats),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Task => schema_for!(SearchDocument<TaskAnswer>),

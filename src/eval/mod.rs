@@ -10,6 +10,7 @@ pub mod compare;
 pub mod comparison;
 pub mod dialogue;
 pub mod evaluate;
+pub mod extraction;
 pub mod form;
 pub mod labels;
 pub mod lakeward;

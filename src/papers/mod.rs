@@ -2,14 +2,15 @@
 //!
 //! [`add::add`] takes PDF, plain text, Markdown and JSON lines ([`reading`]), brings their text into one form ([`normalise`]),
 //! takes it apart into title, [`Section`]s and references ([`sections`]), and keeps it by the SHA-256 of the file it came
-//! from; [`Store`] is what later steps read. [`extraction`] has the
-//! plain types of what was found in a document; nothing here understands one.
+//! from; [`Store`] is what later steps read. [`extract`] finds what a
+//! document says of data sets and tasks, as the plain types of [`extraction`].
 //!
 //! Documents are hostile input. PDFs are read in a process of their own ([`isolated`]), and everything else has bounds that a
 //! reason names where they are reached.
 
 pub mod add;
 mod document;
+pub mod extract;
 pub mod extraction;
 pub mod isolated;
 mod json_lines;

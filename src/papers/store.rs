@@ -69,8 +69,13 @@ impl Store {
     ///
     /// Items are errors as of [`Store::document`].
     pub fn documents(&self) -> impl Iterator<Item = Result<Document>> {
+        self.documents_where(|_| true)
+    }
+
+    /// Those of [`Store::documents`] whose entries are `wanted`; the texts of the others are not read.
+    pub fn documents_where(&self, wanted: impl Fn(&DocumentEntry) -> bool) -> impl Iterator<Item = Result<Document>> {
         let mut open: Option<(&Fingerprint, OpenTexts)> = None;
-        self.entries().map(move |(entry, file)| {
+        self.entries().filter(move |(entry, _)| wanted(entry)).map(move |(entry, file)| {
             let content = content_of(file)?;
             match &mut open {
                 Some((current, texts)) if *current == content => texts.document(entry),

@@ -27,10 +27,17 @@ pub enum PapersWhat {
         /// Only documents whose id or title contains this.
         containing: Option<String>,
     },
-    /// Show a document: its sections and their text.
+    /// Show a document: its sections and their text, and what was extracted from it.
     Show {
         /// Its id.
         id: String,
+    },
+    /// Find what documents say of data sets and tasks, by rules; only in what is new or changed. `lakeward graph build --papers`
+    /// takes the file that this names.
+    Extract {
+        /// Look at all of them anew.
+        #[arg(long)]
+        again: bool,
     },
     /// Forget documents.
     Remove {

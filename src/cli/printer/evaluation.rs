@@ -4,6 +4,7 @@ use super::{bytes, list, narrate, out, right_align, variants};
 use crate::eval::benchmark::Problem;
 use crate::eval::compare::PairedDifference;
 use crate::eval::evaluate::IDEAL;
+use crate::eval::extraction::ExtractionScores;
 use crate::eval::labels::LabelScores;
 use crate::eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use crate::eval::tune::TuneReport;
@@ -102,6 +103,35 @@ fn aliases(report: &EvalReport) {
     let rules: Vec<String> =
         aliases.by_rule.iter().map(|(rule, (joined, right))| format!("{rule} {right} of {joined}")).collect();
     out(&format!("  by rule: {}\n", rules.join(", ")));
+}
+
+/// How well data sets were extracted from papers.
+pub fn extraction(scores: &ExtractionScores) {
+    out(&format!(
+        "{} (extraction: {} papers, {} pairs of task and data set, {} names known, {} data sets extracted, {:.1} s)",
+        shown(&scores.benchmark, 200),
+        scores.papers,
+        scores.pairs,
+        scores.known,
+        scores.extracted,
+        scores.elapsed_ms / 1000.0
+    ));
+    let mut table = list();
+    table.set_header(["data sets", "P", "R", "F1"]);
+    for (what, measure) in [
+        ("by name, each once a paper", scores.datasets),
+        ("by name, recall over pairs", scores.dataset_pairs),
+        ("named in the text, any spelling", scores.named_pairs),
+    ] {
+        let figures = [measure.precision, measure.recall, measure.f1].map(three);
+        table.add_row(std::iter::once(what.to_string()).chain(figures));
+    }
+    right_align(&mut table, &[1, 2, 3]);
+    out(&table.trim_fmt());
+    out(&format!(
+        "in papers of several tasks, pairs of data sets put to one task or to two as in the gold: {:.3} of {}",
+        scores.tasks_apart, scores.compared_pairs
+    ));
 }
 
 fn three(value: f64) -> String {

@@ -2,6 +2,7 @@
 
 use super::{LINE_WIDTH, line, list, narrate, out, safe_line};
 use crate::cli::papers::PaperLine;
+use crate::papers::extraction::Extraction;
 use crate::papers::{Document, FileFault, SectionKind};
 use crate::text::{counted, shown};
 
@@ -10,6 +11,7 @@ const MOST_FAULTS: usize = 50;
 const ID_WIDTH: usize = 48;
 const TITLE_WIDTH: usize = 100;
 const PATH_WIDTH: usize = 300;
+const SENTENCE_WIDTH: usize = 600;
 
 /// Documents, one a line.
 pub fn documents(documents: &[PaperLine]) {
@@ -55,6 +57,34 @@ pub fn document(document: &Document) {
     if !document.references.is_empty() {
         line("");
         safe_line(&format!("References: {}", counted(document.references.lines().count() as u64, "line")));
+    }
+}
+
+/// What was extracted from a document.
+pub fn extraction(extraction: &Extraction) {
+    line("");
+    if extraction.tasks.is_empty() {
+        safe_line(&format!("It uses no data sets ({})", extraction.extractor));
+    }
+    for task in &extraction.tasks {
+        safe_line(&shown(
+            &format!("Task: {}", if task.name.is_empty() { "(not named)" } else { &task.name }),
+            LINE_WIDTH,
+        ));
+        if !task.text.is_empty() {
+            safe_line(&format!("  {}", shown(&task.text, SENTENCE_WIDTH)));
+        }
+        if !task.keywords.is_empty() {
+            safe_line(&format!("  also: {}", shown(&task.keywords.join(", "), SENTENCE_WIDTH)));
+        }
+        for dataset in &task.datasets {
+            let record = dataset.record.as_ref().map(|id| format!(" (`{id}`)")).unwrap_or_default();
+            safe_line(&shown(&format!("  - {}{record}", dataset.name), LINE_WIDTH));
+            let section = dataset.section.as_ref().map(|section| format!(" [{section}]")).unwrap_or_default();
+            if let Some(sentence) = &dataset.sentence {
+                safe_line(&format!("      {}", shown(&format!("{sentence}{section}"), SENTENCE_WIDTH)));
+            }
+        }
     }
 }
 

@@ -1,0 +1,149 @@
+//! Names looked for in a text: the longest match over runs of letters and of digits, so that spaces, dashes and the like between
+//! them do not matter, but case does.
+
+use std::collections::HashMap;
+
+/// Runs of a name at the most.
+const MOST_RUNS: usize = 9;
+/// Bytes between two runs of a name at the most.
+const WIDEST_GAP_BYTES: usize = 3;
+/// Characters between runs that end a name.
+const BORDERS: &str = ".;:()[]=<>";
+
+/// A run of letters or of digits: its bytes.
+pub type Run = (usize, usize);
+
+/// The runs of letters and of digits of `text`.
+pub fn runs(text: &str) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut last_is_digit = None;
+    for (at, letter) in text.char_indices() {
+        let end = at + letter.len_utf8();
+        if !letter.is_alphanumeric() {
+            last_is_digit = None;
+            continue;
+        }
+        let is_digit = letter.is_numeric();
+        match (last_is_digit, runs.last_mut()) {
+            (Some(last), Some(run)) if last == is_digit => run.1 = end,
+            _ => runs.push((at, end)),
+        }
+        last_is_digit = Some(is_digit);
+    }
+    runs
+}
+
+/// The runs of a name joined: names with one key are one name.
+pub fn key(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_alphanumeric()).collect()
+}
+
+/// The same without case: mentions with one such key are one data set.
+pub fn loose_key(name: &str) -> String {
+    key(name).to_lowercase()
+}
+
+/// A name found in a text.
+pub struct Found<T> {
+    /// Its bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// What it stands for.
+    pub value: T,
+}
+
+/// Names with what they stand for.
+#[derive(Debug, Default)]
+pub struct Gazetteer {
+    exact: HashMap<String, usize>,
+    folded: HashMap<String, usize>,
+    /// Whether digits may follow a name at once.
+    before_digits: bool,
+}
+
+impl Gazetteer {
+    /// One whose names may have digits directly behind them: a year.
+    pub fn before_digits() -> Self {
+        Self { before_digits: true, ..Self::default() }
+    }
+
+    /// Adds a name, which stands for `value`. `any_case`: it may be written in any case.
+    pub fn add(&mut self, name: &str, value: usize, any_case: bool) {
+        let key = key(name);
+        if any_case {
+            self.folded.entry(key.to_lowercase()).or_insert(value);
+        }
+        self.exact.entry(key).or_insert(value);
+    }
+
+    /// What a name stands for, letter by letter.
+    pub fn exact(&self, name: &str) -> Option<usize> {
+        self.exact.get(&key(name)).copied()
+    }
+
+    /// The names in `text`, the longest at each place, from left to right and none inside another.
+    pub fn find(&self, text: &str) -> Vec<Found<usize>> {
+        let runs = runs(text);
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < runs.len() {
+            match self.longest(text, &runs[at..], at > 0 && runs[at - 1].1 == runs[at].0) {
+                Some((length, value)) => {
+                    found.push(Found { start: runs[at].0, end: runs[at + length - 1].1, value });
+                    at += length;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+
+    /// The longest name at the first of `runs`, in runs, and its value. `is_inside`: of a word that has begun before.
+    fn longest(&self, text: &str, runs: &[Run], is_inside: bool) -> Option<(usize, usize)> {
+        if is_inside {
+            return None;
+        }
+        let mut key = String::new();
+        let mut longest = None;
+        for (place, run) in runs.iter().take(MOST_RUNS).enumerate() {
+            if place > 0 && !is_gap(&text[runs[place - 1].1..run.0]) {
+                break;
+            }
+            key.push_str(&text[run.0..run.1]);
+            let goes_on = |next: &Run| next.0 == run.1 && !(self.before_digits && is_number(&text[next.0..next.1]));
+            let ends_inside = runs.get(place + 1).is_some_and(goes_on);
+            if ends_inside {
+                continue;
+            }
+            let value = self.exact.get(&key).or_else(|| self.folded.get(&key.to_lowercase()));
+            longest = value.map(|value| (place + 1, *value)).or(longest);
+        }
+        longest
+    }
+}
+
+fn is_number(run: &str) -> bool {
+    run.starts_with(char::is_numeric)
+}
+
+fn is_gap(between: &str) -> bool {
+    between == "." || between.len() <= WIDEST_GAP_BYTES && !between.contains(|letter| BORDERS.contains(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_name_is_found_whatever_stands_between_its_runs() {
+        let mut names = Gazetteer::default();
+        names.add("Road Atlas", 0, false);
+        names.add("Road Atlas 2", 1, false);
+        names.add("Lane9", 2, true);
+        let found = |text: &str| names.find(text).iter().map(|found| found.value).collect::<Vec<_>>();
+        assert_eq!(found("on Road-Atlas and RoadAtlas-2, lane 9."), [0, 1, 2]);
+        assert_eq!(found("on road atlas; Road: Atlas; Road AtlasX; xLane9"), [0usize; 0]);
+        assert_eq!(runs("ab12-é"), [(0, 2), (2, 4), (5, 7)]);
+    }
+}

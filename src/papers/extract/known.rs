@@ -1,0 +1,220 @@
+//! The data sets that somebody knows: what documents may call them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::cues::is_dataset_word;
+use super::gazetteer::{Gazetteer, key};
+
+/// Shorter names, in letters and digits, say too little.
+const LEAST_LETTERS: usize = 3;
+/// Names with fewer count only where the text says that a data set is meant.
+const STRONG_LETTERS: usize = 4;
+/// Bytes looked at of a title.
+const TITLE_BYTES: usize = 512;
+/// Words of ordinary language that are remembered at the most.
+const MOST_WORDS: usize = 1 << 20;
+
+/// A data set that is known.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownRecord<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What it is called.
+    pub title: &'a str,
+    /// What is said of it: words in lower case there are ordinary ones.
+    pub description: &'a str,
+}
+
+/// A name of a known data set.
+#[derive(Debug, Clone)]
+pub(super) struct KnownName {
+    /// As its record has it.
+    pub title: String,
+    /// Its record; none where several have this name.
+    pub record: Option<String>,
+    /// Whether it may as well be something else: all its words are ordinary ones, or it is very short.
+    pub is_weak: bool,
+}
+
+/// Names to look for.
+#[derive(Debug, Default)]
+pub struct KnownDatasets {
+    names: Vec<KnownName>,
+    gazetteer: Gazetteer,
+    /// Names that are written with a year, without it: `Road Challenge` of `Road Challenge 2012`.
+    editions: Gazetteer,
+    edition_names: Vec<String>,
+    ordinary: HashSet<String>,
+    fingerprint: u64,
+}
+
+impl KnownDatasets {
+    /// Titles of `records`, also without what stands in parentheses, and `aliases`: a name and the title that it means.
+    pub fn new<'a>(
+        records: impl Iterator<Item = KnownRecord<'a>>,
+        aliases: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let records: Vec<KnownRecord<'a>> = records.collect();
+        let mut known = Self { ordinary: ordinary(&records), editions: Gazetteer::before_digits(), ..Self::default() };
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        let mut by_key: HashMap<String, usize> = HashMap::new();
+        let mut titles: HashMap<&str, &str> = HashMap::new();
+        for record in &records {
+            titles.entry(record.title).or_insert(record.id);
+            for text in [record.id, record.title, record.description] {
+                hash.update(text.as_bytes());
+                hash.update(&[0]);
+            }
+            known.add(record.title, record.title, record.id, &mut by_key);
+            if let Some(bare) = without_parentheses(record.title) {
+                known.add(&bare, record.title, record.id, &mut by_key);
+            }
+        }
+        for (alias, title) in aliases {
+            hash.update(alias.as_bytes());
+            hash.update(&[1]);
+            if let Some(id) = titles.get(title) {
+                known.add(alias, title, id, &mut by_key);
+            }
+        }
+        known.fingerprint = hash.digest();
+        known
+    }
+
+    /// What changes when these names do.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Names that are known.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    fn add(&mut self, name: &str, title: &str, id: &str, by_key: &mut HashMap<String, usize>) {
+        let name = name[..name.floor_char_boundary(TITLE_BYTES)].trim();
+        let key = key(name);
+        let has_figure = name.chars().any(char::is_numeric);
+        if key.chars().count() < LEAST_LETTERS
+            || words(name).all(|word| is_dataset_word(&word.to_lowercase())) && !has_figure
+        {
+            return;
+        }
+        if let Some(place) = by_key.get(&key) {
+            let same = &mut self.names[*place];
+            if same.record.as_deref() != Some(id) {
+                same.record = None;
+            }
+            return;
+        }
+        let is_weak = self.is_weak(name);
+        let says = has_figure || words(name).any(|word| !self.is_ordinary(word));
+        let any_case = !is_weak && key.chars().count() >= STRONG_LETTERS && says;
+        by_key.insert(key, self.names.len());
+        self.gazetteer.add(name, self.names.len(), any_case);
+        self.names.push(KnownName { title: title.to_string(), record: Some(id.to_string()), is_weak });
+        self.add_edition(name);
+    }
+
+    fn add_edition(&mut self, name: &str) {
+        let Some(base) = without_year(name) else { return };
+        let has_capitals = base.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase));
+        if key(base).len() < LEAST_LETTERS || !has_capitals {
+            return;
+        }
+        let place = self.edition_names.len();
+        self.edition_names.push(base.to_string());
+        self.editions.add(base, place, false);
+        let last = base.rsplit(' ').next().unwrap_or_default();
+        if last.len() >= LEAST_LETTERS && last.bytes().all(|byte| byte.is_ascii_uppercase()) {
+            self.editions.add(last, place, false);
+        }
+    }
+
+    /// A name whose words all occur in lower case elsewhere means a data set only where that is said.
+    fn is_weak(&self, name: &str) -> bool {
+        if key(name).chars().count() < STRONG_LETTERS {
+            return true;
+        }
+        let bytes = name.as_bytes();
+        let is_camel = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        let has_lower = bytes.iter().any(u8::is_ascii_lowercase);
+        let has_run = bytes.windows(3).any(|run| run.iter().all(u8::is_ascii_uppercase));
+        if name.chars().any(char::is_numeric) || is_camel || has_run && has_lower {
+            return false;
+        }
+        words(name).all(|word| self.is_ordinary(word))
+    }
+
+    /// The same, and so is any word where no descriptions are known.
+    pub(super) fn is_ordinary_here(&self, word: &str) -> bool {
+        self.ordinary.is_empty() || self.is_ordinary(word)
+    }
+
+    /// Whether descriptions have a word in lower case.
+    pub(super) fn is_ordinary(&self, word: &str) -> bool {
+        self.ordinary.contains(&word.to_lowercase())
+    }
+
+    pub(super) fn gazetteer(&self) -> &Gazetteer {
+        &self.gazetteer
+    }
+
+    pub(super) fn editions(&self) -> &Gazetteer {
+        &self.editions
+    }
+
+    pub(super) fn edition(&self, place: usize) -> &str {
+        &self.edition_names[place]
+    }
+
+    pub(super) fn name(&self, place: usize) -> &KnownName {
+        &self.names[place]
+    }
+
+    /// The known name that is spelled so.
+    pub(super) fn named(&self, name: &str) -> Option<&KnownName> {
+        self.gazetteer.exact(name).map(|place| &self.names[place])
+    }
+}
+
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty())
+}
+
+fn ordinary(records: &[KnownRecord<'_>]) -> HashSet<String> {
+    let mut ordinary = HashSet::new();
+    for record in records {
+        // An address is spelled in lower case whatever its parts are.
+        let is_prose = |piece: &&str| !piece.contains("://") && !piece.contains("www.") && !piece.contains('@');
+        let is_edge = |letter: char| !(letter.is_alphanumeric() || letter == '_');
+        let pieces = record.description.split_whitespace().filter(is_prose);
+        for word in pieces.flat_map(|piece| piece.split(is_edge)) {
+            let is_lower = word.chars().any(char::is_lowercase) && !word.chars().any(char::is_uppercase);
+            if is_lower && !ordinary.contains(word) && ordinary.len() < MOST_WORDS {
+                ordinary.insert(word.to_string());
+            }
+        }
+    }
+    ordinary
+}
+
+fn without_parentheses(title: &str) -> Option<String> {
+    let open = title.find('(')?;
+    let close = open + title[open..].find(')')?;
+    Some(format!("{}{}", title[..open].trim_end(), &title[close + 1..]))
+}
+
+/// What stands before a year at the end of a name.
+fn without_year(name: &str) -> Option<&str> {
+    let at = name.len().checked_sub(4)?;
+    let year = name.get(at..)?;
+    let is_year = (year.starts_with("19") || year.starts_with("20")) && year.bytes().all(|byte| byte.is_ascii_digit());
+    let base = name[..at].trim_end_matches([' ', '_', '-']);
+    (is_year && base.ends_with(char::is_alphabetic)).then_some(base)
+}

@@ -1,0 +1,220 @@
+//! Names that a text itself gives to data sets: `the Open Flock dataset`, `flock8`, and short forms that it introduces.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use super::cues::is_dataset_word;
+
+/// Words of a name at the most.
+const MOST_WORDS: usize = 5;
+/// Letters of a word that is a name by being no ordinary word.
+const LEAST_STRANGE: usize = 5;
+/// Words of a long name before its short form.
+const MOST_LONG_WORDS: usize = 8;
+/// Words that begin sentences or describe any data set: no name begins with them.
+const NO_BEGINNING: &str = "the this these those our we in on for each both all table figure fig section appendix training test \
+    validation such other new large small two three four five most many several since as to it their its first second third \
+    another any some existing public standard challenging human image video deep neural cnn rnn lstm gan gpu sgd additionally \
+    however moreover furthermore here using while with from by at an a and of natural language recognition detection speech data \
+    dataset datasets experiments results available synthetic real full unlike english chinese german french";
+/// Small words inside names.
+const INSIDE: [&str; 4] = ["of", "in", "the", "and"];
+
+/// A word of a line without what surrounds it.
+struct Word<'t> {
+    start: usize,
+    text: &'t str,
+    /// Whether punctuation parts it from what follows.
+    is_last: bool,
+}
+
+fn words(line: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    for piece in line.split_whitespace() {
+        let offset = piece.as_ptr() as usize - line.as_ptr() as usize;
+        let is_edge = |letter: char| !(letter.is_alphanumeric() || matches!(letter, '+' | '*'));
+        let front = piece.len() - piece.trim_start_matches(is_edge).len();
+        let text = piece.trim_matches(is_edge);
+        let behind = &piece[(front + text.len()).min(piece.len())..];
+        words.push(Word {
+            start: offset + front.min(piece.len()),
+            text,
+            is_last: behind.contains([',', ';', ':', '.', ')']),
+        });
+    }
+    words
+}
+
+/// Names in front of a word for data sets, each with its bytes. `is_ordinary`: whether a word is one of ordinary language, which
+/// is no name with a capital alone.
+pub fn named(line: &str, is_ordinary: &dyn Fn(&str) -> bool) -> Vec<(usize, usize)> {
+    let words = words(line);
+    let mut found = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        if place == 0 || !is_dataset_word(&word.text.to_lowercase()) {
+            continue;
+        }
+        if let Some(span) = name_before(line, &words[..place], is_ordinary) {
+            found.push(span);
+        }
+    }
+    found.extend(numbered(&words));
+    found
+}
+
+/// The name at the end of `words`, across one bracket and one ordinary word.
+fn name_before(line: &str, words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> Option<(usize, usize)> {
+    let mut end = words.len();
+    let is_small = |word: &Word<'_>| {
+        !word.is_last && !word.text.is_empty() && word.text.chars().all(|letter| letter.is_lowercase() || letter == '-')
+    };
+    if words.get(end.wrapping_sub(1)).is_some_and(is_small) {
+        end -= 1;
+    }
+    end = without_bracket(line, words, end);
+    let mut start = end;
+    while start > 0 && end - start < MOST_WORDS {
+        let word = &words[start - 1];
+        if start < end && word.is_last || !(is_name_word(word.text) || INSIDE.contains(&word.text)) {
+            break;
+        }
+        start -= 1;
+    }
+    while start < end && begins_none(words[start].text) {
+        start += 1;
+    }
+    let (first, last) = (words.get(start)?, words.get(end.checked_sub(1)?)?);
+    let name = line.get(first.start..last.start + last.text.len())?;
+    (start < end && is_name(&words[start..end], is_ordinary)).then_some((first.start, first.start + name.len()))
+}
+
+/// Where the words end when one bracket at their end is left out.
+fn without_bracket(line: &str, words: &[Word<'_>], end: usize) -> usize {
+    let is_opened = |word: &Word<'_>| line[..word.start].ends_with(['[', '(']);
+    let closes = |word: &Word<'_>| line[word.start + word.text.len()..].starts_with([']', ')']);
+    const WIDEST: usize = 4;
+    if !end.checked_sub(1).and_then(|last| words.get(last)).is_some_and(closes) {
+        return end;
+    }
+    (end.saturating_sub(WIDEST)..end).rev().find(|place| is_opened(&words[*place])).unwrap_or(end)
+}
+
+fn is_name_word(word: &str) -> bool {
+    let mut letters = word.chars();
+    let first = letters.next();
+    first.is_some_and(char::is_uppercase)
+        || word.chars().any(char::is_numeric)
+        || first.is_some_and(char::is_lowercase) && letters.any(char::is_uppercase)
+}
+
+fn begins_none(word: &str) -> bool {
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| NO_BEGINNING.split_whitespace().collect()).contains(word.to_lowercase().as_str())
+}
+
+/// Whether the words can be a name: two capitals, a figure or one word of no ordinary language, and no joined list.
+fn is_name(words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> bool {
+    let letters = || words.iter().flat_map(|word| word.text.chars());
+    let capitals = letters().filter(|letter| letter.is_uppercase()).count();
+    let is_number = words.iter().all(|word| word.text.chars().all(|letter| !letter.is_alphabetic()));
+    let is_list = words.iter().any(|word| word.text == "and");
+    let is_strange = matches!(words, [word] if word.text.chars().count() >= LEAST_STRANGE && capitals == 1 && !is_ordinary(word.text));
+    let ends_small = words.last().is_some_and(|word| INSIDE.contains(&word.text));
+    !is_number && !is_list && !ends_small && (capitals >= 2 || letters().any(char::is_numeric) || is_strange)
+}
+
+/// `text8`: a word of four or more small letters and one figure.
+fn numbered<'a>(words: &'a [Word<'_>]) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let is_numbered = |text: &str| {
+        text.len() >= 5
+            && text.ends_with(|letter: char| letter.is_ascii_digit())
+            && text[..text.len() - 1].bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    let found = words.iter().filter(move |word| is_numbered(word.text));
+    found.map(|word| (word.start, word.start + word.text.len()))
+}
+
+/// Short forms that `line` introduces behind long names, `Open Flock Count (OFC)`: the short form, and each way in which the words
+/// before it can be the long name, longest first.
+pub fn short_forms(line: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut found = Vec::new();
+    for (open, _) in line.match_indices('(') {
+        let Some(close) = line[open..].find(')') else { break };
+        let inside = line[open + 1..open + close].trim();
+        let short = inside.strip_suffix('s').unwrap_or(inside);
+        let is_short = (2..=8).contains(&short.len())
+            && short.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && short.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if !is_short {
+            continue;
+        }
+        let before = line[..open].trim_end();
+        let mut starts: Vec<usize> = Vec::new();
+        let mut rest = before;
+        while starts.len() < MOST_LONG_WORDS {
+            let start = rest.rfind([' ', '\t']).map_or(0, |at| at + 1);
+            let word = &rest[start..];
+            let fits = word.starts_with(char::is_uppercase) || INSIDE.contains(&word) || word == "for";
+            if word.is_empty() || !fits {
+                break;
+            }
+            starts.push(start);
+            rest = rest[..start].trim_end();
+        }
+        let long: Vec<&str> =
+            starts.iter().rev().map(|start| &before[*start..]).filter(|long| has_initials(long, short)).collect();
+        if !long.is_empty() {
+            found.push((short, long));
+        }
+    }
+    found
+}
+
+/// Whether `short` is made of the initials of `long`, with or without its small words, or of its capitals.
+fn has_initials(long: &str, short: &str) -> bool {
+    let words = || long.split([' ', '-']).filter(|word| !word.is_empty());
+    let is_small = |word: &&str| INSIDE.contains(word) || *word == "for";
+    let forms: [String; 3] = [
+        words().filter_map(|word| word.chars().next()).collect(),
+        words().filter(|word| !is_small(word)).filter_map(|word| word.chars().next()).collect(),
+        long.chars().filter(|letter| letter.is_uppercase()).collect(),
+    ];
+    forms.iter().any(|form| form.eq_ignore_ascii_case(short) || form.to_lowercase().ends_with(&short.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(line: &str) -> Vec<&str> {
+        named(line, &|_| true).into_iter().map(|(start, end)| &line[start..end]).collect()
+    }
+
+    #[test]
+    fn names_stand_before_words_for_data_sets() {
+        assert_eq!(names("We use the Open Flock [reference] counting dataset."), ["Open Flock"]);
+        assert_eq!(names("On the OFC-2 (see [3]) corpus, and on text8."), ["OFC-2", "text8"]);
+        assert_eq!(names("The Flock dataset, this dataset, 12 datasets, Large Datasets"), [""; 0]);
+        assert_eq!(names("Sheep, GoatNet benchmarks"), ["GoatNet"]);
+        assert_eq!(names("dataset"), [""; 0]);
+        assert_eq!(short_forms("the Open Flock Count (OFC)")[0], ("OFC", vec!["Open Flock Count"]));
+        assert!(short_forms("Open (see below) (X").is_empty());
+    }
+
+    #[test]
+    fn odd_lines_break_nothing() {
+        for line in [
+            "",
+            "(",
+            "() dataset",
+            "[ ] dataset",
+            "é dataset",
+            ". dataset",
+            "ÀÉ8 (ÀÉ) corpus",
+            "(A dataset",
+            "日本 corpus",
+        ] {
+            let _ = (names(line), short_forms(line));
+        }
+    }
+}
