@@ -3,7 +3,7 @@
 //! score = n/max n + s(used) + .75·s(evaluating) + .5·\[a figure\] + .25·min(beside, 2) + .25·\[table\] + .25·\[first\] + .5·\[heading\]
 //! − s(of others) − s(pretraining) − 2·s(against) − 1·\[only called so here\] − .5·\[weak\] − .25·\[nested\], where n counts mentions and
 //! s(x) is the share of them that are x. A data set is used from 2 on, and the best of a document from 1 on. The weights were set
-//! by hand; a regression over the same counts, fitted on other papers, did worse.
+//! by hand on the papers that they were measured on, so their figure there is an upper bound.
 
 use super::cues::is_technical;
 use super::mentions::{Mention, Mentions, NameSource};
