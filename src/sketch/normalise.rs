@@ -291,14 +291,22 @@ fn fold_ascii(text: &[u8], out: &mut String) {
 }
 
 #[derive(Clone, Copy)]
+#[repr(u64)]
 pub(super) enum Tag {
     Number = 1,
     Date = 2,
     Text = 3,
+    /// Text that reads like a number, as `(12)` does. XXH3 only adds the seed to what is as short as that, so that with
+    /// a small one the text `-10` would have the hash of the number −12.
+    Figure = 0x9E37_79B9_7F4A_7C15,
 }
 
 #[inline]
 pub(super) fn tagged_hash(normal: &[u8], tag: Tag) -> u64 {
+    let tag = match tag {
+        Tag::Text if number::is_canonical(normal) => Tag::Figure,
+        tag => tag,
+    };
     // 0 is the hash of a missing value.
     xxh3_64_with_seed(normal, tag as u64).max(1)
 }
@@ -560,6 +568,16 @@ mod tests {
             ("2020-01-02", "2 Jan 2020", Some(Difference::DateStyle)),
         ] {
             assert_eq!(Difference::between(a, b, &mut normaliser), expected, "{a} / {b}");
+        }
+    }
+
+    #[test]
+    fn words_that_read_like_numbers_have_the_hash_of_no_number() {
+        let mut normaliser = Normaliser::default();
+        let numbers: Vec<u64> = (-999..=999).map(|number: i32| normaliser.value(&number.to_string()).hash).collect();
+        for word in ["-10)", "(10)", "(12)", "7)", "-1)"] {
+            let value = normaliser.value(word);
+            assert!(value.kind == Kind::Text && !numbers.contains(&value.hash), "{word}");
         }
     }
 
