@@ -21,6 +21,7 @@ const MOMENT: u64 = 6;
 const TIME: u64 = 7;
 const DURATION: u64 = 8;
 const INTERVAL: u64 = 9;
+const QUOTED: u64 = 10;
 
 /// Days from 1970-01-01 to the first and the last day with a year of four digits.
 const FOUR_DIGIT_YEARS: std::ops::RangeInclusive<i64> = -719_528..=2_932_896;
@@ -67,6 +68,8 @@ fn of_apostrophised(text: &[u8], rest: &[u8]) -> u64 {
     match rest {
         [b'\'', unfolded @ ..] if unfolded.len() > LONGEST_FOLDED && unfolded[0] == b'\'' => xxh3_64(unfolded),
         _ if rest.len() > LONGEST_FOLDED || is_canonical(rest) => tagged_hash(rest, Tag::Text),
+        // No normal form: with one apostrophe only it would have the hash of the form with three.
+        _ if text.len() > LONGEST_FOLDED => other(QUOTED, text),
         _ => of_words(text),
     }
 }
