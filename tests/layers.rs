@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Left to right; modules of one entry may use each other.
-const LAYERS: [&[&str]; 22] = [
+const LAYERS: [&[&str]; 24] = [
     &["error"],
     &["guard"],
     &["text"],
@@ -16,6 +16,8 @@ const LAYERS: [&[&str]; 22] = [
     &["embed"],
     &["papers"],
     &["index"],
+    &["cite"],
+    &["intent"],
     &["retrieve"],
     &["augment"],
     &["task_graph"],

@@ -6,6 +6,7 @@
 pub mod catalog;
 pub mod cell_hashes;
 pub mod composite_key;
+pub mod facet;
 pub mod grain;
 pub mod metadata;
 pub mod places;

@@ -4,6 +4,7 @@
 //! what it is for.
 
 mod constraints;
+mod intent;
 mod operation;
 mod signals;
 
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use constraints::{Constraints, Override, TimeRange};
+pub use intent::{DataWanted, Demand, Demanded, Intent, Said, YearsWanted};
 pub use operation::{
     Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
     UnionPart,
