@@ -33,6 +33,8 @@ pub struct Config {
     pub relevance: RelevanceWeights,
     /// How conversations are read.
     pub conversation: ConversationConfig,
+    /// What a model is told of a conversation.
+    pub memory: MemoryConfig,
     /// How a request's words are searched for.
     pub search: Settings,
     /// The language model.
@@ -53,6 +55,7 @@ impl Default for Config {
             utility: UtilityWeights::default(),
             relevance: RelevanceWeights::default(),
             conversation: ConversationConfig::default(),
+            memory: MemoryConfig::default(),
             search: Settings::default(),
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
@@ -74,6 +77,25 @@ impl Default for ConversationConfig {
     }
 }
 
+/// What a model is told of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// Tokens of it at the most, 256 or more.
+    pub max_tokens: usize,
+}
+
+impl MemoryConfig {
+    /// Less does not hold the constraints of a long conversation.
+    const LEAST: usize = 256;
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self { max_tokens: 32_000 }
+    }
+}
+
 impl Config {
     /// The settings of the file `path`; the defaults where there is none.
     ///
@@ -92,6 +114,9 @@ impl Config {
         let mut config: Self = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
         if let Some(prompts) = &mut config.llm.prompts {
             *prompts = path.parent().unwrap_or(Path::new("")).join(&prompts);
+        }
+        if let Some(model) = &mut config.embedding.path {
+            *model = path.parent().unwrap_or(Path::new("")).join(&model);
         }
         config.with_weights(path)?.checked(path)
     }
@@ -118,8 +143,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, search, llm, embedding, .. } = self;
-        Ok(Self { weights, conversation, search, llm, embedding, ..ranked })
+        let Self { weights, conversation, memory, search, llm, embedding, .. } = self;
+        Ok(Self { weights, conversation, memory, search, llm, embedding, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {
@@ -144,6 +169,11 @@ impl Config {
         }
         if weights.iter().any(|kind| kind.iter().all(|(_, value)| *value == 0.0)) {
             return Err(Error::Usage(format!("`{}`: not all weights of a kind can be 0", path.display())));
+        }
+        if self.memory.max_tokens < MemoryConfig::LEAST {
+            let (least, is) = (MemoryConfig::LEAST, self.memory.max_tokens);
+            let what = format!("memory.max_tokens is {is}; what is in force needs {least} or more");
+            return Err(Error::Usage(format!("`{}`: {what}", path.display())));
         }
         let Settings { iterations, tool_calls, seconds, .. } = self.search;
         if iterations == 0 || tool_calls == 0 || !(seconds > 0.0 && seconds <= 3600.0) {

@@ -75,7 +75,8 @@ impl Agent<'_> {
         signals: &Signals,
         model: Option<&LanguageModel<'_>>,
     ) -> Sought {
-        let memory = model.map(|model| memory::memory(session, Some(model))).unwrap_or_default();
+        let memory =
+            model.map(|model| memory::memory(session, self.config.memory.max_tokens, Some(model))).unwrap_or_default();
         Sought { request: text.into(), words: words.into(), must_have: must_have(&signals.constraints), memory }
     }
 

@@ -121,7 +121,7 @@ impl StaticModel {
     }
 
     /// The spelling of a token, `##` in front when it continues a word; empty when the id is not this model's.
-    pub fn piece(&self, token: TokenId) -> &'static str {
+    pub fn piece(&self, token: TokenId) -> &str {
         self.vocabulary.piece(token.0)
     }
 

@@ -8,6 +8,8 @@
 //! The idea: the vocabulary stays where it is, in the model's bytes; an open-addressing table of token numbers with a
 //! part of the hash finds a piece without building a string, and a word is assembled on the stack.
 
+use std::borrow::Cow;
+
 use unicode_normalization::char::decompose_canonical;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -19,10 +21,10 @@ const ID_BITS: u32 = 20;
 const ID_MASK: u32 = (1 << ID_BITS) - 1;
 const EMPTY: u32 = u32::MAX;
 
-/// A vocabulary in borrowed bytes with a hash table over it.
+/// A vocabulary, in borrowed bytes or its own, with a hash table over it.
 pub(super) struct Vocabulary {
-    offsets: &'static [[u8; 4]],
-    text: &'static str,
+    offsets: Cow<'static, [[u8; 4]]>,
+    text: Cow<'static, str>,
     /// `id | part of the hash << ID_BITS`, or [`EMPTY`]; a power of two long and at most half full.
     slots: Vec<u32>,
     longest: usize,
@@ -32,7 +34,11 @@ impl Vocabulary {
     /// Indexes the pieces `text[offsets[i]..offsets[i + 1]]`; a piece that starts with `##` continues a word.
     ///
     /// `offsets` are little-endian `u32`. Errors name the first piece that is out of order, empty or given twice.
-    pub(super) fn new(offsets: &'static [[u8; 4]], text: &'static str) -> Result<Self, String> {
+    pub(super) fn new(
+        offsets: impl Into<Cow<'static, [[u8; 4]]>>,
+        text: impl Into<Cow<'static, str>>,
+    ) -> Result<Self, String> {
+        let (offsets, text) = (offsets.into(), text.into());
         let count = offsets.len().saturating_sub(1);
         if count == 0 || count >= ID_MASK as usize {
             return Err(format!("{count} pieces"));
@@ -40,11 +46,13 @@ impl Vocabulary {
         let mut vocabulary = Self { offsets, text, slots: vec![EMPTY; (count * 2).next_power_of_two()], longest: 0 };
         for id in 0..count {
             let (start, end) = (vocabulary.offset(id), vocabulary.offset(id + 1));
-            let piece = text
+            let piece = vocabulary
+                .text
                 .get(start..end)
                 .filter(|p| !p.is_empty())
                 .ok_or_else(|| format!("piece {id} at {start}..{end}"))?;
             let (continues, spelling) = parts(piece.as_bytes());
+            let spelling_bytes = spelling.len();
             if vocabulary.find(spelling, continues).is_some() {
                 return Err(format!("piece {id} is given twice"));
             }
@@ -53,13 +61,35 @@ impl Vocabulary {
                 slot = (slot + 1) & (vocabulary.slots.len() - 1);
             }
             vocabulary.slots[slot] = id as u32 | tag;
-            vocabulary.longest = vocabulary.longest.max(spelling.len());
+            vocabulary.longest = vocabulary.longest.max(spelling_bytes);
         }
         Ok(vocabulary)
     }
 
+    /// The vocabulary of a `vocab.txt`: one piece a line, numbered from 0. Errors as [`Vocabulary::new`].
+    pub(super) fn of_lines(lines: &str) -> Result<Self, String> {
+        let (mut offsets, mut text) = (vec![[0; 4]], String::with_capacity(lines.len()));
+        for line in lines.lines() {
+            text.push_str(line);
+            let end = u32::try_from(text.len()).map_err(|_| "it is longer than 4 GB".to_string())?;
+            offsets.push(end.to_le_bytes());
+        }
+        Self::new(offsets, text)
+    }
+
+    /// How many pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The number of a piece as it is written in the vocabulary.
+    pub(super) fn id(&self, piece: &str) -> Option<u32> {
+        let (continues, spelling) = parts(piece.as_bytes());
+        self.find(spelling, continues)
+    }
+
     /// The spelling of a piece, with `##` in front when it continues a word; empty for an unknown id.
-    pub(super) fn piece(&self, id: u32) -> &'static str {
+    pub(super) fn piece(&self, id: u32) -> &str {
         let id = id as usize;
         if id + 1 >= self.offsets.len() {
             return "";

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::config::{self, Config};
-use crate::embed::{Embedder, ServedModel, StaticModel};
+use crate::embed::{Embedder, SentenceModel, ServedModel, StaticModel};
 use crate::error::{Error, Result};
 use crate::index::build::{self, BuildObserver, BuildOptions, BuildStats};
 use crate::index::manifest::{self, Manifest};
@@ -67,7 +67,10 @@ impl Place {
     /// # Errors
     /// Those of [`Config::load`] and of a server that is asked.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
-        let Some((server, config)) = self.embedding_server()? else { return Ok(built_in()) };
+        let (server, config) = match self.embedding()? {
+            Embedding::Here(embedder) => return Ok(embedder),
+            Embedding::Served(server, config) => (server, config),
+        };
         let (manners, timeout) = (config.manners(), config.timeout());
         let indexed = match Manifest::read(&self.index) {
             Ok(manifest) => ServedModel::of_index(&server, manners, timeout, &manifest.embedder)?,
@@ -90,12 +93,16 @@ impl Place {
 
     /// As [`Place::embedder`], whatever model built the index that is there.
     fn embedder_anew(&self) -> Result<Arc<dyn Embedder>> {
-        let Some((server, config)) = self.embedding_server()? else { return Ok(built_in()) };
-        Ok(Arc::new(ServedModel::connect(&server, config.manners(), config.timeout())?))
+        Ok(match self.embedding()? {
+            Embedding::Here(embedder) => embedder,
+            Embedding::Served(server, config) => {
+                Arc::new(ServedModel::connect(&server, config.manners(), config.timeout())?)
+            }
+        })
     }
 
-    /// The server of the embedding model, where one is named.
-    fn embedding_server(&self) -> Result<Option<(Server, EmbeddingConfig)>> {
+    /// The embedding model that is named: by the environment first, then by the settings.
+    fn embedding(&self) -> Result<Embedding> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let config = self.config()?.embedding;
         let mut said = Said {
@@ -108,8 +115,27 @@ impl Place {
             // The lake named this server: it may have been made to collect keys.
             said.key = None;
         }
-        Ok(config.server(&said)?.map(|server| (server, config)))
+        let folder = match (set("LAKEWARD_EMBEDDING_PATH"), &said.model) {
+            (Some(folder), _) => Some(PathBuf::from(folder)),
+            (None, None) => config.path.clone(),
+            (None, Some(_)) => None,
+        };
+        if let Some(folder) = folder {
+            return Ok(Embedding::Here(Arc::new(SentenceModel::open(&folder)?)));
+        }
+        Ok(match config.server(&said)? {
+            Some(server) => Embedding::Served(server, config),
+            None => Embedding::Here(built_in()),
+        })
     }
+}
+
+/// The embedding model that is named.
+enum Embedding {
+    /// One that runs in this process.
+    Here(Arc<dyn Embedder>),
+    /// One on a server.
+    Served(Server, EmbeddingConfig),
 }
 
 /// The embedding model inside the program.

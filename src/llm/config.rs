@@ -163,13 +163,17 @@ pub struct EmbeddingConfig {
     /// The model's name there; without one no server is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Folder of a sentence model that runs here, instead of a server: with `config.json`, `vocab.txt` and `model.safetensors`;
+    /// relative to the folder of this file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
     /// Seconds to wait for the vectors of one request.
     pub timeout_seconds: f64,
 }
 
 impl Default for EmbeddingConfig {
     fn default() -> Self {
-        Self { url: None, model: None, timeout_seconds: 60.0 }
+        Self { url: None, model: None, path: None, timeout_seconds: 60.0 }
     }
 }
 
@@ -183,6 +187,9 @@ impl EmbeddingConfig {
             return Err(Error::Usage("embedding.timeout_seconds must be more than 0 and at most a day".into()));
         }
         self.url.as_deref().map(server::parse).transpose()?;
+        if self.path.is_some() && self.model.is_some() {
+            return Err(Error::Usage("`[embedding]` has a `path` and a `model` of a server: name one of them".into()));
+        }
         Ok(self)
     }
 

@@ -48,6 +48,7 @@ pub fn compress(session: &mut Session) {
         compress_turn(turn, level);
     }
     bound(&mut session.constraints, 0);
+    session.memory.bound();
 }
 
 /// Level 0: one of the latest, 1: a recent one, 2: an old one.
@@ -156,7 +157,7 @@ fn bound(constraints: &mut Constraints, old: usize) {
 }
 
 /// `text` with at most `limit` characters, `…` for what is missing.
-fn cut(text: &mut String, limit: usize) {
+pub(super) fn cut(text: &mut String, limit: usize) {
     if text.len() <= limit {
         return;
     }

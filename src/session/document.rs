@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use super::memory::Memory;
 use crate::recommend::Recommendation;
 use crate::request::{Constraints, Input, Operation, Signals};
 
@@ -31,6 +32,9 @@ pub struct Session {
     pub steps_before_table: usize,
     /// The constraints in force.
     pub constraints: Constraints,
+    /// What is wanted of a catalogue, and what was found there.
+    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    pub memory: Memory,
     /// Tables the analyst accepted, in order.
     pub accepted: Vec<Choice>,
     /// Tables the analyst rejected, in order.

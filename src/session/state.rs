@@ -3,6 +3,7 @@
 use chrono::{SecondsFormat, Utc};
 
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
+use super::memory::Memory;
 use crate::recommend::Recommendation;
 use crate::request::{Constraints, Input, Operation};
 
@@ -37,6 +38,7 @@ impl Session {
             table: None,
             steps_before_table: 0,
             constraints: Constraints::default(),
+            memory: Memory::default(),
             accepted: Vec::new(),
             rejected: Vec::new(),
             turns: Vec::new(),

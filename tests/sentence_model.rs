@@ -1,0 +1,166 @@
+//! A sentence model in a folder: its vectors against those of a reference, and folders that hold no model.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use lakeward::embed::{Embedder, SentenceModel};
+use safetensors::Dtype;
+use safetensors::tensor::TensorView;
+
+const HIDDEN: usize = 8;
+const INNER: usize = 12;
+const WORDS: [&str; 9] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "bus", "##es", "train", "of", "dublin"];
+
+/// From `scripts/sentence_reference.py`.
+const EXPECTED: [f32; HIDDEN] = [0.282687, -0.297782, 0.089491, 0.250711, -0.418669, 0.166355, 0.355156, -0.656853];
+/// The first values of the vectors of all-MiniLM-L6-v2, from the same with its folder.
+const REAL: [(&str, [f32; 8]); 3] = [
+    ("bus passengers by year", [0.06404, -0.01427, 0.05758, -0.0162, -0.03026, 0.1042, 0.0615, -0.01353]),
+    ("monthly wheat prices in canada", [0.01751, -0.01621, 0.03927, 0.03677, -0.02375, 0.03742, -0.05369, 0.01661]),
+    ("census of the population", [0.0246, -0.06566, 0.00805, 0.10597, -0.04198, 0.07666, -0.04126, -0.00552]),
+];
+
+/// Writes a model of two layers whose weight number i of tensor t is sin(0.7·i + t) / 2, and 1 more in the scales of norms.
+fn write_model(folder: &Path) {
+    let config = format!(
+        r#"{{"hidden_size": {HIDDEN}, "intermediate_size": {INNER}, "max_position_embeddings": 16, "num_attention_heads": 2,
+            "num_hidden_layers": 2, "vocab_size": {}, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}}"#,
+        WORDS.len()
+    );
+    fs::write(folder.join("config.json"), config).unwrap();
+    fs::write(folder.join("vocab.txt"), WORDS.join("\n") + "\n").unwrap();
+    let mut shapes: Vec<(String, Vec<usize>)> = vec![
+        ("embeddings.word_embeddings.weight".into(), vec![WORDS.len(), HIDDEN]),
+        ("embeddings.position_embeddings.weight".into(), vec![16, HIDDEN]),
+        ("embeddings.token_type_embeddings.weight".into(), vec![2, HIDDEN]),
+        ("embeddings.LayerNorm.weight".into(), vec![HIDDEN]),
+        ("embeddings.LayerNorm.bias".into(), vec![HIDDEN]),
+    ];
+    for layer in 0..2 {
+        for (name, from, to) in [
+            ("attention.self.query", HIDDEN, HIDDEN),
+            ("attention.self.key", HIDDEN, HIDDEN),
+            ("attention.self.value", HIDDEN, HIDDEN),
+            ("attention.output.dense", HIDDEN, HIDDEN),
+            ("intermediate.dense", HIDDEN, INNER),
+            ("output.dense", INNER, HIDDEN),
+        ] {
+            shapes.push((format!("encoder.layer.{layer}.{name}.weight"), vec![to, from]));
+            shapes.push((format!("encoder.layer.{layer}.{name}.bias"), vec![to]));
+        }
+        for name in ["attention.output.LayerNorm", "output.LayerNorm"] {
+            shapes.push((format!("encoder.layer.{layer}.{name}.weight"), vec![HIDDEN]));
+            shapes.push((format!("encoder.layer.{layer}.{name}.bias"), vec![HIDDEN]));
+        }
+    }
+    let bytes: Vec<Vec<u8>> = shapes
+        .iter()
+        .enumerate()
+        .map(|(tensor, (name, shape))| {
+            let one = if name.contains("LayerNorm.weight") { 1.0 } else { 0.0 };
+            let value = |i: usize| (0.7 * i as f64 + tensor as f64).sin() / 2.0 + one;
+            (0..shape.iter().product()).flat_map(|i| (value(i) as f32).to_le_bytes()).collect()
+        })
+        .collect();
+    let tensors: HashMap<String, TensorView<'_>> = shapes
+        .iter()
+        .zip(&bytes)
+        .map(|((name, shape), bytes)| (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()))
+        .collect();
+    safetensors::serialize_to_file(tensors, None, &folder.join("model.safetensors")).unwrap();
+}
+
+#[test]
+fn vectors_are_those_of_the_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(folder.path());
+    let model = SentenceModel::open(folder.path()).unwrap();
+    assert_eq!(model.dims(), HIDDEN);
+    // scripts/sentence_reference.py computes the same model with numpy.
+    let vector = model.embed("Buses of Dublin");
+    let expected = EXPECTED;
+    for (value, expected) in vector.iter().zip(expected) {
+        assert!((value - expected).abs() < 1e-5, "{vector:?} is not {expected:?}");
+    }
+    let mut rows = Vec::new();
+    let pieces = model.pieces_into("Buses of Dublin", 3, &mut rows);
+    assert_eq!((pieces, rows.len()), (vec![4, 5, 7], 3 * HIDDEN), "the first three pieces, without marks");
+    assert!(rows.chunks(HIDDEN).all(|row| (row.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
+    // What the vocabulary cannot spell says nothing; a text of any length is read to its bound.
+    assert_eq!(model.embed("Zürich"), vec![0.0; HIDDEN]);
+    assert_eq!(model.embed(&"bus ".repeat(100_000)), model.embed(&"bus ".repeat(14)));
+}
+
+#[test]
+fn a_folder_that_holds_no_model_is_named() {
+    let damage: [(&str, &dyn Fn(&Path), &str); 8] = [
+        ("no vocabulary", &|folder| fs::remove_file(folder.join("vocab.txt")).unwrap(), "vocab.txt"),
+        ("no weights", &|folder| fs::remove_file(folder.join("model.safetensors")).unwrap(), "model.safetensors"),
+        ("another vocabulary", &|folder| fs::write(folder.join("vocab.txt"), "[CLS]\n[SEP]\n").unwrap(), "2 pieces"),
+        (
+            "no marks",
+            &|folder| fs::write(folder.join("vocab.txt"), "a\nb\nc\nd\ne\nf\ng\nh\ni\n").unwrap(),
+            "no piece `[CLS]`",
+        ),
+        ("no json", &|folder| fs::write(folder.join("config.json"), "{").unwrap(), "config.json"),
+        (
+            "a giant",
+            &|folder| {
+                let config = fs::read_to_string(folder.join("config.json")).unwrap();
+                fs::write(
+                    folder.join("config.json"),
+                    config.replace("\"hidden_size\": 8", "\"hidden_size\": 99999999"),
+                )
+                .unwrap();
+            },
+            "hidden_size is 99999999",
+        ),
+        (
+            "other shapes",
+            &|folder| {
+                let config = fs::read_to_string(folder.join("config.json")).unwrap();
+                fs::write(folder.join("config.json"), config.replace("\"hidden_size\": 8", "\"hidden_size\": 6"))
+                    .unwrap();
+            },
+            "not as `config.json` says",
+        ),
+        (
+            "cut short",
+            &|folder| {
+                let bytes = fs::read(folder.join("model.safetensors")).unwrap();
+                fs::write(folder.join("model.safetensors"), &bytes[..bytes.len() - 5]).unwrap();
+            },
+            "no safetensors file",
+        ),
+    ];
+    for (what, damage, said) in damage {
+        let folder = tempfile::tempdir().unwrap();
+        write_model(folder.path());
+        damage(folder.path());
+        let error = SentenceModel::open(folder.path()).err().unwrap_or_else(|| panic!("{what}: it opens"));
+        assert!(error.to_string().contains(said), "{what}: {error}");
+    }
+}
+
+/// all-MiniLM-L6-v2, where a package of it is installed.
+#[test]
+fn the_real_model_gives_the_vectors_of_its_authors() {
+    let Ok(folder) = std::env::var("LAKEWARD_TEST_SENTENCE_MODEL") else {
+        println!("skipped: LAKEWARD_TEST_SENTENCE_MODEL names no folder with all-MiniLM-L6-v2");
+        return;
+    };
+    let model = SentenceModel::open(Path::new(&folder)).unwrap();
+    assert_eq!(model.dims(), 384);
+    for (text, expected) in REAL {
+        let vector = model.embed(text);
+        for (value, expected) in vector.iter().zip(expected) {
+            assert!((value - expected).abs() < 1e-4, "{text}: {:?}", &vector[..8]);
+        }
+    }
+    let cosine = |a: &str, b: &str| -> f32 { model.embed(a).iter().zip(model.embed(b)).map(|(a, b)| a * b).sum() };
+    assert!(
+        cosine("bus ridership in Dublin", "public transport passengers")
+            > cosine("bus ridership in Dublin", "wheat prices")
+    );
+}
