@@ -26,6 +26,7 @@ use crate::eval::voice::VoiceReport;
 use crate::index::build::BuildStats;
 use crate::papers::AddStats;
 use crate::papers::extract::run::ExtractStats;
+use crate::request::intent_schema;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
 use crate::task_graph::TaskAnswer;
@@ -60,6 +61,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Task => schema_for!(SearchDocument<TaskAnswer>),
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
+        SchemaOf::Intent => intent_schema(),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),

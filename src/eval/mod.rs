@@ -11,6 +11,7 @@ pub mod comparison;
 pub mod dialogue;
 pub mod evaluate;
 pub mod extraction;
+pub mod facets;
 pub mod form;
 pub mod labels;
 pub mod lakeward;

@@ -4,7 +4,7 @@
 //! The elements follow ScienceDB AI (Long et al., 2026): subject, task, data (modality, source, annotation, entity),
 //! settings and constraints, evaluation measures.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::lake::facet::Role;
@@ -31,6 +31,11 @@ pub struct Intent {
     pub columns_excluded: Vec<Said>,
     /// How many answers are wanted, 1..=100.
     pub answers: Option<usize>,
+}
+
+/// The JSON Schema of an [`Intent`], as published in `schemas/intent.schema.json`.
+pub fn intent_schema() -> Schema {
+    schema_for!(Intent)
 }
 
 /// Words of a turn.

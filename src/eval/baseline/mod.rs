@@ -16,7 +16,7 @@ mod system;
 mod tf_idf;
 mod union_vectors;
 mod value_sets;
-mod words;
+pub(super) mod words;
 
 use std::fmt;
 

@@ -11,7 +11,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// How text is cut into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Analysis {
+pub(in crate::eval) enum Analysis {
     /// For requests, as BM25S and scikit-learn do it: runs of two or more letters, digits and underscores in lower
     /// case, without Lucene's 33 English stop words, stemmed by Snowball's English stemmer.
     #[default]
@@ -31,7 +31,7 @@ const LONGEST_WORD_BYTES: usize = 256;
 
 /// Numbers of the distinct stems of a collection. Memory: one entry a distinct word and one a distinct stem.
 #[derive(Default)]
-pub(super) struct Vocabulary {
+pub(in crate::eval) struct Vocabulary {
     analysis: Analysis,
     /// The stem of each word seen; none for a stop word.
     words: HashMap<Box<str>, Option<u32>>,

@@ -1,0 +1,470 @@
+//! What a conversation wants, read out of its turns: each rule on a small catalogue made up here, hostile texts, and the
+//! published dialogues over Statistics Canada's tables where `LAKEWARD_BENCH` names a folder that has them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use lakeward::embed::StaticModel;
+use lakeward::eval::facets::{FacetScores, Gold, token_f1};
+use lakeward::intent::{Changes, Fact, Reader, TurnReading, Vocabulary, WordsKind, apply};
+use lakeward::lake::facet::Role;
+use lakeward::request::{Demanded, Intent, YearsWanted};
+use proptest::prelude::*;
+
+/// A made-up catalogue of a country's tables.
+fn catalogue() -> Vocabulary {
+    let values: [(&str, &[(&str, u32)]); 7] = [
+        (
+            "geography",
+            &[
+                ("France", 60),
+                ("Bretagne", 20),
+                ("Alsace", 18),
+                ("Corse", 9),
+                ("Pays de la Loire", 12),
+                ("St. Malo", 2),
+                ("France outside Corse", 3),
+                ("Normandie", 11),
+            ],
+        ),
+        (
+            "subjects",
+            &[
+                ("Health", 20),
+                ("Labour", 25),
+                ("Crime and justice", 9),
+                ("Income, pensions and wealth", 14),
+                ("Agriculture", 30),
+                ("Crop production", 12),
+                ("Business conditions", 4),
+            ],
+        ),
+        (
+            "survey",
+            &[
+                ("Labour Force Survey", 25),
+                ("Census of Agriculture", 12),
+                ("Health Panel", 11),
+                ("Survey of Household Spending", 8),
+            ],
+        ),
+        (
+            "frequency",
+            &[("Annual", 40), ("Monthly", 30), ("Every 2 years", 8), ("Occasional", 3), ("Occasional Monthly", 1)],
+        ),
+        ("status", &[("archived", 30), ("current", 70)]),
+        (
+            "dimensions",
+            &[
+                ("Sex", 50),
+                ("Age group", 44),
+                ("Type of dwelling", 5),
+                ("Type of crop", 6),
+                ("Trading partner", 3),
+                ("Trading Partners", 4),
+                ("Marital status", 5),
+            ],
+        ),
+        ("language", &[("French", 90), ("Breton", 10)]),
+    ];
+    let listed = values.into_iter().flat_map(|(field, values)| {
+        values.iter().map(move |(value, count)| (Role::of_field(field), value.to_string(), *count))
+    });
+    let titles =
+        "labour force characteristics trade in goods wheat yields hospital stays unemployment rate household income";
+    Vocabulary::new(listed, titles.split(' ').map(|word| (word.to_string(), 5)), 100, true)
+}
+
+/// A conversation over it.
+struct Talk<'v> {
+    reader: Reader<'v>,
+    intent: Intent,
+    turn: usize,
+}
+
+impl<'v> Talk<'v> {
+    fn new(vocabulary: &'v Vocabulary) -> Self {
+        Talk { reader: Reader::new(vocabulary, |_| false), intent: Intent::default(), turn: 0 }
+    }
+
+    /// After the topic was given.
+    fn on_wheat(vocabulary: &'v Vocabulary) -> Self {
+        let mut talk = Self::new(vocabulary);
+        talk.say("Do you have anything on wheat yields?");
+        talk
+    }
+
+    fn say(&mut self, text: &str) -> (TurnReading, Changes) {
+        self.turn += 1;
+        let reading = self.reader.read(text, self.turn, &self.intent);
+        let changes = apply(&reading, &mut self.intent);
+        (reading, changes)
+    }
+
+    /// What is in force, as `role=value`, ` ?` behind what is inferred.
+    fn in_force(&self) -> Vec<String> {
+        let shown = |value: &Demanded| match value {
+            Demanded::Values(things) => things.iter().map(|thing| thing.join("/")).collect::<Vec<_>>().join("+"),
+            Demanded::Period(YearsWanted::Cover { from, to }) => format!("{from}..{to}"),
+            Demanded::Period(YearsWanted::Exactly { from, to }) => format!("={from}..{to}"),
+            Demanded::Period(YearsWanted::StartsIn(year)) => format!("{year}.."),
+            Demanded::Period(YearsWanted::EndsIn(year)) => format!("..{year}"),
+        };
+        let demands = self.intent.demands.iter();
+        demands.map(|d| format!("{}={}{}", d.role, shown(&d.value), if d.hard { "" } else { " ?" })).collect()
+    }
+}
+
+fn after(turns: &[&str]) -> Vec<String> {
+    let vocabulary = catalogue();
+    let mut talk = Talk::on_wheat(&vocabulary);
+    for turn in turns {
+        talk.say(turn);
+    }
+    talk.in_force()
+}
+
+#[test]
+fn values_are_read_in_the_role_that_is_meant() {
+    for (text, expected) in [
+        ("It has to include Bretagne.", vec!["place=Bretagne"]),
+        ("It falls under crime and justice.", vec!["subject=Crime and justice"]),
+        ("It comes from the Labour Force Survey.", vec!["source=Labour Force Survey"]),
+        ("We want to compare by sex.", vec!["dimension=Sex"]),
+        ("broken down by sex and age group", vec!["dimension=Sex+Age group"]),
+        ("by trading partner", vec!["dimension=Trading partner/Trading Partners"]),
+        ("I live in St. Malo. It must still be updated.", vec!["place=St. Malo", "status=current"]),
+        ("It should be in Breton, the language.", vec!["language=Breton"]),
+        (
+            "monthly figures from the Health Panel for Alsace",
+            vec!["frequency=Monthly", "source=Health Panel", "place=Alsace"],
+        ),
+        ("the subject is pensions and wealth", vec!["subject=Income, pensions and wealth ?"]),
+    ] {
+        assert_eq!(after(&[text]), expected, "{text}");
+    }
+}
+
+#[test]
+fn closed_forms_are_read() {
+    for (text, expected) in [
+        ("Between 2001 and 2010.", vec!["period=2001..2010"]),
+        ("2012 and no other year", vec!["period==2012..2012"]),
+        ("The series starts in 1972.", vec!["period=1972.."]),
+        ("Data up to 2005.", vec!["period=..2005"]),
+        ("It's biennial.", vec!["frequency=Every 2 years"]),
+        ("At no fixed interval.", vec!["frequency=Occasional"]),
+        ("An irregular monthly one.", vec!["frequency=Occasional Monthly"]),
+        ("It has been discontinued.", vec!["status=archived"]),
+        ("Just nationwide numbers.", vec!["place=France"]),
+        ("Weekly data", vec![]),
+    ] {
+        assert_eq!(after(&[text]), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_was_said_last_is_in_force() {
+    for (turns, expected) in [
+        (vec!["Bretagne. No, wait. Alsace"], vec!["place=Alsace"]),
+        (vec!["In Bretagne.", "Sorry, that should be Alsace."], vec!["place=Alsace"]),
+        (
+            vec!["In Bretagne.", "It must be monthly data.", "Actually, yearly"],
+            vec!["place=Bretagne", "frequency=Annual"],
+        ),
+        (vec!["In Bretagne.", "Forget what I said about the place."], vec![]),
+        (vec!["In Bretagne.", "not Bretagne"], vec![]),
+        (vec!["In Bretagne.", "not in Bretagne but in Corse"], vec!["place=Corse"]),
+        (vec!["In Bretagne and Corse.", "without Corse"], vec!["place=Bretagne"]),
+        (vec!["The series starts in 1972.", "and it ends in 1990"], vec!["period==1972..1990"]),
+        (vec!["by sex", "also by age group"], vec!["dimension=Sex+Age group"]),
+        (vec!["It falls under agriculture.", "labour"], vec!["subject=Agriculture"]),
+        (vec!["It falls under agriculture.", "Scratch that. labour"], vec!["subject=Labour ?"]),
+    ] {
+        assert_eq!(after(&turns), expected, "{turns:?}");
+    }
+}
+
+#[test]
+fn neighbouring_values_make_a_list() {
+    for (text, expected) in [
+        ("It has to include Bretagne and Alsace.", "place=Bretagne+Alsace"),
+        ("for Bretagne, Alsace and Corse", "place=Bretagne+Alsace+Corse"),
+        ("in Bretagne or Alsace", "place=Bretagne/Alsace"),
+        ("Bretagne as well as Corse", "place=Bretagne+Corse"),
+    ] {
+        assert_eq!(after(&[text]), [expected], "{text}");
+    }
+}
+
+#[test]
+fn misspelt_words_are_mended_and_others_left() {
+    assert_eq!(after(&["it falls under agricutlure"]), ["subject=Agriculture"]);
+    assert_eq!(after(&["montly data for Bretange"]), ["frequency=Monthly", "place=Bretagne"]);
+    let vocabulary = catalogue();
+    let reader = Reader::new(&vocabulary, |word| word == "bretange");
+    let mut intent = Intent::default();
+    apply(&reader.read("wheat", 1, &intent), &mut intent);
+    let reading = reader.read("for Bretange please", 2, &intent);
+    assert_eq!(reading.demands().count(), 0, "{reading:?}");
+}
+
+#[test]
+fn the_topic_is_read_with_restraint() {
+    let vocabulary = catalogue();
+    let mut talk = Talk::new(&vocabulary);
+    let (reading, _) = talk.say("Hello, I need trade in goods for Bretagne since 1990");
+    assert_eq!(talk.in_force(), ["place=Bretagne ?", "period=1990.."]);
+    let words = Fact::Words { text: "trade in goods bretagne since 1990".into(), kind: WordsKind::Topic };
+    let said: Vec<&Fact> = reading.facts.iter().filter(|fact| matches!(fact, Fact::Words { .. })).collect();
+    assert!(
+        matches!(said[..], [Fact::Words { text, kind: WordsKind::Topic }] if text.contains("trade") && text.contains("goods")),
+        "{said:?} {words:?}"
+    );
+    let (reading, _) = talk.say("More exactly, exports of soft wheat.");
+    assert_eq!(reading.facts, [Fact::Words { text: "exports soft wheat".into(), kind: WordsKind::Aspect }]);
+}
+
+#[test]
+fn one_question_settles_a_conflict() {
+    let vocabulary = catalogue();
+    let mut talk = Talk::on_wheat(&vocabulary);
+    talk.say("In Bretagne.");
+    let (_, changes) = talk.say("It has to include Alsace.");
+    let [conflict] = &changes.conflicts[..] else { panic!("{changes:?}") };
+    assert_eq!(conflict.question(), "Keep Bretagne, or replace it by Alsace?");
+    assert_eq!(talk.in_force(), ["place=Alsace"]);
+    let answer = conflict.answered("both please").expect("an answer");
+    assert!(conflict.settle(answer, &mut talk.intent, 4));
+    assert_eq!(talk.in_force(), ["place=Bretagne+Alsace"]);
+    let mut talk = Talk::on_wheat(&vocabulary);
+    talk.say("In Bretagne.");
+    for retracting in ["Sorry, in Alsace.", "in Alsace again"] {
+        assert_eq!(talk.say(retracting).1.conflicts, [], "{retracting}");
+    }
+}
+
+#[test]
+fn other_elements_are_read() {
+    let vocabulary = catalogue();
+    let mut talk = Talk::new(&vocabulary);
+    talk.say("Show me the top 5 tables to train a classifier for wheat diseases, labelled images of leaves, evaluated by macro F1 and recall.");
+    talk.say("With columns for yield and farm size. Drop the column named notes.");
+    let intent = &talk.intent;
+    let texts = |said: &[lakeward::request::Said]| said.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+    assert_eq!(intent.answers, Some(5));
+    assert_eq!(intent.task.as_ref().map(|said| said.text.as_str()), Some("train a classifier for wheat diseases"));
+    assert_eq!(intent.data.modality.as_ref().map(|said| said.text.as_str()), Some("images of"));
+    assert!(intent.data.annotation.is_some());
+    assert_eq!(texts(&intent.measures), ["macro F1", "recall"]);
+    assert_eq!(texts(&intent.columns_wanted), ["yield", "farm size"]);
+    assert_eq!(texts(&intent.columns_excluded), ["notes"]);
+    assert!(intent.topics[0].text.contains("wheat diseases"), "{:?}", intent.topics);
+    talk.say("three results are enough");
+    assert_eq!(talk.intent.answers, Some(3));
+}
+
+#[test]
+fn nothing_said_is_forgotten_in_a_hundred_turns() {
+    let vocabulary = catalogue();
+    let mut talk = Talk::on_wheat(&vocabulary);
+    talk.say("In Bretagne, monthly data, by sex, from the Health Panel.");
+    for _ in 0..100 {
+        talk.say("Hmm, not quite. What else is there about soft wheat?");
+    }
+    let expected = ["place=Bretagne", "frequency=Monthly", "dimension=Sex", "source=Health Panel"];
+    assert_eq!(talk.in_force().iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(expected));
+}
+
+#[test]
+fn hostile_texts_are_read_in_bounded_time() {
+    let vocabulary = catalogue();
+    let mut talk = Talk::on_wheat(&vocabulary);
+    let many = [
+        "by sex and ",
+        "Bretagne, ",
+        "'s ’s't",
+        "every 2 ",
+        "1990 ",
+        "not without ",
+        "İß\u{301}\u{200d}",
+        ". ",
+        "under labour ",
+    ];
+    for text in many {
+        let start = Instant::now();
+        talk.say(&text.repeat(100_000));
+        assert!(start.elapsed().as_millis() < 1_000, "{text}: {:?}", start.elapsed());
+    }
+    for text in
+        ["", " ", "\0", "’s", "n't", "\u{202e}1990", "2015-", "not", "columns:", "top", "top 99999999999999999999"]
+    {
+        talk.say(text);
+    }
+    let none = Vocabulary::new(std::iter::empty(), std::iter::empty(), 0, false);
+    Talk::new(&none).say("Anything for Bretagne since 1990, monthly, by sex?");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_and_always_alike(texts in prop::collection::vec("(?s).{0,60}", 1..4), words in prop::collection::vec(
+        prop::sample::select(vec![
+            "not", "no", "in", "Bretagne", "by", "sex", "and", "2001", "to", "1999-03", "forget", "the", "place", "monthly", "St. Malo",
+            "columns", ":", ",", ".", "instead of", "wait", "under", "labour", "every", "two", "years", "top", "5", "also", "updated", "isn't",
+        ]), 0..24)) {
+        let vocabulary = catalogue();
+        let turns: Vec<String> = texts.into_iter().chain([words.join(" ")]).collect();
+        let run = || {
+            let mut talk = Talk::on_wheat(&vocabulary);
+            let readings: Vec<TurnReading> = turns.iter().map(|turn| talk.say(turn).0).collect();
+            (readings, talk.intent)
+        };
+        let first = run();
+        prop_assert_eq!(&first, &run());
+        let mut roles: Vec<&str> = first.1.demands.iter().map(|demand| demand.role.name()).collect();
+        roles.sort_unstable();
+        let count = roles.len();
+        roles.dedup();
+        prop_assert_eq!(count, roles.len());
+        let json = serde_json::to_string(&first.1).expect("JSON");
+        prop_assert_eq!(serde_json::from_str::<Intent>(&json).expect("an intent"), first.1);
+    }
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_intent() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("schemas/intent.schema.json");
+    let expected = serde_json::to_value(lakeward::request::intent_schema()).expect("a schema");
+    if std::env::var_os("LAKEWARD_WRITE_SCHEMAS").is_some() {
+        let text = serde_json::to_string_pretty(&expected).expect("JSON") + "\n";
+        std::fs::write(&path, text).expect("a file");
+    }
+    let published: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    assert!(published == expected, "out of date: run this test with LAKEWARD_WRITE_SCHEMAS=1");
+}
+
+/// What the records of a folder's `corpus.jsonl` say by field.
+fn vocabulary_of(corpus: &str) -> Vocabulary {
+    let mut values: HashMap<(Role, String), u32> = HashMap::new();
+    let mut titles: HashMap<String, u32> = HashMap::new();
+    let mut records = 0;
+    for line in corpus.lines() {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        records += 1;
+        let title = record["title"].as_str().unwrap_or_default();
+        for word in title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            *titles.entry(word.to_lowercase()).or_default() += 1;
+        }
+        let mut seen = BTreeSet::new();
+        for (name, value) in record.as_object().into_iter().flatten() {
+            if ["id", "title", "description", "date", "start", "end"].contains(&name.as_str()) {
+                continue;
+            }
+            let listed = value.get("members").or(Some(value)).and_then(|list| list.as_array()).cloned();
+            for value in listed.unwrap_or_else(|| vec![value.clone()]) {
+                let text = value.as_str().or_else(|| value.get("name").and_then(|name| name.as_str()));
+                seen.extend(text.map(|text| (Role::of_field(name), text.to_string())));
+            }
+        }
+        for value in seen {
+            *values.entry(value).or_default() += 1;
+        }
+    }
+    let listed = values.into_iter().map(|((role, value), count)| (role, value, count));
+    Vocabulary::new(listed, titles.into_iter(), records, true)
+}
+
+/// Scores of a set of dialogues.
+#[derive(Default)]
+struct Scores {
+    turn: FacetScores,
+    state: FacetScores,
+    topic: Vec<f64>,
+    aspect: Vec<f64>,
+}
+
+impl Scores {
+    fn print(&self, name: &str) {
+        let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+        let by_role: BTreeMap<&str, String> = self
+            .turn
+            .by_role
+            .iter()
+            .map(|(role, c)| (role.name(), format!("{:.3} ({}/{}/{})", c.f1(), c.right, c.read, c.meant)))
+            .collect();
+        println!("{name}: turn {:.3}, state {:.3}", six(&self.turn), six(&self.state));
+        println!("  {by_role:?}; topic {:.3}, aspect {:.3}", mean(&self.topic), mean(&self.aspect));
+    }
+}
+
+/// Micro-F1 of the facets that the issue of conversations counts: all but what a table is cut by.
+fn six(scores: &FacetScores) -> f64 {
+    scores.of(|role| *role != Role::Dimension).f1()
+}
+
+#[test]
+fn facets_of_published_dialogues_are_read() {
+    let Some(folder) = std::env::var_os("LAKEWARD_BENCH").map(|folder| PathBuf::from(folder).join("statcan")) else {
+        println!("skipped: LAKEWARD_BENCH is not set");
+        return;
+    };
+    let (Ok(corpus), Ok(queries)) =
+        (std::fs::read_to_string(folder.join("corpus.jsonl")), std::fs::read_to_string(folder.join("queries.jsonl")))
+    else {
+        println!("skipped: no statcan in LAKEWARD_BENCH");
+        return;
+    };
+    let start = Instant::now();
+    let vocabulary = vocabulary_of(&corpus);
+    println!("vocabulary with reading: {:?}, {} bytes", start.elapsed(), vocabulary.bytes());
+    let model = StaticModel::builtin();
+    let is_known_word = |word: &str| {
+        let mut pieces = 0;
+        model.tokens(word, |_| pieces += 1);
+        pieces == 1
+    };
+    let reader = Reader::new(&vocabulary, is_known_word);
+    let show = std::env::var_os("INTENT_SHOW").is_some();
+    let (mut shown, mut held, mut all) = (Scores::default(), Scores::default(), Scores::default());
+    let (mut times, mut retracted) = (Vec::new(), 0);
+    for (number, line) in queries.lines().enumerate() {
+        let dialogue: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let (mut intent, mut meant) = (Intent::default(), Gold::default());
+        let halves = if number % 2 == 0 { [&mut shown, &mut all] } else { [&mut held, &mut all] };
+        for half in halves {
+            (intent, meant) = (Intent::default(), Gold::default());
+            for (at, turn) in dialogue["turns"].as_array().expect("turns").iter().enumerate() {
+                let text = turn["text"].as_str().expect("a text");
+                let gold = Gold::read(&turn["constraints"]);
+                let start = Instant::now();
+                let reading = reader.read(text, at + 1, &intent);
+                let changes = apply(&reading, &mut intent);
+                times.push(start.elapsed());
+                retracted += changes.conflicts.len();
+                let wrong = half.turn.add(&gold, intent.demands.iter().filter(|demand| demand.turn == at + 1));
+                if show && !wrong.is_empty() {
+                    println!("{} {text}\n   {wrong:?}: {:?}\n   {:?}", dialogue["id"], gold.facets, reading.facts);
+                }
+                let words = |topics: bool| {
+                    let texts = reading.facts.iter().filter_map(|fact| match fact {
+                        Fact::Words { text, kind } if !topics || *kind == WordsKind::Topic => Some(text.as_str()),
+                        _ => None,
+                    });
+                    texts.collect::<Vec<_>>().join(" ")
+                };
+                half.topic.extend(gold.topic.as_ref().map(|topic| token_f1(topic, &words(true))));
+                half.aspect.extend(gold.aspect.as_ref().map(|aspect| token_f1(aspect, &words(false))));
+                meant.follow(&gold);
+            }
+            half.state.add(&meant, intent.demands.iter());
+        }
+    }
+    shown.print("shown half");
+    held.print("held half");
+    all.print("all");
+    times.sort_unstable();
+    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    println!("a turn: median {median:?}, most {most:?}; conflicts {retracted}");
+    assert!(six(&all.turn) >= 0.8 && six(&all.state) >= 0.8);
+}
