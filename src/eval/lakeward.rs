@@ -73,7 +73,7 @@ impl<'a> LakeIndexOf<'a> {
         let folder = or_temporary(plan.folder)?;
         let mut options = BuildOptions { records: plan.records.map(Path::to_path_buf), ..BuildOptions::default() };
         let mut stats = build::build(&lake, &folder, embedder, &options, observer)?;
-        if plan.records.is_none() && Manifest::read(&folder)?.records.is_some() {
+        if plan.records.is_none() && !Manifest::read(&folder)?.records.is_empty() {
             // The index that was there remembers records that are not to be shown.
             options.rebuild = true;
             stats = build::build(&lake, &folder, embedder, &options, observer)?;

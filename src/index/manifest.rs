@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// Format version of the manifest; a manifest of another version is a named error.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Its name in the index folder.
 pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.
@@ -35,9 +35,9 @@ pub struct Manifest {
     /// Of every table, so many rows at the most were read; all without it. The setting of the last run that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_rows: Option<u64>,
-    /// The file of catalogue records: its path below the lake, else from the root.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub records: Option<String>,
+    /// The files of catalogue records: their paths below the lake, else from the root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<String>,
     /// Live segments, oldest first.
     pub segments: Vec<SegmentEntry>,
     /// Files of the lake that hold no readable table, with the reason.
@@ -126,7 +126,7 @@ impl Manifest {
             lake,
             embedder,
             sample_rows: None,
-            records: None,
+            records: Vec::new(),
             segments: Vec::new(),
             skipped: Vec::new(),
             partial: Vec::new(),
@@ -239,7 +239,7 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"model\"", "\"other\"")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
-        fs::write(&path, text.replace("\"format_version\": 2", "\"format_version\": 99")).unwrap();
+        fs::write(&path, text.replace("\"format_version\": 3", "\"format_version\": 99")).unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
         for name in ["../../elsewhere", "", "..", "a/b"] {
             let mut hostile = manifest.clone();

@@ -82,6 +82,7 @@ pub(super) fn merge(
     }
     for &place in places {
         let number = |table: u32| numbers[place].get(table as usize).copied().flatten();
+        builder.push_facets(index.segment(place as u32)?, number)?;
         builder.push_words(index.lexical(), place, number)?;
     }
     builder.finish(observer)

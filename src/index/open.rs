@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::catalog::Catalog;
 use super::columns::Columns;
 use super::entries::Entries;
+use super::facets::{FacetIndex, Facets};
 use super::lexical::{LexicalIndex, LexicalSegment};
 use super::lsh::LshIndex;
 use super::manifest::Manifest;
@@ -16,8 +17,9 @@ use super::postings::Postings;
 use super::segment::SegmentFile;
 use super::vectors::VectorSet;
 use super::{
-    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
+    JOIN_VERSION, TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
+    WORDS_FILE,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -62,6 +64,8 @@ pub struct Segment {
     pub topic_vectors: VectorSet,
     /// One vector a table, of its title; of the words of its path where it has none.
     pub title_vectors: VectorSet,
+    /// What its tables and records can be asked for by field.
+    pub facets: Facets,
     removed: HashSet<u32>,
 }
 
@@ -69,6 +73,11 @@ impl Segment {
     /// Whether table `table` is part of the snapshot.
     pub fn is_live(&self, table: u32) -> bool {
         !self.removed.contains(&table)
+    }
+
+    /// Whether tables are struck out of it.
+    pub fn has_removed(&self) -> bool {
+        !self.removed.is_empty()
     }
 }
 
@@ -82,6 +91,7 @@ pub struct LakeIndex {
     segments: Vec<Segment>,
     lexical: LexicalIndex,
     entries: Entries,
+    facets: OnceLock<FacetIndex>,
 }
 
 impl LakeIndex {
@@ -129,9 +139,11 @@ impl LakeIndex {
                 content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,
                 topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
                 title_vectors: VectorSet::open(&vectors, TITLE_VECTORS)?,
+                facets: Facets::open(&path.join(FACETS_FILE))?,
                 removed: entry.removed.iter().copied().collect(),
             };
-            if segment.catalog.len() != entry.tables as usize || segment.columns.len() != entry.columns as usize {
+            let tables = [segment.catalog.len(), segment.facets.tables()];
+            if tables != [entry.tables as usize; 2] || segment.columns.len() != entry.columns as usize {
                 return Err(Error::damaged(
                     &path,
                     "it holds another number of tables or columns than the manifest says",
@@ -141,7 +153,14 @@ impl LakeIndex {
             segments.push(segment);
         }
         let lexical = LexicalIndex::open(&words)?;
-        Ok(Self { folder: folder.to_path_buf(), manifest, segments, lexical, entries: Entries::default() })
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            manifest,
+            segments,
+            lexical,
+            entries: Entries::default(),
+            facets: OnceLock::new(),
+        })
     }
 
     /// The folder it was opened from.
@@ -162,6 +181,18 @@ impl LakeIndex {
     /// The word index over all segments.
     pub fn lexical(&self) -> &LexicalIndex {
         &self.lexical
+    }
+
+    /// What tables and records can be asked for by field; read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn facets(&self) -> Result<&FacetIndex> {
+        if let Some(facets) = self.facets.get() {
+            return Ok(facets);
+        }
+        let read = FacetIndex::new(&self.segments)?;
+        Ok(self.facets.get_or_init(|| read))
     }
 
     /// The segment of a reference.

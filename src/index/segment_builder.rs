@@ -9,6 +9,7 @@ use super::build::{BuildObserver, BuildStep};
 use super::catalog::CatalogWriter;
 use super::columns::ColumnsWriter;
 use super::encode::column_dims;
+use super::facets::FacetWriter;
 use super::keys::{HeaderKeys, domains};
 use super::lexical::{LexicalBuilder, LexicalIndex};
 use super::manifest::{FileEntry, Manifest, SegmentEntry, sync_folder};
@@ -18,8 +19,9 @@ use super::segment::{SegmentStats, SegmentWriter};
 use super::table_draft::TableDraft;
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
-    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, HEADER_TAGS, JOIN_FILE, JOIN_KIND, JOIN_VERSION,
-    TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
+    JOIN_VERSION, TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
+    WORDS_FILE,
 };
 use crate::error::{Error, Result};
 
@@ -35,6 +37,7 @@ pub struct SegmentBuilder {
     catalog: CatalogWriter,
     columns: ColumnsWriter,
     headers: HeaderKeys,
+    facets: FacetWriter,
     lexical: LexicalBuilder,
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
@@ -59,6 +62,7 @@ impl SegmentBuilder {
             catalog: CatalogWriter::default(),
             columns: ColumnsWriter::default(),
             headers: HeaderKeys::default(),
+            facets: FacetWriter::default(),
             lexical: LexicalBuilder::new(&folder.join(SCRATCH_FOLDER), LEXICAL_MEMORY_BYTES),
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
@@ -83,6 +87,7 @@ impl SegmentBuilder {
         let table = self.catalog.push(draft.id.as_str(), &draft.stamp, &draft.entry, columns)?;
         self.columns.append(&draft.columns, table);
         self.headers.append(&draft.headers, first);
+        self.facets.push(&draft.facets);
         self.column_vectors.append(&draft.column_vectors)?;
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
@@ -103,6 +108,7 @@ impl SegmentBuilder {
             self.headers.add(column, from.columns.name(record)?);
             self.column_vectors.push_stored(&from.column_vectors, stored)?;
         }
+        self.facets.push_stored(&from.facets, table)?;
         self.content_vectors.push_stored(&from.content_vectors, table)?;
         self.topic_vectors.push_stored(&from.topic_vectors, table)?;
         self.title_vectors.push_stored(&from.title_vectors, table)?;
@@ -120,6 +126,15 @@ impl SegmentBuilder {
         table_of: impl Fn(u32) -> Option<u32>,
     ) -> Result<()> {
         self.lexical.add_segment(from, segment, table_of)
+    }
+
+    /// Adds the facets of segment `from`, all of whose tables that stay were pushed; `table_of` as in
+    /// [`push_words`](Self::push_words).
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where `from` is damaged.
+    pub fn push_facets(&mut self, from: &Segment, table_of: impl Fn(u32) -> Option<u32>) -> Result<()> {
+        self.facets.push_lists(&from.facets, table_of)
     }
 
     /// Writes everything; the segment as the manifest names it.
@@ -149,6 +164,10 @@ impl SegmentBuilder {
                 let catalog = self.catalog.finish(&folder.join(CATALOG_FILE))?;
                 Ok(note(CATALOG_FILE, catalog, BuildStep::CatalogWritten, observer))
             });
+            let facets = scope.spawn(|| {
+                let facets = self.facets.finish(&folder.join(FACETS_FILE))?;
+                Ok(note(FACETS_FILE, facets, BuildStep::FacetsWritten, observer))
+            });
             let columns = scope.spawn(|| {
                 let columns = self.columns.finish(&folder.join(COLUMNS_FILE))?;
                 Ok(note(COLUMNS_FILE, columns, BuildStep::ColumnsWritten, observer))
@@ -164,7 +183,7 @@ impl SegmentBuilder {
             let joined = |thread: ScopedJoinHandle<'_, Result<FileEntry>>| {
                 thread.join().map_err(|_| Error::Internal("a writer of the index panicked".into()))?
             };
-            [words, catalog, vectors, join, columns].map(joined)
+            [words, catalog, facets, vectors, join, columns].map(joined)
         });
         let files = written.into_iter().collect::<Result<Vec<FileEntry>>>()?;
         sync_folder(&self.folder)?;

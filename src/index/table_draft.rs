@@ -6,6 +6,7 @@
 use super::catalog::{self, FileStamp};
 use super::columns::ColumnsWriter;
 use super::encode::{self, TableVectors};
+use super::facets::TableFacets;
 use super::keys::HeaderKeys;
 use super::lexical::LexicalDocument;
 use super::vectors::VectorSetBuilder;
@@ -46,6 +47,8 @@ pub struct TableDraft {
     pub(super) topic: Vec<f32>,
     /// Vector of its title.
     pub(super) title: Vec<f32>,
+    /// What it can be asked for by field.
+    pub(super) facets: TableFacets,
     /// What the word index gets.
     pub(super) words: Words,
 }
@@ -85,6 +88,7 @@ impl TableDraft {
         let TableVectors { content, topic, title } = encode::table_vectors(embedder, &entry, sketches);
         let words = Words::of(&entry, sketches);
         Ok(TableDraft {
+            facets: TableFacets::of(&entry),
             entry: catalog::written(&entry)?,
             id: entry.id,
             stamp,

@@ -7,6 +7,8 @@ pub enum BuildStep {
     WordsWritten,
     /// Its catalogue.
     CatalogWritten,
+    /// The facets of a segment are on the disk.
+    FacetsWritten,
     /// Its vectors.
     VectorsWritten,
     /// Its inverted lists and LSH trees.
@@ -23,9 +25,10 @@ pub enum BuildStep {
 
 impl BuildStep {
     /// All of them.
-    pub const ALL: [BuildStep; 8] = [
+    pub const ALL: [BuildStep; 9] = [
         BuildStep::WordsWritten,
         BuildStep::CatalogWritten,
+        BuildStep::FacetsWritten,
         BuildStep::VectorsWritten,
         BuildStep::JoinWritten,
         BuildStep::ColumnsWritten,

@@ -1,7 +1,7 @@
 //! One table or record of the lake, from its file to a [`TableDraft`]; and the file of records.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::catalog::FileStamp;
 use super::super::manifest::{Manifest, SkippedFile};
@@ -11,7 +11,7 @@ use super::BuildObserver;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::lake::catalog::{TableEntry, own_citation};
-use crate::lake::metadata::Records;
+use crate::lake::metadata::{self, Records};
 use crate::lake::profile;
 use crate::lake::reader::{self, ReadOptions, ReadReport};
 use crate::lake::scan::{self, Scan};
@@ -20,27 +20,37 @@ use crate::lake::source::{ContentHash, LakeListing};
 /// What became of one file.
 pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
 
-/// The records of the file named, else of the one that `manifest` remembers; it is remembered from now on, and no table.
+/// The records of the file named, else of those that `manifest` remembers, else of a lake that holds nothing else; the files are
+/// remembered from now on, and are no tables.
 pub(super) fn read_records(
     lake: &Path,
     manifest: &mut Manifest,
     named: Option<&Path>,
     listing: &mut LakeListing,
 ) -> Result<Records> {
-    let path = match (named, &manifest.records) {
-        (Some(path), _) => path.to_path_buf(),
-        (None, Some(remembered)) => lake.join(remembered),
-        (None, None) => return Ok(Records::default()),
+    let paths: Vec<PathBuf> = match named {
+        Some(path) => vec![path.to_path_buf()],
+        None if manifest.records.is_empty() => {
+            metadata::catalogues_alone(lake, listing).iter().map(|name| lake.join(name)).collect()
+        }
+        None => manifest.records.iter().map(|remembered| lake.join(remembered)).collect(),
     };
-    let real = fs::canonicalize(&path).map_err(|source| Error::io("read", &path, source))?;
     let real_lake = fs::canonicalize(lake).map_err(|source| Error::io("list", lake, source))?;
-    let name = real.strip_prefix(&real_lake).unwrap_or(&real).to_string_lossy().replace('\\', "/");
-    let records = Records::read(&real, &name)?;
-    let is_records = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == real);
-    listing.files.retain(|file| !is_records(&file.path));
-    listing.sidecars.retain(|path| !is_records(path));
-    listing.problems.extend(records.problems.iter().map(|problem| (real.clone(), problem.clone())));
-    manifest.records = Some(name);
+    let mut records = Records::default();
+    manifest.records.clear();
+    for path in paths {
+        let real = fs::canonicalize(&path).map_err(|source| Error::io("read", &path, source))?;
+        let name = real.strip_prefix(&real_lake).unwrap_or(&real).to_string_lossy().replace('\\', "/");
+        let read = Records::read(&real, &name)?;
+        let is_records = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path == real);
+        listing.files.retain(|file| !is_records(&file.path));
+        listing.sidecars.retain(|path| !is_records(path) || metadata::describes_files(path));
+        listing.problems.extend(read.problems.iter().map(|problem| (real.clone(), problem.clone())));
+        records.append(read);
+        manifest.records.push(name);
+    }
+    let names = listing.files.iter().filter_map(|file| file.relative.rsplit('/').next()).map(str::to_lowercase);
+    records.without_files_in(&names.collect());
     Ok(records)
 }
 

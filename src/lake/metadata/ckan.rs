@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
+use super::facets::{Fields, is_address};
 use super::value::{get, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 
@@ -13,10 +14,74 @@ pub(super) fn read(document: &Value) -> Vec<Dataset> {
         _ => document,
     };
     let found = result.get("results").unwrap_or(result);
-    items(found).filter(|package| package.is_object()).map(package).collect()
+    items(found).filter(|package| package.is_object() || package.is_string()).map(package).collect()
+}
+
+/// Fields of a package that are told under another name, or speak of the portal and not of the data.
+const OTHERWISE_TOLD: [&str; 39] = [
+    "title",
+    "title_translated",
+    "name",
+    "notes",
+    "notes_translated",
+    "description",
+    "tags",
+    "keywords",
+    "groups",
+    "organization",
+    "author",
+    "author_email",
+    "maintainer",
+    "maintainer_email",
+    "license_title",
+    "license",
+    "doi",
+    "identifier",
+    "cstr",
+    "landing_page",
+    "issued",
+    "date_published",
+    "metadata_created",
+    "modified",
+    "date_updated",
+    "metadata_modified",
+    "spatial_text",
+    "spatial",
+    "geographic_coverage",
+    "temporal",
+    "temporal_coverage",
+    "time_coverage",
+    "resources",
+    "extras",
+    "relationships_as_subject",
+    "relationships_as_object",
+    "state",
+    "type",
+    "version",
+];
+
+fn fields(package: &Value) -> Fields {
+    let Value::Object(map) = package else { return Fields::default() };
+    let mut fields = Fields::of(map, |name| !OTHERWISE_TOLD.contains(&name));
+    for extra in items(get(package, &["extras"])) {
+        if let Some(key) = text(get(extra, &["key"])) {
+            let lower = key.to_lowercase();
+            if !is_address(&lower) && !lower.contains("spatial") && !OTHERWISE_TOLD.contains(&lower.as_str()) {
+                fields.add(&key, get(extra, &["value"]));
+            }
+        }
+    }
+    fields
 }
 
 fn package(package: &Value) -> Dataset {
+    if let Some(name) = package.as_str() {
+        // A `package_list` has no more than the names.
+        let title = super::clean::line(&name.replace(['-', '_'], " "));
+        let whole = TableMetadata { title: Some(title), standard: Some(Standard::Ckan), ..TableMetadata::default() };
+        return Dataset { id: Some(name.to_string()), whole, ..Dataset::default() };
+    }
+    let fields = fields(package);
     let extra = |names: &[&str]| {
         items(get(package, &["extras"])).find_map(|extra| {
             let key = text(get(extra, &["key"]))?.to_lowercase();
@@ -49,11 +114,15 @@ fn package(package: &Value) -> Dataset {
                 (from.is_some() || to.is_some())
                     .then(|| format!("{}/{}", from.unwrap_or_default(), to.unwrap_or_default()))
             }),
+        facets: fields.facets,
+        first_year: fields.first_year,
+        last_year: fields.last_year,
         standard: Some(Standard::Ckan),
         ..TableMetadata::default()
     };
-    let files = items(get(package, &["resources"])).filter(|resource| resource.is_object()).map(resource).collect();
-    Dataset { whole, files }
+    let resources = || items(get(package, &["resources"])).filter(|resource| resource.is_object());
+    let formats = resources().filter_map(|resource| line(resource, &["format"])).collect();
+    Dataset { id: text(get(package, &["name", "id"])), whole, files: resources().map(resource).collect(), formats }
 }
 
 fn known_identifier(text: String) -> Option<String> {

@@ -17,14 +17,14 @@ pub(super) fn read(document: &Value, implied: Option<&str>) -> Vec<Dataset> {
         let files = location
             .into_iter()
             .map(|location| DescribedFile { locations: vec![location], metadata: metadata.clone() });
-        return vec![Dataset { files: files.collect(), whole }];
+        return vec![Dataset { files: files.collect(), whole, ..Dataset::default() }];
     }
     whole.columns = shared;
     let files = tables.into_iter().map(|table| DescribedFile {
         locations: items(get(table, &["url"])).filter_map(text).collect(),
         metadata: TableMetadata { columns: columns(table), ..describe(table) },
     });
-    vec![Dataset { files: files.collect(), whole }]
+    vec![Dataset { files: files.collect(), whole, ..Dataset::default() }]
 }
 
 fn describe(node: &Value) -> TableMetadata {

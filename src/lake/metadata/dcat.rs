@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::facets::Fields;
 use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{Dataset, DescribedFile, Standard, TableMetadata};
 
@@ -36,8 +37,34 @@ fn resolve<'a>(node: &'a Value, nodes: &HashMap<&str, &'a Value>) -> &'a Value {
     id.and_then(|id| nodes.get(id).copied()).unwrap_or(node)
 }
 
+/// Fields of a dataset that are told under another name, in lower case, or speak of the record and not of the data.
+const OTHERWISE_TOLD: [&str; 20] = [
+    "title",
+    "name",
+    "description",
+    "keyword",
+    "theme",
+    "publisher",
+    "creator",
+    "license",
+    "rights",
+    "identifier",
+    "landingpage",
+    "page",
+    "issued",
+    "modified",
+    "spatial",
+    "temporal",
+    "distribution",
+    "contactpoint",
+    "type",
+    "@type",
+];
+
 fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
     let publisher = items(get(node, &["publisher", "creator"])).next().map(|publisher| resolve(publisher, nodes));
+    let fields =
+        node.as_object().map(|map| Fields::of(map, |name| !OTHERWISE_TOLD.contains(&name))).unwrap_or_default();
     let whole = TableMetadata {
         title: line(node, &["title", "name"]),
         description: paragraphs(node, &["description"]),
@@ -50,11 +77,19 @@ fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
         modified: line(node, &["modified"]),
         spatial: places(node, &["spatial"]),
         temporal: period(node, &["temporal"]),
+        facets: fields.facets,
+        first_year: fields.first_year,
+        last_year: fields.last_year,
         standard: Some(Standard::Dcat),
         ..TableMetadata::default()
     };
-    let distributions = items(get(node, &["distribution"])).map(|distribution| resolve(distribution, nodes));
-    Dataset { whole, files: distributions.filter(|node| node.is_object()).map(file).collect() }
+    let distributions = || {
+        let resolved = items(get(node, &["distribution"])).map(|distribution| resolve(distribution, nodes));
+        resolved.filter(|node| node.is_object())
+    };
+    let formats = distributions().filter_map(|node| line(node, &["format", "mediaType"])).collect();
+    let id = text(get(node, &["identifier", "@id"]));
+    Dataset { id, whole, files: distributions().map(file).collect(), formats }
 }
 
 fn file(distribution: &Value) -> DescribedFile {

@@ -10,7 +10,7 @@ use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 pub(super) fn read(document: &Value) -> Vec<Dataset> {
     let whole = TableMetadata { standard: Some(Standard::Frictionless), ..describe(document) };
     let files = items(get(document, &["resources"])).filter(|resource| resource.is_object()).map(file).collect();
-    vec![Dataset { whole, files }]
+    vec![Dataset { whole, files, ..Dataset::default() }]
 }
 
 fn describe(node: &Value) -> TableMetadata {

@@ -123,9 +123,7 @@ impl MetadataIndex {
             if let Some(path) = path_inside(folder, &location) {
                 self.by_path.entry(normal_key(&path)).or_insert(at);
             }
-            let bare = location.split(['?', '#']).next().unwrap_or(&location);
-            let name = normal_key(bare.rsplit(['/', '\\']).next().unwrap_or(bare)).to_lowercase();
-            if is_table_file(&name) {
+            if let Some(name) = file_name_of(&location) {
                 self.by_name.entry((folder.to_string(), name)).or_insert(at);
             }
         }
@@ -145,7 +143,7 @@ fn load(path: &Path) -> Result<Value, String> {
 }
 
 /// Reads a document in the standard it follows.
-fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Dataset>, String> {
+pub(super) fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Dataset>, String> {
     let name = split_path(sidecar).1.to_lowercase();
     let implied = name.strip_suffix("-metadata.json").filter(|table| is_table_file(table));
     let resources = get(document, &["resources"]);
@@ -231,6 +229,13 @@ fn normal_key(path: &str) -> String {
     let lower = path.to_ascii_lowercase();
     let packed = [".gz", ".zst"].iter().find(|extension| lower.ends_with(*extension));
     path[..path.len() - packed.map_or(0, |extension| extension.len())].to_string()
+}
+
+/// The file name at the end of a location, in lower case and without what packs it, where it is that of a table.
+pub(super) fn file_name_of(location: &str) -> Option<String> {
+    let bare = location.split(['?', '#']).next().unwrap_or(location);
+    let name = normal_key(bare.rsplit(['/', '\\']).next().unwrap_or(bare)).to_lowercase();
+    is_table_file(&name).then_some(name)
 }
 
 fn is_table_file(location: &str) -> bool {

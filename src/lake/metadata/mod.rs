@@ -14,6 +14,8 @@ mod ckan;
 mod clean;
 mod csvw;
 mod dcat;
+mod dump;
+mod facets;
 mod frictionless;
 mod index;
 mod records;
@@ -28,6 +30,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use dump::{catalogues_alone, describes_files};
+pub use facets::Facet;
 pub use index::MetadataIndex;
 pub use records::{CatalogueRecord, Records};
 
@@ -103,6 +107,15 @@ pub struct TableMetadata {
     /// Time covered, `start/end` where both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporal: Option<String>,
+    /// What a record says under fields of other names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub facets: Vec<Facet>,
+    /// First year covered, where a field says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_year: Option<i32>,
+    /// Last year covered, where a field says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_year: Option<i32>,
     /// By the column's name in the file.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, ColumnMetadata>,
@@ -138,6 +151,7 @@ impl TableMetadata {
         if self.columns.is_empty() {
             self.columns.clone_from(&other.columns);
         }
+        self.take_facets(other);
         self
     }
 
@@ -180,6 +194,16 @@ impl TableMetadata {
         }
         self.standard = self.standard.or(dataset.standard);
         fill(&mut self.file, &dataset.file);
+        self.take_facets(dataset);
+    }
+
+    /// Takes fields and years from `other` where there are none.
+    fn take_facets(&mut self, other: &TableMetadata) {
+        if self.facets.is_empty() {
+            self.facets.clone_from(&other.facets);
+        }
+        self.first_year = self.first_year.or(other.first_year);
+        self.last_year = self.last_year.or(other.last_year);
     }
 }
 
@@ -234,8 +258,12 @@ fn join_descriptions(own: Option<String>, dataset: Option<&str>) -> Option<Strin
 /// One dataset of a sidecar: what is said of the whole, and of each file.
 #[derive(Debug, Default)]
 struct Dataset {
+    /// What it is called in its catalogue.
+    id: Option<String>,
     whole: TableMetadata,
     files: Vec<DescribedFile>,
+    /// Formats of its files as written.
+    formats: Vec<String>,
 }
 
 /// What a sidecar says of one file of a dataset.

@@ -8,12 +8,15 @@
 //! The file is hostile until proven otherwise: a line is read up to a bound and parsed alone, one that is no record is left
 //! out and counted with its number.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::dump::{self, Dumped};
+use super::facets::{Fields, is_address};
 use super::{Standard, TableMetadata, clean, value};
 use crate::error::{Error, Result};
 use crate::lake::reader;
@@ -69,8 +72,6 @@ enum Meaning {
 /// The records of one file.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// As the manifest names it.
-    name: String,
     described: BTreeMap<String, Described>,
     /// Lines that hold no record.
     pub left_out: u64,
@@ -81,6 +82,8 @@ pub struct Records {
 #[derive(Debug)]
 struct Described {
     metadata: TableMetadata,
+    /// Names of the files that hold its data, where the record says them.
+    files: Vec<String>,
     line_bytes: u64,
     content: ContentHash,
 }
@@ -99,12 +102,17 @@ pub struct CatalogueRecord {
 }
 
 impl Records {
-    /// Reads the records of the file at `path`, packed or not; problems call it `name`.
+    /// Reads the records of the file at `path`, packed or not: lines, or a JSON document of CKAN or DCAT. `name` is what the
+    /// manifest calls it.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no record are counted.
     pub fn read(path: &Path, name: &str) -> Result<Self> {
-        let mut records = Records { name: name.to_string(), ..Records::default() };
+        let mut records = Records::default();
+        if dump::is_document(path) {
+            records.take_datasets(dump::read(path, name)?, name);
+            return Ok(records);
+        }
         let input = reader::open_unpacked(path)?;
         let mut input = BufReader::with_capacity(1 << 16, input.take(MOST_BYTES));
         let (mut line, mut number, mut bytes) = (Vec::new(), 0u64, 0u64);
@@ -127,7 +135,7 @@ impl Records {
             }
             if length > LONGEST_LINE_BYTES as u64 {
                 records.leave_out(number, &format!("longer than {} KB", LONGEST_LINE_BYTES >> 10));
-            } else if let Err(reason) = records.take_line(&line, number == 1) {
+            } else if let Err(reason) = records.take_line(&line, number == 1, name) {
                 records.leave_out(number, &reason);
             }
         }
@@ -157,7 +165,7 @@ impl Records {
         }
     }
 
-    fn take_line(&mut self, line: &[u8], is_first: bool) -> std::result::Result<(), String> {
+    fn take_line(&mut self, line: &[u8], is_first: bool, name: &str) -> std::result::Result<(), String> {
         let line = line.trim_ascii_end();
         let line = if is_first { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         if line.trim_ascii().is_empty() {
@@ -180,15 +188,55 @@ impl Records {
             return Err(format!("`{id}` has a record already"));
         }
         let content = ContentHash::of_bytes(line);
-        let metadata = TableMetadata { file: Some(self.name.clone()), ..metadata(&record) };
-        self.described.insert(id, Described { metadata, line_bytes: line.len() as u64, content });
+        let metadata = TableMetadata { file: Some(name.to_string()), ..metadata(&record) };
+        self.described.insert(id, Described { metadata, files: Vec::new(), line_bytes: line.len() as u64, content });
         Ok(())
+    }
+
+    fn take_datasets(&mut self, datasets: Vec<Dumped>, name: &str) {
+        for (number, Dumped { id, metadata, files }) in datasets.into_iter().enumerate() {
+            if self.described.len() >= MOST_RECORDS {
+                self.left_out += 1;
+                self.problems.push(format!("more than {MOST_RECORDS} records; the rest of `{name}` is left out"));
+                return;
+            }
+            // A document's own bytes are not kept apart by dataset: what was read of one stands for them.
+            let Ok(told) = serde_json::to_vec(&metadata) else { continue };
+            if self.described.contains_key(&id) {
+                self.leave_out(number as u64 + 1, &format!("`{id}` has a record already"));
+                continue;
+            }
+            let content = ContentHash::of_bytes(&told);
+            self.described.insert(id, Described { metadata, files, line_bytes: told.len() as u64, content });
+        }
+    }
+
+    /// Adds the records of another file; of two with one id the first stays.
+    pub fn append(&mut self, other: Records) {
+        self.left_out += other.left_out;
+        self.problems.extend(other.problems);
+        for (id, record) in other.described {
+            match self.described.entry(id) {
+                Entry::Vacant(place) => _ = place.insert(record),
+                Entry::Occupied(known) => {
+                    self.left_out += 1;
+                    if self.problems.len() < TOLD_LINES {
+                        self.problems.push(format!("`{}` has a record already", known.key()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Leaves out the records of datasets one of whose files is in the lake: `files` are the names of the lake's files.
+    pub fn without_files_in(&mut self, files: &HashSet<String>) {
+        self.described.retain(|_, record| !record.files.iter().any(|file| files.contains(file)));
     }
 
     /// Gives each record to the table that it describes; what is left describes none. Returns what each of `ids` is said to be,
     /// and the rest in the order of their ids.
     pub fn divide(self, ids: &[TableId]) -> (HashMap<TableId, TableMetadata>, Vec<CatalogueRecord>) {
-        let Records { name, mut described, .. } = self;
+        let Records { mut described, .. } = self;
         let mut stems: HashMap<&str, Option<&TableId>> = HashMap::new();
         for id in ids {
             let stem = id.as_str().rsplit('/').next().unwrap_or(id.as_str());
@@ -207,7 +255,7 @@ impl Records {
             match stems.get(id.as_str()).copied().flatten() {
                 Some(table) if !of_tables.contains_key(table) => _ = of_tables.insert(table.clone(), record.metadata),
                 _ if known.contains(id.as_str()) => {}
-                _ => rest.push(CatalogueRecord::new(&name, id, record)),
+                _ => rest.push(CatalogueRecord::new(id, record)),
             }
         }
         (of_tables, rest)
@@ -215,7 +263,8 @@ impl Records {
 }
 
 impl CatalogueRecord {
-    fn new(name: &str, id: String, record: Described) -> Self {
+    fn new(id: String, record: Described) -> Self {
+        let name = record.metadata.file.as_deref().unwrap_or_default();
         let file = LakeFile {
             path: PathBuf::new(),
             relative: format!("{name}//{id}"),
@@ -261,6 +310,7 @@ fn metadata(record: &Value) -> TableMetadata {
         let separator = if description.is_empty() { "" } else { "\n" };
         description = clean::paragraphs(&format!("{description}{separator}{other}"));
     }
+    let fields = record.as_object().map(|record| Fields::of(record, is_facet)).unwrap_or_default();
     TableMetadata {
         title,
         description: Some(description).filter(|text| !text.is_empty()),
@@ -273,6 +323,9 @@ fn metadata(record: &Value) -> TableMetadata {
         modified: line(Meaning::Modified),
         spatial: value::places(record, names(Meaning::Spatial)),
         temporal: value::period(record, names(Meaning::Temporal)),
+        facets: fields.facets,
+        first_year: fields.first_year,
+        last_year: fields.last_year,
         standard: Some(Standard::Record),
         ..TableMetadata::default()
     }
@@ -282,13 +335,20 @@ fn names(meaning: Meaning) -> &'static [&'static str] {
     KNOWN.iter().find(|(known, _)| *known == meaning).map_or(&[], |(_, names)| names)
 }
 
+/// Whether what stands under `name` is kept as a facet and not under a name of its own; several authors have no such name.
+fn is_facet(name: &str) -> bool {
+    let known = KNOWN.iter().filter(|(meaning, _)| *meaning != Meaning::Publisher);
+    known.flat_map(|(_, names)| names.iter()).all(|known| !known.eq_ignore_ascii_case(name))
+}
+
 /// What stands under keys not known here, a key a line.
 fn other_text(record: &Value) -> String {
     let mut text = String::new();
     for (key, value) in record.as_object().into_iter().flatten() {
         let lower = value::local_name(key).to_lowercase();
-        let is_address = ["id", "ids", "url", "uri", "href", "hash"].iter().any(|end| lower.ends_with(end));
-        if is_address || KNOWN.iter().any(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(&lower))) {
+        if is_address(&lower)
+            || KNOWN.iter().any(|(_, names)| names.iter().any(|name| name.eq_ignore_ascii_case(&lower)))
+        {
             continue;
         }
         let mut line = String::new();

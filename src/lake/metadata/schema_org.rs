@@ -24,7 +24,8 @@ fn dataset(node: &Value) -> Dataset {
     let records: Vec<&Value> = items(get(node, &["recordSet"])).collect();
     // A file set is a pattern over files; its fields describe no one file.
     let files = items(get(node, &["distribution"])).filter(|file| file.is_object() && !has_type(file, "FileSet"));
-    Dataset { whole, files: files.map(|distribution| file(distribution, &records)).collect() }
+    let files = files.map(|distribution| file(distribution, &records)).collect();
+    Dataset { id: text(get(node, &["@id", "identifier", "url"])), whole, files, ..Dataset::default() }
 }
 
 fn describe(node: &Value) -> TableMetadata {

@@ -1,0 +1,141 @@
+//! Sets of tables of one snapshot: a bit a table.
+
+use super::open::TableRef;
+
+/// Tables of the opened segments, struck out ones never among them where the set was made by the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableSet {
+    /// Where each segment's tables begin, in tables, and where the last one's end.
+    starts: Vec<usize>,
+    bits: Vec<u64>,
+}
+
+impl TableSet {
+    /// No table of segments that have so many tables each.
+    pub fn empty(tables: impl IntoIterator<Item = usize>) -> Self {
+        let mut starts = vec![0];
+        let mut end: usize = 0;
+        for count in tables {
+            // Each segment begins with a word of its own.
+            end += count.next_multiple_of(64);
+            starts.push(end);
+        }
+        Self { starts, bits: vec![0; end / 64] }
+    }
+
+    /// The place of a table in arrays of [`capacity`](Self::capacity) elements; none for a table of another snapshot.
+    pub fn place(&self, table: TableRef) -> Option<usize> {
+        let start = *self.starts.get(table.segment as usize)?;
+        let end = *self.starts.get(table.segment as usize + 1)?;
+        Some(start + table.table as usize).filter(|place| *place < end)
+    }
+
+    /// The table at `place`.
+    pub fn at(&self, place: usize) -> TableRef {
+        let segment = self.starts.partition_point(|start| *start <= place).saturating_sub(1);
+        TableRef { segment: segment as u32, table: (place - self.starts[segment]) as u32 }
+    }
+
+    /// One more than the greatest place there can be.
+    pub fn capacity(&self) -> usize {
+        self.bits.len() * 64
+    }
+
+    /// Adds a table; one of another snapshot is left out.
+    pub fn insert(&mut self, table: TableRef) {
+        if let Some(place) = self.place(table) {
+            self.bits[place / 64] |= 1 << (place % 64);
+        }
+    }
+
+    /// Takes a table out.
+    pub fn remove(&mut self, table: TableRef) {
+        if let Some(place) = self.place(table) {
+            self.bits[place / 64] &= !(1 << (place % 64));
+        }
+    }
+
+    /// Whether a table is in it.
+    #[inline]
+    pub fn contains(&self, table: TableRef) -> bool {
+        self.place(table).is_some_and(|place| self.contains_place(place))
+    }
+
+    /// Whether the table at `place` is in it.
+    #[inline]
+    pub fn contains_place(&self, place: usize) -> bool {
+        self.bits.get(place / 64).is_some_and(|word| word & 1 << (place % 64) != 0)
+    }
+
+    /// How many tables are in it.
+    pub fn len(&self) -> usize {
+        self.bits.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether no table is in it.
+    pub fn is_empty(&self) -> bool {
+        self.bits.iter().all(|word| *word == 0)
+    }
+
+    /// Takes all tables out.
+    pub fn clear(&mut self) {
+        self.bits.fill(0);
+    }
+
+    /// Keeps what is in `other` too, a set of the same snapshot.
+    pub fn intersect(&mut self, other: &TableSet) {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word &= other);
+    }
+
+    /// Adds all of `other`, a set of the same snapshot.
+    pub fn unite(&mut self, other: &TableSet) {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word |= other);
+    }
+
+    /// The places of its tables, ascending.
+    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.bits.iter().enumerate().flat_map(|(at, &word)| Ones(word).map(move |bit| at * 64 + bit))
+    }
+
+    /// Its tables, by segment and number.
+    pub fn tables(&self) -> impl Iterator<Item = TableRef> + '_ {
+        self.places().map(|place| self.at(place))
+    }
+}
+
+/// The places of the bits that are 1.
+struct Ones(u64);
+
+impl Iterator for Ones {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_keeps_what_it_was_given() {
+        let mut set = TableSet::empty([70, 0, 3]);
+        let table = |segment, table| TableRef { segment, table };
+        for given in [table(0, 0), table(0, 69), table(2, 2), table(1, 0), table(7, 1), table(2, 64)] {
+            set.insert(given);
+        }
+        assert_eq!(set.tables().collect::<Vec<_>>(), [table(0, 0), table(0, 69), table(2, 2)]);
+        assert!(set.contains(table(2, 2)) && !set.contains(table(2, 1)) && set.len() == 3);
+        let mut other = set.clone();
+        other.remove(table(0, 0));
+        set.intersect(&other);
+        assert_eq!((set.len(), set.capacity()), (2, 192));
+        assert!(TableSet::empty([]).is_empty());
+    }
+}
