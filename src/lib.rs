@@ -49,6 +49,7 @@ pub mod papers;
 pub mod index;
 
 pub mod intent;
+pub mod cite;
 
 pub mod retrieve;
 
