@@ -8,11 +8,13 @@ mod check;
 mod compress;
 mod document;
 mod layout;
+pub mod learned;
 mod state;
 mod store;
 pub mod transcript;
 
 pub use compress::{GREATEST_RECOMMENDATION, GREATEST_TURNS};
 pub use document::{Choice, Session, Step, StepInput, Turn, VERSION, schema};
+pub use learned::{LearnedStore, LearnedUse};
 pub use state::NewStep;
 pub use store::{GREATEST_FILE, SessionState, SessionStore, SessionSummary, check_name};
