@@ -24,6 +24,7 @@ pub struct TaskSource {
     embedder: String,
     /// Whether what sessions have taught counts.
     learned: bool,
+    weight: f64,
     opened: OnceLock<Opened>,
 }
 
@@ -39,7 +40,13 @@ enum Opened {
 impl TaskSource {
     /// The graph in `folder`, made with the embedding model `embedder`; what sessions have taught counts where `learned` says so.
     pub fn new(folder: &Path, embedder: &str, learned: bool) -> Self {
-        Self { folder: folder.to_path_buf(), embedder: embedder.to_string(), learned, opened: OnceLock::new() }
+        let (folder, embedder) = (folder.to_path_buf(), embedder.to_string());
+        Self { folder, embedder, learned, weight: WEIGHT, opened: OnceLock::new() }
+    }
+
+    /// The same counting `weight` beside what the best table says of itself: for measuring.
+    pub fn weighing(self, weight: f64) -> Self {
+        Self { weight, ..self }
     }
 
     /// The same without the documents `exclude`: for measuring.
@@ -94,6 +101,8 @@ fn options() -> TaskSearchOptions {
 pub(super) struct TaskFound {
     /// The tables and records with the way that led to each, best first.
     pub tables: Vec<(TableRef, String, TaskEvidence)>,
+    /// How much a table gains that served a task just like the request.
+    weight: f64,
     /// Why the graph could not be asked.
     pub trouble: Option<String>,
 }
@@ -101,7 +110,7 @@ pub(super) struct TaskFound {
 impl TaskFound {
     /// What each table gains.
     pub fn gains(&self) -> Vec<(TableRef, f64)> {
-        self.tables.iter().map(|(table, _, evidence)| (*table, WEIGHT * evidence.share)).collect()
+        self.tables.iter().map(|(table, _, evidence)| (*table, self.weight * evidence.share)).collect()
     }
 
     /// What was found for the table `id`.
@@ -123,7 +132,7 @@ impl Agent<'_> {
         }
         let Some((graph, options)) = source.graph() else { return TaskFound::default() };
         match self.tables_served(graph, options, text) {
-            Ok(tables) => TaskFound { tables, trouble: None },
+            Ok(tables) => TaskFound { tables, weight: source.weight, trouble: None },
             Err(error) => told(error.to_string()),
         }
     }

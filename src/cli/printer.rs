@@ -6,6 +6,7 @@
 mod build;
 pub mod conversation;
 pub mod evaluation;
+pub mod learning;
 pub mod papers;
 pub mod recommendation;
 mod variants;

@@ -6,6 +6,7 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
 use super::augment::AugmentDocument;
+use super::learned::LearnedDocument;
 use super::papers::{PaperList, PaperShown};
 use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
@@ -20,6 +21,7 @@ use crate::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, Ru
 use crate::augment::audit::Audit;
 use crate::error::Result;
 use crate::eval::extraction::ExtractionScores;
+use crate::eval::learning::LearningReport;
 use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::VoiceReport;
@@ -60,6 +62,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Task => schema_for!(SearchDocument<TaskAnswer>),
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
+        SchemaOf::GraphLearned => schema_for!(LearnedDocument),
+        SchemaOf::Learning => schema_for!(LearningReport),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, tell_of_trouble};
 use super::search::{Document, Listed, show_lists, status_of};
-use super::{Status, printer};
+use super::{Status, learned, printer};
 use crate::error::{Error, Result};
 use crate::lakeward::Lakeward;
 use crate::llm::{LanguageModel, Limits};
@@ -51,7 +51,7 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         pagerank: !command.no_pagerank,
         rerank: !command.no_rerank,
         named: !command.in_lake,
-        exclude: command.exclude.clone(),
+        exclude: left_out(&lakeward, &graph, &command.exclude)?,
         ..shipped
     };
     let answers = graph.search(lakeward.embedder(), &text, &options)?;
@@ -64,6 +64,15 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         show_lists(arguments, &command.answers, &document, explained);
     }
     Ok(status)
+}
+
+/// The papers to leave out, and what sessions have taught where the settings do not let that count.
+fn left_out(lakeward: &Lakeward, graph: &TaskGraph, exclude: &[String]) -> Result<Vec<String>> {
+    let mut all = exclude.to_vec();
+    if !lakeward.config().learning.record {
+        all.extend(graph.learned_documents()?);
+    }
+    Ok(all)
 }
 
 impl Listed for TaskAnswer {
@@ -131,6 +140,7 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
             Ok(if in_part { Status::InPart } else { Status::Done })
         }
         GraphWhat::Stats => stats(arguments),
+        GraphWhat::Learned(command) => learned::run(arguments, command),
         GraphWhat::Why { a, b } => why(arguments, a, b),
         GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),
         GraphWhat::Split { a, b } => settle(arguments, (a, b), false),
@@ -142,7 +152,9 @@ fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec
     let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
         _ if anew => Vec::new(),
         Ok(graph) => graph.extractions()?,
-        Err(Error::NoTaskGraph { path }) if papers.is_empty() => return Err(Error::NoTaskGraph { path }),
+        Err(Error::NoTaskGraph { path }) if papers.is_empty() && !has_learned(lakeward)? => {
+            return Err(Error::NoTaskGraph { path });
+        }
         Err(Error::NoTaskGraph { .. }) => Vec::new(),
         Err(error) => return Err(error),
     };
@@ -159,7 +171,13 @@ fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec
     Ok((documents, in_part))
 }
 
-fn build(
+/// Whether a graph can be built of what sessions have taught alone.
+fn has_learned(lakeward: &Lakeward) -> Result<bool> {
+    Ok(lakeward.config().learning.record && !lakeward.learned().uses()?.0.is_empty())
+}
+
+/// Builds the graph and tells of it.
+pub(super) fn build(
     arguments: &Arguments,
     lakeward: &Lakeward,
     documents: &[Extraction],
