@@ -9,6 +9,7 @@ pub mod evaluation;
 pub mod learning;
 pub mod papers;
 pub mod recommendation;
+pub mod task_path;
 mod variants;
 
 use std::io::{IsTerminal, Write};

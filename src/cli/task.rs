@@ -20,7 +20,7 @@ use crate::task_graph::why::{NameBook, users_word};
 use crate::task_graph::{
     DatasetRecord, GraphOptions, GraphStats, ModelJudge, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
 };
-use crate::text::{counted, shown};
+use crate::text::counted;
 
 /// What `graph build`, `merge`, `split` and `stats` print with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,9 +33,6 @@ pub struct GraphReport {
     #[serde(flatten)]
     pub stats: GraphStats,
 }
-
-/// Bytes of a text shown below an answer.
-const SHOWN_BYTES: usize = 600;
 
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
@@ -98,25 +95,7 @@ impl Listed for TaskAnswer {
 /// The way to an answer, a step a line.
 fn explained(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
-    let line = |what: &str, text: &str| format!("{what}: {}", shown(text, SHOWN_BYTES));
-    if let Some(path) = &answer.path {
-        if let Some(via) = &path.via {
-            lines.push(line("by way of the task", via));
-        }
-        lines.push(format!("task ({:.2} like the request): {}", path.similarity, shown(&path.task, SHOWN_BYTES)));
-        let title = if path.document_title.is_empty() { String::new() } else { format!(", {}", path.document_title) };
-        let year = path.year.map(|year| format!(" ({year})")).unwrap_or_default();
-        lines.push(line("paper", &format!("{}{title}{year}", path.document)));
-        if let Some(similar) = &path.similar_to {
-            lines.push(line("inferred, by a description like that of", similar));
-        }
-        if let Some(sentence) = &path.sentence {
-            let section = path.section.as_ref().map(|section| format!(" [{section}]")).unwrap_or_default();
-            lines.push(line("says", &format!("{sentence}{section}")));
-        } else if !path.called.is_empty() {
-            lines.push(line("calls the dataset", &path.called));
-        }
-    }
+    lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
         (false, _) => lines.push(line("tables of the lake", &answer.tables.join(", "))),
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),

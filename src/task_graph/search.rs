@@ -144,11 +144,12 @@ impl TaskGraph {
             let described = self.described(&numbers, &eligible);
             let meaning = cosines(&encoder.vector(&words.without_boilerplate(text), usize::MAX), self.node_vectors()?);
             let documents = self.documents_using(&left_out);
+            let counts = self.node_counts()?;
             for (node, part) in parts.iter_mut().enumerate() {
                 part.gate = gate;
                 part.words = WEIGHT_DESCRIBED * described[node];
                 part.meaning = WEIGHT_MEANING * meaning[node].max(0.0);
-                let popular = f64::from(documents[node]) + f64::from(self.node_counts()?[node]);
+                let popular = f64::from(documents[node]) + f64::from(counts[node]);
                 part.popularity = WEIGHT_POPULARITY * popular.ln_1p();
             }
         }
