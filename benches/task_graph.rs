@@ -72,6 +72,13 @@ fn paper(number: usize, draw: &mut Draw, words: &[&str]) -> Extraction {
     }
 }
 
+/// What the process has in memory.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
 fn main() {
     let tasks = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(10_000usize);
     let words: Vec<&str> = WORDS.split_whitespace().collect();
@@ -112,6 +119,12 @@ fn main() {
     let started = Instant::now();
     let graph = TaskGraph::open(folder.path(), model.id()).expect("a graph");
     let opened = started.elapsed();
+    let edges = 2 * whole.links + whole.uses;
+    println!(
+        "{:.0} bytes of file for each document, {:.1} for each edge and direction",
+        whole.bytes as f64 / tasks as f64,
+        whole.bytes as f64 / edges as f64
+    );
     let options = TaskSearchOptions::new(10);
     let first = Instant::now();
     graph.search(model, "detect road signs in images", &options).expect("answers");
@@ -130,5 +143,8 @@ fn main() {
         })
         .collect();
     times.sort_by(f64::total_cmp);
+    if let Some(bytes) = resident_bytes() {
+        println!("{:.1} MB in memory with the graph open and searched", bytes as f64 / 1e6);
+    }
     println!("{QUERIES} searches: p50 {:.1} ms, p95 {:.1} ms", times[QUERIES / 2], times[QUERIES * 95 / 100]);
 }

@@ -128,6 +128,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let asked = CandidateRequest {
             texts: &[(&text("text"), 1.0)],
             proposed: &[],
+            supported: &[],
             query: Some(&query),
             column: None,
             values: &[],

@@ -41,6 +41,16 @@ pub struct Config {
     pub llm: LlmConfig,
     /// The model that makes vectors, where it is not the one inside the program.
     pub embedding: EmbeddingConfig,
+    /// What may be learned from use.
+    pub learning: LearningConfig,
+}
+
+/// What may be learned from use: nothing, unless the user says otherwise. What is learned stays in the folder of the index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearningConfig {
+    /// Whether requests of sessions are kept with the tables accepted or used for them, and used where `graph build` took them in.
+    pub record: bool,
 }
 
 fn shipped() -> RankingWeights {
@@ -59,6 +69,7 @@ impl Default for Config {
             search: Settings::default(),
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
+            learning: LearningConfig::default(),
         }
     }
 }
@@ -143,8 +154,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, memory, search, llm, embedding, .. } = self;
-        Ok(Self { weights, conversation, memory, search, llm, embedding, ..ranked })
+        let Self { weights, conversation, memory, search, llm, embedding, learning, .. } = self;
+        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {

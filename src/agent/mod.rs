@@ -10,6 +10,7 @@ mod scored;
 mod search;
 pub mod signals;
 mod tables;
+mod task;
 pub mod trace;
 mod turn;
 
@@ -28,6 +29,7 @@ use crate::retrieve::RankingWeights;
 use crate::session::SessionStore;
 use config::Config;
 use model::ModelAccess;
+pub use task::TaskSource;
 use trace::Provenance;
 
 /// What a turn is asked with.
@@ -61,6 +63,8 @@ pub struct Agent<'a> {
     runs: Option<RunCache>,
     /// The questions of tables, opened when they are first needed.
     questions: OnceCell<Option<QuestionIndex>>,
+    /// The lake's task graph.
+    tasks: Option<&'a TaskSource>,
     /// The turn that is answered again as it was.
     replayed: Option<&'a Provenance>,
 }
@@ -86,6 +90,7 @@ impl<'a> Agent<'a> {
             model: None,
             runs: None,
             questions: OnceCell::new(),
+            tasks: None,
             replayed: None,
         }
     }
@@ -98,6 +103,11 @@ impl<'a> Agent<'a> {
     /// The same agent, keeping what it plans, finds and judges in `folder`, by plan and state of the index.
     pub fn with_runs_kept(self, folder: &Path) -> Self {
         Self { runs: Some(RunCache::new(folder)), ..self }
+    }
+
+    /// The same agent, also asking which tables served tasks like the request.
+    pub fn with_tasks(self, tasks: &'a TaskSource) -> Self {
+        Self { tasks: Some(tasks), ..self }
     }
 
     /// The same agent, taking the way that the turn of `provenance` took where that depends on time and limits.

@@ -2,7 +2,7 @@
 
 use super::trace::RankedList;
 use crate::recommend::utility::as_operand;
-use crate::recommend::{Evidence, IntentionFit, RankedTable, Utility, fit};
+use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility, fit};
 use crate::request::OperationKind;
 use crate::retrieve::Candidate;
 use crate::text::name_words;
@@ -16,6 +16,8 @@ pub(super) struct Scored {
     pub(super) fit: IntentionFit,
     /// U(T, O) of each operation, greatest first.
     pub(super) utilities: Vec<(OperationKind, Utility)>,
+    /// By the tasks that it served.
+    pub(super) task: Option<TaskEvidence>,
     pub(super) accepted: bool,
     /// Its rank in the model's order, from 1.
     pub(super) model_rank: Option<usize>,
@@ -77,7 +79,7 @@ pub(super) fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &st
 pub(super) fn ranked_table(scored: Scored) -> RankedTable {
     let (operation, utility) = scored.best();
     let reason = reason(&scored, operation);
-    let Scored { candidate, fit, accepted, model_rank, .. } = scored;
+    let Scored { candidate, fit, task, accepted, model_rank, .. } = scored;
     let Candidate { entry, search, join, union, .. } = candidate;
     RankedTable {
         table: entry.id.as_str().to_string(),
@@ -89,7 +91,7 @@ pub(super) fn ranked_table(scored: Scored) -> RankedTable {
         operation,
         utility,
         fit,
-        evidence: Evidence { search, join, union },
+        evidence: Evidence { search, join, union, task },
         accepted,
         model_rank,
         reason,
@@ -109,6 +111,7 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
         _ => search.or(union).or(join),
     };
     parts.extend(main);
+    parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));
     let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
     parts.extend(scored.fit.constraints.iter().filter(|(_, check)| check.met).map(|(_, check)| check.evidence.clone()));
     parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
@@ -132,7 +135,8 @@ pub(super) fn lists(scored: &[Scored]) -> Vec<RankedList> {
     let found = |scored: &Scored| scored.candidate.search.as_ref().map(|answer| answer.score);
     let joined = |scored: &Scored| scored.candidate.join.as_ref().map(|answer| answer.score);
     let aligned = |scored: &Scored| scored.candidate.union.as_ref().map(|answer| answer.score);
-    let all = [by("search", &found), by("join", &joined), by("union", &aligned)];
+    let served = |scored: &Scored| scored.task.as_ref().map(|task| task.share);
+    let all = [by("search", &found), by("join", &joined), by("union", &aligned), by("task", &served)];
     let utility = by("utility", &|scored| Some(scored.best().1.total));
     all.into_iter().filter(|list| !list.hits.is_empty()).chain([utility]).collect()
 }

@@ -101,7 +101,13 @@ impl Agent<'_> {
         let (asked_by_words, asked_by_meaning) = (asked(ChannelKind::Words), asked(ChannelKind::Meaning));
         let mut channels: Vec<&dyn Channel> = vec![&by_words, &by_meaning];
         channels.extend(asked_by_words.iter().chain(&asked_by_meaning).map(|channel| channel as &dyn Channel));
-        let version = questions.map_or(String::new(), |index| index.documents().manifest().checksum.clone());
+        let mut version = questions.map_or(String::new(), |index| index.documents().manifest().checksum.clone());
+        let by_task = self.task_channel().and_then(|channel| Some((channel.version().ok()?, channel)));
+        if let Some((graph, channel)) = &by_task {
+            channels.push(channel);
+            // Another graph may find other tables: what was found with one is no answer with another.
+            version.push_str(&format!("+tasks-{graph}"));
+        }
         let settings = &self.config.search;
         let live = LiveClock::start(settings.seconds);
         let recorded = self.replayed.map(|turn| RecordedClock::new(turn.run.as_ref().and_then(|run| run.over_at)));

@@ -35,7 +35,7 @@ pub struct Hit {
 /// The tables as one search, the utility, the model or the answer ranked them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankedList {
-    /// Who ranked: `search`, `join`, `union`, `utility`, `model`, `answer`.
+    /// Who ranked: `search`, `join`, `union`, `task`, `utility`, `model`, `answer`.
     pub by: String,
     /// Best first, at most 100.
     pub hits: Vec<Hit>,

@@ -7,6 +7,7 @@ use super::model;
 use super::scored::{Scored, best_for, best_table, lists, ranked_table, supplements};
 use super::search::Found;
 use super::signals::{self, context::Context};
+use super::task::TaskFound;
 use super::trace::{ModelUse, Provenance, RankedList};
 use super::{Agent, Request};
 use crate::agentic::RunCache;
@@ -73,6 +74,7 @@ impl Agent<'_> {
         let mut turn = self.hear(session, request, model.as_ref())?;
         let sought = self.sought(session, &turn.request.text, &turn.text, &turn.signals, model.as_ref());
         // With a table at hand it is the table that finds most; the rules would add searches and next to nothing else.
+        turn.served = self.served(&turn.text);
         let by_rules_with_table = model.is_none() && turn.query.is_some();
         let found = if by_rules_with_table { None } else { self.pursue(sought, model.as_ref(), runs)? };
         if let Some(found) = &found {
@@ -81,6 +83,7 @@ impl Agent<'_> {
         }
         let (mut recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
         recommendation.notes.extend(found.as_ref().and_then(Found::note));
+        recommendation.notes.extend(turn.served.trouble.take());
         let recommendation = Gate::new(self.index).admit(recommendation)?;
         session.push_turn(&request.text, &recommendation);
         let run = found.map(|found| found.pursuit.trace);
@@ -94,7 +97,8 @@ impl Agent<'_> {
     /// Those of [`Agent::turn`].
     pub fn weigh(&self, request: &Request) -> Result<Vec<(String, Vec<Utility>)>> {
         let mut session = Session::new("weigh", "");
-        let turn = self.hear(&mut session, request, None)?;
+        let mut turn = self.hear(&mut session, request, None)?;
+        turn.served = self.served(&turn.text);
         let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref())?;
         let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
         let mut weighed: Vec<(String, Vec<Utility>)> =
@@ -135,7 +139,8 @@ impl Agent<'_> {
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
         let texts = vec![(text.clone(), 1.0)];
         let proposed = Vec::new();
-        Ok(Turn { request, text, texts, proposed, signals, working, query, column, answered })
+        let served = TaskFound::default();
+        Ok(Turn { request, text, texts, proposed, served, signals, working, query, column, answered })
     }
 
     /// The signals of a request in its session.
@@ -307,6 +312,7 @@ impl Agent<'_> {
         let request = CandidateRequest {
             texts: &texts,
             proposed: &turn.proposed,
+            supported: &turn.served.gains(),
             query,
             column: turn.column,
             values: &values,
@@ -342,7 +348,8 @@ impl Agent<'_> {
                 let accepted = session.is_accepted(candidate.entry.id.as_str());
                 let purpose = Purpose { accepted, ..purpose };
                 let utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
-                Scored { candidate, fit, utilities, accepted, model_rank: None }
+                let task = turn.served.evidence(candidate.entry.id.as_str()).cloned();
+                Scored { candidate, fit, utilities, task, accepted, model_rank: None }
             })
             .collect();
         scored.sort_by(|a, b| b.best().1.total.total_cmp(&a.best().1.total).then_with(|| a.id().cmp(b.id())));
@@ -378,6 +385,8 @@ struct Turn<'a> {
     texts: Vec<(String, f64)>,
     /// Tables that the plan–retrieve–evaluate loop found.
     proposed: Vec<TableRef>,
+    /// Tables that served tasks like the request.
+    served: TaskFound,
     signals: Signals,
     working: Option<Input>,
     query: Option<QueryTable>,

@@ -4,6 +4,7 @@ use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::{LakeIndex, TableRef};
 use crate::retrieve::channels;
+use crate::task_graph::{TaskGraph, TaskSearchOptions};
 
 /// What a channel compares, which decides how much it counts for which query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +66,60 @@ impl Channel for MeaningChannel<'_> {
 
     fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>> {
         named(self.0, channels::by_meaning(self.0, self.1, text, depth)?)
+    }
+}
+
+/// Tables by the tasks that they served, as far as a graph of tasks knows.
+pub struct TaskChannel<'a> {
+    index: &'a LakeIndex,
+    graph: &'a TaskGraph,
+    embedder: &'a dyn Embedder,
+    options: TaskSearchOptions,
+}
+
+impl<'a> TaskChannel<'a> {
+    /// What `graph` knows of the tables of `index`, searched by `options`.
+    pub fn new(
+        index: &'a LakeIndex,
+        graph: &'a TaskGraph,
+        embedder: &'a dyn Embedder,
+        options: TaskSearchOptions,
+    ) -> Self {
+        Self { index, graph, embedder, options }
+    }
+
+    /// Names what it searches: another graph may find other tables.
+    ///
+    /// # Errors
+    /// [`crate::Error::DamagedIndex`].
+    pub fn version(&self) -> Result<String> {
+        Ok(format!("{}-{}", self.graph.version()?, self.options.exclude.len()))
+    }
+}
+
+impl Channel for TaskChannel<'_> {
+    fn name(&self) -> &str {
+        "task"
+    }
+
+    fn kind(&self) -> ChannelKind {
+        ChannelKind::Meaning
+    }
+
+    fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>> {
+        let options = TaskSearchOptions { k: depth, ..self.options.clone() };
+        let mut found: Vec<(String, f64)> = Vec::new();
+        for support in self.graph.support(self.embedder, text, &options)? {
+            for id in support.ids {
+                // The lake may have changed since the graph was built.
+                let is_new = found.iter().all(|(known, _)| *known != id);
+                if is_new && self.index.get(&id)?.is_some() {
+                    found.push((id, support.share));
+                }
+            }
+        }
+        found.truncate(depth);
+        Ok(found)
     }
 }
 

@@ -36,7 +36,7 @@ pub use agents::{Allowance, Earlier, Evaluator, Fault, Planner, Reranker, Retrie
 pub use artifact::{Artifact, Malformed, schemas};
 pub use cache::RunCache;
 pub use candidate_set::{CandidateSet, ChannelList, FoundTable, ListRank};
-pub use channel::{Channel, ChannelKind, MeaningChannel, WordsChannel};
+pub use channel::{Channel, ChannelKind, MeaningChannel, TaskChannel, WordsChannel};
 pub use clock::{Clock, LiveClock, Moment, RecordedClock};
 pub use differences::{Differences, Moved, Stage, differences};
 pub use evaluator::RuleEvaluator;

@@ -18,7 +18,7 @@ use crate::papers::isolated;
 pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
 pub use papers::{PapersCommand, PapersWhat};
-pub use task::{GraphCommand, GraphWhat, TaskCommand};
+pub use task::{GraphCommand, GraphWhat, LearnedCommand, LearnedWhat, TaskCommand};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
 4 done in part (the summary names what was skipped), 130 interrupted.";
@@ -431,6 +431,8 @@ pub enum SchemaOf {
     Graph,
     GraphWhy,
     Intent,
+    GraphLearned,
+    Learning,
     QueryPlan,
     CandidateSet,
     EvaluationReport,

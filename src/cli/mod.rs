@@ -11,6 +11,8 @@ mod eval;
 mod index;
 mod interrupt;
 mod lake;
+mod learned;
+mod learning;
 mod papers;
 mod printer;
 mod profile;
@@ -104,6 +106,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
         Command::Eval(command) if command.voice => voice::run(arguments, command),
+        Command::Eval(command) if command.learning => learning::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),
         Command::Augment(command) => augment::run(arguments, command),

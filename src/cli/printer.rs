@@ -6,8 +6,10 @@
 mod build;
 pub mod conversation;
 pub mod evaluation;
+pub mod learning;
 pub mod papers;
 pub mod recommendation;
+pub mod task_path;
 mod variants;
 
 use std::io::{IsTerminal, Write};

@@ -7,6 +7,7 @@ use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
 use super::augment::AugmentDocument;
 use super::cite::CiteDocument;
+use super::learned::LearnedDocument;
 use super::papers::{PaperList, PaperShown};
 use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
@@ -22,6 +23,7 @@ use crate::augment::audit::Audit;
 use crate::cite::Resolution;
 use crate::error::Result;
 use crate::eval::extraction::ExtractionScores;
+use crate::eval::learning::LearningReport;
 use crate::eval::report::EvalReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::VoiceReport;
@@ -66,6 +68,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
         SchemaOf::Intent => intent_schema(),
+        SchemaOf::GraphLearned => schema_for!(LearnedDocument),
+        SchemaOf::Learning => schema_for!(LearningReport),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),

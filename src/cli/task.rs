@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, tell_of_trouble};
 use super::search::{Document, Listed, show_lists, status_of};
-use super::{Status, printer};
+use super::{Status, learned, printer};
 use crate::cite::without_identifiers;
 use crate::error::{Error, Result};
 use crate::lakeward::Lakeward;
@@ -21,7 +21,7 @@ use crate::task_graph::why::{NameBook, users_word};
 use crate::task_graph::{
     DatasetRecord, GraphOptions, GraphStats, ModelJudge, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
 };
-use crate::text::{counted, shown};
+use crate::text::counted;
 
 /// What `graph build`, `merge`, `split` and `stats` print with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -34,9 +34,6 @@ pub struct GraphReport {
     #[serde(flatten)]
     pub stats: GraphStats,
 }
-
-/// Bytes of a text shown below an answer.
-const SHOWN_BYTES: usize = 600;
 
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
@@ -51,7 +48,7 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         pagerank: !command.no_pagerank,
         rerank: !command.no_rerank,
         named: !command.in_lake,
-        exclude: command.exclude.clone(),
+        exclude: left_out(&lakeward, &graph, &command.exclude)?,
         ..shipped
     };
     let answers = lakeward.task(&text, &options)?;
@@ -64,6 +61,15 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         show_lists(arguments, &command.answers, &document, explained);
     }
     Ok(status)
+}
+
+/// The papers to leave out, and what sessions have taught where the settings do not let that count.
+fn left_out(lakeward: &Lakeward, graph: &TaskGraph, exclude: &[String]) -> Result<Vec<String>> {
+    let mut all = exclude.to_vec();
+    if !lakeward.config().learning.record {
+        all.extend(graph.learned_documents()?);
+    }
+    Ok(all)
 }
 
 impl Listed for TaskAnswer {
@@ -89,25 +95,7 @@ impl Listed for TaskAnswer {
 /// The way to an answer, a step a line.
 fn explained(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
-    let line = |what: &str, text: &str| format!("{what}: {}", shown(text, SHOWN_BYTES));
-    if let Some(path) = &answer.path {
-        if let Some(via) = &path.via {
-            lines.push(line("by way of the task", via));
-        }
-        lines.push(format!("task ({:.2} like the request): {}", path.similarity, shown(&path.task, SHOWN_BYTES)));
-        let title = if path.document_title.is_empty() { String::new() } else { format!(", {}", path.document_title) };
-        let year = path.year.map(|year| format!(" ({year})")).unwrap_or_default();
-        lines.push(line("paper", &format!("{}{title}{year}", path.document)));
-        if let Some(similar) = &path.similar_to {
-            lines.push(line("inferred, by a description like that of", similar));
-        }
-        if let Some(sentence) = &path.sentence {
-            let section = path.section.as_ref().map(|section| format!(" [{section}]")).unwrap_or_default();
-            lines.push(line("says", &format!("{sentence}{section}")));
-        } else if !path.called.is_empty() {
-            lines.push(line("calls the dataset", &path.called));
-        }
-    }
+    lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
         (false, _) => lines.push(line("tables of the lake", &answer.tables.join(", "))),
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
@@ -132,6 +120,7 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
             Ok(if in_part { Status::InPart } else { Status::Done })
         }
         GraphWhat::Stats => stats(arguments),
+        GraphWhat::Learned(command) => learned::run(arguments, command),
         GraphWhat::Why { a, b } => why(arguments, a, b),
         GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),
         GraphWhat::Split { a, b } => settle(arguments, (a, b), false),
@@ -143,7 +132,9 @@ fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec
     let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
         _ if anew => Vec::new(),
         Ok(graph) => graph.extractions()?,
-        Err(Error::NoTaskGraph { path }) if papers.is_empty() => return Err(Error::NoTaskGraph { path }),
+        Err(Error::NoTaskGraph { path }) if papers.is_empty() && !has_learned(lakeward)? => {
+            return Err(Error::NoTaskGraph { path });
+        }
         Err(Error::NoTaskGraph { .. }) => Vec::new(),
         Err(error) => return Err(error),
     };
@@ -160,7 +151,13 @@ fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec
     Ok((documents, in_part))
 }
 
-fn build(
+/// Whether a graph can be built of what sessions have taught alone.
+fn has_learned(lakeward: &Lakeward) -> Result<bool> {
+    Ok(lakeward.config().learning.record && !lakeward.learned().uses()?.0.is_empty())
+}
+
+/// Builds the graph and tells of it.
+pub(super) fn build(
     arguments: &Arguments,
     lakeward: &Lakeward,
     documents: &[Extraction],

@@ -11,6 +11,7 @@ use super::benchmark::{Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::system::System;
+use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
 use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
 use super::variant::{Component, QuestionUse, Variant};
@@ -181,6 +182,12 @@ impl<'a> Systems<'a> {
         if self.papers.is_empty() || !(name == NAME || task_search::is_ablation(name)) {
             let system = Lakeward::named(name, index)?;
             return Ok(Made { system: Box::new(system), index_ms, problems });
+        }
+        if let Some(weight) = task_agent::weight_of(name) {
+            let (graph, graph_ms) = self.graph(&index, true)?;
+            problems.merge(&graph.problems);
+            let system = TaskAgent::new(name, weight, index, graph);
+            return Ok(Made { system: Box::new(system), index_ms: index_ms + graph_ms, problems });
         }
         let other: Option<Box<dyn System + 'a>> = match name == NAME {
             true => Some(Box::new(Lakeward::named(name, Rc::clone(&index))?)),

@@ -20,6 +20,7 @@ use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::QueryRow;
 use super::lakeward::{LakeIndexOf, NAME};
 use super::system::{Ranked, System};
+use super::task_agent;
 use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::papers::extraction::{Extraction, read_extractions};
@@ -34,13 +35,13 @@ const ALPHAS: [&str; 5] = ["0.75", "0.80", "0.85", "0.90", "0.95"];
 
 /// The names of all ablations.
 pub fn ablations() -> Vec<String> {
-    let named = ABLATIONS.iter().map(|name| format!("{NAME}:{name}"));
+    let named = ABLATIONS.iter().chain(&task_agent::NAMES).map(|name| format!("{NAME}:{name}"));
     named.chain(ALPHAS.iter().map(|alpha| format!("{NAME}:{ALPHA}{alpha}"))).collect()
 }
 
 /// Whether `name` is one that a task graph answers to, other than [`NAME`].
 pub fn is_ablation(name: &str) -> bool {
-    options_of(name).is_some()
+    options_of(name).is_some() || task_agent::weight_of(name).is_some()
 }
 
 /// How to search and whether names are resolved, by the name of a system.
@@ -111,6 +112,13 @@ impl<'a> GraphOf<'a> {
         task_graph::build(place.path(), &inputs, &options)?;
         let graph = TaskGraph::open(place.path(), over.embedder().id())?;
         Ok(Self { graph, embedder: over.embedder(), problems, _place: place })
+    }
+}
+
+impl GraphOf<'_> {
+    /// The folder it lies in.
+    pub fn folder(&self) -> &Path {
+        self.graph.folder()
     }
 }
 

@@ -294,6 +294,7 @@ impl Asked<'_> {
         let request = CandidateRequest {
             texts: &[(text, 1.0)],
             proposed: &[],
+            supported: &[],
             query: Some(&table),
             column,
             values: &[],

@@ -1,5 +1,5 @@
-//! What was made for a snapshot and is worth keeping as long as that is open: the list of its tables, and query tables that
-//! were read lately.
+//! What was made for a snapshot and is worth keeping as long as that is open: the list of its tables, the opened task graph, and
+//! query tables that were read lately.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 
+use crate::agent::TaskSource;
 use crate::error::Result;
 use crate::retrieve::QueryTable;
 
@@ -19,6 +20,7 @@ const MOST_LIST_BYTES: usize = 64 << 20;
 #[derive(Default)]
 pub struct Kept {
     list: OnceLock<RecordBatch>,
+    tasks: OnceLock<TaskSource>,
     /// The one used last comes last.
     tables: Mutex<Vec<KeptTable>>,
 }
@@ -46,6 +48,11 @@ impl Kept {
             return Ok(self.list.get_or_init(|| list).clone());
         }
         Ok(list)
+    }
+
+    /// The task graph: the one kept, else what `make` gives.
+    pub fn tasks(&self, make: impl FnOnce() -> TaskSource) -> &TaskSource {
+        self.tasks.get_or_init(make)
     }
 
     /// The query table `name`: the one kept, unless its file has changed, else what `read` gives.

@@ -5,6 +5,7 @@
 //! [`Lakeward::reopened`] gives the next one.
 
 mod kept;
+mod learning;
 mod model;
 mod place;
 
@@ -27,11 +28,13 @@ use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTabl
 use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
+use crate::task_graph::learned::is_learned;
 use crate::task_graph::resolution::Judge;
 use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
 use crate::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
 
 pub use kept::Kept;
+pub use learning::documents as learned_documents;
 pub use model::{Model, RUNS, said};
 pub use place::{INDEX_FOLDER, Place, built_in};
 
@@ -222,11 +225,11 @@ impl Lakeward {
         TaskGraph::open(&self.task_graph_folder(), self.embedder.id())
     }
 
-    /// Builds the task graph of these documents and of what the index holds, or brings it up to date; names that rules leave open
-    /// are put before `judge`.
+    /// Builds the task graph of these documents, of what the index holds and of what sessions have taught where the settings let
+    /// that count, or brings it up to date; names that rules leave open are put before `judge`.
     ///
     /// # Errors
-    /// Those of [`task_graph::build()`].
+    /// Those of [`task_graph::build()`] and of [`crate::session::LearnedStore::uses`].
     pub fn build_task_graph(
         &self,
         extractions: &[Extraction],
@@ -234,19 +237,23 @@ impl Lakeward {
         options: &GraphOptions,
     ) -> Result<GraphStats> {
         let datasets = DatasetRecord::all(&self.index)?;
-        let inputs = GraphInputs { datasets: &datasets, extractions, embedder: self.embedder(), judge };
+        // What was learned is read anew: something may have been forgotten.
+        let mut documents: Vec<Extraction> = extractions.iter().filter(|known| !is_learned(known)).cloned().collect();
+        documents.extend(self.learned_documents(&datasets)?);
+        let inputs = GraphInputs { datasets: &datasets, extractions: &documents, embedder: self.embedder(), judge };
         task_graph::build(&self.task_graph_folder(), &inputs, options)
     }
 
     /// Where the sessions of this lake are kept.
     pub fn sessions(&self) -> SessionStore {
-        SessionStore::new(&self.place.index)
+        SessionStore::new(&self.place.index).teaching(self.config.learning.record.then(|| self.learned()))
     }
 
     /// An agent over this snapshot.
     pub fn agent(&self) -> Agent<'_> {
         Agent::new(&self.place.lake, &self.index, self.embedder(), self.config.clone(), self.sessions())
             .with_model(self.model.as_deref().map(Model::access))
+            .with_tasks(self.task_source())
             .with_runs_kept(&self.place.index.join(RUNS))
     }
 

@@ -17,5 +17,5 @@ pub mod utility;
 
 pub use recommendation::{
     Choice, Evidence, IntentionFit, Match, Precondition, Question, RankedOperation, RankedTable, Recommendation,
-    Utility,
+    TaskEvidence, Utility,
 };

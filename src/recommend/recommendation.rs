@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::request::{Input, Operation, OperationKind, Signals};
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
 use crate::text::counted;
+use crate::task_graph::TaskPath;
 
 /// The answer to one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -202,6 +203,20 @@ pub struct Evidence {
     /// By alignable columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union: Option<UnionAnswer>,
+    /// By the tasks that it served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskEvidence>,
+}
+
+/// What a graph of tasks says for a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskEvidence {
+    /// How far the tasks it served fit the request, 0..=1: of the best dataset as far as the graph knows the request's words.
+    pub share: f64,
+    /// The way from the request to the table.
+    pub path: TaskPath,
+    /// The way in a sentence.
+    pub reason: String,
 }
 
 /// An operation with its score.

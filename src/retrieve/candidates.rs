@@ -26,6 +26,9 @@ pub struct CandidateRequest<'a> {
     pub texts: &'a [(&'a str, f64)],
     /// Tables that something else proposes for the request: they are candidates as if the search for it had found them.
     pub proposed: &'a [TableRef],
+    /// Tables for which something else than the searches speaks, with how much that counts beside what the best table says of
+    /// itself; each is a candidate, too.
+    pub supported: &'a [(TableRef, f64)],
     /// The table at hand.
     pub query: Option<&'a QueryTable>,
     /// Place of its key column, where one is meant.
@@ -146,8 +149,9 @@ pub fn candidates(
     request: &CandidateRequest<'_>,
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
-    let CandidateRequest { texts, proposed, query, column, values, depth } = *request;
-    let by_text = || by_texts(index, embedder, (texts, proposed), &SearchOptions { k: depth, weights: weights.search });
+    let CandidateRequest { texts, proposed, supported, query, column, values, depth } = *request;
+    let options = SearchOptions { k: depth, weights: weights.search };
+    let by_text = || by_texts(index, embedder, (texts, proposed, supported), &options);
     let by_key = || {
         query.map_or(Ok(Vec::new()), |query| {
             join::search(index, query, &JoinOptions { k: depth, column, weights: weights.join })
@@ -206,18 +210,23 @@ pub fn candidates(
 }
 
 /// The tables that answer one of the texts, with the greatest share of the best answer's score that one of them gives, counting
-/// as much as the text does. A table that several find is told of by the first of them.
+/// as much as the text does. A table that several find is told of by the first of them. What else speaks for a table is added; then
+/// all are shares of the best again.
 fn by_texts(
     index: &LakeIndex,
     embedder: &dyn Embedder,
-    (texts, proposed): (&[(&str, f64)], &[TableRef]),
+    (texts, proposed, supported): (&[(&str, f64)], &[TableRef], &[(TableRef, f64)]),
     options: &SearchOptions,
 ) -> Result<Vec<(f64, SearchAnswer)>> {
     let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
     for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
         let mut answers = search::search(index, embedder, text, options)?;
-        if place == 0 && !proposed.is_empty() {
-            let proposed = search::rank(index, embedder, text, proposed, &options.weights)?;
+        if place == 0 && !(proposed.is_empty() && supported.is_empty()) {
+            let mut proposed = proposed.to_vec();
+            let further = supported.iter().map(|(table, _)| *table).filter(|table| !proposed.contains(table));
+            let further: Vec<TableRef> = further.collect();
+            proposed.extend(further);
+            let proposed = search::rank(index, embedder, text, &proposed, &options.weights)?;
             let known: HashSet<String> = answers.iter().map(|answer| answer.table.clone()).collect();
             answers.extend(proposed.into_iter().filter(|answer| !known.contains(&answer.table)));
         }
@@ -231,7 +240,13 @@ fn by_texts(
             }
         }
     }
-    Ok(found.into_values().collect())
+    for (table, gain) in supported {
+        if let Some((share, _)) = found.get_mut(index.id(*table)?) {
+            *share += gain;
+        }
+    }
+    let most = found.values().map(|(share, _)| *share).fold(1.0, f64::max);
+    Ok(found.into_values().map(|(share, answer)| (share / most, answer)).collect())
 }
 
 /// Which of the values `wanted`, with their hashes, the columns of a table hold; of each the first column.

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::{Session, VERSION};
+use super::learned::{LearnedStore, LearnedUse};
 use super::{check, compress, layout, state};
 use crate::error::{Error, Result, nearest_names};
 use crate::index::manifest::sync_folder;
@@ -38,6 +39,8 @@ const DATE: &str = "%Y-%m-%d";
 #[derive(Debug, Clone)]
 pub struct SessionStore {
     folder: PathBuf,
+    /// Where what sessions teach is kept, if anywhere.
+    learned: Option<LearnedStore>,
 }
 
 /// A session in a list.
@@ -79,7 +82,12 @@ pub enum SessionState {
 impl SessionStore {
     /// The sessions of the index in `index_folder`, which need not exist yet.
     pub fn new(index_folder: &Path) -> Self {
-        Self { folder: index_folder.join(FOLDER) }
+        Self { folder: index_folder.join(FOLDER), learned: None }
+    }
+
+    /// The same, keeping in `learned` what sessions teach; without one nothing is kept.
+    pub fn teaching(self, learned: Option<LearnedStore>) -> Self {
+        Self { learned, ..self }
     }
 
     /// The folder of the sessions' files.
@@ -157,19 +165,30 @@ impl SessionStore {
         self.remove_scratch();
         let path = self.path(&session.id);
         let found = self.read(&session.id)?;
-        if let Some(bytes) = &found {
-            // All of it: a document that is damaged further down is not overwritten either.
-            let stored = parse(bytes, &session.id, &path)?;
-            if stored.revision != session.revision {
-                return Err(Error::SessionChanged { id: session.id.clone() });
-            }
+        // All of it: a document that is damaged further down is not overwritten either.
+        let stored = found.as_ref().map(|bytes| parse(bytes, &session.id, &path)).transpose()?;
+        if stored.as_ref().is_some_and(|stored| stored.revision != session.revision) {
+            return Err(Error::SessionChanged { id: session.id.clone() });
         }
         let mut next = session.clone();
         compress::compress(&mut next);
         next.revision = session.revision.saturating_add(1);
         next.updated = state::now();
         *session = self.write(&next, found.is_none())?;
-        Ok(())
+        match &self.learned {
+            Some(learned) => learned.record(stored.as_ref(), session),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets what sessions have taught, where `gone` says so; how much that was.
+    ///
+    /// # Errors
+    /// Those of [`LearnedStore::uses`].
+    pub fn forget_learned(&self, learned: &LearnedStore, gone: &dyn Fn(&LearnedUse) -> bool) -> Result<usize> {
+        self.make_folder()?;
+        let _lock = self.lock()?;
+        learned.forget(gone)
     }
 
     /// Writes the document; returns it as it reads, since a number may read as its neighbour: whoever goes on with the one

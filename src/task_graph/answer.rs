@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::TaskGraph;
+use super::learned::is_learned;
 use super::search::{Parts, Scored, TaskSearchOptions};
 use crate::cite::{Gate, NamesTables};
 use crate::embed::Embedder;
@@ -99,12 +100,66 @@ pub struct TaskPath {
     /// The heading above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
+    /// Whether a session has taught it: the document is a request, the dataset a table accepted or used for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub learned: bool,
     /// The dataset that served the task, where the answer is only similar to it: inferred, not stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar_to: Option<String>,
 }
 
+/// What a graph says for the tables and records of one dataset, beside what they say of themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskSupport {
+    /// Ids in the index.
+    pub ids: Vec<String>,
+    /// How far the tasks it served fit the request, 0..=1: of the best dataset as far as the graph knows the request's words.
+    pub share: f64,
+    /// The way from the request to it.
+    pub path: TaskPath,
+    /// The way in a sentence.
+    pub reason: String,
+}
+
+/// Less than this of the best is no support.
+const LEAST_SUPPORT: f64 = 0.05;
+
 impl TaskGraph {
+    /// The datasets of the index whose tasks are like `text`, the best `options.k` by these tasks alone. What is only described
+    /// like it is not among them: searches of the index find that.
+    ///
+    /// # Errors
+    /// As [`TaskGraph::search`].
+    pub fn support(
+        &self,
+        embedder: &dyn Embedder,
+        text: &str,
+        options: &TaskSearchOptions,
+    ) -> Result<Vec<TaskSupport>> {
+        let options = TaskSearchOptions { named: false, rerank: true, ..options.clone() };
+        let scored = self.score(embedder, text, &options)?;
+        let share = |parts: &Parts| parts.gate * parts.tasks;
+        let mut best: Vec<(u32, &Parts)> = scored
+            .ranked
+            .iter()
+            .filter(|(_, parts)| !parts.inferred && share(parts) >= LEAST_SUPPORT)
+            .map(|(node, parts)| (*node, parts))
+            .collect();
+        best.sort_unstable_by(|a, b| share(b.1).total_cmp(&share(a.1)).then(a.0.cmp(&b.0)));
+        let mut support = Vec::with_capacity(options.k.min(best.len()));
+        for (node, parts) in best {
+            if support.len() == options.k {
+                break;
+            }
+            let place = node as usize;
+            let answer = self.answer(place, parts, &scored)?;
+            let Some(path) = answer.path else { continue };
+            let ids = std::iter::once(answer.dataset).chain(self.node(place)?.also).collect();
+            support.push(TaskSupport { ids, share: share(parts), path, reason: answer.reason });
+        }
+        Ok(support)
+    }
+
     /// The datasets that serve `text` best.
     ///
     /// # Errors
@@ -199,6 +254,7 @@ impl TaskGraph {
         };
         let sentence = mention.sentence.clone().or_else(|| sentence_with(&document.text, &mention));
         Ok(TaskPath {
+            learned: is_learned(&document),
             via,
             task: need.text,
             task_name: need.name,
@@ -242,7 +298,11 @@ fn reason(path: Option<&TaskPath>, others: usize, described: &str) -> String {
         };
     };
     let called = if path.task_name.is_empty() { quoted(&path.task) } else { quoted(&path.task_name) };
-    let title = if path.document_title.is_empty() { &path.document } else { &path.document_title };
+    let title = match () {
+        () if path.learned => "a session",
+        () if path.document_title.is_empty() => &path.document,
+        () => &path.document_title,
+    };
     let year = path.year.map(|year| format!(" ({year})")).unwrap_or_default();
     let also = match others {
         0 => String::new(),

@@ -3,7 +3,13 @@
 //! With the model inside the program a text is the sum of its word pieces' vectors, each times idf(piece) = ln((N + 1) / (df + 1))
 //! over the descriptions of the lake: what half of the datasets say tells nothing. Any other model is asked for whole texts.
 
+use rayon::prelude::*;
+
 use crate::embed::{Embedder, StaticModel, dot, normalise};
+
+/// From so many values on, cosines are worth sharing between threads; and the fewest rows of one thread.
+const SHARED_VALUES: usize = 1 << 20;
+const SHARED_ROWS: usize = 512;
 
 /// Makes vectors of one length, comparable with each other.
 pub struct Encoder<'a> {
@@ -80,5 +86,9 @@ pub fn cosines(vector: &[f32], rows: &[f32]) -> Vec<f64> {
     if vector.is_empty() {
         return Vec::new();
     }
-    rows.chunks_exact(vector.len()).map(|row| f64::from(dot(vector, row))).collect()
+    let cosine = |row: &[f32]| f64::from(dot(vector, row));
+    if rows.len() < SHARED_VALUES {
+        return rows.chunks_exact(vector.len()).map(cosine).collect();
+    }
+    rows.par_chunks_exact(vector.len()).with_min_len(SHARED_ROWS).map(cosine).collect()
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::draft::{DatasetNode, FILE_NAME, GraphMeta, KIND, VERSION};
 use super::lists::{Link, Lists, Texts, Use};
 use super::search_index::SearchIndex;
@@ -153,6 +155,19 @@ impl TaskGraph {
     /// Length of its file.
     pub fn bytes(&self) -> u64 {
         self.segment.bytes()
+    }
+
+    /// 16 hex digits that are others where documents, datasets or options are.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn version(&self) -> Result<String> {
+        let mut hash = Xxh3::new();
+        hash.update(&serde_json::to_vec(&self.meta).map_err(|error| Error::Internal(error.to_string()))?);
+        hash.update(bytemuck::cast_slice(&self.document_hashes()?));
+        hash.update(bytemuck::cast_slice(&self.node_hashes()?));
+        hash.update(bytemuck::cast_slice(self.uses.items()));
+        Ok(format!("{:016x}", hash.digest()))
     }
 
     /// A document.

@@ -15,6 +15,7 @@ mod draft;
 mod encoder;
 mod graph;
 mod inferred;
+pub mod learned;
 pub mod links;
 mod lists;
 mod model_judge;
@@ -30,7 +31,7 @@ pub mod verdicts;
 pub mod why;
 mod words;
 
-pub use answer::{TaskAnswer, TaskPath, TaskScore};
+pub use answer::{TaskAnswer, TaskPath, TaskScore, TaskSupport};
 pub use build::{GraphInputs, GraphOptions, GraphStats, build};
 pub use dataset::DatasetRecord;
 pub use draft::{DatasetNode, GraphMeta, VERSION};

@@ -144,11 +144,12 @@ impl TaskGraph {
             let described = self.described(&numbers, &eligible);
             let meaning = cosines(&encoder.vector(&words.without_boilerplate(text), usize::MAX), self.node_vectors()?);
             let documents = self.documents_using(&left_out);
+            let counts = self.node_counts()?;
             for (node, part) in parts.iter_mut().enumerate() {
                 part.gate = gate;
                 part.words = WEIGHT_DESCRIBED * described[node];
                 part.meaning = WEIGHT_MEANING * meaning[node].max(0.0);
-                let popular = f64::from(documents[node]) + f64::from(self.node_counts()?[node]);
+                let popular = f64::from(documents[node]) + f64::from(counts[node]);
                 part.popularity = WEIGHT_POPULARITY * popular.ln_1p();
             }
         }
@@ -184,16 +185,25 @@ impl TaskGraph {
         Ok(LeftOut { tasks, nodes })
     }
 
-    /// The place of the document called `id`.
-    fn find_document(&self, id: &str) -> Result<usize> {
+    /// The place of the first document whose id is `id` or comes after it.
+    pub(super) fn first_document(&self, id: &str) -> Result<usize> {
         let (mut low, mut high) = (0, self.meta().documents);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.document(middle)?.document.as_str().cmp(id) {
-                std::cmp::Ordering::Equal => return Ok(middle),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
+            if self.document(middle)?.document.as_str() < id {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
+        }
+        Ok(low)
+    }
+
+    /// The place of the document called `id`.
+    fn find_document(&self, id: &str) -> Result<usize> {
+        let place = self.first_document(id)?;
+        if place < self.meta().documents && self.document(place)?.document == id {
+            return Ok(place);
         }
         let ids: Vec<String> = self.extractions()?.into_iter().map(|document| document.document).collect();
         let near = nearest_names(id, ids.iter().map(String::as_str), 3);

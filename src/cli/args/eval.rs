@@ -20,7 +20,7 @@ const EVAL_AFTER_HELP: &str = "A benchmark is a folder with one of these:
 Systems: lakeward, its ablations (lakeward-no-join-rarity, …; `ablations` for all), and the plain baselines (`baselines` for all): \
 bm25, bm25-column, tf-idf, header-jaccard, header-value-jaccard, containment, folded-containment, any-order-containment, \
 header-containment, minhash-lsh, union-vectors. By task: lakeward:no-pagerank, :no-rerank, :no-resolution, :papers, :kats, \
-:kats-rerank, :alpha-0.75.";
+:kats-rerank, :alpha-0.75, :agent, :agent-0.";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = EVAL_AFTER_HELP)]
@@ -91,6 +91,13 @@ pub struct EvalCommand {
     /// Measure instead what the configured language model's order of candidates and its reading of requests are worth.
     #[arg(long, conflicts_with_all = ["system", "variant", "compare", "run_in", "run_out", "report", "per_query"])]
     pub voice: bool,
+    /// Measure instead what learning from sessions is worth: half of the requests in words are asked in simulated sessions, the
+    /// others tested.
+    #[arg(long, conflicts_with_all = ["system", "variant", "compare", "run_in", "run_out", "report", "per_query", "voice"])]
+    pub learning: bool,
+    /// How much tasks count there beside what the best table says of itself; as shipped by default.
+    #[arg(long, value_name = "WEIGHT", requires = "learning")]
+    pub task_weight: Option<f64>,
     /// Queries of each group that it is asked about.
     #[arg(long, default_value_t = 30, requires = "voice", value_parser = clap::value_parser!(u32).range(1..))]
     pub queries: u32,

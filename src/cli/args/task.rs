@@ -58,6 +58,8 @@ pub enum GraphWhat {
     },
     /// How much is in the graph.
     Stats,
+    /// What sessions have taught: which tables were accepted or used for which requests.
+    Learned(LearnedCommand),
     /// Say by which verdicts two names are one dataset, or why not.
     Why {
         /// A record or table by id or title, or a name as a paper has it.
@@ -78,5 +80,29 @@ pub enum GraphWhat {
         a: String,
         /// The other.
         b: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct LearnedCommand {
+    #[command(subcommand)]
+    pub what: LearnedWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LearnedWhat {
+    /// List it, oldest first.
+    List,
+    /// Forget it, in the graph, too.
+    Forget {
+        /// What was learned of this table.
+        #[arg(long, value_name = "ID")]
+        table: Option<String>,
+        /// What was learned of this request, as `list` shows it with `--json`.
+        #[arg(long, value_name = "TEXT")]
+        request: Option<String>,
+        /// All of it.
+        #[arg(long, conflicts_with_all = ["table", "request"])]
+        all: bool,
     },
 }

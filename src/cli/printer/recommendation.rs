@@ -1,6 +1,6 @@
 //! What people see of an answer: what was understood, the tables, the operations; and why.
 
-use super::{join_answer, list, out, right_align, search_answer, union_answer};
+use super::{join_answer, list, out, right_align, search_answer, task_path, union_answer};
 use crate::recommend::{Match, RankedOperation, RankedTable, Recommendation};
 use crate::request::{Label, OperationKind, Signals};
 use crate::session::transcript::understood;
@@ -123,6 +123,7 @@ pub fn why_table(number: usize, ranked: &RankedTable) {
         ("words and meaning", evidence.search.as_ref().map(search_answer)),
         ("shared keys", evidence.join.as_ref().map(join_answer)),
         ("like columns", evidence.union.as_ref().map(union_answer)),
+        ("tasks that it served", evidence.task.as_ref().map(|task| task_path::lines(&task.path))),
     ];
     for (name, lines) in parts {
         let Some(lines) = lines else { continue };

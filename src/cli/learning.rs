@@ -1,0 +1,32 @@
+//! `lakeward eval DIR --learning`
+
+use super::args::{Arguments, EvalCommand};
+use super::lake::built_in;
+use super::progress::Bar;
+use super::{Status, interrupt, printer};
+use crate::error::{Error, Result};
+use crate::eval::learning::{LearningOptions, measure};
+use crate::eval::{layout, systems::Systems};
+use crate::retrieve::RankingWeights;
+
+/// Measures what learning from simulated sessions is worth.
+pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
+    let weights = match &command.weights {
+        Some(path) => RankingWeights::load(path)?,
+        None => RankingWeights::shipped().clone(),
+    };
+    let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+    let bar = Bar::new(arguments.quiet)?;
+    let benchmark = command.form.apply(layout::read(&command.folder)?, scratch.path())?;
+    let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
+    let (over, _) = systems.index(&bar)?;
+    let options = LearningOptions { k: command.k as usize, seed: command.seed, weight: command.task_weight };
+    let report = measure(&benchmark, &over, &options, &interrupt::asked)?;
+    bar.finish();
+    if arguments.json {
+        printer::json(&report)?
+    } else {
+        printer::learning::report(&report)
+    }
+    Ok(Status::Done)
+}
