@@ -10,7 +10,8 @@ use super::{Status, lake, printer, progress};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::lakeward::Lakeward;
-use crate::papers::extract::run::{self, ExtractStats};
+use crate::llm::RunLimits;
+use crate::papers::extract::run::{self, ExtractOptions, ExtractStats};
 use crate::papers::extract::{KnownDatasets, KnownRecord};
 use crate::papers::extraction::Extraction;
 use crate::papers::{
@@ -63,7 +64,10 @@ pub fn run(arguments: &Arguments, command: &PapersCommand) -> Result<Status> {
         PapersWhat::Add { paths, again } => add_paths(arguments, &index, paths, *again),
         PapersWhat::List { containing } => list(arguments, &index, containing.as_deref()),
         PapersWhat::Show { id } => show(arguments, &index, id),
-        PapersWhat::Extract { again } => extract(arguments, &index, *again),
+        PapersWhat::Extract { again, rules, tokens, money } => {
+            let run = RunLimits { tokens: *tokens, money: *money };
+            extract(arguments, &index, (*again, *rules), run)
+        }
         PapersWhat::Remove { ids } => remove(arguments, &index, ids),
     }
 }
@@ -184,8 +188,11 @@ fn show(arguments: &Arguments, index: &Path, id: &str) -> Result<Status> {
 }
 
 /// Known are the tables and records of the index, where there is one.
-fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
-    let known = match Lakeward::open_at(lake::place(arguments, None)?) {
+fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), run: RunLimits) -> Result<Status> {
+    let place = lake::place(arguments, None)?;
+    let config = place.config()?;
+    let model = if rules { None } else { lake::model(arguments, &place, &config)? };
+    let known = match Lakeward::open_at(place) {
         Ok(lakeward) => known_names(lakeward.index())?,
         Err(Error::NoIndex { .. }) => KnownDatasets::default(),
         Err(error) => return Err(error),
@@ -193,8 +200,11 @@ fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
     if known.is_empty() && !arguments.quiet {
         printer::narrate("no name of a data set is known: the lake has no index (`lakeward index` makes it)");
     }
+    let model = model.as_ref().map(|model| model.extractor(config.llm.limits(), run));
+    let concurrency = config.llm.manners().concurrency;
     let progress = progress::Bar::new(arguments.quiet)?;
-    let extracted = run::extract_all(index, &known, again, &progress);
+    let options = ExtractOptions { again, rules, model: model.as_ref(), concurrency };
+    let extracted = run::extract_all(index, &known, &options, &progress);
     progress.finish();
     let stats = extracted?;
     let status = match &stats {
@@ -203,6 +213,13 @@ fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
         ExtractStats { problems, .. } if !problems.is_empty() => Status::InPart,
         _ => Status::Done,
     };
+    if let Some(trouble) = stats.trouble.as_ref().filter(|_| !arguments.quiet) {
+        let count = counted(stats.by_rules_instead, "document");
+        printer::narrate(&shown(
+            &format!("the model failed for {count}, where the rules' result stands: {trouble}"),
+            300,
+        ));
+    }
     if arguments.json {
         printer::json(&stats)?;
         return Ok(status);
@@ -244,6 +261,16 @@ fn extracted_summary(stats: &ExtractStats) {
         counted(stats.datasets, "data set"),
         stats.elapsed_ms / 1000.0
     ));
+    if stats.by_model + stats.by_rules_instead > 0 {
+        printer::safe_line(&format!(
+            "  {} by {}, {} by rules instead; {}, {}",
+            stats.by_model,
+            stats.extractor,
+            stats.by_rules_instead,
+            counted(stats.calls, "call"),
+            counted(stats.tokens, "token")
+        ));
+    }
     printer::safe_line(&format!("  {}", stats.path.display()));
 }
 
