@@ -8,16 +8,16 @@ use serde::Serialize;
 use super::args::{Arguments, PapersCommand, PapersWhat};
 use super::{Status, lake, printer, progress};
 use crate::error::{Error, Result};
-use crate::index::LakeIndex;
 use crate::lakeward::Lakeward;
 use crate::llm::RunLimits;
+use crate::papers::extract::KnownDatasets;
 use crate::papers::extract::run::{self, ExtractOptions, ExtractStats};
-use crate::papers::extract::{KnownDatasets, KnownRecord};
 use crate::papers::extraction::Extraction;
 use crate::papers::{
     AddOptions, AddStats, Document, DocumentEntry, FileFault, FileRecord, FileStatus, PdfReader, Store, add, isolated,
 };
-use crate::task_graph::DatasetRecord;
+use crate::task_graph::verdicts::Verdicts;
+use crate::task_graph::{DatasetRecord, known_datasets};
 use crate::text::{counted, shown};
 
 /// What `papers list --json` prints.
@@ -193,7 +193,7 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
     let config = place.config()?;
     let model = if rules { None } else { lake::model(arguments, &place, &config)? };
     let known = match Lakeward::open_at(place) {
-        Ok(lakeward) => known_names(lakeward.index())?,
+        Ok(lakeward) => known_names(&lakeward)?,
         Err(Error::NoIndex { .. }) => KnownDatasets::default(),
         Err(error) => return Err(error),
     };
@@ -231,15 +231,10 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
     Ok(status)
 }
 
-fn known_names(index: &LakeIndex) -> Result<KnownDatasets> {
-    let records = DatasetRecord::all(index)?;
-    let texts: Vec<String> = records.iter().map(DatasetRecord::text).collect();
-    let known = records.iter().zip(&texts).map(|(record, text)| KnownRecord {
-        id: &record.id,
-        title: &record.title,
-        description: text.strip_prefix(record.title.as_str()).unwrap_or(text),
-    });
-    Ok(KnownDatasets::new(known, std::iter::empty()))
+/// Titles of tables and records, and the names that the user or a model has joined with them.
+fn known_names(lakeward: &Lakeward) -> Result<KnownDatasets> {
+    let verdicts = Verdicts::read(&lakeward.task_graph_folder())?;
+    Ok(known_datasets(&DatasetRecord::all(lakeward.index())?, &verdicts))
 }
 
 fn extracted_summary(stats: &ExtractStats) {

@@ -68,7 +68,9 @@ impl Excerpt {
             false => all().take(FIRST_SENTENCES).collect(),
         };
         for number in first {
-            if taken.bytes > ABSTRACT_BYTES {
+            // Half of what is told is left to the rest of the document.
+            let is_enough = taken.bytes > ABSTRACT_BYTES.min(size.bytes / 2);
+            if is_enough || taken.sentences.len() > size.sentences / 2 {
                 break;
             }
             taken.take(lines, number);
