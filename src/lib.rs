@@ -48,8 +48,8 @@ pub mod papers;
 
 pub mod index;
 
-pub mod intent;
 pub mod cite;
+pub mod intent;
 
 pub mod retrieve;
 

@@ -12,8 +12,9 @@ use super::search::{Document, Listed, show_lists, status_of};
 use super::{Status, learned, printer};
 use crate::cite::without_identifiers;
 use crate::error::{Error, Result};
-use crate::lakeward::Lakeward;
+use crate::lakeward::{Lakeward, ModelOrder, TaskFound};
 use crate::llm::{LanguageModel, Limits};
+use crate::papers::extract::run;
 use crate::papers::extraction::{Extraction, read_extractions};
 use crate::task_graph::resolution::Judge;
 use crate::task_graph::verdicts::{Decision, Named, Verdict, Verdicts};
@@ -37,7 +38,10 @@ pub struct GraphReport {
 
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
-    let lakeward = lake::open(arguments)?;
+    let is_published = command.seeds.is_some() || command.no_rerank;
+    // A comparison with what was published has no model in it.
+    let lakeward = if is_published { lake::open(arguments)? } else { lake::open_with_model(arguments)? };
+    let graph = lakeward.task_graph()?;
     let text = command.text.join(" ");
     let started = Instant::now();
     let shipped = TaskSearchOptions::new(command.answers.k as usize);
@@ -51,14 +55,19 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         exclude: left_out(&lakeward, &graph, &command.exclude)?,
         ..shipped
     };
-    let answers = lakeward.task(&text, &options)?;
+    let TaskFound { answers, order } = lakeward.datasets_for(&graph, &text, &options)?;
     tell_of_trouble(lakeward.embedder());
+    if let Some(trouble) = order.as_ref().and_then(|order| order.trouble.as_ref()) {
+        printer::note(&format!(
+            "in computed order: the language model did not help with ordering the datasets: {trouble}"
+        ));
+    }
     let status = status_of(&answers);
-    let document = Document::new(text, answers, started);
+    let document = TaskDocument { found: Document::new(text, answers, started), order };
     if arguments.json {
         printer::json(&document)?;
     } else {
-        show_lists(arguments, &command.answers, &document, explained);
+        show_lists(arguments, &command.answers, &document.found, explained);
     }
     Ok(status)
 }
@@ -72,8 +81,21 @@ fn left_out(lakeward: &Lakeward, graph: &TaskGraph, exclude: &[String]) -> Resul
     Ok(all)
 }
 
+/// What `--json` prints for a search.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskDocument {
+    /// The answers.
+    #[serde(flatten)]
+    pub found: Document<TaskAnswer>,
+    /// What the language model did to their order, where one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<ModelOrder>,
+}
+
 impl Listed for TaskAnswer {
     const NEXT: &'static str = "`--explain` shows the way to each: task, paper, sentence, tables";
+    const WHAT: &'static str = "dataset";
+    const HAS_ROWS: bool = false;
 
     fn table(&self) -> &str {
         &self.dataset
@@ -97,7 +119,7 @@ fn explained(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
-        (false, _) => lines.push(line("tables of the lake", &answer.tables.join(", "))),
+        (false, _) => lines.push(format!("tables of the lake: {}", shown(&answer.tables.join(", "), 600))),
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
         (true, false) => lines.push("only papers name it; it is not in the lake".into()),
     }
@@ -113,9 +135,15 @@ fn explained(answer: &TaskAnswer) -> Vec<String> {
 /// `lakeward graph …`
 pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
     match &command.what {
-        GraphWhat::Build { papers, anew, no_resolution, calls } => {
+        GraphWhat::Build { papers, no_extractions, anew, no_resolution, calls } => {
             let lakeward = lake::open_with_model(arguments)?;
-            let (documents, in_part) = documents(&lakeward, papers, *anew)?;
+            let mut files = papers.clone();
+            let own = run::path_of(&lakeward.place().index);
+            if !no_extractions && own.is_file() {
+                // What is named counts after what is there by default: a later document replaces an earlier one.
+                files.insert(0, own);
+            }
+            let (documents, in_part) = documents(&lakeward, &files, *anew)?;
             build(arguments, &lakeward, &documents, (*no_resolution, *calls))?;
             Ok(if in_part { Status::InPart } else { Status::Done })
         }
@@ -130,6 +158,10 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
 /// Documents of the graph that is there and of files, and whether lines were left out.
 fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec<Extraction>, bool)> {
     let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
+        _ if anew && papers.is_empty() => {
+            let what = "`--anew` forgets all papers, and there are no others: none were named, and `papers extract` found none";
+            return Err(Error::Usage(what.into()));
+        }
         _ if anew => Vec::new(),
         Ok(graph) => graph.extractions()?,
         Err(Error::NoTaskGraph { path }) if papers.is_empty() && !has_learned(lakeward)? => {

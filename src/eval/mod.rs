@@ -28,6 +28,7 @@ pub mod subset;
 pub mod system;
 pub mod systems;
 pub mod task_agent;
+pub mod task_report;
 pub mod task_search;
 pub mod tune;
 pub mod variant;

@@ -66,7 +66,7 @@ impl System for TaskAgent<'_> {
             }
             agent.with_tasks(&source).turn(&mut session, &request)?
         };
-        Ok(answer.tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
+        Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
     }
 
     fn answers(&self, query: &BenchQuery) -> bool {

@@ -8,6 +8,7 @@ mod kept;
 mod learning;
 mod model;
 mod place;
+mod task;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,12 +32,13 @@ use crate::session::{Session, SessionStore};
 use crate::task_graph::learned::is_learned;
 use crate::task_graph::resolution::Judge;
 use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
-use crate::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
+use crate::task_graph::TaskGraph;
 
 pub use kept::Kept;
 pub use learning::documents as learned_documents;
 pub use model::{Model, RUNS, said};
 pub use place::{INDEX_FOLDER, Place, built_in};
+pub use task::{ModelOrder, TaskFound};
 
 /// A lake with one snapshot of its index. Cheap to share: clone it.
 #[derive(Clone)]
@@ -196,20 +198,6 @@ impl Lakeward {
     /// Those of [`resolve`].
     pub fn resolve(&self, identifier: &str) -> Result<Resolution> {
         resolve(&self.index, &self.place.lake, identifier)
-    }
-
-    /// The datasets that serve a task told in `text` best, by the graph of tasks.
-    ///
-    /// # Errors
-    /// Those of [`Lakeward::task_graph`] and of [`TaskGraph::search`].
-    pub fn task(&self, text: &str, options: &TaskSearchOptions) -> Result<Checked<Vec<TaskAnswer>>> {
-        let answers = self.task_graph()?.search(self.embedder(), text, options)?;
-        let mut answers = self.gate().admit(answers)?.into_inner();
-        for answer in &mut answers {
-            let Some(table) = self.index.get(&answer.dataset)?.filter(|_| answer.in_index) else { continue };
-            answer.citation = Some(self.index.segment(table.segment)?.catalog.citation(table.table)?.into_owned());
-        }
-        self.gate().admit(answers)
     }
 
     /// The folder of the task graph.

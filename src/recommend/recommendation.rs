@@ -8,8 +8,8 @@ use crate::cite::{Gate, NamesTables};
 use crate::error::Result;
 use crate::request::{Input, Operation, OperationKind, Signals};
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
-use crate::text::counted;
 use crate::task_graph::TaskPath;
+use crate::text::counted;
 
 /// The answer to one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

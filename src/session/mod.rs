@@ -8,15 +8,15 @@ mod check;
 mod compress;
 mod document;
 mod layout;
-mod memory;
 pub mod learned;
+mod memory;
 mod state;
 mod store;
 pub mod transcript;
 
 pub use compress::{GREATEST_RECOMMENDATION, GREATEST_TURNS};
 pub use document::{Choice, Session, Step, StepInput, Turn, VERSION, schema};
-pub use memory::{Memory, Retrieval};
 pub use learned::{LearnedStore, LearnedUse};
+pub use memory::{Memory, Retrieval};
 pub use state::NewStep;
 pub use store::{GREATEST_FILE, SessionState, SessionStore, SessionSummary, check_name};

@@ -26,6 +26,9 @@ pub struct TaskAnswer {
     pub citation: Option<String>,
     /// What it is called.
     pub title: String,
+    /// How it is described, cut; empty where nobody says anything.
+    #[serde(default)]
+    pub description: String,
     /// Greater is better; comparable within one answer only.
     pub score: f64,
     /// What the score is the sum of.
@@ -216,6 +219,7 @@ impl TaskGraph {
             dataset: node.id,
             citation: None,
             title: node.title,
+            description: node.described,
             score: parts.score,
             parts: TaskScore {
                 tasks: parts.gate * parts.tasks,

@@ -3,6 +3,7 @@
 
 mod answers;
 mod dialects;
+mod documents;
 mod embeddings;
 mod failures;
 mod privacy;

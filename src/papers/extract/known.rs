@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cues::is_dataset_word;
 use super::gazetteer::{Gazetteer, key};
+use super::patterns;
 
 /// Shorter names, in letters and digits, say too little.
 const LEAST_LETTERS: usize = 3;
@@ -68,6 +69,11 @@ impl KnownDatasets {
             known.add(record.title, record.title, record.id, &mut by_key);
             if let Some(bare) = without_parentheses(record.title) {
                 known.add(&bare, record.title, record.id, &mut by_key);
+            }
+            if std::env::var_os("LW_SHORT").is_some() {
+                for (short, _) in patterns::short_forms(record.title) {
+                    known.add(short, record.title, record.id, &mut by_key);
+                }
             }
         }
         for (alias, title) in aliases {

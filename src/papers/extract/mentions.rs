@@ -326,8 +326,16 @@ fn editions(line: &str, known: &KnownDatasets, pair: Option<(&str, &str)>) -> Ve
             let name = format!("{base} {year}");
             let span = (hit.start, end);
             let record = known.named(&name).filter(|found| found.record.is_some());
-            let here = languages::pairs(line);
-            let is_translation = known.is_ordinary("translation") && pair.is_some();
+            let how = std::env::var("LW_LANG").unwrap_or_default();
+            let mut here = languages::pairs(line);
+            let mut is_translation = known.is_ordinary("translation") && pair.is_some();
+            if how == "none" || how.contains("record") && record.is_some() {
+                here.clear();
+                is_translation = false;
+            }
+            if how.contains("here") {
+                is_translation = false;
+            }
             let pairs: Vec<(&str, &str)> = match (here.is_empty(), is_translation) {
                 (false, _) => here,
                 (true, true) => pair.into_iter().collect(),
