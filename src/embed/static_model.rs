@@ -150,6 +150,14 @@ impl StaticModel {
         add_row(acc, row, factor);
     }
 
+    /// The vector of a token but for its scale: signed bytes, [`Embedder::dims`] of them.
+    ///
+    /// Panics when the id is not this model's.
+    pub fn row(&self, token: TokenId) -> &'static [i8] {
+        let at = token.0 as usize;
+        bytemuck::cast_slice(&self.rows[at * self.dims..(at + 1) * self.dims])
+    }
+
     /// The learned weight of a token: the length of its vector, 0 or more, about 1 for an ordinary word.
     ///
     /// Panics when the id is not this model's.

@@ -15,11 +15,12 @@ use super::lsh::LshIndex;
 use super::manifest::Manifest;
 use super::postings::Postings;
 use super::segment::SegmentFile;
+use super::tokens::{PieceRarity, Tokens};
 use super::vectors::VectorSet;
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
-    JOIN_VERSION, TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
-    WORDS_FILE,
+    JOIN_VERSION, TITLE_VECTORS, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND,
+    VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -66,6 +67,8 @@ pub struct Segment {
     pub title_vectors: VectorSet,
     /// What its tables and records can be asked for by field.
     pub facets: Facets,
+    /// The word pieces of its titles and bodies.
+    pub tokens: Tokens,
     removed: HashSet<u32>,
 }
 
@@ -92,6 +95,7 @@ pub struct LakeIndex {
     lexical: LexicalIndex,
     entries: Entries,
     facets: OnceLock<FacetIndex>,
+    piece_rarity: OnceLock<PieceRarity>,
 }
 
 impl LakeIndex {
@@ -140,10 +144,11 @@ impl LakeIndex {
                 topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
                 title_vectors: VectorSet::open(&vectors, TITLE_VECTORS)?,
                 facets: Facets::open(&path.join(FACETS_FILE))?,
+                tokens: Tokens::open(&path.join(TOKENS_FILE))?,
                 removed: entry.removed.iter().copied().collect(),
             };
-            let tables = [segment.catalog.len(), segment.facets.tables()];
-            if tables != [entry.tables as usize; 2] || segment.columns.len() != entry.columns as usize {
+            let tables = [segment.catalog.len(), segment.facets.tables(), segment.tokens.tables()];
+            if tables != [entry.tables as usize; 3] || segment.columns.len() != entry.columns as usize {
                 return Err(Error::damaged(
                     &path,
                     "it holds another number of tables or columns than the manifest says",
@@ -160,6 +165,7 @@ impl LakeIndex {
             lexical,
             entries: Entries::default(),
             facets: OnceLock::new(),
+            piece_rarity: OnceLock::new(),
         })
     }
 
@@ -193,6 +199,18 @@ impl LakeIndex {
         }
         let read = FacetIndex::new(&self.segments)?;
         Ok(self.facets.get_or_init(|| read))
+    }
+
+    /// How rare each word piece is in the lake; read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn piece_rarity(&self) -> Result<&PieceRarity> {
+        if let Some(rarity) = self.piece_rarity.get() {
+            return Ok(rarity);
+        }
+        let read = PieceRarity::new(&self.segments)?;
+        Ok(self.piece_rarity.get_or_init(|| read))
     }
 
     /// The segment of a reference.

@@ -17,11 +17,12 @@ use super::open::Segment;
 use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
 use super::table_draft::TableDraft;
+use super::tokens::TokenWriter;
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
-    JOIN_VERSION, TITLE_VECTORS, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION,
-    WORDS_FILE,
+    JOIN_VERSION, TITLE_VECTORS, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND,
+    VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result};
 
@@ -38,6 +39,7 @@ pub struct SegmentBuilder {
     columns: ColumnsWriter,
     headers: HeaderKeys,
     facets: FacetWriter,
+    tokens: TokenWriter,
     lexical: LexicalBuilder,
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
@@ -63,6 +65,7 @@ impl SegmentBuilder {
             columns: ColumnsWriter::default(),
             headers: HeaderKeys::default(),
             facets: FacetWriter::default(),
+            tokens: TokenWriter::default(),
             lexical: LexicalBuilder::new(&folder.join(SCRATCH_FOLDER), LEXICAL_MEMORY_BYTES),
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
@@ -88,6 +91,7 @@ impl SegmentBuilder {
         self.columns.append(&draft.columns, table);
         self.headers.append(&draft.headers, first);
         self.facets.push(&draft.facets);
+        self.tokens.push(&draft.tokens);
         self.column_vectors.append(&draft.column_vectors)?;
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
@@ -109,6 +113,7 @@ impl SegmentBuilder {
             self.column_vectors.push_stored(&from.column_vectors, stored)?;
         }
         self.facets.push_stored(&from.facets, table)?;
+        self.tokens.push_stored(&from.tokens, table)?;
         self.content_vectors.push_stored(&from.content_vectors, table)?;
         self.topic_vectors.push_stored(&from.topic_vectors, table)?;
         self.title_vectors.push_stored(&from.title_vectors, table)?;
@@ -168,6 +173,10 @@ impl SegmentBuilder {
                 let facets = self.facets.finish(&folder.join(FACETS_FILE))?;
                 Ok(note(FACETS_FILE, facets, BuildStep::FacetsWritten, observer))
             });
+            let tokens = scope.spawn(|| {
+                let tokens = self.tokens.finish(&folder.join(TOKENS_FILE))?;
+                Ok(note(TOKENS_FILE, tokens, BuildStep::TokensWritten, observer))
+            });
             let columns = scope.spawn(|| {
                 let columns = self.columns.finish(&folder.join(COLUMNS_FILE))?;
                 Ok(note(COLUMNS_FILE, columns, BuildStep::ColumnsWritten, observer))
@@ -183,7 +192,7 @@ impl SegmentBuilder {
             let joined = |thread: ScopedJoinHandle<'_, Result<FileEntry>>| {
                 thread.join().map_err(|_| Error::Internal("a writer of the index panicked".into()))?
             };
-            [words, catalog, facets, vectors, join, columns].map(joined)
+            [words, catalog, facets, tokens, vectors, join, columns].map(joined)
         });
         let files = written.into_iter().collect::<Result<Vec<FileEntry>>>()?;
         sync_folder(&self.folder)?;

@@ -9,6 +9,7 @@ use super::encode::{self, TableVectors};
 use super::facets::TableFacets;
 use super::keys::HeaderKeys;
 use super::lexical::LexicalDocument;
+use super::tokens::TableTokens;
 use super::vectors::VectorSetBuilder;
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -49,6 +50,8 @@ pub struct TableDraft {
     pub(super) title: Vec<f32>,
     /// What it can be asked for by field.
     pub(super) facets: TableFacets,
+    /// What it is compared with a request by, piece by piece.
+    pub(super) tokens: TableTokens,
     /// What the word index gets.
     pub(super) words: Words,
 }
@@ -89,6 +92,7 @@ impl TableDraft {
         let words = Words::of(&entry, sketches);
         Ok(TableDraft {
             facets: TableFacets::of(&entry),
+            tokens: TableTokens::of(&entry, sketches),
             entry: catalog::written(&entry)?,
             id: entry.id,
             stamp,

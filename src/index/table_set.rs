@@ -55,6 +55,13 @@ impl TableSet {
         }
     }
 
+    /// Takes out the table at `place`.
+    pub fn remove_place(&mut self, place: usize) {
+        if let Some(word) = self.bits.get_mut(place / 64) {
+            *word &= !(1 << (place % 64));
+        }
+    }
+
     /// Whether a table is in it.
     #[inline]
     pub fn contains(&self, table: TableRef) -> bool {
@@ -85,6 +92,11 @@ impl TableSet {
     /// Keeps what is in `other` too, a set of the same snapshot.
     pub fn intersect(&mut self, other: &TableSet) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word &= other);
+    }
+
+    /// Takes out all of `other`, a set of the same snapshot.
+    pub fn subtract(&mut self, other: &TableSet) {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word &= !other);
     }
 
     /// Adds all of `other`, a set of the same snapshot.

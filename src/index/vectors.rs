@@ -153,6 +153,11 @@ impl VectorSetBuilder {
     }
 }
 
+/// Sum of the products of two rows of as many bytes; of longer ones the rest is left out.
+pub fn byte_dot(left: &[i8], right: &[i8]) -> i32 {
+    dot::rows(left, right)
+}
+
 /// A query made ready once for many comparisons: 16-bit integers.
 #[derive(Debug)]
 pub struct PreparedQuery {

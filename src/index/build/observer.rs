@@ -7,8 +7,10 @@ pub enum BuildStep {
     WordsWritten,
     /// Its catalogue.
     CatalogWritten,
-    /// The facets of a segment are on the disk.
+    /// Its facets.
     FacetsWritten,
+    /// Its word pieces.
+    TokensWritten,
     /// Its vectors.
     VectorsWritten,
     /// Its inverted lists and LSH trees.
@@ -25,10 +27,11 @@ pub enum BuildStep {
 
 impl BuildStep {
     /// All of them.
-    pub const ALL: [BuildStep; 9] = [
+    pub const ALL: [BuildStep; 10] = [
         BuildStep::WordsWritten,
         BuildStep::CatalogWritten,
         BuildStep::FacetsWritten,
+        BuildStep::TokensWritten,
         BuildStep::VectorsWritten,
         BuildStep::JoinWritten,
         BuildStep::ColumnsWritten,

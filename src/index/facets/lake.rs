@@ -25,10 +25,12 @@ struct List {
 struct Lists {
     lists: Vec<List>,
     tables: u32,
+    /// Whether it tells records apart: that under one of its fields there are other values, too.
+    tells: bool,
 }
 
-/// Which values the records and tables of a lake have in which role; the names of fields are forgotten. A field of which all
-/// have the same value tells none of them apart and is left out.
+/// Which values the records and tables of a lake have in which role; the names of fields are forgotten. A value that is the only
+/// one of its field tells no record from another: it can be asked for, and is not among the [`values`](FacetIndex::values).
 #[derive(Debug)]
 pub struct FacetIndex {
     roles: BTreeMap<Role, HashMap<Box<str>, Lists>>,
@@ -90,18 +92,17 @@ impl FacetIndex {
         index.has_years = index.any_years(segments)?;
         let mut shared: BTreeSet<(Role, &str)> = BTreeSet::new();
         for (field, values) in fields {
-            if values.len() < 2 {
-                continue;
-            }
+            let tells = values.len() > 1;
             let role = Role::of_field(field);
             let of_role = index.roles.entry(role.clone()).or_default();
             for (value, lists) in values {
                 match of_role.get_mut(value) {
                     Some(known) => {
                         known.lists.extend(lists.lists);
+                        known.tells |= tells;
                         shared.insert((role.clone(), value));
                     }
-                    None => _ = of_role.insert(value.into(), lists),
+                    None => _ = of_role.insert(value.into(), Lists { tells, ..lists }),
                 }
             }
         }
@@ -130,13 +131,15 @@ impl FacetIndex {
 
     /// Every role with how many values it has, by role.
     pub fn roles(&self) -> impl Iterator<Item = (&Role, usize)> {
-        self.roles.iter().map(|(role, values)| (role, values.len()))
+        let counted = |values: &HashMap<Box<str>, Lists>| values.values().filter(|lists| lists.tells).count();
+        self.roles.iter().map(move |(role, values)| (role, counted(values))).filter(|(_, count)| *count > 0)
     }
 
     /// Every value with how many tables and records have it, by role and value.
     pub fn values(&self) -> impl Iterator<Item = (&Role, &str, u32)> {
         self.roles.iter().flat_map(|(role, values)| {
-            let mut sorted: Vec<(&str, u32)> = values.iter().map(|(value, lists)| (&**value, lists.tables)).collect();
+            let telling = values.iter().filter(|(_, lists)| lists.tells);
+            let mut sorted: Vec<(&str, u32)> = telling.map(|(value, lists)| (&**value, lists.tables)).collect();
             sorted.sort_unstable();
             sorted.into_iter().map(move |(value, tables)| (role, value, tables))
         })

@@ -13,6 +13,7 @@
 //! Reading order: [`LexicalDocument`] → [`LexicalBuilder`] → [`LexicalIndex`] → [`LexicalQuery`], which says of chosen tables what
 //! they have of a text.
 
+mod among;
 mod analysis;
 mod build;
 mod evidence;
@@ -30,6 +31,7 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
+pub use among::WordScore;
 pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
 pub use evidence::{LexicalEvidence, LexicalQuery, TypedWord};
 pub use field::{Boosts, LexicalField};

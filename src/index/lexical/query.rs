@@ -60,6 +60,29 @@ impl Query {
         if query.terms.is_empty() { Query::from_words(text.split_whitespace().map(|word| (word, 1.0))) } else { query }
     }
 
+    /// The words of weighted texts, each once, with the greatest weight of the texts that say it.
+    pub fn from_texts(texts: &[(&str, f32)]) -> Self {
+        let mut query = Query::default();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (text, weight) in texts.iter().filter(|(_, weight)| *weight > 0.0 && weight.is_finite()) {
+            for term in Query::from_text(text).terms {
+                match known.get(&term.term) {
+                    Some(at) => {
+                        let said: &mut QueryTerm = &mut query.terms[*at];
+                        said.weight = said.weight.max(*weight);
+                        said.part &= term.part;
+                    }
+                    None if query.terms.len() < MOST_TERMS => {
+                        known.insert(term.term.clone(), query.terms.len());
+                        query.terms.push(QueryTerm { weight: *weight, word: 0, ..term });
+                    }
+                    None => {}
+                }
+            }
+        }
+        query
+    }
+
     /// Words with weights; a weight that is not positive and finite leaves its word out. Nothing is a stop word here.
     pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, f32)>) -> Self {
         Query::from_sequence(words.into_iter().map(|(word, weight)| (word, weight, false)))

@@ -36,6 +36,11 @@ pub(super) struct Weights {
 
 impl Weights {
     pub fn new(segments: &[OpenSegment], boosts: Boosts) -> Self {
+        Self::with_length(segments, boosts, B)
+    }
+
+    /// With another strength of length normalisation, 0..=1.
+    pub fn with_length(segments: &[OpenSegment], boosts: Boosts, b: f32) -> Self {
         let tables: u64 = segments.iter().map(|segment| u64::from(segment.documents)).sum();
         let mut norms = Box::new([[0.0; 256]; FIELD_COUNT]);
         for field in LexicalField::ALL {
@@ -43,18 +48,23 @@ impl Weights {
             let average = (words as f32 / tables.max(1) as f32).max(f32::MIN_POSITIVE);
             for (id, norm) in norms[field as usize].iter_mut().enumerate() {
                 let length = FieldNormReader::id_to_fieldnorm(id as u8) as f32;
-                *norm = boosts.of(field) / (1.0 - B + B * length / average);
+                *norm = boosts.of(field) / (1.0 - b + b * length / average);
             }
         }
         Weights { boosts, norms, tables }
     }
 
     /// The indices of the fields in which `term` is looked for.
-    fn fields_of(&self, term: &QueryTerm) -> impl Iterator<Item = LexicalField> {
+    pub fn fields_of(&self, term: &QueryTerm) -> impl Iterator<Item = LexicalField> {
         let part = term.part;
         LexicalField::ALL
             .into_iter()
             .filter(move |field| self.boosts.of(*field) > 0.0 && (!part || field.takes_parts()))
+    }
+
+    /// For each length id of a field: boost / (1 − b + b · l / L).
+    pub fn norms_of(&self, field: LexicalField) -> &[f32; 256] {
+        &self.norms[field as usize]
     }
 
     /// How rare a term is that so many tables have; above 0.

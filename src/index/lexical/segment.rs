@@ -111,6 +111,32 @@ impl OpenSegment {
         })
     }
 
+    /// Calls `each` with those of `wanted` (ascending) that have `term`, with its frequency there and the length norms of the
+    /// field; blocks without any are skipped.
+    pub fn for_each_of(
+        &self,
+        field: usize,
+        term: &Term,
+        wanted: &[DocId],
+        mut each: impl FnMut(DocId, u32, &FieldNormReader),
+    ) -> Result<()> {
+        let Some(readers) = &self.readers else { return Ok(()) };
+        guarded(&self.path, || {
+            let Some(mut postings) = readers.text[field].read_block_postings(term, IndexRecordOption::WithFreqs)?
+            else {
+                return Ok(());
+            };
+            for &document in wanted {
+                let at = postings.seek(document);
+                if postings.docs().get(at) == Some(&document) {
+                    let frequency = postings.freqs().get(at).copied().unwrap_or(1);
+                    each(document, frequency, &readers.norms[field]);
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// How many documents have `term`.
     pub fn documents_with(&self, field: usize, term: &Term) -> Result<u64> {
         let Some(readers) = &self.readers else { return Ok(0) };
