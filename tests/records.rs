@@ -130,7 +130,7 @@ fn soft(demand: Demand) -> Demand {
 /// Each answer with the roles it violates: `rents`, `wages -place`.
 fn asked(index: &LakeIndex, text: &str, demands: &[Demand], refused: &[Demand], k: usize, route: Route) -> Vec<String> {
     let texts = [(text.to_string(), 1.0)];
-    let query = RecordQuery { texts: &texts, demands, refused, k, exclude: &[], route };
+    let query = RecordQuery { texts: &texts, demands, refused, k, exclude: &[], among: None, route };
     let found = records::search(index, StaticModel::builtin(), &query).expect("answers");
     let shown = |answer: &records::RecordAnswer| {
         answer.relaxed.iter().fold(answer.table.clone(), |text, role| format!("{text} -{role}"))
@@ -167,7 +167,7 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
 }
 
 fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
-    RecordQuery { texts: &[], demands, refused: &[], k: 10, exclude: &[], route: Route::Auto }
+    RecordQuery { texts: &[], demands, refused: &[], k: 10, exclude: &[], among: None, route: Route::Auto }
 }
 
 #[test]

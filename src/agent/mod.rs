@@ -13,9 +13,11 @@ mod tables;
 mod task;
 pub mod trace;
 mod turn;
+mod wanted;
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,7 @@ use config::Config;
 use model::ModelAccess;
 pub use task::TaskSource;
 use trace::Provenance;
+pub use wanted::CatalogueWords;
 
 /// What a turn is asked with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +44,7 @@ pub struct Request {
     pub table: Option<String>,
     /// Its key column, where one is meant.
     pub column: Option<String>,
-    /// Tables to recommend.
+    /// Tables to recommend; 0: as many as the conversation asked for, else 3 records or 10 tables.
     pub k: usize,
 }
 
@@ -63,6 +66,8 @@ pub struct Agent<'a> {
     runs: Option<RunCache>,
     /// The questions of tables, opened when they are first needed.
     questions: OnceCell<Option<QuestionIndex>>,
+    /// The words of the catalogue, read when they are first needed.
+    words: Arc<CatalogueWords>,
     /// The lake's task graph.
     tasks: Option<&'a TaskSource>,
     /// The turn that is answered again as it was.
@@ -90,6 +95,7 @@ impl<'a> Agent<'a> {
             model: None,
             runs: None,
             questions: OnceCell::new(),
+            words: Arc::default(),
             tasks: None,
             replayed: None,
         }
@@ -103,6 +109,11 @@ impl<'a> Agent<'a> {
     /// The same agent, keeping what it plans, finds and judges in `folder`, by plan and state of the index.
     pub fn with_runs_kept(self, folder: &Path) -> Self {
         Self { runs: Some(RunCache::new(folder)), ..self }
+    }
+
+    /// The same agent, sharing the words of the catalogue with others over the same snapshot.
+    pub fn with_words(self, words: Arc<CatalogueWords>) -> Self {
+        Self { words, ..self }
     }
 
     /// The same agent, also asking which tables served tasks like the request.

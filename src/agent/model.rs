@@ -6,11 +6,17 @@ use serde_json::{Value, json};
 
 use crate::agentic::card::Card;
 use crate::agentic::listwise::{self, Asked, Order};
+use crate::intent::{Fact, Reader, TurnReading};
+use crate::lake::facet::Role;
 use crate::llm::{AnswerCache, AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
 use crate::recommend::Question;
-use crate::request::{Intention, Label, OperationKind, Ranked};
+use crate::request::{Demand, Intention, Label, OperationKind, Ranked};
 use crate::retrieve::QueryTable;
 
+/// The role of years.
+const PERIOD: &str = "period";
+/// What a request may want besides a value of the catalogue.
+const OTHER_ELEMENTS: [&str; 4] = ["task", "modality", "annotation", "measure"];
 /// Columns of the table at hand that a model is told of.
 const COLUMNS: usize = 30;
 /// Characters of a request that it is told.
@@ -59,6 +65,92 @@ pub fn signals(model: &LanguageModel<'_>, text: &str, earlier: &[&str]) -> Optio
         Ok((label::<OperationKind>(&read.operation)?, label::<Intention>(&read.intention)?))
     });
     read.ok()
+}
+
+/// What a model finds a request to want of the catalogue besides what the rules read: each element in words of the request, in
+/// a value that the catalogue has, and in a respect of which the rules found nothing. Only inferred: it leaves nothing out.
+pub fn elements(
+    model: &LanguageModel<'_>,
+    text: &str,
+    earlier: &[&str],
+    reader: &Reader<'_>,
+    read: &TurnReading,
+) -> Vec<Fact> {
+    const MOST: usize = 8;
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Element {
+        about: String,
+        words: String,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Elements {
+        elements: Vec<Element>,
+    }
+    // Fields that the publishers named themselves stay out: their names are text of the catalogue.
+    let roles = reader.vocabulary().roles().filter(|role| !matches!(role, Role::Other(_))).map(Role::name);
+    let period = reader.vocabulary().has_years().then_some(PERIOD);
+    let abouts: Vec<&str> = roles.chain(period).chain(OTHER_ELEMENTS).collect();
+    let cut = |text: &str, most| crate::llm::quote::clean(text, most);
+    let values = [
+        ("conversation", json!(earlier.iter().map(|text| cut(text, EARLIER)).collect::<Vec<_>>())),
+        ("abouts", json!(abouts)),
+        ("request", json!(cut(text, REQUEST))),
+    ];
+    let element = json!({
+        "type": "object",
+        "properties": {"about": {"type": "string", "enum": abouts}, "words": {"type": "string"}},
+        "required": ["about", "words"],
+        "additionalProperties": false,
+    });
+    let schema = json!({
+        "type": "object",
+        "properties": {"elements": {"type": "array", "items": element, "maxItems": MOST}},
+        "required": ["elements"],
+        "additionalProperties": false,
+    });
+    let shape = AnswerShape { name: "intent", schema, max_tokens: 300 };
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let answered = model.ask(PromptUse::Intent, &values, shape, |answer: Elements| {
+        for element in &answer.elements {
+            let words = element.words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            if words.is_empty() || !said.contains(&words) {
+                return Err(Refusal::new("an element has words that the request does not have"));
+            }
+            if !abouts.contains(&element.about.as_str()) {
+                let valid = abouts.iter().map(|about| about.to_string()).collect();
+                return Err(Refusal { problem: "an element is about something else".into(), valid });
+            }
+        }
+        Ok(answer.elements)
+    });
+    let known = |role: &Role| {
+        read.facts.iter().any(|fact| match fact {
+            Fact::Demanded { demand, .. } | Fact::Refused(demand) => demand.role == *role,
+            Fact::Forgotten(forgotten) => forgotten == role,
+            _ => false,
+        })
+    };
+    let same =
+        |found: &Fact| read.facts.iter().any(|fact| std::mem::discriminant(fact) == std::mem::discriminant(found));
+    let elements = answered.unwrap_or_default().into_iter().take(MOST);
+    let facts = elements.filter_map(|Element { about, words }| {
+        let words = cut(&words, EARLIER);
+        let fact = match about.as_str() {
+            "task" => Fact::Task(words),
+            "modality" => Fact::Modality(words),
+            "annotation" => Fact::Annotation(words),
+            "measure" => Fact::Measure(words),
+            _ => {
+                let role = Role::from(about);
+                let demand = reader.look_up(&role, &words, read.turn).filter(|_| !known(&role))?;
+                return Some(Fact::Demanded { demand: Demand { hard: false, ..demand }, also: false });
+            }
+        };
+        (!same(&fact)).then_some(fact)
+    });
+    facts.collect()
 }
 
 fn label<L: Label>(name: &str) -> Result<L, Refusal> {

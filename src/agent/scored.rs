@@ -4,7 +4,7 @@ use super::trace::RankedList;
 use crate::recommend::utility::as_operand;
 use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility, fit};
 use crate::request::OperationKind;
-use crate::retrieve::Candidate;
+use crate::retrieve::{Candidate, RecordAnswer};
 use crate::text::name_words;
 
 /// Tables that align at least this much of what the best one does are of its kind.
@@ -16,6 +16,8 @@ pub(super) struct Scored {
     pub(super) fit: IntentionFit,
     /// U(T, O) of each operation, greatest first.
     pub(super) utilities: Vec<(OperationKind, Utility)>,
+    /// Among the records that meet what is wanted: its rank there, from 0.
+    pub(super) record: Option<(usize, RecordAnswer)>,
     /// By the tasks that it served.
     pub(super) task: Option<TaskEvidence>,
     pub(super) accepted: bool,
@@ -79,7 +81,8 @@ pub(super) fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &st
 pub(super) fn ranked_table(scored: Scored) -> RankedTable {
     let (operation, utility) = scored.best();
     let reason = reason(&scored, operation);
-    let Scored { candidate, fit, task, accepted, model_rank, .. } = scored;
+    let Scored { candidate, fit, record, task, accepted, model_rank, .. } = scored;
+    let record = record.map(|(_, answer)| answer);
     let Candidate { entry, search, join, union, .. } = candidate;
     RankedTable {
         table: entry.id.as_str().to_string(),
@@ -91,7 +94,7 @@ pub(super) fn ranked_table(scored: Scored) -> RankedTable {
         operation,
         utility,
         fit,
-        evidence: Evidence { search, join, union, task },
+        evidence: Evidence { search, join, union, record, task },
         accepted,
         model_rank,
         reason,
@@ -106,6 +109,7 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
     let search = candidate.search.as_ref().map(|answer| answer.reason.clone());
     let mut parts: Vec<String> = Vec::new();
     let main = match operation {
+        _ if scored.record.is_some() => scored.record.as_ref().map(|(_, answer)| answer.reason.clone()),
         OperationKind::Join => join.or(union).or(search),
         OperationKind::Union => union.or(join).or(search),
         _ => search.or(union).or(join),
@@ -113,7 +117,10 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
     parts.extend(main);
     parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));
     let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
-    parts.extend(scored.fit.constraints.iter().filter(|(_, check)| check.met).map(|(_, check)| check.evidence.clone()));
+    if scored.record.is_none() {
+        let met = scored.fit.constraints.iter().filter(|(_, check)| check.met);
+        parts.extend(met.map(|(_, check)| check.evidence.clone()));
+    }
     parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
     if let Some(rank) = scored.model_rank.filter(|rank| *rank <= 3) {
         parts.push(format!("the model's number {rank}"));

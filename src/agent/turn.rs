@@ -9,6 +9,7 @@ use super::search::Found;
 use super::signals::{self, context::Context};
 use super::task::TaskFound;
 use super::trace::{ModelUse, Provenance, RankedList};
+use super::wanted::{self, RecordsFound, Wanted};
 use super::{Agent, Request};
 use crate::agentic::RunCache;
 use crate::agentic::card::{self, Card};
@@ -16,6 +17,7 @@ use crate::agentic::listwise::{Asked, Order};
 use crate::cite::{Checked, Gate};
 use crate::error::{Error, Result};
 use crate::index::TableRef;
+use crate::intent::Conflict;
 use crate::llm::{LanguageModel, Limits, Unanswered};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
@@ -24,7 +26,7 @@ use crate::recommend::{Choice, Recommendation, Utility, fit, question};
 use crate::request::{Constraints, Input, Label, OperationKind, Ranked, Signals};
 use crate::retrieve::candidates::candidates;
 use crate::retrieve::likeness::name_likeness;
-use crate::retrieve::{CandidateRequest, QueryTable};
+use crate::retrieve::{CandidateRequest, QueryTable, Relevance};
 use crate::session::Session;
 use crate::text::name_words;
 
@@ -81,11 +83,16 @@ impl Agent<'_> {
             turn.texts = found.texts(&turn.text, self.config.llm.voice);
             turn.proposed = self.proposed(found);
         }
+        self.find_records(session, &mut turn)?;
         let (mut recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
+        let shown = recommendation.tables.len();
+        recommendation.notes.extend(turn.records.as_ref().and_then(|records| records.note(shown)));
         recommendation.notes.extend(found.as_ref().and_then(Found::note));
         recommendation.notes.extend(turn.served.trouble.take());
         let recommendation = Gate::new(self.index).admit(recommendation)?;
+        let retrieval = turn.records.as_ref().map(|records| records.logged(session.next_turn(), shown));
         session.push_turn(&request.text, &recommendation);
+        session.memory.note(turn.conflict.take(), retrieval);
         let run = found.map(|found| found.pursuit.trace);
         Ok((recommendation, Provenance { lists, run, model: model.map(ModelUse::of) }))
     }
@@ -99,12 +106,25 @@ impl Agent<'_> {
         let mut session = Session::new("weigh", "");
         let mut turn = self.hear(&mut session, request, None)?;
         turn.served = self.served(&turn.text);
+        self.find_records(&session, &mut turn)?;
         let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref())?;
         let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
         let mut weighed: Vec<(String, Vec<Utility>)> =
             scored.iter().map(|scored| (scored.id().to_string(), utilities(scored))).collect();
         weighed.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(weighed)
+    }
+
+    /// Finds the records that meet what is wanted; they are candidates whatever else finds them.
+    fn find_records(&self, session: &Session, turn: &mut Turn<'_>) -> Result<()> {
+        turn.records = self.records(session, &turn.signals.intent, turn.texts.get(1..).unwrap_or_default())?;
+        let Some(found) = &turn.records else { return Ok(()) };
+        for answer in &found.answers.answers {
+            turn.proposed.extend(self.index.get(&answer.table)?);
+        }
+        turn.proposed.sort_unstable();
+        turn.proposed.dedup();
+        Ok(())
     }
 
     /// What a request says in its session; a table that it names becomes the working table.
@@ -136,11 +156,27 @@ impl Agent<'_> {
                 signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.reading);
             }
         }
+        let Wanted { intent, conflict } = self.wanted(session, &request.text, answered.as_ref(), model)?;
+        signals.intent = intent;
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
         let texts = vec![(text.clone(), 1.0)];
         let proposed = Vec::new();
         let served = TaskFound::default();
-        Ok(Turn { request, text, texts, proposed, served, signals, working, query, column, answered })
+        let records = None;
+        Ok(Turn {
+            request,
+            text,
+            texts,
+            proposed,
+            served,
+            records,
+            conflict,
+            signals,
+            working,
+            query,
+            column,
+            answered,
+        })
     }
 
     /// The signals of a request in its session.
@@ -162,7 +198,7 @@ impl Agent<'_> {
     }
 
     /// The texts of the turns that a request is read with, oldest first.
-    fn window<'s>(&self, session: &'s Session) -> Vec<&'s str> {
+    pub(super) fn window<'s>(&self, session: &'s Session) -> Vec<&'s str> {
         let latest = &session.turns[session.turns.len().saturating_sub(self.config.conversation.window)..];
         latest.iter().map(|turn| turn.text.as_str()).collect()
     }
@@ -218,7 +254,9 @@ impl Agent<'_> {
         let wanted = columns_to_add(&signals.constraints, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted);
         let supplements = supplements(partners, &wanted, &turn.request.text);
-        let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
+        let asked = turn.conflict.as_ref().map(|conflict| question::about(conflict.question(), conflict.readings()));
+        let computed = || question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
+        let mut question = asked.or_else(computed);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
             let reworded = model::reworded(model, &turn.request.text, question);
             if reworded != question.text {
@@ -251,7 +289,7 @@ impl Agent<'_> {
         if let Some(trouble) = self.embedder.trouble() {
             notes.push(format!("found by words and values only, not by meaning: {trouble}"));
         }
-        scored.truncate(turn.request.k.max(1));
+        scored.truncate(shown(turn, &scored));
         let tables = scored.into_iter().map(ranked_table).collect();
         Ok((Recommendation { signals: signals.clone(), spec, tables, operations, notes }, lists))
     }
@@ -343,16 +381,33 @@ impl Agent<'_> {
                 (!done_with || names_table(&turn.request.text, id))
                     && kept.as_ref().is_none_or(|kept| kept.contains(id))
             })
-            .map(|candidate| {
-                let fit = fit::fit(spec, constraints, &candidate);
+            .filter_map(|mut candidate| {
+                let record = turn.records.as_ref().filter(|_| candidate.entry.record);
+                let found = record.and_then(|records| records.get(candidate.entry.id.as_str()));
+                if record.is_some() && found.is_none() {
+                    // The search for records looked at all of them.
+                    return None;
+                }
+                let fit = match found {
+                    Some((_, relevance, answer)) => {
+                        candidate.relevance = Relevance { to_join: 0.0, otherwise: relevance, by_words: relevance };
+                        wanted::fit(answer)
+                    }
+                    None => fit::fit(spec, constraints, &candidate),
+                };
+                let record = found.map(|(rank, _, answer)| (rank, answer.clone()));
                 let accepted = session.is_accepted(candidate.entry.id.as_str());
                 let purpose = Purpose { accepted, ..purpose };
                 let utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
                 let task = turn.served.evidence(candidate.entry.id.as_str()).cloned();
-                Scored { candidate, fit, utilities, task, accepted, model_rank: None }
+                Some(Scored { candidate, fit, utilities, record, task, accepted, model_rank: None })
             })
             .collect();
-        scored.sort_by(|a, b| b.best().1.total.total_cmp(&a.best().1.total).then_with(|| a.id().cmp(b.id())));
+        let rank = |scored: &Scored| scored.record.as_ref().map_or(usize::MAX, |(rank, _)| *rank);
+        scored.sort_by(|a, b| {
+            let by_total = b.best().1.total.total_cmp(&a.best().1.total);
+            by_total.then_with(|| rank(a).cmp(&rank(b))).then_with(|| a.id().cmp(b.id()))
+        });
         Ok(scored)
     }
 
@@ -387,6 +442,10 @@ struct Turn<'a> {
     proposed: Vec<TableRef>,
     /// Tables that served tasks like the request.
     served: TaskFound,
+    /// Records that meet what is wanted.
+    records: Option<RecordsFound>,
+    /// A question about what is wanted.
+    conflict: Option<Conflict>,
     signals: Signals,
     working: Option<Input>,
     query: Option<QueryTable>,
@@ -400,6 +459,24 @@ impl Turn<'_> {
     fn spec(&self) -> TaskSpec {
         let Signals { operation, intention, constraints, .. } = &self.signals;
         TaskSpec::of(intention.label).adjusted(operation, constraints, self.query.is_some())
+    }
+}
+
+/// How many tables a turn shows: as many as the caller or the conversation asks for, else few records or some tables.
+fn shown(turn: &Turn<'_>, scored: &[Scored]) -> usize {
+    const RECORDS: usize = 3;
+    const TABLES: usize = 10;
+    let are_records = scored.first().is_some_and(|scored| scored.candidate.entry.record);
+    match (turn.request.k, turn.signals.intent.answers) {
+        (0, Some(asked)) => asked.max(1),
+        (0, None) => {
+            if are_records {
+                RECORDS
+            } else {
+                TABLES
+            }
+        }
+        (k, _) => k,
     }
 }
 

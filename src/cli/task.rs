@@ -22,7 +22,7 @@ use crate::task_graph::why::{NameBook, users_word};
 use crate::task_graph::{
     DatasetRecord, GraphOptions, GraphStats, ModelJudge, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
 };
-use crate::text::counted;
+use crate::text::{counted, shown};
 
 /// What `graph build`, `merge`, `split` and `stats` print with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]

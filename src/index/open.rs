@@ -99,6 +99,22 @@ pub struct LakeIndex {
 }
 
 impl LakeIndex {
+    /// Whether any of the tables is a record of a catalogue. Cost: the path of every table before the first.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn has_records(&self) -> Result<bool> {
+        for segment in &self.segments {
+            for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
+                // No path in a lake has two slashes in a row.
+                if segment.catalog.path(table)?.contains("//") {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// Opens the index in `folder`, made with the embedding model `embedder_id`; reads no table.
     ///
     /// # Errors

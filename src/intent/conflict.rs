@@ -37,7 +37,7 @@ impl Conflict {
 
     /// How the earlier and the later demand are named in the question.
     pub fn readings(&self) -> [String; 2] {
-        [named(&self.before.value), named(&self.now.value)]
+        [self.before.value.to_string(), self.now.value.to_string()]
     }
 
     /// What an answer decides: `keep`, `the old one`, `replace`, `both`, or the name of one of them. `None` where it says
@@ -107,21 +107,6 @@ fn ends(years: YearsWanted) -> (i32, i32) {
     match years {
         YearsWanted::Cover { from, to } | YearsWanted::Exactly { from, to } => (from, to),
         YearsWanted::StartsIn(year) | YearsWanted::EndsIn(year) => (year, year),
-    }
-}
-
-/// In words: `Ontario and Quebec`, `2015 onward`.
-fn named(value: &Demanded) -> String {
-    let span = |from: i32, to: i32| if from == to { from.to_string() } else { format!("{from} to {to}") };
-    match value {
-        Demanded::Values(things) => {
-            let names: Vec<&str> = things.iter().filter_map(|thing| thing.first()).map(String::as_str).collect();
-            names.join(" and ")
-        }
-        Demanded::Period(YearsWanted::Cover { from, to }) => span(*from, *to),
-        Demanded::Period(YearsWanted::Exactly { from, to }) => format!("{} and no other years", span(*from, *to)),
-        Demanded::Period(YearsWanted::StartsIn(year)) => format!("{year} onward"),
-        Demanded::Period(YearsWanted::EndsIn(year)) => format!("up to {year}"),
     }
 }
 

@@ -27,6 +27,9 @@ use crate::request::{Demand, Demanded, Intent};
 /// A shorter value than this never takes words from another reading.
 const LONG_VALUE_BYTES: usize = 5;
 
+/// What is looked up by name shares this much with a value (weighted Dice): see `Vocabulary::nearest`.
+const LOOKED_UP: f32 = 0.6;
+
 /// Reads turns against a catalogue.
 pub struct Reader<'v> {
     vocabulary: &'v Vocabulary,
@@ -62,6 +65,35 @@ impl<'v> Reader<'v> {
         reading.order();
         free_text::read(&mut reading, &cues);
         TurnReading { turn, facts: reading.facts.into_iter().map(|placed| placed.fact).collect() }
+    }
+
+    /// What `words` demand in `role`, stated: the value written like them, else the nearest; nothing where the catalogue has none
+    /// like it. For words of which somebody else knows the role.
+    pub fn look_up(&self, role: &Role, words: &str, turn: usize) -> Option<Demand> {
+        let mut reading = Reading::new(self, words, turn, false);
+        match role {
+            role if *role == period_role() => reading.years(),
+            Role::Frequency => reading.frequencies(),
+            Role::Status => reading.status(),
+            _ => {}
+        }
+        let demands = reading.facts.iter().filter_map(|placed| match &placed.fact {
+            Fact::Demanded { demand, .. } if demand.role == *role => Some(demand.clone()),
+            _ => None,
+        });
+        if let Some(demand) = demands.last() {
+            return Some(demand);
+        }
+        let vocabulary = self.vocabulary;
+        let at = vocabulary.role_at(role)?;
+        let key: Option<Vec<Stem>> = reading.stems.iter().copied().collect();
+        let key = key.unwrap_or_default();
+        let exact = vocabulary.things(&key).find(|thing| vocabulary.role_of(*thing) == at);
+        let content: Vec<Option<Stem>> =
+            (0..reading.stems.len()).filter(|word| reading.is_content(*word)).map(|word| reading.stems[word]).collect();
+        let thing = exact.or_else(|| vocabulary.nearest(at, &content, LOOKED_UP))?;
+        let value = Demanded::Values(vec![vocabulary.values(thing, words)]);
+        Some(Demand { role: role.clone(), value, hard: true, turn, said: reading.turn.text.trim().to_string() })
     }
 
     /// Cuts a text into words and mends those that nobody knows.

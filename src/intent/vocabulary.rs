@@ -17,6 +17,8 @@ use super::status::{self, Status};
 use super::stem::Stemmer;
 use super::turn::Turn;
 use super::words;
+use crate::error::Result;
+use crate::index::LakeIndex;
 use crate::lake::facet::Role;
 use crate::lake::places;
 
@@ -97,6 +99,19 @@ impl Vocabulary {
         builder.finish(records, has_years)
     }
 
+    /// What can be asked of the catalogue that `index` holds; `None` where it says nothing by field.
+    ///
+    /// # Errors
+    /// [`crate::Error::DamagedIndex`].
+    pub fn of_index(index: &LakeIndex) -> Result<Option<Self>> {
+        let facets = index.facets()?;
+        let values = facets.values().map(|(role, value, count)| (role.clone(), value.to_string(), count));
+        let words = facets.title_words().map(|(word, count)| (word.to_string(), count));
+        let records = u32::try_from(facets.records()).unwrap_or(u32::MAX);
+        let vocabulary = Self::new(values, words, records, facets.has_years());
+        Ok((!vocabulary.roles.is_empty() || vocabulary.has_years).then_some(vocabulary))
+    }
+
     /// Whether requests can ask for something in this role.
     pub fn has(&self, role: &Role) -> bool {
         self.roles.iter().any(|known| known.role == *role)
@@ -105,6 +120,15 @@ impl Vocabulary {
     /// The roles that can be asked for.
     pub fn roles(&self) -> impl Iterator<Item = &Role> + Clone {
         self.roles.iter().map(|known| &known.role)
+    }
+
+    /// The values that can be asked for in a role.
+    pub fn values_of<'s>(&'s self, role: &Role) -> impl Iterator<Item = &'s str> + 's {
+        let at = self.role_at(role);
+        let things = self.things.iter().filter(move |thing| Some(thing.role) == at);
+        things
+            .flat_map(|thing| &self.values[thing.values.start as usize..thing.values.end as usize])
+            .map(|value| &*value.text)
     }
 
     /// Whether records say which years they cover.

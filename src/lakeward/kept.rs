@@ -1,5 +1,5 @@
-//! What was made for a snapshot and is worth keeping as long as that is open: the list of its tables, the opened task graph, and
-//! query tables that were read lately.
+//! What was made for a snapshot and is worth keeping as long as that is open: the list of its tables, the opened task graph,
+//! the words of the catalogue, and query tables that were read lately.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 
-use crate::agent::TaskSource;
+use crate::agent::{CatalogueWords, TaskSource};
 use crate::error::Result;
 use crate::retrieve::QueryTable;
 
@@ -21,6 +21,7 @@ const MOST_LIST_BYTES: usize = 64 << 20;
 pub struct Kept {
     list: OnceLock<RecordBatch>,
     tasks: OnceLock<TaskSource>,
+    words: Arc<CatalogueWords>,
     /// The one used last comes last.
     tables: Mutex<Vec<KeptTable>>,
 }
@@ -53,6 +54,11 @@ impl Kept {
     /// The task graph: the one kept, else what `make` gives.
     pub fn tasks(&self, make: impl FnOnce() -> TaskSource) -> &TaskSource {
         self.tasks.get_or_init(make)
+    }
+
+    /// The words of the catalogue.
+    pub fn words(&self) -> &Arc<CatalogueWords> {
+        &self.words
     }
 
     /// The query table `name`: the one kept, unless its file has changed, else what `read` gives.

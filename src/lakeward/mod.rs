@@ -25,14 +25,15 @@ use crate::llm::config::Said;
 use crate::operate::{LakeContext, Limits};
 use crate::papers::extraction::Extraction;
 use crate::recommend::Recommendation;
+use crate::request::Demand;
 use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
 use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
+use crate::task_graph::TaskGraph;
 use crate::task_graph::learned::is_learned;
 use crate::task_graph::resolution::Judge;
 use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
-use crate::task_graph::TaskGraph;
 
 pub use kept::Kept;
 pub use learning::documents as learned_documents;
@@ -241,8 +242,17 @@ impl Lakeward {
     pub fn agent(&self) -> Agent<'_> {
         Agent::new(&self.place.lake, &self.index, self.embedder(), self.config.clone(), self.sessions())
             .with_model(self.model.as_deref().map(Model::access))
+            .with_words(Arc::clone(self.kept.words()))
             .with_tasks(self.task_source())
             .with_runs_kept(&self.place.index.join(RUNS))
+    }
+
+    /// What `words` demand of the catalogue in `role`, as of turn `turn`.
+    ///
+    /// # Errors
+    /// Those of [`CatalogueWords::demand`](crate::agent::CatalogueWords::demand).
+    pub fn demand(&self, role: &str, words: &str, turn: usize) -> Result<Demand> {
+        self.kept.words().demand(&self.index, role, words, turn)
     }
 
     /// A conversation about this lake that is kept nowhere.

@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 pub enum PromptUse {
     /// Operation and intention of a request.
     Signals,
+    /// What a request wants of the catalogue.
+    Intent,
     /// What to search for.
     Plan,
     /// Whether what was found is enough.
@@ -43,8 +45,9 @@ pub enum PromptUse {
 
 impl PromptUse {
     /// All of them.
-    pub const ALL: [PromptUse; 13] = [
+    pub const ALL: [PromptUse; 14] = [
         PromptUse::Signals,
+        PromptUse::Intent,
         PromptUse::Plan,
         PromptUse::Evaluate,
         PromptUse::Rerank,
@@ -63,6 +66,7 @@ impl PromptUse {
     pub fn name(self) -> &'static str {
         match self {
             PromptUse::Signals => "signals",
+            PromptUse::Intent => "intent",
             PromptUse::Plan => "plan",
             PromptUse::Evaluate => "evaluate",
             PromptUse::Rerank => "rerank",
@@ -82,6 +86,7 @@ impl PromptUse {
     pub fn purpose(self) -> &'static str {
         match self {
             PromptUse::Signals => "reading the request",
+            PromptUse::Intent => "reading what is wanted",
             PromptUse::Plan => "planning the search",
             PromptUse::Evaluate => "judging what was found",
             PromptUse::Rerank => "ordering the tables",
@@ -101,6 +106,7 @@ impl PromptUse {
     pub fn placeholders(self) -> &'static [&'static str] {
         match self {
             PromptUse::Signals => &["conversation", "request"],
+            PromptUse::Intent => &["conversation", "abouts", "request"],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["request", "plan", "candidates"],
             PromptUse::Rerank => &["request", "operation", "intention", "specification", "table", "candidates"],
@@ -119,6 +125,7 @@ impl PromptUse {
     fn shipped(self) -> &'static str {
         match self {
             PromptUse::Signals => include_str!("../../prompts/signals.md"),
+            PromptUse::Intent => include_str!("../../prompts/intent.md"),
             PromptUse::Plan => include_str!("../../prompts/plan.md"),
             PromptUse::Evaluate => include_str!("../../prompts/evaluate.md"),
             PromptUse::Rerank => include_str!("../../prompts/rerank.md"),

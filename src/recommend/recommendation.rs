@@ -7,7 +7,7 @@ use super::task_spec::TaskSpec;
 use crate::cite::{Gate, NamesTables};
 use crate::error::Result;
 use crate::request::{Input, Operation, OperationKind, Signals};
-use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
+use crate::retrieve::{JoinAnswer, RecordAnswer, SearchAnswer, UnionAnswer};
 use crate::task_graph::TaskPath;
 use crate::text::counted;
 
@@ -203,6 +203,9 @@ pub struct Evidence {
     /// By alignable columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union: Option<UnionAnswer>,
+    /// By what is wanted of the catalogue's records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordAnswer>,
     /// By the tasks that it served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskEvidence>,

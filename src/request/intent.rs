@@ -4,6 +4,8 @@
 //! The elements follow ScienceDB AI (Long et al., 2026): subject, task, data (modality, source, annotation, entity),
 //! settings and constraints, evaluation measures.
 
+use std::fmt;
+
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,13 @@ pub struct Intent {
     pub columns_excluded: Vec<Said>,
     /// How many answers are wanted, 1..=100.
     pub answers: Option<usize>,
+}
+
+impl Intent {
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The JSON Schema of an [`Intent`], as published in `schemas/intent.schema.json`.
@@ -84,6 +93,19 @@ pub enum Demanded {
     Period(YearsWanted),
 }
 
+/// In words: `Ontario and Quebec`, `2015 onward`.
+impl fmt::Display for Demanded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Values(things) => {
+                let names: Vec<&str> = things.iter().filter_map(|thing| thing.first()).map(String::as_str).collect();
+                formatter.write_str(&names.join(" and "))
+            }
+            Self::Period(years) => write!(formatter, "{years}"),
+        }
+    }
+}
+
 /// Which years a record must cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -106,4 +128,17 @@ pub enum YearsWanted {
     StartsIn(i32),
     /// It ends in this year.
     EndsIn(i32),
+}
+
+impl fmt::Display for YearsWanted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cover { from, to } if from == to => write!(formatter, "{from}"),
+            Self::Cover { from, to } => write!(formatter, "{from} to {to}"),
+            Self::Exactly { from, to } if from == to => write!(formatter, "{from} and no other years"),
+            Self::Exactly { from, to } => write!(formatter, "{from} to {to} and no other years"),
+            Self::StartsIn(year) => write!(formatter, "{year} onward"),
+            Self::EndsIn(year) => write!(formatter, "up to {year}"),
+        }
+    }
 }

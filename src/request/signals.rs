@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Constraints, Intention, OperationKind, Override};
+use super::{Constraints, Intent, Intention, OperationKind, Override};
 
 /// A label with how probable it is and what the others are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,4 +42,7 @@ pub struct Signals {
     /// What this turn replaced or took back of earlier ones.
     #[serde(default)]
     pub overrides: Vec<Override>,
+    /// What is wanted of the catalogue after this turn; of old turns it is not kept.
+    #[serde(default, skip_serializing_if = "Intent::is_empty")]
+    pub intent: Intent,
 }

@@ -76,6 +76,8 @@ pub struct RecordQuery<'a> {
     pub k: usize,
     /// Ids that are no answers.
     pub exclude: &'a [String],
+    /// Only these ids are looked at, where there are any.
+    pub among: Option<&'a [String]>,
     /// How to find them.
     pub route: Route,
 }
@@ -138,7 +140,13 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_
     let refused = query.refused.iter().take(MOST_DEMANDS).map(|demand| (demand, true));
     let checks: Vec<Check<'_>> =
         demands.chain(refused).map(|(demand, refused)| Check::of(index, demand, refused)).collect::<Result<_>>()?;
-    let mut looked_at = index.facets()?.all().clone();
+    let facets = index.facets()?;
+    let mut looked_at = if query.among.is_some() { facets.none() } else { facets.all().clone() };
+    for id in query.among.unwrap_or_default() {
+        if let Some(table) = index.get(id)? {
+            looked_at.insert(table);
+        }
+    }
     for id in query.exclude {
         if let Some(table) = index.get(id)? {
             looked_at.remove(table);

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::document::{Session, Turn};
 use crate::recommend::{Evidence, Recommendation};
-use crate::request::{Constraints, Override, Ranked, Signals, TimeRange};
+use crate::request::{Constraints, Intent, Override, Ranked, Signals, TimeRange};
 
 /// Turns whose answer is kept.
 const ANSWERED_TURNS: usize = 2;
@@ -103,6 +103,8 @@ fn reduce(signals: &mut Signals, number: usize) {
     bound(&mut constraints, 1);
     signals.constraints = constraints;
     bound_overrides(&mut signals.overrides, 1);
+    // The memory has what of it is in force.
+    signals.intent = Intent::default();
 }
 
 fn reduce_label<L>(ranked: &mut Ranked<L>) {

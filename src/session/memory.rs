@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::intent::Conflict;
 use crate::lake::facet::Role;
 use crate::request::{Demand, Demanded, Intent};
 
@@ -14,6 +15,9 @@ use crate::request::{Demand, Demanded, Intent};
 pub struct Memory {
     /// What is wanted, each element with the turn that set it.
     pub intent: Intent,
+    /// Two stated demands of which the analyst was asked which one holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<Conflict>,
     /// What was searched for in the catalogue and found, oldest first; of the latest turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retrievals: Vec<Retrieval>,
@@ -72,6 +76,12 @@ impl Memory {
     pub fn set(&mut self, demand: Demand) {
         self.intent.demands.retain(|other| other.role != demand.role);
         self.intent.demands.push(demand);
+    }
+
+    /// Notes what a turn asked and found.
+    pub fn note(&mut self, open: Option<Conflict>, retrieval: Option<Retrieval>) {
+        self.open = open;
+        self.retrievals.extend(retrieval);
     }
 
     /// Cuts what nobody says and what the next answer does not depend on. Twice is the same as once.

@@ -65,6 +65,7 @@ impl Session {
     /// Adds a request and its answer; the constraints that the answer was read under are in force from now on.
     pub fn push_turn(&mut self, text: &str, recommendation: &Recommendation) {
         self.constraints = recommendation.signals.constraints.clone();
+        self.memory.intent = recommendation.signals.intent.clone();
         self.turns.push(Turn {
             number: self.next_turn(),
             at: now(),

@@ -14,6 +14,7 @@ pub mod training;
 
 use std::sync::OnceLock;
 
+use crate::request::Intent;
 pub use crate::request::{Ranked, Signals};
 use classifier::SignalModel;
 use constraints::lexicon;
@@ -36,7 +37,7 @@ pub fn read(text: &str, context: &Context<'_>, grounding: &dyn Grounding) -> Sig
     });
     let (operation, intention) = context.rank(model, text);
     let (constraints, overrides) = constraints::read(text, context.turn(), &context.constraints, grounding);
-    Signals { operation, intention, constraints, overrides }
+    Signals { operation, intention, constraints, overrides, intent: Intent::default() }
 }
 
 /// The signals of each turn of a conversation, read with the latest `window` before it; the constraints that one leaves in force

@@ -10,7 +10,7 @@ use crate::operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
 use crate::recommend::Recommendation;
 use crate::request::{Input, Label};
 use crate::session::transcript::{constraint_lines, input_name, understood};
-use crate::session::{Choice, Session, SessionState, SessionSummary, Step};
+use crate::session::{Choice, Memory, Session, SessionState, SessionSummary, Step};
 use crate::text::{counted, shown};
 
 /// Characters of a request in a list.
@@ -99,10 +99,54 @@ pub fn memory(session: &Session) {
             out(&format!("  {}{turn}", shown(&text, 300)));
         }
     }
+    wanted(&session.memory);
     choices("accepted", &session.accepted);
     choices("rejected", &session.rejected);
     for step in &session.steps {
         out(&step_line(step));
+    }
+}
+
+/// What is wanted of the catalogue, each element with the turn that set it.
+fn wanted(memory: &Memory) {
+    let Memory { intent, open, retrievals } = memory;
+    if !intent.is_empty() {
+        out("wanted of the catalogue:");
+    }
+    let line = |what: &str, text: &str, turn: usize| out(&format!("  {what}: {}  (turn {turn})", shown(text, 300)));
+    for said in &intent.topics {
+        line("topic", &said.text, said.turn);
+    }
+    let data = &intent.data;
+    let single = [
+        ("task", &intent.task),
+        ("modality", &data.modality),
+        ("annotation", &data.annotation),
+        ("entity", &data.entity),
+    ];
+    for (what, said) in single.into_iter().filter_map(|(what, said)| Some((what, said.as_ref()?))) {
+        line(what, &said.text, said.turn);
+    }
+    for (demands, must) in [(&intent.demands, "must"), (&intent.refused, "must not")] {
+        for demand in demands {
+            let how = if demand.hard { must } else { "inferred" };
+            line(&format!("{} ({how})", demand.role), &demand.value.to_string(), demand.turn);
+        }
+    }
+    let lists =
+        [("measure", &intent.measures), ("column", &intent.columns_wanted), ("no column", &intent.columns_excluded)];
+    for (what, list) in lists {
+        list.iter().for_each(|said| line(what, &said.text, said.turn));
+    }
+    if let Some(answers) = intent.answers {
+        out(&format!("  answers: {answers}"));
+    }
+    if let Some(conflict) = open {
+        out(&format!("open question: {}", shown(&conflict.question(), 300)));
+    }
+    if let Some(latest) = retrievals.last() {
+        let (turn, met) = (latest.turn, counted(latest.met as u64, "record"));
+        out(&format!("found in turn {turn}: {met} that meet all that was stated"));
     }
 }
 

@@ -90,7 +90,7 @@ impl Repl<'_> {
             Slash::Save(name) => self.save_as(name.as_deref()),
             Slash::Sessions => sessions::list(self.arguments, &self.store),
             Slash::Resume(id) => self.resume(&id),
-            Slash::Memory => self.memory(),
+            Slash::Memory(what) => self.remember(what),
             Slash::Budget => self.budget(),
             Slash::Export(file) => self.export(Path::new(&file)),
             Slash::Help(command) => help(command.as_deref()),
@@ -313,15 +313,6 @@ impl Repl<'_> {
         self.context = None;
         self.list_latest();
         self.greet();
-        Ok(Status::Done)
-    }
-
-    fn memory(&self) -> Result<Status> {
-        if self.arguments.json {
-            printer::json_line(&self.session)?;
-        } else {
-            conversation::memory(&self.session);
-        }
         Ok(Status::Done)
     }
 

@@ -45,8 +45,8 @@ pub enum Slash {
     Sessions,
     /// Go on with another session.
     Resume(String),
-    /// Show what the next answer depends on.
-    Memory,
+    /// Show or change what the next answer depends on.
+    Memory(Remember),
     /// Show the limits in force.
     Budget,
     /// Write the transcript or the working table to a file.
@@ -55,6 +55,19 @@ pub enum Slash {
     Help(Option<String>),
     /// Leave.
     Quit,
+}
+
+/// What to do with the memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remember {
+    /// Show it.
+    Show,
+    /// Forget what is wanted in one respect: a role such as `place`, `period`, or `topic`.
+    Forget(String),
+    /// Want this value in a role from now on.
+    Set(String, String),
+    /// Forget all that is wanted.
+    Clear,
 }
 
 /// How the keys of a join are compared, where somebody wants it otherwise than proposed.
@@ -122,7 +135,12 @@ pub const COMMANDS: [Description; 18] = [
     command("/save", "[NAME]", "write the session; with NAME go on in a copy of that name"),
     command("/sessions", "", "list the sessions"),
     command("/resume", "SESSION", "go on with another session"),
-    command("/memory", "", "show what is remembered: working table, constraints with their turns, choices, operations"),
+    command(
+        "/memory",
+        "[forget ROLE|set ROLE VALUE|clear]",
+        "show what is remembered: working table, what is wanted with its turns, choices, operations; or change what is \
+         wanted: ROLE is place, period, frequency, … as shown, or topic",
+    ),
     command("/budget", "", "show the limits of time, memory and models"),
     command("/export", "FILE", "write the transcript (.md) or the working table (.csv, .parquet) to a new file"),
     command("/help", "[COMMAND]", "show the commands, or one of them"),
@@ -184,7 +202,7 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
         "save" => Slash::Save(some()),
         "sessions" => none(Slash::Sessions)?,
         "resume" => Slash::Resume(needed()?),
-        "memory" => none(Slash::Memory)?,
+        "memory" => Slash::Memory(remember(command, rest)?),
         "budget" => none(Slash::Budget)?,
         "export" => Slash::Export(needed()?),
         "help" => Slash::Help(some()),
@@ -204,6 +222,19 @@ fn run_of(command: &Description, rest: &str) -> Result<Slash> {
         }
     }
     Ok(Slash::Run(number, keys))
+}
+
+/// What to do with the memory.
+fn remember(command: &Description, rest: &str) -> Result<Remember> {
+    let words = words(rest);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => Ok(Remember::Show),
+        ["clear"] => Ok(Remember::Clear),
+        ["forget", role] => Ok(Remember::Forget(role.to_lowercase())),
+        ["set", role, value @ ..] if !value.is_empty() => Ok(Remember::Set(role.to_lowercase(), value.join(" "))),
+        _ => Err(usage(command, "say `forget` with a role, `set` with a role and a value, or `clear`")),
+    }
 }
 
 fn unknown(name: &str) -> Error {
@@ -285,6 +316,10 @@ mod tests {
         assert_eq!(command("/join"), Slash::Join(Vec::new()));
         assert_eq!(command("/sql 2"), Slash::Sql(SqlOf::Operation(Some(2))));
         assert_eq!(command("/sql SELECT 'a  b'"), Slash::Sql(SqlOf::Query("SELECT 'a  b'".into())));
+        assert_eq!(command("/memory"), Slash::Memory(Remember::Show));
+        assert_eq!(command("/memory forget Place"), Slash::Memory(Remember::Forget("place".into())));
+        let set = Remember::Set("place".into(), "Canada outside Quebec".into());
+        assert_eq!(command("/memory set place Canada outside Quebec"), Slash::Memory(set));
         assert_eq!(command("/quit"), Slash::Quit);
         for name in ["a b", "a\"b", "\"", "", "x\"\"y z"] {
             assert_eq!(command(&format!("/join {}", quoted(name))), Slash::Join(vec![name.into()]), "{name}");
@@ -306,6 +341,7 @@ mod tests {
             ("/xyzzy", vec!["`/help`"]),
             ("/accept", vec!["`/accept N|TABLE`", "needs"]),
             ("/undo 3", vec!["`/undo`", "no argument"]),
+            ("/memory set place", vec!["`forget`", "`set`", "`clear`"]),
             ("/run first", vec!["`/run [N] [normalised|as-written]`", "number"]),
             ("/join a b c", vec!["`/join [TABLE] [COLUMN]`", "quotes"]),
         ] {

@@ -4,6 +4,7 @@
 mod actions;
 mod command;
 mod editor;
+mod memory;
 mod operations;
 mod worker;
 

@@ -84,7 +84,8 @@ impl<'a> Check<'a> {
     /// Looks up `demand`.
     pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool) -> Result<Self> {
         let none = index.facets()?.none();
-        let (mut things, mut nearly) = (Vec::new(), None);
+        let mut things = Vec::new();
+        let nearly;
         match &demand.value {
             Demanded::Values(wanted) => {
                 for ways in wanted.iter().take(MOST_THINGS) {

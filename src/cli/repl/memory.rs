@@ -1,0 +1,55 @@
+//! What a conversation remembers: shown, and changed by hand.
+
+use super::command::Remember;
+use super::{Repl, Status};
+use crate::cli::printer::{self, conversation};
+use crate::error::{Error, Result, nearest_names};
+use crate::lake::facet::Role;
+use crate::request::Intent;
+
+/// What `/memory forget` calls the words that say what data is about.
+const TOPIC: &str = "topic";
+
+impl Repl<'_> {
+    pub(super) fn remember(&mut self, what: Remember) -> Result<Status> {
+        match what {
+            Remember::Show => {}
+            Remember::Clear => self.session.memory.intent = Intent::default(),
+            Remember::Forget(role) => self.forget(&role)?,
+            Remember::Set(role, value) => {
+                let demand = self.lakeward.demand(&role, &value, self.session.next_turn())?;
+                self.session.memory.set(demand);
+            }
+        }
+        self.save()?;
+        if self.arguments.json {
+            printer::json_line(&self.session)?;
+        } else {
+            conversation::memory(&self.session);
+        }
+        Ok(Status::Done)
+    }
+
+    fn forget(&mut self, role: &str) -> Result<()> {
+        let memory = &mut self.session.memory;
+        let forgotten = match role {
+            TOPIC => memory.intent.topics.drain(..).count(),
+            _ => memory.forget(&Role::from(role.to_string())),
+        };
+        if forgotten > 0 {
+            return Ok(());
+        }
+        let demands = memory.intent.demands.iter().chain(&memory.intent.refused);
+        let mut known: Vec<String> = demands.map(|demand| demand.role.to_string()).collect();
+        known.extend((!memory.intent.topics.is_empty()).then(|| TOPIC.to_string()));
+        known.sort_unstable();
+        known.dedup();
+        let nearest = nearest_names(role, known.iter().map(String::as_str), 1).into_iter().next();
+        let advice = match (nearest, known.is_empty()) {
+            (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+            (None, true) => "nothing is wanted yet".to_string(),
+            (None, false) => format!("there is {}", known.join(", ")),
+        };
+        Err(Error::Usage(format!("nothing is wanted in `{role}`; {advice}")))
+    }
+}
