@@ -148,6 +148,13 @@ impl FacetScores {
         wrong
     }
 
+    /// Adds the counts of others.
+    pub fn merge(&mut self, other: &Self) {
+        for (role, counts) in &other.by_role {
+            self.by_role.entry(role.clone()).or_default().add(*counts);
+        }
+    }
+
     /// The counts of several roles together, for their micro-F1.
     pub fn of(&self, is_counted: impl Fn(&Role) -> bool) -> FacetCounts {
         let mut sum = FacetCounts::default();

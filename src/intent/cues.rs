@@ -25,9 +25,9 @@ pub(super) struct Cue {
 }
 
 const SUBJECT: &str = "
-    fall|falls under|in|into|within; file|filed|filing it? under; under the heading|theme|subject|topic|category; subject area;
+    fall|falls under|in|into|within; file|filed|filing it? under|with; under the heading|theme|subject|topic|category; subject area;
     topic area; theme|themes; subject|subjects; category|categories; topic; domain; field of; listed under;
-    classified|classed as|under; belong|belongs to|in|under; filed; heading; section; in general; sit|sits in; tagged";
+    classified|classed as|under; look|find|search for? it|them|that in|under|among; thematically; belong|belongs to|in|under|with; filed; heading; section; in general; sit|sits in; tagged";
 
 const SOURCE: &str = "
     come|comes|came from; survey|surveys; source|sources; published|publisher|publishes; produced by; released by;

@@ -28,11 +28,11 @@ enum Cue {
 
 const START: &str = "
     first; start|starts|started|starting; begin|begins|beginning|began; since; onward|onwards; earliest; go|goes|going back to?;
-    open|opens; date|dates back to?; as of; and|or later|after; after; launched|introduced";
+    open|opens; date|dates back to?; as of; and|or later|after; nothing|none|not before|earlier; after; launched|introduced";
 
 const END: &str = "
     last; end|ends|ended|ending; stop|stops|stopped; final; until; till; up to; latest; finish*; most recent; through to; runs out;
-    closes; no later than";
+    closes; closed in; no later than; nothing|none|not after|beyond|later";
 
 const EXACT: &str = "
     nothing else|but; single; one time|off|year|shot; onetime; oneoff; strictly; sole|solely; exactly; no other; precisely;
@@ -69,13 +69,13 @@ pub(super) fn find(turn: &Turn, clauses: &[usize], marks: &[bool], named: &[bool
         let least = at.checked_sub(1).map_or(0, |before| groups[before].last().map_or(0, |year| year.to));
         let most = groups.get(at + 1).map_or(turn.words.len(), |next| next[0].at);
         let window = window(turn, clauses, (first.at, last.to), (least, most));
-        let exact = EXACTLY.any(turn, window.0, window.1);
         let wanted = match years.as_slice() {
-            [wrong, right] if is_replaced(turn, *wrong, *right, window.0) => one(turn, *right, window, exact),
-            [one_year] => one(turn, *one_year, window, exact),
+            [wrong, right] if is_replaced(turn, *wrong, *right, window.0) => one(turn, *right, window),
+            [one_year] => one(turn, *one_year, window),
             _ => {
                 let (from, to) = (first.first.min(last.first), first.last.max(last.last));
-                if exact && from == to { YearsWanted::Exactly { from, to } } else { YearsWanted::Cover { from, to } }
+                let exact = from == to && EXACTLY.any(turn, window.0, window.1);
+                if exact { YearsWanted::Exactly { from, to } } else { YearsWanted::Cover { from, to } }
             }
         };
         found.push(Found { from: first.at, to: last.to, wanted });
@@ -165,28 +165,32 @@ fn is_replaced(turn: &Turn, wrong: Year, right: Year, from: usize) -> bool {
     denied && (wrong.to..right.at).any(|at| matches!(turn.low(at), "but" | "rather" | "instead"))
 }
 
-/// What is wanted of one year or decade.
-fn one(turn: &Turn, year: Year, window: (usize, usize), exact: bool) -> YearsWanted {
+/// What is wanted of one year or decade: what the nearest cue says. `exactly` behind `begins in 2005` is hence about the beginning.
+fn one(turn: &Turn, year: Year, window: (usize, usize)) -> YearsWanted {
     let (from, to) = (year.first, year.last);
-    if exact {
-        return YearsWanted::Exactly { from, to };
-    }
-    if from != to {
-        return YearsWanted::Cover { from, to };
-    }
-    let distance = |hit: &Match<Cue>| match hit.to <= year.at {
-        true => turn.distance(hit.to - 1, year.at),
-        false => turn.distance(year.to - 1, hit.from) + BEHIND_PENALTY,
+    let distance = |start: usize, end: usize| match end <= year.at {
+        true => turn.distance(end - 1, year.at),
+        false => turn.distance(year.to - 1, start) + BEHIND_PENALTY,
     };
-    let outside = |hit: &Match<Cue>| hit.to <= year.at || hit.from >= year.to;
+    let outside = |start: usize, end: usize| end <= year.at || start >= year.to;
+    let exact = EXACTLY.find(turn, window.0, window.1);
+    let exact = exact.iter().filter(|hit| outside(hit.from, hit.to)).map(|hit| distance(hit.from, hit.to)).min();
     let speaks = |hit: &Match<Cue>| hit.means != Cue::To || hit.to == year.at && turn.gaps[year.at - 1].joined;
     let cues = CUES.find(turn, window.0, window.1);
-    let near = cues.iter().filter(|hit| outside(hit) && speaks(hit));
+    let near = cues.iter().filter(|hit| from == to && outside(hit.from, hit.to) && speaks(hit));
+    let on = year.to < turn.words.len() && turn.low(year.to) == "on" && turn.gaps[year.to - 1].joined;
+    if on && from == to && year.at > 0 && turn.low(year.at - 1) == "from" {
+        return YearsWanted::StartsIn(from);
+    }
     // Of two as near, a start: `since` before and `until` behind are never so.
-    match near.min_by_key(|hit| (distance(hit), hit.means != Cue::Start)).map(|hit| hit.means) {
-        Some(Cue::Start) => YearsWanted::StartsIn(from),
-        Some(Cue::End | Cue::To) => YearsWanted::EndsIn(from),
-        None => YearsWanted::Cover { from, to },
+    let near = near
+        .map(|hit| (distance(hit.from, hit.to), hit.means != Cue::Start, hit.means))
+        .min_by_key(|near| (near.0, near.1));
+    match (exact, near) {
+        (Some(exact), near) if near.is_none_or(|near| exact <= near.0) => YearsWanted::Exactly { from, to },
+        (_, Some((_, _, Cue::Start))) => YearsWanted::StartsIn(from),
+        (_, Some((_, _, Cue::End | Cue::To))) => YearsWanted::EndsIn(from),
+        (_, None) => YearsWanted::Cover { from, to },
     }
 }
 
@@ -212,9 +216,13 @@ mod tests {
             ("the 1990's", Cover { from: 1990, to: 1999 }),
             ("data since 1990", StartsIn(1990)),
             ("from 1990 onwards", StartsIn(1990)),
+            ("from 1990 on", StartsIn(1990)),
+            ("nothing after 1990", EndsIn(1990)),
             ("it goes back to 1971", StartsIn(1971)),
             ("up to 2005", EndsIn(2005)),
             ("the last year is 2005", EndsIn(2005)),
+            ("It should begin in 2005 exactly", StartsIn(2005)),
+            ("exactly one year, 2005", Exactly { from: 2005, to: 2005 }),
             ("2012 and nothing else", Exactly { from: 2012, to: 2012 }),
             ("for the year 2012", Cover { from: 2012, to: 2012 }),
             ("not 2010 but 2015", Cover { from: 2015, to: 2015 }),

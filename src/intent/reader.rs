@@ -319,8 +319,13 @@ impl<'r> Reading<'r> {
         if !self.vocabulary.has(&Role::Status) {
             return;
         }
-        for (from, to) in self.clause_words.clone() {
-            let Some(hit) = status::find(&self.turn, from, to) else { continue };
+        // What stands before and behind a second thought is read apart: `it is archived, no, sorry, current`.
+        let starts = (0..self.turn.words.len())
+            .filter(|at| *at == 0 || self.marks[*at] || self.clauses[*at] != self.clauses[at - 1]);
+        let mut starts: Vec<usize> = starts.collect();
+        starts.push(self.turn.words.len());
+        for part in starts.windows(2) {
+            let Some(hit) = status::find(&self.turn, part[0], part[1]) else { continue };
             if let Some(values) = self.vocabulary.of_status(hit.means).filter(|_| !self.clashes(hit.from, hit.to)) {
                 self.demand((hit.from, hit.to), Role::Status, Demanded::Values(vec![values.to_vec()]), true);
                 self.take(hit.from, hit.to);
@@ -365,8 +370,8 @@ pub(super) fn period_role() -> Role {
 fn spans(vocabulary: &Vocabulary, stems: &[Option<Stem>]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut key = Vec::new();
-    for from in 0..stems.len() {
-        let Some(first) = stems[from] else { continue };
+    for (from, first) in stems.iter().enumerate() {
+        let Some(first) = *first else { continue };
         key.clear();
         key.extend(stems[from..].iter().take(vocabulary.longest_from(first)).map_while(|stem| *stem));
         for length in 1..=key.len() {

@@ -11,7 +11,7 @@ const RETRACTIONS: &str = "
     i made a mistake; made an error; my mistake; my bad; i mis*; i meant|mean; actually; rather than; instead of?;
     on second thought|thoughts; let me correct|change|rephrase|fix; take that|it back; ignore what|that|the|my; disregard;
     strike that; never mind; nevermind; not what i said; oops; pardon; change that|the|my; sorry; or rather;
-    that not right; that|that's wrong; correcting; hmm|uh|er|ah|oh ,? no; no ,? sorry; no , >no; no : >no; hold on; something else;
+    that not right; that|that's wrong; correcting; correct myself|that; gave you the? wrong; told you was|is wrong; hmm|uh|er|ah|oh ,? no; no ,? sorry; no , >no; no : >no; hold on; something else;
     make that; should have been _6 not; should be _6 not; replace";
 
 static RETRACTED: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), RETRACTIONS)]));
@@ -106,8 +106,14 @@ pub(super) fn forgotten<'r>(turn: &Turn, roles: impl Iterator<Item = &'r Role> +
         for (offset, word) in named.enumerate() {
             let known = FIELDS.iter().find(|(_, words)| words.contains(&word.low.as_str()));
             let own = || roles.clone().find(|role| role.name() == word.low).cloned();
+            let place = next + offset;
+            let one = word.low.starts_with("column") && ["named", "called", "for"].contains(&turn.low(place + 1));
+            if one {
+                // `drop the column named notes` is about one of them.
+                break;
+            }
             if let Some(role) = known.map(|(name, _)| Role::from(name.to_string())).or_else(own) {
-                free = next + offset + 1;
+                free = place + 1;
                 found.push(Forgotten { from: at, to: free, role });
                 break;
             }
@@ -135,6 +141,8 @@ pub(super) fn denied(turn: &Turn, clauses: &[usize], at: usize) -> Option<Denied
         let earlier = before.checked_sub(1).filter(|earlier| turn.gaps[*earlier].joined).map_or("", |at| turn.low(at));
         match (turn.low(before), earlier) {
             ("not", _) | ("of", "instead") | ("than", "rather") => return Some(Denied::Replaced),
+            // `no need for provinces`, `I don't want monthly`.
+            ("need" | "want" | "care", "no" | "not" | "don't") => return Some(Denied::Replaced),
             ("except" | "excluding" | "without", _) => return Some(Denied::Excluded),
             // `a table with no provinces`, but not `Hmm no monthly` or `No Ontario`.
             ("no", earlier) if smalls == 0 && !matches!(earlier, "" | "but" | "hmm") => return Some(Denied::Excluded),

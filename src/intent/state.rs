@@ -134,9 +134,10 @@ impl State<'_> {
             if let Demanded::Values(things) = &mut demand.value {
                 things.retain(|thing| !unwanted.iter().any(|other| is_one(thing, other)));
             }
-            match demand.value == Demanded::Values(Vec::new()) {
-                true => drop(self.intent.demands.remove(at)),
-                false => self.changes.set.push(demand.clone()),
+            if demand.value == Demanded::Values(Vec::new()) {
+                self.intent.demands.remove(at);
+            } else {
+                self.changes.set.push(demand.clone());
             }
         }
         self.intent.refused.retain(|known| known.role != refused.role || !shares(&known.value, unwanted));

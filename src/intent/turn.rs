@@ -126,6 +126,11 @@ impl<'t> Turn<'t> {
     }
 }
 
+/// The words of a text, all of it.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    cut(text).0
+}
+
 /// The words, and where what follows each begins: a dropped `'s` is in neither.
 fn cut(text: &str) -> (Vec<Word>, Vec<usize>) {
     let mut words = Vec::new();

@@ -4,6 +4,8 @@
 //! phrase, tells `Labour` in *under Labour* from `labour` in *labour force survey*. A cue of a role nearby makes it stated;
 //! without one it is stated where it covers its phrase with two content words or is a place, else inferred or left as text.
 
+use std::collections::HashSet;
+
 use super::cues::{is_preposition, names_a_column, prepositions};
 use super::reader::{Cues, Placed, Reading};
 use super::reading::Fact;
@@ -106,6 +108,23 @@ pub(super) fn read(reading: &mut Reading, cues: &Cues) {
         let Some(hard) = is_meant(reading, cues, &claims, &candidate, role, alone) else { continue };
         claim(reading, &mut claims, &candidate, role, hard);
     }
+    leave_kinds(reading, cues);
+}
+
+/// Leaves out values that only say what kind of thing another one is: the value `Provinces` in `Ontario is the province`.
+fn leave_kinds(reading: &mut Reading, cues: &Cues) {
+    let is_kind = |placed: &Placed| placed.to == placed.from + 1 && cues.is_cue_word[placed.from];
+    let named: HashSet<(usize, Role)> = reading
+        .facts
+        .iter()
+        .filter(|placed| placed.from < placed.to && !is_kind(placed))
+        .filter_map(|placed| Some((reading.clauses[placed.from], values_of(placed)?.0.role.clone())))
+        .collect();
+    let clauses = &reading.clauses;
+    reading.facts.retain(|placed| {
+        let kind = values_of(placed).filter(|_| placed.from < placed.to && is_kind(placed));
+        kind.is_none_or(|(demand, _)| !named.contains(&(clauses[placed.from], demand.role.clone())))
+    });
 }
 
 /// By word: how many content words before it the catalogue has.
@@ -421,9 +440,9 @@ fn values_of(placed: &Placed) -> Option<(&Demand, &[Vec<String>])> {
 /// Whether two facts are one list; if so, whether any of the two will do.
 fn tie(reading: &Reading, last: &Placed, next: &Placed) -> Option<bool> {
     let ((left, _), (right, _)) = (values_of(last)?, values_of(next)?);
-    let refused = |placed: &Placed| matches!(placed.fact, Fact::Refused(_));
+    let refused = [last, next].iter().any(|placed| matches!(placed.fact, Fact::Refused(_)));
     let closed = matches!(left.role, Role::Frequency | Role::Status);
-    if left.role != right.role || refused(next) || closed || last.to > next.from {
+    if left.role != right.role || refused || closed || last.to > next.from {
         return None;
     }
     let one_clause = reading.clauses[last.from] == reading.clauses[next.from];
@@ -431,9 +450,12 @@ fn tie(reading: &Reading, last: &Placed, next: &Placed) -> Option<bool> {
         return None;
     }
     if left.role == Role::Dimension {
-        return (!refused(last)).then_some(false);
+        return Some(false);
     }
-    let comma = reading.turn.gaps[last.to - 1].comma;
+    // `Ontario, Quebec and …`, but not `no provinces, Canada is enough`: behind the second, the list goes on or the clause ends.
+    let ends = next.to == reading.turn.words.len() || reading.clauses[next.to] != reading.clauses[next.from];
+    let goes_on = reading.turn.gaps[next.to - 1].comma || matches!(reading.turn.low(next.to), "and" | "or");
+    let comma = reading.turn.gaps[last.to - 1].comma && (ends || goes_on);
     let between: Vec<&str> = (last.to..next.from).map(|at| reading.turn.low(at)).collect();
     match between.as_slice() {
         [] if comma => Some(false),

@@ -15,7 +15,7 @@ use super::frequency::{self, Frequency};
 use super::spelling::Spelling;
 use super::status::{self, Status};
 use super::stem::Stemmer;
-use super::turn::Turn;
+use super::turn;
 use super::words;
 use crate::error::Result;
 use crate::index::LakeIndex;
@@ -364,7 +364,7 @@ impl Builder {
         let mut keyed: Vec<(Vec<Stem>, String, u32)> = Vec::with_capacity(values.len());
         for (text, records) in values {
             let mut key = Vec::new();
-            for word in Turn::new(&text).words {
+            for word in turn::words(&text) {
                 key.push(self.word_stem(&word.low));
                 *self.word_counts.entry(word.low).or_default() += 1;
             }

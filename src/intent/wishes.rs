@@ -40,7 +40,7 @@ const TASKS: &str = "
         model|models|classifier|classifiers|regressor|regressors|detector|detectors|network|networks|predictor|forecaster;
     fine tune|tuning _4 model|models|classifier|network;
     for|to predicting|predict|forecasting|forecast|classifying|classify|detecting|detect|segmenting|segment|recognising|recognizing;
-    for _2 classification|segmentation|forecasting|regression|clustering|prediction|recognition >of";
+    for _3 classification|segmentation|forecasting|regression|clustering|prediction|recognition task|tasks";
 
 static TASK: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), TASKS)]));
 
