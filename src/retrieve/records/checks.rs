@@ -84,8 +84,8 @@ impl<'a> Check<'a> {
     /// Looks up `demand`.
     pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool) -> Result<Self> {
         let none = index.facets()?.none();
-        let (mut things, mut nearly) = (Vec::new(), None);
-        match &demand.value {
+        let mut things = Vec::new();
+        let (set, share) = match &demand.value {
             Demanded::Values(wanted) => {
                 for ways in wanted.iter().take(MOST_THINGS) {
                     let mut set = none.clone();
@@ -94,7 +94,7 @@ impl<'a> Check<'a> {
                     }
                     things.push(set);
                 }
-                nearly = Some((index.cut_short(&demand.role)?, PERHAPS_CUT_OFF)).filter(|(set, _)| !set.is_empty());
+                (index.cut_short(&demand.role)?, PERHAPS_CUT_OFF)
             }
             Demanded::Period(wanted) => {
                 let (mut met, mut reached) = (none.clone(), none);
@@ -104,9 +104,10 @@ impl<'a> Check<'a> {
                     _ => {}
                 })?;
                 things.push(met);
-                nearly = Some((reached, REACHED)).filter(|(set, _)| !set.is_empty());
+                (reached, REACHED)
             }
-        }
+        };
+        let nearly = (!set.is_empty()).then_some((set, share));
         Ok(Self { demand, refused, things, nearly })
     }
 
