@@ -293,7 +293,7 @@ fn hostile_records_are_indexed_within_bounds() {
         ),
         r#"{"id": "b", "title": "\u0000\u202e", "start": "9999-99-99", "end": "0000", "place": ["", " ", "\n"]}"#
             .to_string(),
-        r#"{"id": "c", "title": ["x"], "place": {"members": "Paris", "n": -4}, "": "empty", "\u0000": "nul"}"#
+        r#"{"id": "c", "title": "x", "place": {"members": "Paris", "n": -4}, "": "empty", "\u0000": "nul"}"#
             .to_string(),
         format!(
             r#"{{"id": "d", "title": "y", {}}}"#,

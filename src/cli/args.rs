@@ -127,8 +127,9 @@ pub struct IndexCommand {
     /// Read only the first N rows of every table; answers then say that they speak of a sample.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sample_rows: Option<u32>,
-    /// Catalogue records, one JSON object a line ({"id","title","description","tags",…}): what they say of tables of the lake,
-    /// and of data that is not in it. Remembered for later updates; `--rebuild` forgets it.
+    /// Catalogue records, one JSON object a line ({"id","title","description","tags",…}), or a dump of CKAN or DCAT: what they
+    /// say of tables of the lake, and of data that is not in it. Remembered for later updates; `--rebuild` forgets it. A lake of
+    /// catalogues alone needs no flag.
     #[arg(long, value_name = "FILE")]
     pub records: Option<PathBuf>,
     /// Forget the existing index and build it anew.

@@ -40,6 +40,8 @@ const CHUNK_FILES: usize = 128;
 const CHUNK_BYTES: u64 = 256 << 20;
 /// Values after which a segment is closed and the next one begun; bounds the writer's memory to about 28 bytes a value.
 const SEGMENT_VALUES: usize = 16 << 20;
+/// … and tables, of which each may have few values, or none: records of a catalogue. Bounds the writer's memory to about 3 KB a table.
+const SEGMENT_TABLES: usize = 256 << 10;
 
 /// What a build did.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -268,7 +270,7 @@ fn merge_segments(
     observer: &dyn BuildObserver,
 ) -> Result<u64> {
     let mut merged = 0;
-    while let Some(places) = merge::choose(&manifest.segments, SEGMENT_VALUES as u64) {
+    while let Some(places) = merge::choose(&manifest.segments, SEGMENT_VALUES as u64, SEGMENT_TABLES as u64) {
         if observer.interrupted() {
             break;
         }
@@ -430,7 +432,7 @@ fn write_segments(
                 }
             };
             builder.push(&draft)?;
-            if builder.values() > SEGMENT_VALUES
+            if (builder.values() > SEGMENT_VALUES || builder.tables() >= SEGMENT_TABLES)
                 && let Some(full) = open.take()
             {
                 segments.push(full.finish(observer)?);

@@ -25,24 +25,26 @@ fn live_size(segment: &SegmentEntry) -> u64 {
 }
 
 /// The segments to merge next, as ascending places in `segments`; none when they are well as they are. A merged segment has at most
-/// `most_values` values.
-pub(super) fn choose(segments: &[SegmentEntry], most_values: u64) -> Option<Vec<usize>> {
+/// `most_values` values and `most_tables` tables.
+pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u64) -> Option<Vec<usize>> {
     let mut by_size: Vec<(u64, usize)> =
         segments.iter().enumerate().map(|(place, segment)| (live_size(segment), place)).collect();
     by_size.sort_unstable();
     let mut group: Vec<usize> = Vec::new();
-    let mut group_size = 0;
+    let (mut group_size, mut group_tables) = (0, 0);
     for (size, place) in by_size {
+        let tables = u64::from(segments[place].tables) - segments[place].removed.len() as u64;
         let alike = group.is_empty() || size <= ALIKE * group_size;
-        if !alike || group_size + size > most_values {
+        if !alike || group_size + size > most_values || group_tables + tables > most_tables {
             if group.len() >= MERGED_AT_ONCE {
                 break;
             }
             group.clear();
-            group_size = 0;
+            (group_size, group_tables) = (0, 0);
         }
         group.push(place);
         group_size += size;
+        group_tables += tables;
     }
     if group.len() < MERGED_AT_ONCE {
         let riddled = |segment: &SegmentEntry| segment.removed.len() as u32 > segment.tables / MOST_STRUCK_OUT;
@@ -107,31 +109,38 @@ mod tests {
     }
 
     const MOST: u64 = 1 << 24;
+    const TABLES: u64 = 1 << 18;
 
     #[test]
     fn small_segments_of_like_size_are_merged_and_large_ones_left() {
         let large = segment(5000, 1_000_000, 0);
         let small = || segment(50, 10_000, 0);
-        assert_eq!(choose(&[large.clone(), small(), small(), small()], MOST), None);
-        assert_eq!(choose(&[small(), small(), large.clone(), small(), small()], MOST), Some(vec![0, 1, 3, 4]));
+        assert_eq!(choose(&[large.clone(), small(), small(), small()], MOST, TABLES), None);
+        assert_eq!(choose(&[small(), small(), large.clone(), small(), small()], MOST, TABLES), Some(vec![0, 1, 3, 4]));
         assert_eq!(
-            choose(&[large.clone(), large.clone(), small(), large.clone(), large], MOST),
+            choose(&[large.clone(), large.clone(), small(), large.clone(), large], MOST, TABLES),
             Some(vec![0, 1, 3, 4])
         );
-        assert_eq!(choose(&[], MOST), None);
-        assert_eq!(choose(&[segment(0, 0, 0)], MOST), None);
+        assert_eq!(choose(&[], MOST, TABLES), None);
+        assert_eq!(choose(&[segment(0, 0, 0)], MOST, TABLES), None);
     }
 
     #[test]
     fn full_segments_are_never_merged() {
         let full = || segment(100_000, MOST - 1000, 0);
-        assert_eq!(choose(&[full(), full(), full(), full(), full()], MOST), None);
+        assert_eq!(choose(&[full(), full(), full(), full(), full()], MOST, TABLES), None);
+    }
+
+    #[test]
+    fn segments_full_of_records_are_left_as_they_are() {
+        let full = || segment(1 << 18, 0, 0);
+        assert_eq!(choose(&[full(), full(), full(), full(), full()], MOST, TABLES), None);
     }
 
     #[test]
     fn riddled_segments_are_written_anew() {
-        assert_eq!(choose(&[segment(100, 5000, 25), segment(100, 100_000, 0)], MOST), None);
-        assert_eq!(choose(&[segment(100, 100_000, 0), segment(100, 5000, 26)], MOST), Some(vec![1]));
+        assert_eq!(choose(&[segment(100, 5000, 25), segment(100, 100_000, 0)], MOST, TABLES), None);
+        assert_eq!(choose(&[segment(100, 100_000, 0), segment(100, 5000, 26)], MOST, TABLES), Some(vec![1]));
     }
 
     /// Updates of equal size: few segments at any time, and each table is rewritten a logarithmic number of times.
@@ -141,7 +150,7 @@ mod tests {
         let (mut written, mut most) = (0, 0);
         for _ in 0..1000 {
             segments.push(segment(10, 1000, 0));
-            while let Some(group) = choose(&segments, MOST) {
+            while let Some(group) = choose(&segments, MOST, TABLES) {
                 let merged = group
                     .iter()
                     .fold((0, 0), |sum, place| (sum.0 + segments[*place].tables, sum.1 + segments[*place].values));

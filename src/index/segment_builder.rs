@@ -80,6 +80,11 @@ impl SegmentBuilder {
         self.columns.values()
     }
 
+    /// Tables added so far.
+    pub fn tables(&self) -> usize {
+        self.catalog.len()
+    }
+
     /// Adds the next table; tables come in the order of their ids.
     ///
     /// # Errors

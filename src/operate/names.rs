@@ -35,6 +35,8 @@ const NEAREST: usize = 5;
 #[derive(Debug)]
 pub struct Names {
     catalogs: Vec<Catalog>,
+    /// Numbers of struck out tables, ascending, by segment.
+    removed: Vec<Vec<u32>>,
     /// Sorted by id: id, segment, number in the segment.
     tables: Vec<(String, usize, u32)>,
 }
@@ -52,7 +54,8 @@ impl Names {
             tables.push((index.id(table)?.to_string(), table.segment as usize, table.table));
         }
         tables.sort();
-        Ok(Self { catalogs, tables })
+        let removed = index.manifest().segments.iter().map(|segment| segment.removed.clone()).collect();
+        Ok(Self { catalogs, removed, tables })
     }
 
     /// All ids, sorted.
@@ -75,7 +78,8 @@ impl Names {
     /// The place of the table that `name` (parts joined by `/`) means.
     ///
     /// # Errors
-    /// [`Error::UnknownTable`] with the nearest ids; [`Error::Usage`] where several tables end so.
+    /// [`Error::UnknownTable`] with the nearest ids; [`Error::Usage`] where several tables end so, and for a record of a
+    /// catalogue, which has no rows.
     pub fn resolve(&self, name: &str) -> Result<usize> {
         if let Ok(place) = self.tables.binary_search_by(|(id, _, _)| id.as_str().cmp(name)) {
             return Ok(place);
@@ -92,7 +96,22 @@ impl Names {
                 _ => return Err(self.ambiguous(name, &found)),
             }
         }
+        if self.is_record(name)? {
+            return Err(Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake")));
+        }
         Err(Error::UnknownTable { name: name.to_string(), nearest: nearest_names(name, self.ids(), NEAREST) })
+    }
+
+    /// Whether a record of a catalogue is called so.
+    fn is_record(&self, name: &str) -> Result<bool> {
+        for (catalog, removed) in self.catalogs.iter().zip(&self.removed) {
+            if let Some(table) = catalog.find(name)?
+                && removed.binary_search(&table).is_err()
+            {
+                return Ok(catalog.path(table)?.contains("//"));
+            }
+        }
+        Ok(false)
     }
 
     fn ambiguous(&self, name: &str, found: &[usize]) -> Error {

@@ -85,8 +85,7 @@ impl<'a> Check<'a> {
     pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool) -> Result<Self> {
         let none = index.facets()?.none();
         let mut things = Vec::new();
-        let nearly;
-        match &demand.value {
+        let (set, share) = match &demand.value {
             Demanded::Values(wanted) => {
                 for ways in wanted.iter().take(MOST_THINGS) {
                     let mut set = none.clone();
@@ -95,7 +94,7 @@ impl<'a> Check<'a> {
                     }
                     things.push(set);
                 }
-                nearly = Some((index.cut_short(&demand.role)?, PERHAPS_CUT_OFF)).filter(|(set, _)| !set.is_empty());
+                (index.cut_short(&demand.role)?, PERHAPS_CUT_OFF)
             }
             Demanded::Period(wanted) => {
                 let (mut met, mut reached) = (none.clone(), none);
@@ -105,9 +104,10 @@ impl<'a> Check<'a> {
                     _ => {}
                 })?;
                 things.push(met);
-                nearly = Some((reached, REACHED)).filter(|(set, _)| !set.is_empty());
+                (reached, REACHED)
             }
-        }
+        };
+        let nearly = (!set.is_empty()).then_some((set, share));
         Ok(Self { demand, refused, things, nearly })
     }
 
