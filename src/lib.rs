@@ -48,6 +48,8 @@ pub mod papers;
 
 pub mod index;
 
+pub mod cite;
+
 pub mod retrieve;
 
 pub mod augment;

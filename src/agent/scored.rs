@@ -81,6 +81,7 @@ pub(super) fn ranked_table(scored: Scored) -> RankedTable {
     let Candidate { entry, search, join, union, .. } = candidate;
     RankedTable {
         table: entry.id.as_str().to_string(),
+        citation: entry.citation.clone(),
         title: entry.title(),
         record: entry.record,
         rows: entry.profile.rows,

@@ -201,6 +201,7 @@ impl Agent<'_> {
         let started = std::time::Instant::now();
         let (answer, provenance) = self.answer(session, request, None)?;
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let answer = answer.into_inner();
         let written = serde_json::to_vec(&answer).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(TurnTrace {
             version: VERSION,

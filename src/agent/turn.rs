@@ -12,9 +12,10 @@ use super::{Agent, Request};
 use crate::agentic::RunCache;
 use crate::agentic::card::{self, Card};
 use crate::agentic::listwise::{Asked, Order};
+use crate::cite::{Checked, Gate};
 use crate::error::{Error, Result};
 use crate::index::TableRef;
-use crate::llm::{LanguageModel, Limits};
+use crate::llm::{LanguageModel, Limits, Unanswered};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
@@ -43,7 +44,7 @@ impl Agent<'_> {
     /// # Errors
     /// [`Error::Usage`] for a request without words and table; [`Error::UnknownTable`], [`Error::UnknownColumn`]; whatever
     /// reading the working table and the index reports.
-    pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Recommendation> {
+    pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Checked<Recommendation>> {
         self.traced_turn(session, request).map(|(recommendation, _)| recommendation)
     }
 
@@ -51,7 +52,11 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// Those of [`Agent::turn`].
-    pub fn traced_turn(&self, session: &mut Session, request: &Request) -> Result<(Recommendation, Provenance)> {
+    pub fn traced_turn(
+        &self,
+        session: &mut Session,
+        request: &Request,
+    ) -> Result<(Checked<Recommendation>, Provenance)> {
         self.answer(session, request, self.runs.as_ref())
     }
 
@@ -62,7 +67,7 @@ impl Agent<'_> {
         session: &mut Session,
         request: &Request,
         runs: Option<&RunCache>,
-    ) -> Result<(Recommendation, Provenance)> {
+    ) -> Result<(Checked<Recommendation>, Provenance)> {
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let mut turn = self.hear(session, request, model.as_ref())?;
@@ -76,6 +81,7 @@ impl Agent<'_> {
         }
         let (mut recommendation, lists) = self.recommend(session, &turn, model.as_ref())?;
         recommendation.notes.extend(found.as_ref().and_then(Found::note));
+        let recommendation = Gate::new(self.index).admit(recommendation)?;
         session.push_turn(&request.text, &recommendation);
         let run = found.map(|found| found.pursuit.trace);
         Ok((recommendation, Provenance { lists, run, model: model.map(ModelUse::of) }))
@@ -209,7 +215,10 @@ impl Agent<'_> {
         let supplements = supplements(partners, &wanted, &turn.request.text);
         let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
-            question.text = model::reworded(model, &turn.request.text, question);
+            let reworded = model::reworded(model, &turn.request.text, question);
+            if reworded != question.text {
+                question.computed = Some(std::mem::replace(&mut question.text, reworded));
+            }
         }
         let mut operations =
             operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplements, question });
@@ -227,6 +236,11 @@ impl Agent<'_> {
             notes.push("no table of the lake was found for this".into());
         }
         if let Some((of, trouble)) = model.and_then(LanguageModel::trouble) {
+            let trouble = match trouble {
+                // It quotes what the model answered.
+                Unanswered::Contract(_) => Gate::new(self.index).text(&trouble.to_string(), &[])?,
+                other => other.to_string(),
+            };
             notes.push(format!("the language model did not help with {}: {trouble}", of.purpose()));
         }
         if let Some(trouble) = self.embedder.trouble() {

@@ -12,6 +12,7 @@ use super::key_of;
 use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, MOST_QUERIES, QueryPlan};
 use super::report::{EvaluationReport, MOST_MISSING, REASON_CHARS};
 use super::sought::Sought;
+use crate::cite::without_identifiers;
 use crate::index::LakeIndex;
 use crate::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 
@@ -85,6 +86,10 @@ impl Planner for ModelPlanner<'_> {
             // A query said twice is one query.
             let mut seen = std::collections::BTreeSet::new();
             plan.queries.retain(|query| !query.text.trim().is_empty() && seen.insert(key_of(&query.text)));
+            // Data that nobody named is an invention, too.
+            let memory = sought.memory.to_string();
+            let invented = |text: &str| without_identifiers(text, &[&sought.request, &memory], &|_| false).1 > 0;
+            plan.queries.retain(|query| !invented(&query.text) && !invented(&query.aim));
             // A constraint that nobody named is an invention; those that were named hold anyway.
             let known = [key_of(&sought.request), key_of(&sought.memory.to_string())];
             plan.must_have.retain(|constraint| {
@@ -179,6 +184,9 @@ impl Evaluator for ModelEvaluator<'_> {
             }
             // What the request does not ask for is not missing.
             missing.retain(|text| key_of(text).split(' ').any(|word| asked.contains(&format!(" {word} "))));
+            let invented = |text: &str| without_identifiers(text, &[&sought.request], &|_| false);
+            missing.retain(|text| invented(text).1 == 0);
+            let reason = invented(&reason).0.chars().take(REASON_CHARS).collect();
             Ok(EvaluationReport { sufficient, missing, reason, signals: measured.signals.clone() })
         })?;
         Ok(report.to_json())

@@ -14,6 +14,7 @@ use super::make::{MadeQuestions, QuestionMaker};
 use super::phrases::words_of;
 use super::rules::{self, LONGEST_QUESTION_CHARS};
 use super::{Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
+use crate::cite::without_identifiers;
 use crate::llm::{AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal};
 
 /// Characters of the description that a model is given.
@@ -207,7 +208,8 @@ fn checked(told: Told, ground: &Ground) -> Result<MadeQuestions, Refusal> {
         if words.len() < LEAST_WORDS || question.chars().count() > LONGEST_QUESTION_CHARS {
             continue;
         }
-        if !ground.unsupported(&question).is_empty() || ground.support(&question).is_empty() {
+        let names_data = without_identifiers(&question, &[], &|_| false).1 > 0;
+        if names_data || !ground.unsupported(&question).is_empty() || ground.support(&question).is_empty() {
             dropped += 1;
         } else if questions.len() < MOST_QUESTIONS && !is_repeated(&questions, &question) {
             questions.push(question);

@@ -1,5 +1,6 @@
 //! Arguments as typed.
 
+mod cite;
 mod eval;
 mod papers;
 mod task;
@@ -14,6 +15,7 @@ use crate::eval::form::DocumentForm;
 use crate::eval::tune::Ranker;
 use crate::papers::isolated;
 
+pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
 pub use papers::{PapersCommand, PapersWhat};
 pub use task::{GraphCommand, GraphWhat, TaskCommand};
@@ -78,6 +80,10 @@ pub enum Command {
     Profile(ProfileCommand),
     /// List the tables of the lake.
     Tables(TablesCommand),
+    /// Say how to cite tables or records: a line of text, BibTeX, CSL-JSON.
+    Cite(CiteCommand),
+    /// Say what an identifier stands for now: the table it names, where that moved, which version was meant.
+    Resolve(ResolveCommand),
     /// Run one read-only SQL query; tables by id in quotes ("transport/us_airports") or as folder.table.
     Sql(SqlCommand),
     /// Say what requests ask for: the operation and the intention, one JSON line a request.
@@ -403,6 +409,8 @@ pub enum SchemaOf {
     Union,
     Profile,
     Tables,
+    Cite,
+    Resolve,
     Sql,
     Sessions,
     Session,

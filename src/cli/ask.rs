@@ -9,6 +9,7 @@ use super::args::{Arguments, AskCommand};
 use super::{Status, lake, printer, replay};
 use crate::agent::Request;
 use crate::agent::trace::ModelUse;
+use crate::cite::Checked;
 use crate::error::{Error, Result};
 use crate::llm::Spent;
 use crate::recommend::Recommendation;
@@ -26,7 +27,7 @@ pub struct AskDocument {
     pub turn: usize,
     /// The answer.
     #[serde(flatten)]
-    pub recommendation: Recommendation,
+    pub recommendation: Checked<Recommendation>,
     /// The language model that helped, with what it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelCost>,
@@ -77,7 +78,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         Some(file) => {
             let trace = agent.trace(&mut session, &request)?;
             replay::write(&trace, file)?;
-            (trace.answer, trace.provenance)
+            (lakeward.gate().admit(trace.answer)?, trace.provenance)
         }
     };
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;

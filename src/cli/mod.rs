@@ -6,6 +6,7 @@
 mod args;
 mod ask;
 mod augment;
+mod cite;
 mod eval;
 mod index;
 mod interrupt;
@@ -97,6 +98,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Union(command) => search::union(arguments, command),
         Command::Profile(command) => profile::run(arguments, command),
         Command::Tables(command) => profile::tables(arguments, command),
+        Command::Cite(command) => cite::cite(arguments, command),
+        Command::Resolve(command) => cite::resolve(arguments, command),
         Command::Sql(command) => sql::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),

@@ -246,7 +246,13 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
         true => "a record: its data is not in the lake, rows and columns are unknown".into(),
         false => format!("columns: {}", shown(&answer.columns.join(", "), 300)),
     });
+    lines.push(cited_as(&answer.citation));
     lines
+}
+
+/// What a table is cited by.
+pub fn cited_as(citation: &str) -> String {
+    format!("cited as {}", shown(citation, 300))
 }
 
 /// The evidence of a join answer.
@@ -280,6 +286,7 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
         lines.push(format!("nearly alike, not equal: {ours} / {theirs} ({})", matched.variation));
     }
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
+    lines.push(cited_as(&answer.citation));
     lines
 }
 
@@ -324,6 +331,7 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
             lines.push(format!("{what}: {}", shown(&columns.join(", "), 300)));
         }
     }
+    lines.push(cited_as(&answer.citation));
     lines
 }
 

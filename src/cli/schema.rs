@@ -6,6 +6,7 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::ask::AskDocument;
 use super::augment::AugmentDocument;
+use super::cite::CiteDocument;
 use super::papers::{PaperList, PaperShown};
 use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
@@ -18,6 +19,7 @@ use super::{Status, printer};
 use crate::agent::trace;
 use crate::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use crate::augment::audit::Audit;
+use crate::cite::Resolution;
 use crate::error::Result;
 use crate::eval::extraction::ExtractionScores;
 use crate::eval::report::EvalReport;
@@ -41,6 +43,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Union => schema_for!(SearchDocument<UnionAnswer>),
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),
+        SchemaOf::Cite => schema_for!(CiteDocument),
+        SchemaOf::Resolve => schema_for!(Resolution),
         SchemaOf::Sql => schema_for!(SqlDocument),
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
 use super::lake::{self, tell_of_trouble};
 use super::{Status, printer};
+use crate::cite::Checked;
 use crate::error::Result;
 use crate::lake::composite_key::{self, CompositeKey};
 use crate::retrieve::{CompositeAnswers, JoinAnswer, SearchAnswer, UnionAnswer};
@@ -20,7 +21,7 @@ pub struct Document<A> {
     /// The request: the text, or the query table.
     pub query: String,
     /// Best first.
-    pub answers: Vec<A>,
+    pub answers: Checked<Vec<A>>,
     /// Time to answer with the index open, in milliseconds.
     pub elapsed_ms: f64,
 }
@@ -88,7 +89,7 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
 
 impl<A> Document<A> {
     /// The answers to `query`, which came just now.
-    pub fn new(query: String, answers: Vec<A>, started: Instant) -> Self {
+    pub fn new(query: String, answers: Checked<Vec<A>>, started: Instant) -> Self {
         let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms }
     }
@@ -103,7 +104,7 @@ fn show<A: Serialize + Listed>(
     arguments: &Arguments,
     options: &Answers,
     query: String,
-    answers: Vec<A>,
+    answers: Checked<Vec<A>>,
     started: Instant,
     explain: impl Fn(&A) -> Vec<String>,
 ) -> Result<Status> {

@@ -10,6 +10,7 @@ use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, tell_of_trouble};
 use super::search::{Document, Listed, show_lists, status_of};
 use super::{Status, printer};
+use crate::cite::without_identifiers;
 use crate::error::{Error, Result};
 use crate::lakeward::Lakeward;
 use crate::llm::{LanguageModel, Limits};
@@ -40,7 +41,6 @@ const SHOWN_BYTES: usize = 600;
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
-    let graph = lakeward.task_graph()?;
     let text = command.text.join(" ");
     let started = Instant::now();
     let shipped = TaskSearchOptions::new(command.answers.k as usize);
@@ -54,7 +54,7 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         exclude: command.exclude.clone(),
         ..shipped
     };
-    let answers = graph.search(lakeward.embedder(), &text, &options)?;
+    let answers = lakeward.task(&text, &options)?;
     tell_of_trouble(lakeward.embedder());
     let status = status_of(&answers);
     let document = Document::new(text, answers, started);
@@ -113,6 +113,7 @@ fn explained(answer: &TaskAnswer) -> Vec<String> {
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
         (true, false) => lines.push("only papers name it; it is not in the lake".into()),
     }
+    lines.extend(answer.citation.as_deref().map(printer::cited_as));
     let parts = &answer.parts;
     lines.push(format!(
         "score: tasks {:.3} (believed to {:.2}), words of the description {:.3}, its meaning {:.3}, popularity {:.3}",
@@ -174,6 +175,7 @@ fn build(
     });
     let stats = lakeward.build_task_graph(documents, judge.as_ref().map(|judge| judge as &dyn Judge), &options)?;
     if let Some((_, trouble)) = judge.as_ref().and_then(|judge| judge.model().trouble()) {
+        let (trouble, _) = without_identifiers(&trouble.to_string(), &[], &|_| false);
         printer::note(&format!("the model did not decide about all names: {trouble}"));
     }
     report(arguments, lakeward, stats)

@@ -262,7 +262,7 @@ impl Lakeward<'_> {
         let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
         let request = Request { text: query.text.clone().unwrap_or_default(), table, column: query.column.clone(), k };
         let answer = self.over.agent(&self.weights)?.turn(&mut Session::new("eval", "lake"), &request)?;
-        Ok(answer.tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
+        Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
     }
 
     /// The tables that the agent recommends after the latest turn.
@@ -280,7 +280,7 @@ impl Lakeward<'_> {
         let mut latest = Vec::new();
         for text in &query.turns[known.turns.len()..] {
             let request = Request { text: text.clone(), table: None, column: None, k };
-            latest = agent.turn(&mut session, &request)?.tables;
+            latest = agent.turn(&mut session, &request)?.into_inner().tables;
         }
         *conversation = Conversation { query: known.query, turns: query.turns.clone(), session: Some(session) };
         Ok(latest.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())

@@ -1,9 +1,11 @@
 //! The catalogue of one segment: its tables in the order of their ids, each entry parsed only when asked for.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
+use memchr::memmem;
 
 use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use crate::error::{Error, Result};
@@ -225,6 +227,42 @@ impl Catalog {
         let record = self.record(table)?;
         let start = record.entry_start as usize;
         self.entries.bytes(start..start.saturating_add(record.entry_len as usize))
+    }
+
+    /// What table `table` is cited by; read without the rest of the entry, so that all tables can be asked.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn citation(&self, table: u32) -> Result<Cow<'_, str>> {
+        // Quotes inside texts are escaped, so that this stands nowhere but before the value; all before it are texts and numbers.
+        const FIELD: &[u8] = b",\"citation\":\"";
+        let bytes = self.entry_bytes(table)?;
+        let none = || self.entries.damaged("an entry without a citation");
+        let start = memmem::find(bytes, FIELD).ok_or_else(none)? + FIELD.len();
+        let mut end = start;
+        loop {
+            match bytes.get(end).ok_or_else(none)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => end += 1,
+            }
+        }
+        let text =
+            std::str::from_utf8(&bytes[start..end]).map_err(|_| self.entries.damaged("an entry that is not UTF-8"))?;
+        if !text.contains('\\') {
+            return Ok(Cow::Borrowed(text));
+        }
+        let read: String = serde_json::from_slice(&bytes[start - 1..=end])
+            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))?;
+        Ok(Cow::Owned(read))
+    }
+
+    /// BLAKE3 of the content of table `table`, as its entry has it.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn content(&self, table: u32) -> Result<&[u8; 32]> {
+        Ok(&self.record(table)?.content)
     }
 
     /// The number of the table called `id`.

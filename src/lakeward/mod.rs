@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::agent::config::Config;
 use crate::agent::trace::Provenance;
 use crate::agent::{Agent, Request};
+use crate::cite::{Checked, Gate, Resolution, resolve};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::LakeIndex;
@@ -27,7 +28,8 @@ use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
 use crate::task_graph::resolution::Judge;
-use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats, TaskGraph};
+use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
+use crate::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
 
 pub use kept::Kept;
 pub use model::{Model, RUNS, said};
@@ -132,9 +134,10 @@ impl Lakeward {
     ///
     /// # Errors
     /// [`crate::Error::DamagedIndex`].
-    pub fn search(&self, text: &str, k: usize) -> Result<Vec<SearchAnswer>> {
+    pub fn search(&self, text: &str, k: usize) -> Result<Checked<Vec<SearchAnswer>>> {
         let weights = self.config.ranking.search;
-        search::search(&self.index, self.embedder(), text, &SearchOptions { k, weights })
+        let answers = search::search(&self.index, self.embedder(), text, &SearchOptions { k, weights })?;
+        self.gate().admit(answers)
     }
 
     /// The table to search with: an id of the lake, else a file.
@@ -165,6 +168,7 @@ impl Lakeward {
         }
         let weights = self.config.ranking.join;
         let answers = join::search(&self.index, query, &JoinOptions { k, column: columns.first().copied(), weights })?;
+        let answers = self.gate().admit(answers)?;
         Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
     }
 
@@ -172,9 +176,37 @@ impl Lakeward {
     ///
     /// # Errors
     /// Those of [`union::search`].
-    pub fn union(&self, query: &QueryTable, k: usize) -> Result<Vec<UnionAnswer>> {
+    pub fn union(&self, query: &QueryTable, k: usize) -> Result<Checked<Vec<UnionAnswer>>> {
         let weights = self.config.ranking.union;
-        union::search(&self.index, &self.place.lake, query, &UnionOptions { k, count_rows: true, weights })
+        let options = UnionOptions { k, count_rows: true, weights };
+        self.gate().admit(union::search(&self.index, &self.place.lake, query, &options)?)
+    }
+
+    /// What lets answers out: the catalogue of this snapshot.
+    pub fn gate(&self) -> Gate<'_> {
+        Gate::new(&self.index)
+    }
+
+    /// What an identifier or the id of a table stands for now.
+    ///
+    /// # Errors
+    /// Those of [`resolve`].
+    pub fn resolve(&self, identifier: &str) -> Result<Resolution> {
+        resolve(&self.index, &self.place.lake, identifier)
+    }
+
+    /// The datasets that serve a task told in `text` best, by the graph of tasks.
+    ///
+    /// # Errors
+    /// Those of [`Lakeward::task_graph`] and of [`TaskGraph::search`].
+    pub fn task(&self, text: &str, options: &TaskSearchOptions) -> Result<Checked<Vec<TaskAnswer>>> {
+        let answers = self.task_graph()?.search(self.embedder(), text, options)?;
+        let mut answers = self.gate().admit(answers)?.into_inner();
+        for answer in &mut answers {
+            let Some(table) = self.index.get(&answer.dataset)?.filter(|_| answer.in_index) else { continue };
+            answer.citation = Some(self.index.segment(table.segment)?.catalog.citation(table.table)?.into_owned());
+        }
+        self.gate().admit(answers)
     }
 
     /// The folder of the task graph.
@@ -227,7 +259,7 @@ impl Lakeward {
     ///
     /// # Errors
     /// Those of [`Agent::traced_turn`].
-    pub fn ask(&self, session: &mut Session, request: &Request) -> Result<(Recommendation, Provenance)> {
+    pub fn ask(&self, session: &mut Session, request: &Request) -> Result<(Checked<Recommendation>, Provenance)> {
         self.agent().traced_turn(session, request)
     }
 

@@ -75,7 +75,7 @@ fn about_operation(asked: &Ranked<OperationKind>) -> Question {
         .map(|(kind, _)| Choice { label: label(*kind).into(), operation: Some(*kind), tables: Vec::new() })
         .collect();
     let weights: Vec<f64> = open.iter().map(|(_, probability)| *probability).collect();
-    Question { text: "What do you want to do?".into(), choices, information: entropy(&weights) }
+    Question { text: "What do you want to do?".into(), computed: None, choices, information: entropy(&weights) }
 }
 
 /// A question that divides the candidates by a property; nothing where fewer than two values are known.
@@ -108,7 +108,7 @@ fn divide(
         let tables = rest.into_iter().flat_map(|(_, (_, tables))| tables).collect();
         choices.push(Choice { label: "another one".into(), operation: None, tables });
     }
-    Some(Question { text: text.into(), choices, information: entropy(&weights) })
+    Some(Question { text: text.into(), computed: None, choices, information: entropy(&weights) })
 }
 
 /// Whether a column is needed that about half of the candidates have.
@@ -167,7 +167,8 @@ mod tests {
     #[test]
     fn an_answer_is_understood_by_number_or_words() {
         let choice = |label: &str| Choice { label: label.into(), operation: None, tables: vec![] };
-        let question = Question { text: "?".into(), choices: vec![choice("yes"), choice("no")], information: 1.0 };
+        let question =
+            Question { text: "?".into(), computed: None, choices: vec![choice("yes"), choice("no")], information: 1.0 };
         assert_eq!(understood(&question, " 2. ").map(|choice| choice.label.as_str()), Some("no"));
         assert_eq!(understood(&question, "Yes").map(|choice| choice.label.as_str()), Some("yes"));
         assert_eq!(understood(&question, "0"), None);

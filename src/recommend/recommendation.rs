@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::task_spec::TaskSpec;
-use crate::request::{Operation, OperationKind, Signals};
+use crate::cite::{Gate, NamesTables};
+use crate::error::Result;
+use crate::request::{Input, Operation, OperationKind, Signals};
 use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
+use crate::text::counted;
 
 /// The answer to one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,11 +26,101 @@ pub struct Recommendation {
     pub notes: Vec<String>,
 }
 
+impl NamesTables for Recommendation {
+    /// Tables, operations and choices lose what is not in the catalogue; a question that a model put in words that name other
+    /// data is asked as it was computed.
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        let before = gate.taken();
+        self.tables.pass(gate)?;
+        let names = names_in(self);
+        for operation in &mut self.operations {
+            operation.pass_with(gate, &names)?;
+        }
+        for note in &mut self.notes {
+            *note = gate.identifiers(note, &[])?;
+        }
+        let taken = gate.taken() - before;
+        if taken > 0 {
+            let what = counted(taken as u64, "name");
+            self.notes.push(format!("kept back: {what} of data that the catalogue does not have"));
+        }
+        Ok(true)
+    }
+}
+
+/// What the answer itself says of its tables: titles, columns, constraints. A question may name these.
+fn names_in(answer: &Recommendation) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for table in &answer.tables {
+        names.push(table.title.clone());
+        names.extend(table.evidence.search.iter().flat_map(|found| found.columns.iter().cloned()));
+        names.extend(table.evidence.join.iter().map(|found| found.column.clone()));
+    }
+    names.extend(answer.signals.constraints.required_columns.iter().cloned());
+    names
+}
+
+impl RankedOperation {
+    fn pass_with(&mut self, gate: &Gate<'_>, names: &[String]) -> Result<()> {
+        if let Some(table) = &self.table
+            && !gate.has(table)?
+        {
+            gate.count(1);
+            self.table = None;
+        }
+        let inputs = self.runnable.as_ref().map(Operation::inputs).unwrap_or_default();
+        let mut is_there = true;
+        for input in inputs {
+            if let Input::Table(table) = input {
+                is_there &= gate.has(table)?;
+            }
+        }
+        if !is_there {
+            gate.count(1);
+            (self.runnable, self.sql) = (None, None);
+        }
+        let Some(question) = &mut self.question else { return Ok(()) };
+        for choice in &mut question.choices {
+            choice.tables = there(gate, std::mem::take(&mut choice.tables))?;
+        }
+        let Some(computed) = question.computed.clone() else { return Ok(()) };
+        let labels = question.choices.iter().map(|choice| choice.label.as_str());
+        let grounds: Vec<&str> = labels.chain(names.iter().map(String::as_str)).chain([computed.as_str()]).collect();
+        if !gate.admits_text(&question.text, &grounds)? {
+            gate.count(1);
+            question.text = computed;
+            question.computed = None;
+        }
+        Ok(())
+    }
+}
+
+/// Those of `tables` that are in the catalogue.
+fn there(gate: &Gate<'_>, tables: Vec<String>) -> Result<Vec<String>> {
+    let mut kept = Vec::with_capacity(tables.len());
+    for table in tables {
+        match gate.has(&table)? {
+            true => kept.push(table),
+            false => gate.count(1),
+        }
+    }
+    Ok(kept)
+}
+
+impl NamesTables for RankedTable {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
 /// A table with its utility.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankedTable {
     /// Its id.
     pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// Its title.
     pub title: String,
     /// Whether it is a record of a catalogue: its data is not in the lake, and no operation can use it.
@@ -152,6 +245,9 @@ pub struct Precondition {
 pub struct Question {
     /// The question.
     pub text: String,
+    /// The question as it was computed, where a language model put it in other words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<String>,
     /// The answers to choose from, numbered from 1 for the analyst.
     pub choices: Vec<Choice>,
     /// How much an answer tells, in bits, weighing candidates by utility.

@@ -25,6 +25,7 @@ use self::mapping::Mapping;
 use self::tuples::{Key, QueryTuples};
 use super::join::{self, JoinAnswer};
 use super::query_table::QueryTable;
+use crate::cite::{Checked, Gate};
 use crate::error::{Error, Result};
 use crate::index::{LakeIndex, TableRef};
 
@@ -56,7 +57,7 @@ pub struct CompositeOptions {
 #[derive(Debug, Clone)]
 pub struct CompositeAnswers {
     /// Best first, ties by table.
-    pub answers: Vec<JoinAnswer>,
+    pub answers: Checked<Vec<JoinAnswer>>,
     /// Passes over files that were made.
     pub passes: usize,
     /// What could not be compared and why, in sentences.
@@ -362,6 +363,7 @@ impl<'a> Search<'a> {
                 "{read} tables were compared row by row, and {unread} more that share single values were not"
             ));
         }
+        let answers = Gate::new(self.index).admit(answers)?;
         Ok(CompositeAnswers { answers, passes: self.passes, notes })
     }
 }

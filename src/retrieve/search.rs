@@ -11,6 +11,7 @@ use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
 use super::ranker::features;
 use super::weights::RankingWeights;
+use crate::cite::{Gate, NamesTables};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::lexical::{FieldMatch, LexicalEvidence, LexicalQuery, TypedWord};
@@ -81,6 +82,9 @@ struct SearchCandidate {
 pub struct SearchAnswer {
     /// The table's id.
     pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// Its title.
     pub title: String,
     /// Weighted mean of `features`, 0..=1: greater is better.
@@ -116,6 +120,12 @@ pub struct SearchAnswer {
     pub columns: Vec<String>,
     /// The answer in a sentence.
     pub reason: String,
+}
+
+impl NamesTables for SearchAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
 }
 
 /// Tables that the words propose.
@@ -277,6 +287,7 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
     }
     let mut answer = SearchAnswer {
         table: entry.id.to_string(),
+        citation: entry.citation.clone(),
         title: entry.title(),
         score,
         lexical_rank,

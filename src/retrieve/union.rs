@@ -16,6 +16,7 @@ use super::fuse::reciprocal_rank_fusion;
 use super::new_rows::{NewRows, RowHashes};
 use super::query_table::{QueryTable, sample_words};
 use super::weights::RankingWeights;
+use crate::cite::{Gate, NamesTables};
 use crate::error::Result;
 use crate::index::{LakeIndex, TableRef};
 use crate::lake::source::file_path;
@@ -67,6 +68,9 @@ pub struct AlignedPair {
 pub struct UnionAnswer {
     /// The table's id.
     pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
@@ -90,6 +94,12 @@ pub struct UnionAnswer {
     pub sampled: bool,
     /// The answer in a sentence.
     pub reason: String,
+}
+
+impl NamesTables for UnionAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
 }
 
 /// Tables aligned column by column.
@@ -242,6 +252,7 @@ fn answer(
         entry.profile.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(_, other)| other == place));
     let mut answer = UnionAnswer {
         table: entry.id.to_string(),
+        citation: entry.citation.clone(),
         title: entry.title(),
         score: candidate.score.clamp(0.0, 1.0),
         parts: candidate.parts,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::TaskGraph;
 use super::search::{Parts, Scored, TaskSearchOptions};
+use crate::cite::{Gate, NamesTables};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
@@ -19,6 +20,9 @@ const QUOTED_BYTES: usize = 120;
 pub struct TaskAnswer {
     /// Its id in the index; for a dataset that only documents name, its name.
     pub dataset: String,
+    /// What it is cited by, where the index has it and was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
     /// What it is called.
     pub title: String,
     /// Greater is better; comparable within one answer only.
@@ -36,6 +40,21 @@ pub struct TaskAnswer {
     pub path: Option<TaskPath>,
     /// Why it is an answer, in a sentence.
     pub reason: String,
+}
+
+impl NamesTables for TaskAnswer {
+    /// The graph may be older than the catalogue. A dataset that only documents name is no table and says so.
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        let mut tables = Vec::with_capacity(self.tables.len());
+        for table in std::mem::take(&mut self.tables) {
+            match gate.has(&table)? {
+                true => tables.push(table),
+                false => gate.count(1),
+            }
+        }
+        self.tables = tables;
+        Ok(!self.in_index || gate.has(&self.dataset)?)
+    }
 }
 
 /// What a score is made of.
@@ -140,6 +159,7 @@ impl TaskGraph {
         let reason = reason(path.as_ref(), others, &node.described);
         Ok(TaskAnswer {
             dataset: node.id,
+            citation: None,
             title: node.title,
             score: parts.score,
             parts: TaskScore {

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::resolution::{Judge, JudgeQuestion};
 use super::verdicts::Decision;
+use crate::cite::without_identifiers;
 use crate::llm::{AnswerShape, LanguageModel, PromptUse};
 
 /// Tokens of an answer.
@@ -63,7 +64,12 @@ impl Judge for ModelJudge<'_> {
         };
         let answer =
             self.model.ask(PromptUse::SameDataset, &values, shape, |told: Told| Ok((told.verdict, told.reason)));
+        let shown = [&question.name, &question.said, &question.title, &question.description]
+            .map(|text| json!(text).to_string());
+        let grounds: Vec<&str> = shown.iter().map(String::as_str).collect();
         answer.ok().map(|(decision, reason)| {
+            // It may name data that nobody knows; what it was shown it may repeat.
+            let (reason, _) = without_identifiers(&reason, &grounds, &|_| false);
             (decision, crate::text::shown(&reason[..reason.floor_char_boundary(REASON_BYTES)], REASON_BYTES))
         })
     }

@@ -32,8 +32,9 @@ impl Repl<'_> {
                 return Ok((session, trace.answer.clone(), trace.provenance.clone(), Some(trace)));
             }
             let (answer, provenance) = agent.traced_turn(&mut session, &request)?;
-            Ok((session, answer, provenance, None))
+            Ok((session, answer.into_inner(), provenance, None))
         })?;
+        let answer = self.lakeward.gate().admit(answer)?;
         self.session = session;
         self.cost = provenance.model.as_ref().map(ModelCost::of);
         let saved = self.save();

@@ -57,6 +57,7 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
     let all = counts.compared.0 + counts.candidate_tuples - counts.compared.1;
     let mut answer = JoinAnswer {
         table: entry.id.to_string(),
+        citation: entry.citation.clone(),
         title: entry.title(),
         score: found.score.clamp(0.0, 1.0),
         query_column: names(|pair| &pair.query_column),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::AskedColumn;
 use super::candidate::Candidate;
 use super::variants::VariantMatch;
+use crate::cite::{Gate, NamesTables};
 use crate::error::Result;
 use crate::index::LakeIndex;
 use crate::index::overlap;
@@ -64,6 +65,9 @@ pub struct ColumnPair {
 pub struct JoinAnswer {
     /// The table's id.
     pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
@@ -123,6 +127,12 @@ pub struct JoinAnswer {
     pub reason: String,
 }
 
+impl NamesTables for JoinAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
 /// What is told of `candidate`, which was searched for with `asked` and got `score`.
 pub(super) fn answer(
     index: &LakeIndex,
@@ -161,6 +171,7 @@ pub(super) fn answer(
     let sampled = query.entry.report.sample.is_some() || record.is_sampled();
     let mut answer = JoinAnswer {
         table: entry.id.to_string(),
+        citation: entry.citation.clone(),
         title: entry.title(),
         score: score.clamp(0.0, 1.0),
         query_column: column.profile.name.clone(),

@@ -42,6 +42,7 @@ class SearchAnswer:
     named_values: tuple[NamedValue, ...] = ()
     record: bool = False
     rows: int | None = None
+    citation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ class RankedTable:
     record: bool = False
     accepted: bool = False
     model_rank: int | None = None
+    citation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class Question:
     text: str
     choices: tuple[QuestionChoice, ...]
     information: float
+    computed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

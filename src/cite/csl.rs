@@ -1,0 +1,43 @@
+//! Citations as CSL-JSON, which citation managers read.
+
+use serde_json::{Value, json};
+
+use super::citation::Citation;
+use super::identifier::Identifier;
+
+/// An item of type `dataset` with the names of the schema of CSL 1.0.2.
+pub fn csl_json(citation: &Citation) -> Value {
+    let mut item = json!({
+        "id": citation.key(),
+        "type": "dataset",
+        "title": citation.title,
+        "version": citation.version,
+        "archive": "Lakeward",
+        "archive_location": citation.own,
+    });
+    let mut set = |name: &str, value: Value| item[name] = value;
+    if let Some(creator) = &citation.creator {
+        set("author", json!([{"literal": creator}]));
+    }
+    if let Some(publisher) = &citation.publisher {
+        set("publisher", json!(publisher));
+    }
+    if let Some(date) = citation.issued {
+        let mut parts = vec![date.year];
+        parts.extend(date.month.map(u16::from));
+        parts.extend(date.day.map(u16::from));
+        set("issued", json!({"date-parts": [parts]}));
+    }
+    match &citation.identifier {
+        Identifier::Doi(doi) => set("DOI", json!(doi)),
+        Identifier::Url(_) | Identifier::Own(_) => {}
+        other => set("number", json!(other.to_string())),
+    }
+    if let Some(url) = &citation.url {
+        set("URL", json!(url));
+    }
+    if let Some(licence) = &citation.licence {
+        set("note", json!(format!("Licence: {licence}")));
+    }
+    item
+}

@@ -1,0 +1,138 @@
+//! `lakeward cite ID…` and `lakeward resolve ID`
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::args::{Arguments, CiteCommand, CiteFormat, ResolveCommand};
+use super::{Status, lake, printer};
+use crate::cite::{Citation, Meaning, Resolution, bibtex, csl_json, plain};
+use crate::error::{Error, Result};
+use crate::lakeward::Lakeward;
+
+/// What `cite --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CiteDocument {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The citations, in the order asked for; several for an identifier of several tables.
+    pub citations: Vec<Cited>,
+    /// What nothing was found for.
+    pub unknown: Vec<Resolution>,
+}
+
+/// A citation with its forms.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cited {
+    /// As it was asked for.
+    pub asked: String,
+    /// What it says.
+    #[serde(flatten)]
+    pub citation: Citation,
+    /// What of the identifier that was asked for does not hold any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// As a line.
+    pub text: String,
+    /// As an entry of BibTeX.
+    pub bibtex: String,
+    /// As an item of CSL-JSON.
+    pub csl_json: Value,
+}
+
+/// `lakeward cite ID…`
+pub fn cite(arguments: &Arguments, command: &CiteCommand) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let mut document = CiteDocument { lakeward: env!("CARGO_PKG_VERSION"), citations: Vec::new(), unknown: Vec::new() };
+    for asked in &command.ids {
+        let resolution = lakeward.resolve(asked)?;
+        if resolution.meaning == Meaning::Unknown {
+            document.unknown.push(resolution);
+            continue;
+        }
+        document.citations.extend(cited(&lakeward, &resolution)?);
+    }
+    if arguments.json {
+        printer::json(&document)?;
+    } else {
+        show(arguments, command.format, &document)?;
+    }
+    Ok(match (document.citations.is_empty(), document.unknown.is_empty()) {
+        (true, _) => Status::NothingFound,
+        (false, true) => Status::Done,
+        (false, false) => Status::InPart,
+    })
+}
+
+/// The citations of what an identifier stands for: of the tables with the content that was cited, else of those there now.
+fn cited(lakeward: &Lakeward, resolution: &Resolution) -> Result<Vec<Cited>> {
+    let meant = resolution.tables.iter().any(|table| table.is_cited_version);
+    let note = (resolution.meaning != Meaning::Present).then(|| resolution.told.clone());
+    let mut citations = Vec::new();
+    for table in resolution.tables.iter().filter(|table| table.is_cited_version || !meant) {
+        let index = lakeward.index();
+        let entry = index.entry(index.find(&table.table)?)?;
+        let citation = Citation::of(&entry, &index.manifest().lake);
+        let (text, bibtex, csl_json) = (plain(&citation), bibtex(&citation), csl_json(&citation));
+        let note = note.clone();
+        citations.push(Cited { asked: resolution.asked.clone(), citation, note, text, bibtex, csl_json });
+    }
+    Ok(citations)
+}
+
+fn show(arguments: &Arguments, format: CiteFormat, document: &CiteDocument) -> Result<()> {
+    let all = format == CiteFormat::All;
+    for cited in &document.citations {
+        if all || format == CiteFormat::Text {
+            printer::safe_line(&cited.text);
+        }
+        if all || format == CiteFormat::Bibtex {
+            cited.bibtex.lines().for_each(printer::safe_line);
+        }
+    }
+    if (all || format == CiteFormat::CslJson) && !document.citations.is_empty() {
+        // One list, which is what managers import.
+        let items: Vec<&Value> = document.citations.iter().map(|cited| &cited.csl_json).collect();
+        let text = serde_json::to_string_pretty(&items).map_err(|error| Error::Internal(error.to_string()))?;
+        text.lines().for_each(printer::safe_line);
+    }
+    let mut notes: Vec<&str> = document.citations.iter().filter_map(|cited| cited.note.as_deref()).collect();
+    notes.dedup();
+    if !arguments.quiet {
+        notes.into_iter().for_each(printer::note);
+    }
+    document.unknown.iter().for_each(tell_unknown);
+    Ok(())
+}
+
+/// `lakeward resolve ID`
+pub fn resolve(arguments: &Arguments, command: &ResolveCommand) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let resolution = lakeward.resolve(&command.id.join(" "))?;
+    let status = if resolution.meaning == Meaning::Unknown { Status::NothingFound } else { Status::Done };
+    if arguments.json {
+        printer::json(&resolution)?;
+        return Ok(status);
+    }
+    if resolution.meaning == Meaning::Unknown {
+        tell_unknown(&resolution);
+        return Ok(status);
+    }
+    printer::safe_line(&resolution.told);
+    for table in &resolution.tables {
+        let path = table.path.as_deref().unwrap_or("a record of the catalogue");
+        let which = if table.is_cited_version { "" } else { ", not the version cited" };
+        printer::safe_line(&format!("  {}: {} ({path}{which})", table.table, table.title));
+        printer::safe_line(&format!("    {}", table.own));
+        if table.identifier != table.own {
+            printer::safe_line(&format!("    {}", table.identifier));
+        }
+    }
+    Ok(status)
+}
+
+fn tell_unknown(resolution: &Resolution) {
+    let near: Vec<String> = resolution.nearest.iter().map(|name| format!("`{name}`")).collect();
+    let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+    printer::note(&format!("{}{near}", resolution.told));
+}
