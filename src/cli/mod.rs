@@ -22,6 +22,7 @@ mod schema;
 mod search;
 mod sessions;
 mod signals;
+mod simulate;
 mod sql;
 mod task;
 mod timing;
@@ -105,6 +106,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Train(command) => signals::train(arguments.json, command),
         Command::Eval(command) if command.voice => voice::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),
+        Command::Simulate(command) => simulate::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),
         Command::Augment(command) => augment::run(arguments, command),
         Command::Task(command) => task::search(arguments, command),
