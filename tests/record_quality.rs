@@ -200,14 +200,8 @@ fn labelled_demands_find_the_record() {
             }
             let demands: Vec<Demand> = demands.values().cloned().collect();
             let texts: Vec<(String, f64)> = texts.values().map(|text| (text.clone(), 1.0)).collect();
-            let query = RecordQuery {
-                texts: &texts,
-                demands: &demands,
-                refused: &[],
-                k: 10,
-                exclude: &[],
-                route: Route::Auto,
-            };
+            let query =
+                RecordQuery { texts: &texts, demands: &demands, refused: &[], k: 10, exclude: &[], route: Route::Auto };
             let began = Instant::now();
             let found = records::search(&index, model(), &query).expect("answers");
             times.push(began.elapsed().as_secs_f64() * 1e3);
@@ -294,7 +288,8 @@ fn a_million_records_are_searched_in_time() {
     if !folder.join(".lakeward/manifest.json").exists() {
         write_made_up(&real, records, &folder.join("corpus.jsonl"));
         let began = Instant::now();
-        let stats = build(&folder, &folder.join(".lakeward"), model(), &BuildOptions::default(), &Silent).expect("an index");
+        let stats =
+            build(&folder, &folder.join(".lakeward"), model(), &BuildOptions::default(), &Silent).expect("an index");
         println!(
             "{} records indexed in {:.0?}: {} segments, {:.0} MB on disk, peak memory {:.0} MB",
             stats.records,

@@ -207,7 +207,11 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
         average_turn: turns.first().map(|first| first.keys().map(|k| average(*k)).collect()),
         dialogue_seconds: (task == Task::Dialogue && !latencies.is_empty())
             .then(|| latencies.iter().sum::<f64>() / 1000.0 / rows.len() as f64),
-        dialogue_tokens: rows.iter().filter_map(|row| row.tokens).reduce(|a, b| a + b).map(|sum| sum as f64 / rows.len() as f64),
+        dialogue_tokens: rows
+            .iter()
+            .filter_map(|row| row.tokens)
+            .reduce(|a, b| a + b)
+            .map(|sum| sum as f64 / rows.len() as f64),
         p50_ms: percentile(&latencies, 0.5),
         p95_ms: percentile(&latencies, 0.95),
         work: GroupWork::of(rows.iter().filter_map(|row| row.work.as_ref())),

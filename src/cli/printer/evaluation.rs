@@ -6,8 +6,8 @@ use crate::eval::compare::PairedDifference;
 use crate::eval::evaluate::IDEAL;
 use crate::eval::extraction::ExtractionScores;
 use crate::eval::labels::LabelScores;
-use crate::eval::simulation::ConversationReport;
 use crate::eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
+use crate::eval::simulation::ConversationReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::{VoiceReport, VoiceScore};
 use crate::llm::Spent;
@@ -94,8 +94,20 @@ fn dialogues(systems: &[(&SystemReport, &GroupReport)]) {
         return;
     }
     let mut table = list();
-    table.set_header(["system", "R@1", "R@3", "R@5", "MRR@10", "AT@1", "AT@3", "AT@5", "s/dialogue", "tokens/dialogue"]);
-    let or_dash = |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
+    table.set_header([
+        "system",
+        "R@1",
+        "R@3",
+        "R@5",
+        "MRR@10",
+        "AT@1",
+        "AT@3",
+        "AT@5",
+        "s/dialogue",
+        "tokens/dialogue",
+    ]);
+    let or_dash =
+        |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
     for (system, group) in systems {
         let found = [group.raw.at(1).recall, group.raw.at(3).recall, group.raw.at(5).recall];
         let mut cells = vec![shown(&system.system, 40)];
@@ -117,7 +129,20 @@ pub fn conversations(report: &ConversationReport) {
     ));
     let mut table = list();
     table.set_header([
-        "users", "n", "accepted", "turns", "R@1", "R@5", "MRR", "AT@1", "AT@3", "AT@5", "s/dialogue", "tokens", "p50 ms", "p95 ms",
+        "users",
+        "n",
+        "accepted",
+        "turns",
+        "R@1",
+        "R@5",
+        "MRR",
+        "AT@1",
+        "AT@3",
+        "AT@5",
+        "s/dialogue",
+        "tokens",
+        "p50 ms",
+        "p95 ms",
     ]);
     for group in &report.groups {
         let mut cells = vec![group.group.clone(), group.dialogues.to_string(), three(group.accepted)];

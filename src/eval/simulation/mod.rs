@@ -15,9 +15,9 @@ mod lakeward;
 mod phrases;
 mod report;
 mod script;
-mod words;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use serde_json::{Map, Value, json};
 

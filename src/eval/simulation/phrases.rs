@@ -68,7 +68,11 @@ pub const BANKS: [Bank; 4] = [
         place: &["It must cover {}.", "The place I care about is {}.", "Only data with {} in it helps."],
         subject: &["The subject is {}.", "It belongs to {}.", "Look among {}."],
         source: &["It comes from {}.", "The source is {}.", "{} collected it."],
-        frequency: &["Its frequency is {}.", "The figures are reported like this: {}.", "I work with this frequency: {}."],
+        frequency: &[
+            "Its frequency is {}.",
+            "The figures are reported like this: {}.",
+            "I work with this frequency: {}.",
+        ],
         status: &["Its status is {}."],
         current: &["It is still being published.", "New releases must still come out."],
         archived: &["It was discontinued.", "It is archived by now."],
@@ -126,7 +130,10 @@ pub const BANKS: [Bank; 4] = [
             "What my colleague wrote down for me reads {}.",
             "If I remember the title right it was something like {}.",
         ],
-        place: &["We are based there, so {} really has to be in it.", "Our project looks at {}, so that should be included."],
+        place: &[
+            "We are based there, so {} really has to be in it.",
+            "Our project looks at {}, so that should be included.",
+        ],
         subject: &["I think people usually put this under {}.", "On your shelves it would stand with {}, I suppose."],
         source: &["I was told that it came out of {}.", "Somebody mentioned {} as the origin."],
         frequency: &[
@@ -139,7 +146,10 @@ pub const BANKS: [Bank; 4] = [
         dimension: &["It would be wonderful to see it split up by {}.", "My boss insists on a breakdown by {}."],
         format: &["Our tools only eat {}, I'm afraid."],
         licence: &["Our lawyers want it under {}."],
-        cover: &["We would compare {} with {}, and need all that lies between.", "The story starts around {} and goes on to {}, so all those years please."],
+        cover: &[
+            "We would compare {} with {}, and need all that lies between.",
+            "The story starts around {} and goes on to {}, so all those years please.",
+        ],
         exactly: &["I know that it spans {} to {}, no more and no less."],
         starts: &["It must be the one whose series starts in {}."],
         ends: &["I recall that the numbers stop in {}."],
@@ -147,7 +157,10 @@ pub const BANKS: [Bank; 4] = [
         many: &["Nice, we're getting somewhere!", "Thanks, that already helps."],
         refusal: &["I know “{}” already and that's another one."],
         slip: &["Oh no, that was last year's project, I mean this:", "Ah, I mixed something up, rather:"],
-        correction: &["I have looked at my notes again and was mistaken about {}.", "My colleague has just corrected me about {}."],
+        correction: &[
+            "I have looked at my notes again and was mistaken about {}.",
+            "My colleague has just corrected me about {}.",
+        ],
         again: &["I may have said so before:"],
         small: false,
         misspelt: 0.0,

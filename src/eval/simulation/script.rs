@@ -12,8 +12,8 @@ use crate::request::YearsWanted;
 const TOPIC_WORDS: usize = 3;
 /// Words that begin no topic, and end none.
 const EMPTY: [&str; 26] = [
-    "a", "an", "and", "as", "at", "by", "de", "der", "des", "die", "for", "from", "in", "la", "le", "of", "on", "or", "per", "the",
-    "to", "und", "with", "et", "du", "im",
+    "a", "an", "and", "as", "at", "by", "de", "der", "des", "die", "for", "from", "in", "la", "le", "of", "on", "or",
+    "per", "the", "to", "und", "with", "et", "du", "im",
 ];
 /// How often something is said that tells nothing apart.
 const SAID_IN_VAIN: f64 = 0.15;
@@ -125,12 +125,7 @@ impl Script {
 }
 
 /// Topic first, then what tells the record from the others with the same topic.
-fn wanted(
-    catalogue: &Catalogue<'_>,
-    record: &GoalRecord,
-    most: usize,
-    random: &mut SplitMix,
-) -> Option<Vec<Wanted>> {
+fn wanted(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wanted>> {
     let topic = Wanted::Topic(topic(&record.title, random)?);
     let mut left = catalogue.meeting(&topic);
     let mut wanted = vec![topic];
@@ -216,12 +211,7 @@ fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
 }
 
 /// Something else in place of `right`, which the record is not.
-fn mistaken(
-    catalogue: &Catalogue<'_>,
-    record: &GoalRecord,
-    right: &Wanted,
-    random: &mut SplitMix,
-) -> Option<Wanted> {
+fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wanted, random: &mut SplitMix) -> Option<Wanted> {
     const TRIES: usize = 8;
     match right {
         Wanted::Value(role, _) => {
@@ -238,7 +228,9 @@ fn mistaken(
             let shift = 3 + random.below(8) as i32;
             let shift = if random.happens(0.5) { shift } else { -shift };
             Some(Wanted::Years(match *years {
-                YearsWanted::Cover { from, to } => YearsWanted::Cover { from: from - shift.abs(), to: to - shift.abs() },
+                YearsWanted::Cover { from, to } => {
+                    YearsWanted::Cover { from: from - shift.abs(), to: to - shift.abs() }
+                }
                 YearsWanted::Exactly { from, to } => YearsWanted::Exactly { from: from + shift, to: to + shift },
                 YearsWanted::StartsIn(year) => YearsWanted::StartsIn(year + shift),
                 YearsWanted::EndsIn(year) => YearsWanted::EndsIn(year + shift),
@@ -249,7 +241,11 @@ fn mistaken(
 }
 
 /// Statements in turns of one or two, the topic alone or with one more; `later` is a correction of the statement at its place.
-fn divided(statements: Vec<Statement>, later: Option<(usize, Statement)>, random: &mut SplitMix) -> Vec<Vec<Statement>> {
+fn divided(
+    statements: Vec<Statement>,
+    later: Option<(usize, Statement)>,
+    random: &mut SplitMix,
+) -> Vec<Vec<Statement>> {
     let mut turns: Vec<Vec<Statement>> = Vec::new();
     let mut misstated_in = 0;
     let mut room = 0;

@@ -9,7 +9,8 @@ use super::*;
 
 const PLACES: [&str; 5] = ["Oslo", "Bern", "Rome", "Kyiv", "Lima"];
 const SUBJECTS: [&str; 4] = ["Water", "Energy and fuels", "Health", "Labour"];
-const TOPICS: [&str; 4] = ["drinking water quality", "electricity prices", "hospital beds", "unemployment of the young"];
+const TOPICS: [&str; 4] =
+    ["drinking water quality", "electricity prices", "hospital beds", "unemployment of the young"];
 
 /// 400 records of which many share their words.
 fn records() -> Vec<GoalRecord> {
@@ -66,14 +67,22 @@ fn in_the_end_the_record_is_the_only_one_that_meets_everything() {
         assert_eq!(meet.len(), 1, "{dialogue:?}");
         assert_eq!(records[meet[0] as usize].id, dialogue.goal);
         *corrections.entry(dialogue.script.correction.name()).or_default() += 1;
-        let correcting = dialogue.script.turns.iter().position(|turn| {
-            turn.iter().any(|statement| matches!(statement, Statement::Corrects { .. }))
-        });
+        let correcting = dialogue
+            .script
+            .turns
+            .iter()
+            .position(|turn| turn.iter().any(|statement| matches!(statement, Statement::Corrects { .. })));
         assert_eq!(correcting.is_some(), dialogue.script.correction == Correction::LaterTurn);
-        assert!(correcting.is_none_or(|turn| turn > 0) && (2..=8).contains(&dialogue.script.turns.len()), "{dialogue:?}");
+        assert!(
+            correcting.is_none_or(|turn| turn > 0) && (2..=8).contains(&dialogue.script.turns.len()),
+            "{dialogue:?}"
+        );
     }
     // 60, 90 and 150 are asked for.
-    assert!((35..=90).contains(&corrections["same-turn"]) && (60..=120).contains(&corrections["later-turn"]), "{corrections:?}");
+    assert!(
+        (35..=90).contains(&corrections["same-turn"]) && (60..=120).contains(&corrections["later-turn"]),
+        "{corrections:?}"
+    );
     assert_eq!(all.iter().map(|dialogue| dialogue.goal.as_str()).collect::<BTreeSet<_>>().len(), 300);
     assert_eq!(all.iter().map(|dialogue| dialogue.bank).collect::<BTreeSet<_>>().len(), BANKS.len());
 }
@@ -89,7 +98,9 @@ fn a_seed_gives_the_same_lines_and_another_seed_others() {
     let line: Value = serde_json::from_str(&lines(7)[0]).expect("JSON");
     assert_eq!((&line["id"], &line["task"]), (&json!("sim-0001"), &json!("dialogue")));
     assert!(line["turns"][0]["constraints"]["topic"].is_string(), "{line}");
-    assert!(line["turns"].as_array().expect("turns").iter().all(|turn| !turn["text"].as_str().expect("a text").is_empty()));
+    assert!(
+        line["turns"].as_array().expect("turns").iter().all(|turn| !turn["text"].as_str().expect("a text").is_empty())
+    );
 }
 
 #[test]
@@ -103,7 +114,10 @@ fn the_hasty_type_in_small_letters_and_misspell() {
     assert!(texts.iter().all(|text| *text == text.to_lowercase() && !text.contains("{}")));
     let said = texts.join(" ");
     assert!(["unemployment", "electricity", "drinking"].iter().any(|word| said.contains(word)));
-    assert!(said.split(' ').any(|word| word.len() > 8 && !records().iter().any(|record| record.title.to_lowercase().contains(word))));
+    assert!(
+        said.split(' ')
+            .any(|word| word.len() > 8 && !records().iter().any(|record| record.title.to_lowercase().contains(word)))
+    );
     let unknown = SimulationOptions { banks: vec!["loud".into()], ..SimulationOptions::default() };
     assert!(dialogues(&records(), &unknown).is_err());
 }
@@ -123,7 +137,9 @@ impl Conversation for Oracle<'_> {
         let known = self.goal.filter(|_| self.heard >= self.after);
         let others = self.records.iter().filter(|record| Some(record.id.as_str()) != self.goal);
         let first = known.iter().map(|id| (id.to_string(), "it".to_string()));
-        let others = others.filter(|record| !self.down.contains(&record.id)).map(|record| (record.id.clone(), record.title.clone()));
+        let others = others
+            .filter(|record| !self.down.contains(&record.id))
+            .map(|record| (record.id.clone(), record.title.clone()));
         Ok(Reply { shown: first.chain(others).take(10).collect(), tokens: 3 })
     }
 
@@ -153,7 +169,8 @@ fn a_user_takes_his_record_and_gives_up_in_the_end() {
     assert_eq!((scores[0].group.as_str(), scores[0].dialogues, scores[0].accepted), ("all", 40, 1.0));
     assert_eq!((scores[0].recall_at_1, scores[0].recall_at_5), (1.0, 1.0));
     assert!((1.5..=2.0).contains(&scores[0].average_turn[0]) && (1.0..=6.0).contains(&scores[0].tokens), "{scores:?}");
-    let parts: usize = scores.iter().filter(|part| part.group.starts_with("correction")).map(|part| part.dialogues).sum();
+    let parts: usize =
+        scores.iter().filter(|part| part.group.starts_with("correction")).map(|part| part.dialogues).sum();
     assert_eq!(parts, 40);
 }
 
