@@ -3,6 +3,7 @@
 mod cite;
 mod eval;
 mod papers;
+mod simulate;
 mod task;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::papers::isolated;
 pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
 pub use papers::{PapersCommand, PapersWhat};
+pub use simulate::SimulateCommand;
 pub use task::{GraphCommand, GraphWhat, LearnedCommand, LearnedWhat, TaskCommand};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
@@ -92,6 +94,8 @@ pub enum Command {
     Train(TrainCommand),
     /// Measure on a benchmark: how good the rankings are, beside plain baselines, and what they cost.
     Eval(EvalCommand),
+    /// Simulate users who look for records of the catalogue: write their dialogues, or let them talk with the agent.
+    Simulate(SimulateCommand),
     /// Learn the weights of the rankings from judged benchmarks, and say what they are worth on queries held out.
     Tune(TuneCommand),
     /// Make questions that each table can answer, so that people who ask in other words than its publisher find it.
@@ -418,6 +422,7 @@ pub enum SchemaOf {
     Trace,
     Replay,
     Eval,
+    Simulate,
     Voice,
     Tune,
     Augment,

@@ -24,6 +24,7 @@ mod schema;
 mod search;
 mod sessions;
 mod signals;
+mod simulate;
 mod sql;
 mod task;
 mod timing;
@@ -108,6 +109,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Eval(command) if command.voice => voice::run(arguments, command),
         Command::Eval(command) if command.learning => learning::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),
+        Command::Simulate(command) => simulate::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),
         Command::Augment(command) => augment::run(arguments, command),
         Command::Task(command) => task::search(arguments, command),

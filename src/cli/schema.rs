@@ -25,6 +25,7 @@ use crate::error::Result;
 use crate::eval::extraction::ExtractionScores;
 use crate::eval::learning::LearningReport;
 use crate::eval::report::EvalReport;
+use crate::eval::simulation::ConversationReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::VoiceReport;
 use crate::index::build::BuildStats;
@@ -53,6 +54,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Trace => trace::schema(),
         SchemaOf::Replay => schema_for!(ReplayDocument),
         SchemaOf::Eval => schema_for!(EvalReport),
+        SchemaOf::Simulate => schema_for!(ConversationReport),
         SchemaOf::Voice => schema_for!(VoiceReport),
         SchemaOf::Tune => schema_for!(TuneReport),
         SchemaOf::Augment => schema_for!(AugmentDocument),

@@ -99,6 +99,8 @@ pub struct LabelledQuery {
     pub labels: Option<String>,
     /// How it is put (keywords, a question); scored apart.
     pub style: Option<String>,
+    /// How the user of a dialogue corrects himself: `same-turn`, `later-turn`, `none`; scored apart, too.
+    pub correction: Option<String>,
     /// The labels of its request, or of every turn; none for what is not labelled.
     pub signals: Vec<Option<SignalLabels>>,
 }

@@ -52,10 +52,10 @@ pub fn paired_bootstrap(differences: &[f64], seed: u64) -> Option<PairedDifferen
 }
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): small, seeded, the same everywhere.
-struct SplitMix(u64);
+pub(super) struct SplitMix(pub u64);
 
 impl SplitMix {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -64,8 +64,25 @@ impl SplitMix {
     }
 
     /// Evenly below `bound`, by the high half of a product (Lemire 2019; the bias is below bound / 2⁶⁴).
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+
+    /// Whether something of this probability happens.
+    pub fn happens(&mut self, probability: f64) -> bool {
+        ((self.next() >> 11) as f64) < probability * (1u64 << 53) as f64
+    }
+
+    /// One of `all`; none of nothing.
+    pub fn one<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
+        if all.is_empty() { None } else { all.get(self.below(all.len())) }
+    }
+
+    /// Puts `all` into a random order (Fisher–Yates).
+    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+        for last in (1..all.len()).rev() {
+            all.swap(last, self.below(last + 1));
+        }
     }
 }
 

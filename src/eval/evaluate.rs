@@ -18,7 +18,7 @@ use super::variant::work::Work;
 use crate::error::{Error, Result};
 
 /// Documents asked for after each turn of a dialogue, as the protocol has it.
-const DIALOGUE_DEPTH: usize = 10;
+pub const DIALOGUE_DEPTH: usize = 10;
 /// Depths at which the turn of success is counted.
 pub const TURN_CUTS: [usize; 3] = [1, 3, 5];
 /// Name of the line that a perfect ranking scores.
@@ -74,6 +74,12 @@ pub struct QueryRow {
     /// Why there is no answer, where asking failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// How the user corrects himself, where a dialogue says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correction: Option<String>,
+    /// Tokens of a language model, of all turns of a dialogue; where the system keeps an account of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
     /// What the answer took, of systems that keep an account of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Work>,
@@ -159,6 +165,8 @@ fn new_row(labelled: &LabelledQuery) -> QueryRow {
         turn_of_success: None,
         latencies_ms: Vec::new(),
         failure: None,
+        correction: labelled.correction.clone(),
+        tokens: None,
         work: None,
     }
 }
@@ -198,7 +206,8 @@ fn converse(
     for turn in 1..=labelled.query.turns.len() {
         query.turns = labelled.query.turns[..turn].to_vec();
         let started = Instant::now();
-        let list = system.rank(&query, DIALOGUE_DEPTH)?;
+        let (list, work) = system.rank_with_work(&query, DIALOGUE_DEPTH)?;
+        row.tokens = work.map(|work| work.tokens + row.tokens.unwrap_or(0)).or(row.tokens);
         row.latencies_ms.push(started.elapsed().as_secs_f64() * 1000.0);
         lists.push(list.into_iter().map(|ranked| ranked.id).collect());
     }

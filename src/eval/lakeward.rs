@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use super::benchmark::{BenchQuery, Task};
 use super::system::{Ranked, System};
+use super::variant::system::VariantModel;
+use super::variant::work::Work;
 use crate::agent::config::Config;
 use crate::agent::{Agent, Request};
 use crate::embed::Embedder;
@@ -16,6 +18,7 @@ use crate::error::{Error, Result, nearest_names};
 use crate::index::LakeIndex;
 use crate::index::build::{self, BuildObserver, BuildOptions, BuildStats};
 use crate::index::manifest::Manifest;
+use crate::llm::Spent;
 use crate::retrieve::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
 use crate::retrieve::{composite, join, search, union};
 use crate::session::{Session, SessionStore};
@@ -130,6 +133,8 @@ pub struct Lakeward<'a> {
     name: String,
     over: Rc<LakeIndexOf<'a>>,
     weights: RankingWeights,
+    /// The language model that helps in dialogues.
+    model: Option<VariantModel<'a>>,
     /// The dialogue asked about last, up to the turn asked about last.
     conversation: RefCell<Conversation>,
 }
@@ -156,7 +161,12 @@ impl<'a> Lakeward<'a> {
             },
             None => return Err(unknown(name, &over.weights)),
         };
-        Ok(Self { name: name.to_string(), over, weights, conversation: RefCell::default() })
+        Ok(Self { name: name.to_string(), over, weights, model: None, conversation: RefCell::default() })
+    }
+
+    /// The same with a language model that helps in dialogues.
+    pub fn with_model(self, model: Option<VariantModel<'a>>) -> Self {
+        Self { model, ..self }
     }
 }
 
@@ -209,13 +219,22 @@ impl System for Lakeward<'_> {
         let ranking: Vec<Ranked> = match query.task {
             Task::Join => self.join(query, k)?,
             Task::Union => self.union(query, k)?,
-            Task::Dialogue => self.dialogue(query, k)?,
+            Task::Dialogue => self.dialogue(query, k)?.0,
             // A request with a table at hand is what the agent is for.
             Task::Search if query.table.is_some() => self.ask(query, k)?,
             Task::Search | Task::TaskSearch | Task::Signals => self.search(query, k)?,
         };
         let others = ranking.into_iter().filter(|ranked| query.origin.as_ref() != Some(&ranked.id));
         Ok(others.take(depth).collect())
+    }
+
+    fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
+        if query.task != Task::Dialogue {
+            return Ok((self.rank(query, depth)?, None));
+        }
+        let (ranking, spent) = self.dialogue(query, depth)?;
+        let tokens = spent.usage.tokens();
+        Ok((ranking, Some(Work { model_calls: spent.calls as u32, tokens, ..Work::default() })))
     }
 
     fn answers(&self, query: &BenchQuery) -> bool {
@@ -265,9 +284,9 @@ impl Lakeward<'_> {
         Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
     }
 
-    /// The tables that the agent recommends after the latest turn.
-    fn dialogue(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
-        let agent = self.over.agent(&self.weights)?;
+    /// The tables that the agent recommends after the latest turn, and what a model cost.
+    fn dialogue(&self, query: &BenchQuery, k: usize) -> Result<(Vec<Ranked>, Spent)> {
+        let agent = self.over.agent(&self.weights)?.with_model(self.model.map(|model| model.access));
         let mut conversation = self.conversation.borrow_mut();
         let mut known = std::mem::take(&mut *conversation);
         // The turns before were asked a moment ago.
@@ -277,13 +296,19 @@ impl Lakeward<'_> {
             known = Conversation { query: query.id.clone(), ..Conversation::default() };
         }
         let mut session = known.session.unwrap_or_else(|| Session::new("eval", "lake"));
-        let mut latest = Vec::new();
+        let (mut latest, mut spent) = (Vec::new(), Spent::default());
         for text in &query.turns[known.turns.len()..] {
             let request = Request { text: text.clone(), table: None, column: None, k };
-            latest = agent.turn(&mut session, &request)?.into_inner().tables;
+            let (answer, provenance) = agent.traced_turn(&mut session, &request)?;
+            latest = answer.into_inner().tables;
+            if let Some(used) = provenance.model {
+                spent.calls += used.spent.calls;
+                spent.usage.prompt_tokens += used.spent.usage.prompt_tokens;
+                spent.usage.answer_tokens += used.spent.usage.answer_tokens;
+            }
         }
         *conversation = Conversation { query: known.query, turns: query.turns.clone(), session: Some(session) };
-        Ok(latest.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
+        Ok((latest.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect(), spent))
     }
 }
 

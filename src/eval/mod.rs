@@ -24,6 +24,7 @@ pub mod provenance;
 pub mod report;
 pub mod run;
 pub mod signals;
+pub mod simulation;
 pub mod subset;
 pub mod system;
 pub mod systems;

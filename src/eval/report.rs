@@ -130,6 +130,12 @@ pub struct GroupReport {
     /// Mean turn of success by k; of dialogues. Smaller is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_turn: Option<BTreeMap<usize, f64>>,
+    /// Mean time of a dialogue, all its turns, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialogue_seconds: Option<f64>,
+    /// Mean tokens of a language model a dialogue; of systems that keep an account of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialogue_tokens: Option<f64>,
     /// Median time of an answer, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ms: Option<f64>,
@@ -147,13 +153,19 @@ fn percentile(values: &[f64], share: f64) -> Option<f64> {
     values.get(place.saturating_sub(1)).copied()
 }
 
-/// Means by task and group, in the order of the tasks and of the groups' names.
+/// Means by task and group, in the order of the tasks and of the groups' names; of dialogues whose user is known to correct
+/// himself or not also by that.
 pub fn groups(rows: &[QueryRow]) -> Vec<GroupReport> {
-    let mut grouped: BTreeMap<(Task, &str), Vec<&QueryRow>> = BTreeMap::new();
+    let mut grouped: BTreeMap<(Task, String), Vec<&QueryRow>> = BTreeMap::new();
     for row in rows {
-        grouped.entry((row.task, &row.group)).or_default().push(row);
+        grouped.entry((row.task, row.group.clone())).or_default().push(row);
+        if let Some(correction) = row.correction.as_deref().filter(|_| row.task == Task::Dialogue) {
+            let separator = if row.group.is_empty() { "" } else { ", " };
+            let part = format!("{}{separator}correction: {correction}", row.group);
+            grouped.entry((row.task, part)).or_default().push(row);
+        }
     }
-    grouped.into_iter().map(|((task, group), rows)| group_of(task, group, &rows)).collect()
+    grouped.into_iter().map(|((task, group), rows)| group_of(task, &group, &rows)).collect()
 }
 
 /// Adds to each group the interval of its nDCG@k, by the bootstrap of [`super::compare`].
@@ -197,6 +209,13 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
         ndcg_interval: None,
         names: None,
         average_turn: turns.first().map(|first| first.keys().map(|k| average(*k)).collect()),
+        dialogue_seconds: (task == Task::Dialogue && !latencies.is_empty())
+            .then(|| latencies.iter().sum::<f64>() / 1000.0 / rows.len() as f64),
+        dialogue_tokens: rows
+            .iter()
+            .filter_map(|row| row.tokens)
+            .reduce(|a, b| a + b)
+            .map(|sum| sum as f64 / rows.len() as f64),
         p50_ms: percentile(&latencies, 0.5),
         p95_ms: percentile(&latencies, 0.95),
         work: GroupWork::of(rows.iter().filter_map(|row| row.work.as_ref())),

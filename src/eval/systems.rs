@@ -7,10 +7,10 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::baseline::{BaselineKind, BaselineSystem, Documents};
-use super::benchmark::{Benchmark, Problems, Task};
+use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
-use super::system::System;
+use super::system::{Ranked, System};
 use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
 use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
@@ -24,6 +24,8 @@ use crate::task_graph::DatasetRecord;
 
 /// Stands for all plain baselines on the command line.
 pub const BASELINES: &str = "baselines";
+/// [`BaselineKind::Bm25`] asked by the latest turn of a dialogue alone: what a system without memory can do.
+pub const LAST_TURN: &str = "bm25-last-turn";
 /// Stands for all ablations.
 pub const ABLATIONS: &str = "ablations";
 
@@ -100,6 +102,7 @@ impl<'a> Systems<'a> {
                 BASELINES => {
                     let fit = BaselineKind::ALL.into_iter().filter(|kind| self.fits(*kind, benchmark, options));
                     names.extend(fit.map(|kind| kind.name().to_string()));
+                    names.extend(tasks.contains(&Task::Dialogue).then(|| LAST_TURN.to_string()));
                 }
                 ABLATIONS => {
                     let matters = |ranker: &str| match ranker {
@@ -138,7 +141,7 @@ impl<'a> Systems<'a> {
         known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
         known.extend(Variant::ALL.iter().map(|variant| variant.name()));
         known.extend(ablations.iter().map(String::as_str));
-        if known.contains(&name) || task_search::is_ablation(name) {
+        if known.contains(&name) || name == LAST_TURN || task_search::is_ablation(name) {
             return Ok(());
         }
         if name.starts_with(&format!("{NAME}:")) {
@@ -174,13 +177,17 @@ impl<'a> Systems<'a> {
         if let Some(kind) = BaselineKind::ALL.into_iter().find(|kind| kind.name() == name) {
             return self.baseline(kind);
         }
+        if name == LAST_TURN {
+            let Made { system, index_ms, problems } = self.baseline(BaselineKind::Bm25)?;
+            return Ok(Made { system: Box::new(LastTurn(system)), index_ms, problems });
+        }
         if let Some(variant) = Variant::named(name) {
             return self.variant(variant, None, observer);
         }
         let (index, index_ms) = self.index(observer)?;
         let mut problems = skipped(&index);
         if self.papers.is_empty() || !(name == NAME || task_search::is_ablation(name)) {
-            let system = Lakeward::named(name, index)?;
+            let system = Lakeward::named(name, index)?.with_model(self.model);
             return Ok(Made { system: Box::new(system), index_ms, problems });
         }
         if let Some(weight) = task_agent::weight_of(name) {
@@ -301,6 +308,24 @@ impl<'a> Systems<'a> {
         let index_ms = started.elapsed().as_secs_f64() * 1000.0;
         let (index, index_ms) = self.built.get_or_init(|| (index, index_ms));
         Ok((Rc::clone(index), *index_ms))
+    }
+}
+
+/// A system that hears of a dialogue the latest turn alone.
+struct LastTurn<'a>(Box<dyn System + 'a>);
+
+impl System for LastTurn<'_> {
+    fn name(&self) -> &str {
+        LAST_TURN
+    }
+
+    fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
+        let turns = query.turns.last().cloned().into_iter().collect();
+        self.0.rank(&BenchQuery { turns, ..query.clone() }, depth)
+    }
+
+    fn answers(&self, query: &BenchQuery) -> bool {
+        query.task == Task::Dialogue && self.0.answers(query)
     }
 }
 

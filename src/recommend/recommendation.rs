@@ -89,6 +89,8 @@ impl RankedOperation {
         let grounds: Vec<&str> = labels.chain(names.iter().map(String::as_str)).chain([computed.as_str()]).collect();
         if !gate.admits_text(&question.text, &grounds)? {
             gate.count(1);
+            // The reason quotes the question.
+            self.reason = self.reason.replace(&question.text, &computed);
             question.text = computed;
             question.computed = None;
         }

@@ -18,7 +18,7 @@ const EVAL_AFTER_HELP: &str = "A benchmark is a folder with one of these:
   requests.jsonl, dialogues.jsonl  requests labelled with operation and intention
 
 Systems: lakeward, its ablations (lakeward-no-join-rarity, …; `ablations` for all), and the plain baselines (`baselines` for all): \
-bm25, bm25-column, tf-idf, header-jaccard, header-value-jaccard, containment, folded-containment, any-order-containment, \
+bm25, bm25-last-turn (dialogues), bm25-column, tf-idf, header-jaccard, header-value-jaccard, containment, folded-containment, any-order-containment, \
 header-containment, minhash-lsh, union-vectors. By task: lakeward:no-pagerank, :no-rerank, :no-resolution, :papers, :kats, \
 :kats-rerank, :alpha-0.75, :agent, :agent-0.";
 
@@ -46,7 +46,7 @@ pub struct EvalCommand {
     /// How V5 and V7 use pseudo-queries: appended to the metadata, instead of it, or beside it.
     #[arg(long, value_name = "HOW", default_value = QuestionUse::default().name(), value_parser = questions_parser())]
     pub questions: QuestionUse,
-    /// Let the language model that is configured plan and evaluate for V4 to V7; rules do without.
+    /// Let the language model that is configured plan and evaluate for V4 to V7, and help `lakeward` in dialogues; rules do without.
     #[arg(long, conflicts_with = "no_llm")]
     pub llm: bool,
     /// Search the records, the tables and, where this benchmark has none, the papers of the benchmark in this folder.

@@ -7,6 +7,7 @@ use crate::eval::evaluate::IDEAL;
 use crate::eval::extraction::ExtractionScores;
 use crate::eval::labels::LabelScores;
 use crate::eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
+use crate::eval::simulation::ConversationReport;
 use crate::eval::tune::TuneReport;
 use crate::eval::voice::{VoiceReport, VoiceScore};
 use crate::llm::Spent;
@@ -26,6 +27,7 @@ pub fn report(report: &EvalReport) {
         }
         out(&format!("{} ({}, {scored} queries)", shown(&name, 200), report.form));
         measures(report.k, &systems);
+        dialogues(&systems);
         names(&systems);
         variants::tables(report.k, &systems);
         for (system, group) in &systems {
@@ -47,13 +49,11 @@ pub fn report(report: &EvalReport) {
 }
 
 fn measures(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
-    let is_dialogue = systems.iter().any(|(_, group)| group.average_turn.is_some());
     let has_condensed = systems.iter().any(|(_, group)| group.raw != group.condensed);
     let mut table = list();
     let mut header = vec!["system".to_string(), format!("nDCG@{k}")];
     header.extend(has_condensed.then(|| "condensed".to_string()));
     header.extend(["MRR".to_string(), "MAP".to_string(), format!("P@{k}"), format!("R@{k}"), "hit@1".to_string()]);
-    header.extend(is_dialogue.then_some(["AT@1", "AT@3", "AT@5"]).into_iter().flatten().map(str::to_string));
     header.extend(["n", "p50 ms", "p95 ms"].map(str::to_string));
     let columns = header.len();
     table.set_header(header);
@@ -63,12 +63,6 @@ fn measures(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
         cells.extend(has_condensed.then(|| three(group.condensed.at(k).ndcg)));
         cells.extend([group.raw.reciprocal_rank, group.raw.average_precision].map(three));
         cells.extend([at.precision, at.recall, group.raw.at(1).hit].map(three));
-        if is_dialogue {
-            let turns = group.average_turn.iter().flat_map(|turns| turns.values());
-            let mut turns: Vec<String> = turns.map(|turn| format!("{turn:.2}")).collect();
-            turns.resize(3, "–".to_string());
-            cells.extend(turns);
-        }
         cells.push(group.queries.to_string());
         cells.extend([group.p50_ms, group.p95_ms].map(|ms| ms.map_or("–".to_string(), |ms| format!("{ms:.1}"))));
         table.add_row(cells);
@@ -91,6 +85,75 @@ fn names(systems: &[(&SystemReport, &GroupReport)]) {
         table.add_row(std::iter::once(shown(&system.system, 40)).chain(figures));
     }
     right_align(&mut table, &(1..8).collect::<Vec<_>>());
+    out(&table.trim_fmt());
+}
+
+/// What conversations are measured by besides: whether the one record is found, when, and what that took.
+fn dialogues(systems: &[(&SystemReport, &GroupReport)]) {
+    if systems.iter().all(|(_, group)| group.average_turn.is_none()) {
+        return;
+    }
+    let mut table = list();
+    table.set_header([
+        "system",
+        "R@1",
+        "R@3",
+        "R@5",
+        "MRR@10",
+        "AT@1",
+        "AT@3",
+        "AT@5",
+        "s/dialogue",
+        "tokens/dialogue",
+    ]);
+    let or_dash =
+        |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
+    for (system, group) in systems {
+        let found = [group.raw.at(1).recall, group.raw.at(3).recall, group.raw.at(5).recall];
+        let mut cells = vec![shown(&system.system, 40)];
+        cells.extend(found.into_iter().chain([group.raw.at(10).reciprocal_rank]).map(three));
+        let turns = |k: usize| or_dash(group.average_turn.as_ref().and_then(|turns| turns.get(&k)).copied(), 2);
+        cells.extend([1, 3, 5].map(turns));
+        cells.extend([or_dash(group.dialogue_seconds, 2), or_dash(group.dialogue_tokens, 0)]);
+        table.add_row(cells);
+    }
+    right_align(&mut table, &(1..10).collect::<Vec<_>>());
+    out(&table.trim_fmt());
+}
+
+/// What conversations with simulated users came to.
+pub fn conversations(report: &ConversationReport) {
+    out(&format!(
+        "{} records; users look at the first {} and give up after {} turns; seed {}",
+        report.records, report.looks_at, report.most_turns, report.seed
+    ));
+    let mut table = list();
+    table.set_header([
+        "users",
+        "n",
+        "accepted",
+        "turns",
+        "R@1",
+        "R@5",
+        "MRR",
+        "AT@1",
+        "AT@3",
+        "AT@5",
+        "s/dialogue",
+        "tokens",
+        "p50 ms",
+        "p95 ms",
+    ]);
+    for group in &report.groups {
+        let mut cells = vec![group.group.clone(), group.dialogues.to_string(), three(group.accepted)];
+        cells.push(format!("{:.2}", group.turns));
+        cells.extend([group.recall_at_1, group.recall_at_5, group.mrr].map(three));
+        cells.extend(group.average_turn.map(|turn| format!("{turn:.2}")));
+        cells.extend([format!("{:.2}", group.seconds), format!("{:.0}", group.tokens)]);
+        cells.extend([group.p50_ms, group.p95_ms].map(|ms| format!("{ms:.1}")));
+        table.add_row(cells);
+    }
+    right_align(&mut table, &(1..14).collect::<Vec<_>>());
     out(&table.trim_fmt());
 }
 

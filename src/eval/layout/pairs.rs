@@ -233,7 +233,13 @@ impl Reading {
             exclude_paper: None,
         };
         let place = self.benchmark.queries.len();
-        self.benchmark.queries.push(LabelledQuery { query, labels: None, style: None, signals: vec![None] });
+        self.benchmark.queries.push(LabelledQuery {
+            query,
+            labels: None,
+            style: None,
+            correction: None,
+            signals: vec![None],
+        });
         self.places.insert(id, Some(place));
         Some(place)
     }

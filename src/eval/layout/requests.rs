@@ -123,5 +123,11 @@ fn labelled(folder: &Path, group: &str, line: RequestLine) -> Result<LabelledQue
         turns,
         exclude_paper: None,
     };
-    Ok(LabelledQuery { query, labels: Some(line.labels.unwrap_or_else(|| group.to_string())), style: None, signals })
+    Ok(LabelledQuery {
+        query,
+        labels: Some(line.labels.unwrap_or_else(|| group.to_string())),
+        style: None,
+        correction: None,
+        signals,
+    })
 }

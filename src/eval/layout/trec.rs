@@ -33,6 +33,7 @@ struct QueryLine {
     turns: Vec<Turn>,
     labels: Option<String>,
     style: Option<String>,
+    correction: Option<String>,
     exclude_paper: Option<String>,
     #[serde(flatten)]
     signals: SignalFields,
@@ -181,7 +182,7 @@ fn labelled(folder: &Path, line: QueryLine, problems: &mut Problems) -> Result<O
         turns: line.turns.into_iter().map(|turn| turn.text).collect(),
         exclude_paper: line.exclude_paper,
     };
-    Ok(Some(LabelledQuery { query, labels: line.labels, style: line.style, signals }))
+    Ok(Some(LabelledQuery { query, labels: line.labels, style: line.style, correction: line.correction, signals }))
 }
 
 fn unknown_task(name: &str) -> String {

@@ -117,6 +117,8 @@ mod tests {
             turn_of_success: None,
             latencies_ms: Vec::new(),
             failure: None,
+            correction: None,
+            tokens: None,
             work: Some(Work { partial, ..Work::default() }),
         }
     }

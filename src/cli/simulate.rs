@@ -1,0 +1,85 @@
+//! `lakeward simulate`
+
+use std::path::Path;
+
+use super::args::{Arguments, SimulateCommand};
+use super::progress::Bar;
+use super::sessions::write_new;
+use super::{Status, lake, printer};
+use crate::error::{Error, Result};
+use crate::eval::evaluate::EvalObserver;
+use crate::eval::simulation::{
+    ConversationReport, ConversationScores, Dialogue, LakewardConversation, Patience, SimulationOptions, converse,
+    dialogues, goal_records,
+};
+use crate::text::counted;
+
+/// Makes dialogues over the catalogue, writes or prints them, or has them with the agent.
+pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
+    let lakeward = lake::open_with_model(arguments)?;
+    let records = goal_records(lakeward.index())?;
+    let options = SimulationOptions {
+        dialogues: command.dialogues as usize,
+        seed: command.seed,
+        same_turn: command.same_turn,
+        later_turn: command.later_turn,
+        banks: command.phrases.clone(),
+        ..SimulationOptions::default()
+    };
+    let made = dialogues(&records, &options)?;
+    if made.len() < options.dialogues && !arguments.quiet {
+        let what = counted(made.len() as u64, "dialogue");
+        printer::note(&format!("only {what}: no more records can be told apart by title and fields"));
+    }
+    if let Some(path) = &command.out {
+        write(path, &made)?;
+        if !arguments.quiet {
+            printer::note(&format!("{} written to `{}`", counted(made.len() as u64, "dialogue"), path.display()));
+        }
+    } else if !command.run {
+        for dialogue in &made {
+            printer::json_line(&dialogue.line())?;
+        }
+    }
+    if !command.run {
+        return Ok(Status::Done);
+    }
+    let patience = Patience { turns: command.turns as usize, looks_at: command.looks_at as usize };
+    let bar = Bar::new(arguments.quiet)?;
+    bar.asking("lakeward", made.len() as u64);
+    let mut conversed = Vec::with_capacity(made.len());
+    for dialogue in &made {
+        if bar.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        conversed.push((dialogue, converse(dialogue, &mut LakewardConversation::new(&lakeward), patience)?));
+        bar.answered();
+    }
+    bar.finish();
+    let report = ConversationReport {
+        lakeward: env!("CARGO_PKG_VERSION").into(),
+        records: records.len(),
+        seed: command.seed,
+        most_turns: patience.turns,
+        looks_at: patience.looks_at,
+        groups: ConversationScores::of_all(&conversed),
+    };
+    if arguments.json {
+        printer::json(&report)?;
+    } else {
+        printer::evaluation::conversations(&report);
+    }
+    Ok(Status::Done)
+}
+
+/// Writes `queries` to `path` and judgments beside it; neither may be there.
+fn write(path: &Path, made: &[Dialogue]) -> Result<()> {
+    let judgments = path.with_file_name("qrels.txt");
+    if judgments.exists() {
+        return Err(Error::Usage(format!("`{}` exists; name a file in another folder", judgments.display())));
+    }
+    let lines: Vec<String> = made.iter().map(|dialogue| dialogue.line().to_string()).collect();
+    write_new(path, &format!("{}\n", lines.join("\n")))?;
+    let lines: Vec<String> = made.iter().map(Dialogue::qrel).collect();
+    write_new(&judgments, &format!("{}\n", lines.join("\n")))
+}

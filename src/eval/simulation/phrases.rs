@@ -1,0 +1,200 @@
+//! Banks of phrases: how users word what they want. `{}` stands for the thing itself.
+
+/// The phrases of one kind of user.
+pub struct Bank {
+    /// Its name.
+    pub name: &'static str,
+    /// How a conversation opens, with the topic.
+    pub opening: &'static [&'static str],
+    /// More of the title.
+    pub aspect: &'static [&'static str],
+    /// A place.
+    pub place: &'static [&'static str],
+    /// A subject.
+    pub subject: &'static [&'static str],
+    /// A survey, a publisher.
+    pub source: &'static [&'static str],
+    /// How often.
+    pub frequency: &'static [&'static str],
+    /// Whether it is kept up, other than by the next two.
+    pub status: &'static [&'static str],
+    /// Kept up.
+    pub current: &'static [&'static str],
+    /// Not kept up any more.
+    pub archived: &'static [&'static str],
+    /// By what it is broken down.
+    pub dimension: &'static [&'static str],
+    /// A file format.
+    pub format: &'static [&'static str],
+    /// A licence.
+    pub licence: &'static [&'static str],
+    /// Years that must be covered, first and last.
+    pub cover: &'static [&'static str],
+    /// Exactly these years.
+    pub exactly: &'static [&'static str],
+    /// The first year.
+    pub starts: &'static [&'static str],
+    /// The last year.
+    pub ends: &'static [&'static str],
+    /// What was shown is wrong.
+    pub wrong: &'static [&'static str],
+    /// What was shown is too much.
+    pub many: &'static [&'static str],
+    /// One that was shown is turned down; `{}` is its title.
+    pub refusal: &'static [&'static str],
+    /// What was said in this turn is taken back; the right thing follows.
+    pub slip: &'static [&'static str],
+    /// What was said in an earlier turn is taken back; `{}` is what it was about, the right thing follows.
+    pub correction: &'static [&'static str],
+    /// Something is said again.
+    pub again: &'static [&'static str],
+    /// Whether all is in small letters.
+    pub small: bool,
+    /// Share of long words that are misspelt.
+    pub misspelt: f64,
+}
+
+/// All banks.
+pub const BANKS: [Bank; 4] = [
+    Bank {
+        name: "plain",
+        opening: &[
+            "I need data about {}.",
+            "Which datasets cover {}?",
+            "Show me what there is on {}.",
+            "Is there a dataset on {}?",
+        ],
+        aspect: &["More precisely, it is about {}.", "The exact matter is {}.", "I mean this one: {}."],
+        place: &["It must cover {}.", "The place I care about is {}.", "Only data with {} in it helps."],
+        subject: &["The subject is {}.", "It belongs to {}.", "Look among {}."],
+        source: &["It comes from {}.", "The source is {}.", "{} collected it."],
+        frequency: &[
+            "Its frequency is {}.",
+            "The figures are reported like this: {}.",
+            "I work with this frequency: {}.",
+        ],
+        status: &["Its status is {}."],
+        current: &["It is still being published.", "New releases must still come out."],
+        archived: &["It was discontinued.", "It is archived by now."],
+        dimension: &["It is broken down by {}.", "It has {} as a dimension.", "I have to split it by {}."],
+        format: &["The file format is {}.", "I can only read {}."],
+        licence: &["Its licence is {}.", "It has to come under {}."],
+        cover: &["I need {} to {} without gaps.", "It covers {} up to {} at least."],
+        exactly: &["It runs from {} to {} and not longer.", "Its first year is {} and its last {}."],
+        starts: &["It begins in {}.", "The first year is {}."],
+        ends: &["The last year is {}.", "It ends with {}."],
+        wrong: &["None of these.", "It is not among them.", "That is something else."],
+        many: &["That leaves several.", "I see a few that could be it.", "This narrows it down a bit."],
+        refusal: &["I do not mean “{}”.", "“{}” is not it."],
+        slip: &["No, wait:", "I misspoke:", "Correction:"],
+        correction: &["What I told you about {} was wrong.", "I have to change what I said on {}."],
+        again: &["As I said:", "To repeat it:"],
+        small: false,
+        misspelt: 0.0,
+    },
+    Bank {
+        name: "terse",
+        opening: &["{}", "data {}", "{} dataset"],
+        aspect: &["precisely: {}", "title like: {}"],
+        place: &["place: {}", "in {}"],
+        subject: &["subject: {}", "filed under {}"],
+        source: &["source: {}", "by {}"],
+        frequency: &["frequency: {}", "{} figures"],
+        status: &["status: {}"],
+        current: &["still updated", "current only"],
+        archived: &["archived", "no longer updated"],
+        dimension: &["by {}", "with {} as column"],
+        format: &["as {}", "format {}"],
+        licence: &["licence {}"],
+        cover: &["{}-{} at least", "years {} to {}"],
+        exactly: &["exactly {}-{}", "only {} to {}, full span"],
+        starts: &["starting {}", "first year {}"],
+        ends: &["ending {}", "last year {}"],
+        wrong: &["no.", "other one."],
+        many: &["ok.", "closer."],
+        refusal: &["not “{}”."],
+        slip: &["no, I mean", "sorry,"],
+        correction: &["change {}:", "other {}:"],
+        again: &["again:"],
+        small: false,
+        misspelt: 0.0,
+    },
+    Bank {
+        name: "chatty",
+        opening: &[
+            "Good morning! A colleague asked me to find some numbers on {}, can you help?",
+            "So, I'm putting together a small study and would love to find something on {}.",
+            "Hello there, I wonder whether you hold anything that deals with {}?",
+        ],
+        aspect: &[
+            "What my colleague wrote down for me reads {}.",
+            "If I remember the title right it was something like {}.",
+        ],
+        place: &[
+            "We are based there, so {} really has to be in it.",
+            "Our project looks at {}, so that should be included.",
+        ],
+        subject: &["I think people usually put this under {}.", "On your shelves it would stand with {}, I suppose."],
+        source: &["I was told that it came out of {}.", "Somebody mentioned {} as the origin."],
+        frequency: &[
+            "For our charts the rhythm matters, and that would be {}.",
+            "By the way, it should come at this interval: {}.",
+        ],
+        status: &["And the status should read {}, if you have that."],
+        current: &["We plan to follow it over the coming years, so it had better still be maintained."],
+        archived: &["I believe that nobody maintains it these days, it is an older series."],
+        dimension: &["It would be wonderful to see it split up by {}.", "My boss insists on a breakdown by {}."],
+        format: &["Our tools only eat {}, I'm afraid."],
+        licence: &["Our lawyers want it under {}."],
+        cover: &[
+            "We would compare {} with {}, and need all that lies between.",
+            "The story starts around {} and goes on to {}, so all those years please.",
+        ],
+        exactly: &["I know that it spans {} to {}, no more and no less."],
+        starts: &["It must be the one whose series starts in {}."],
+        ends: &["I recall that the numbers stop in {}."],
+        wrong: &["Thank you, though I don't see it there.", "Hm, those are interesting, but mine looks different."],
+        many: &["Nice, we're getting somewhere!", "Thanks, that already helps."],
+        refusal: &["I know “{}” already and that's another one."],
+        slip: &["Oh no, that was last year's project, I mean this:", "Ah, I mixed something up, rather:"],
+        correction: &[
+            "I have looked at my notes again and was mistaken about {}.",
+            "My colleague has just corrected me about {}.",
+        ],
+        again: &["I may have said so before:"],
+        small: false,
+        misspelt: 0.0,
+    },
+    Bank {
+        name: "hasty",
+        opening: &["need smth about {} asap", "hi got anything on {}", "looking 4 {} data"],
+        aspect: &["its called {} or so", "the one thats {}"],
+        place: &["has to have {}", "for {} pls"],
+        subject: &["its a {} thing", "topic {} i guess"],
+        source: &["from the {} stuff", "its {} data"],
+        frequency: &["{} numbers pls", "should be {}"],
+        status: &["status {}"],
+        current: &["one thats still kept up", "must be alive still"],
+        archived: &["an old dead one", "not updated anymore thats ok"],
+        dimension: &["split by {}", "w/ {} in it"],
+        format: &["in {} pls"],
+        licence: &["licence {} pls"],
+        cover: &["need {} til {}", "{} - {} or longer"],
+        exactly: &["just {} to {} nothing else"],
+        starts: &["the one that starts {}"],
+        ends: &["stops in {}"],
+        wrong: &["nope", "nah thats not it"],
+        many: &["kinda", "hmm maybe"],
+        refusal: &["not “{}” thx"],
+        slip: &["no wait", "oops i meant"],
+        correction: &["scrap the {} i gave u", "wrong {} before sry"],
+        again: &["like i said"],
+        small: true,
+        misspelt: 0.12,
+    },
+];
+
+/// The bank of this name; the first for a name of none.
+pub fn named(name: &str) -> &'static Bank {
+    BANKS.iter().find(|bank| bank.name == name).unwrap_or(&BANKS[0])
+}
