@@ -20,7 +20,7 @@ use crate::task_graph::why::{NameBook, users_word};
 use crate::task_graph::{
     DatasetRecord, GraphOptions, GraphStats, ModelJudge, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
 };
-use crate::text::counted;
+use crate::text::{counted, shown};
 
 /// What `graph build`, `merge`, `split` and `stats` print with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,6 +33,9 @@ pub struct GraphReport {
     #[serde(flatten)]
     pub stats: GraphStats,
 }
+
+/// Characters of a text shown below an answer.
+const SHOWN_CHARS: usize = 600;
 
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
@@ -97,7 +100,7 @@ fn explained(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
-        (false, _) => lines.push(line("tables of the lake", &answer.tables.join(", "))),
+        (false, _) => lines.push(format!("tables of the lake: {}", shown(&answer.tables.join(", "), SHOWN_CHARS))),
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
         (true, false) => lines.push("only papers name it; it is not in the lake".into()),
     }
