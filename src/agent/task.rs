@@ -11,9 +11,10 @@ use crate::index::TableRef;
 use crate::recommend::TaskEvidence;
 use crate::task_graph::{TaskGraph, TaskSearchOptions};
 
-/// How much a table that served a task just like the request gains, as a share of what the best table says of itself.
+/// How much a table that served a task just like the request gains, as a share of what the best table says of itself, where no table
+/// says a word of the request.
 /// `eval/task_search.md` has what other weights give.
-const WEIGHT: f64 = 0.5;
+const WEIGHT: f64 = 2.0;
 /// Datasets that a graph proposes.
 const MOST_DATASETS: usize = 20;
 

@@ -36,6 +36,9 @@ pub struct GraphReport {
     pub stats: GraphStats,
 }
 
+/// Characters of a text shown below an answer.
+const SHOWN_CHARS: usize = 600;
+
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
     let is_published = command.seeds.is_some() || command.no_rerank;
@@ -119,7 +122,7 @@ fn explained(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
-        (false, _) => lines.push(format!("tables of the lake: {}", shown(&answer.tables.join(", "), 600))),
+        (false, _) => lines.push(format!("tables of the lake: {}", shown(&answer.tables.join(", "), SHOWN_CHARS))),
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
         (true, false) => lines.push("only papers name it; it is not in the lake".into()),
     }

@@ -99,6 +99,9 @@ impl Default for RelevanceWeights {
     }
 }
 
+/// The best tables, of whose words it depends how much what else speaks for tables counts.
+const LOOKED_AT: usize = 10;
+
 /// What relevance to a join loses where a row of the query meets ten rows or more; proportionally less for fewer.
 const FAN_OUT_COST: f64 = 0.1;
 
@@ -211,7 +214,8 @@ pub fn candidates(
 
 /// The tables that answer one of the texts, with the greatest share of the best answer's score that one of them gives, counting
 /// as much as the text does. A table that several find is told of by the first of them. What else speaks for a table is added; then
-/// all are shares of the best again.
+/// all are shares of the best again. That counts as far as none of the best tables says what the request says: where one does, it is
+/// the answer.
 fn by_texts(
     index: &LakeIndex,
     embedder: &dyn Embedder,
@@ -219,8 +223,14 @@ fn by_texts(
     options: &SearchOptions,
 ) -> Result<Vec<(f64, SearchAnswer)>> {
     let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
+    // What the best tables say of the request, by how rare its words are.
+    let mut said: f64 = 0.0;
     for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
         let mut answers = search::search(index, embedder, text, options)?;
+        if place == 0 {
+            let coverage = answers.iter().take(LOOKED_AT).map(|answer| answer.features.coverage);
+            said = coverage.fold(0.0, f64::max).min(1.0);
+        }
         if place == 0 && !(proposed.is_empty() && supported.is_empty()) {
             let mut proposed = proposed.to_vec();
             let further = supported.iter().map(|(table, _)| *table).filter(|table| !proposed.contains(table));
@@ -242,7 +252,7 @@ fn by_texts(
     }
     for (table, gain) in supported {
         if let Some((share, _)) = found.get_mut(index.id(*table)?) {
-            *share += gain;
+            *share += gain * (1.0 - said);
         }
     }
     let most = found.values().map(|(share, _)| *share).fold(1.0, f64::max);

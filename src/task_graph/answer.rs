@@ -1,11 +1,14 @@
 //! The datasets that a search of a task graph answers with, each with the way that led to it.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::TaskGraph;
 use super::learned::is_learned;
 use super::search::{Parts, Scored, TaskSearchOptions};
+use super::words::Words;
 use crate::cite::{Gate, NamesTables};
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -141,6 +144,8 @@ impl TaskGraph {
     ) -> Result<Vec<TaskSupport>> {
         let options = TaskSearchOptions { named: false, rerank: true, ..options.clone() };
         let scored = self.score(embedder, text, &options)?;
+        let mut words = Words::default();
+        let asked: BTreeSet<String> = words.telling(text).into_iter().collect();
         let share = |parts: &Parts| parts.gate * parts.tasks;
         let mut best: Vec<(u32, &Parts)> = scored
             .ranked
@@ -157,10 +162,32 @@ impl TaskGraph {
             let place = node as usize;
             let answer = self.answer(place, parts, &scored)?;
             let Some(path) = answer.path else { continue };
+            let mut share = share(parts);
+            if path.learned {
+                // Requests are short, and one word in common does not make two of them alike.
+                share *= self.likeness(&asked, &mut words, &path.task);
+                if share < LEAST_SUPPORT {
+                    continue;
+                }
+            }
             let ids = std::iter::once(answer.dataset).chain(self.node(place)?.also).collect();
-            support.push(TaskSupport { ids, share: share(parts), path, reason: answer.reason });
+            support.push(TaskSupport { ids, share, path, reason: answer.reason });
         }
+        support.sort_by(|a, b| b.share.total_cmp(&a.share));
         Ok(support)
+    }
+
+    /// How much of two texts is in both, by how rare words are among the descriptions: 2·common / (one + other), 0..=1.
+    fn likeness(&self, asked: &BTreeSet<String>, words: &mut Words, task: &str) -> f64 {
+        let index = self.search_index();
+        let idf = |stem: &String| match self.word(stem) {
+            Some(number) => index.idf[number as usize],
+            None => index.described.idf_of_unknown(),
+        };
+        let task: BTreeSet<String> = words.telling(task).into_iter().collect();
+        let both: f64 = asked.intersection(&task).map(idf).sum();
+        let all = asked.iter().map(idf).sum::<f64>() + task.iter().map(idf).sum::<f64>();
+        if all > 0.0 { 2.0 * both / all } else { 0.0 }
     }
 
     /// The datasets that serve `text` best.
