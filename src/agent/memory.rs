@@ -193,7 +193,14 @@ mod tests {
             .collect();
         intent.topics = (1..=100).map(|turn| Said { text: "topic ".repeat(30), turn }).collect();
         session.memory.retrievals = (80..=100)
-            .map(|turn| Retrieval { turn, key: turn.to_string(), met: 3, relaxed: Vec::new(), records: Vec::new() })
+            .map(|turn| Retrieval {
+                turn,
+                key: turn.to_string(),
+                met: 3,
+                relaxed: Vec::new(),
+                found: 0,
+                records: Vec::new(),
+            })
             .collect();
         session
     }

@@ -154,7 +154,7 @@ impl Agent<'_> {
         };
         let key = self.key_of(&query);
         // Asked before, as when a turn speaks of what to do with what was found: its records need not be found again.
-        let known = session.memory.retrieved(&key).filter(|retrieval| retrieval.records.len() >= REUSED);
+        let known = session.memory.retrieved(&key).filter(|known| known.records.len() >= REUSED.min(known.found));
         let query = RecordQuery { among: known.map(|known| known.records.as_slice()), ..query };
         let mut answers = records::search(self.index, self.embedder, &query)?;
         answers.matching = known.map_or(answers.matching, |known| known.met);
@@ -224,7 +224,7 @@ impl RecordsFound {
             }
         }
         let records = answers.iter().map(|answer| answer.table.clone()).collect();
-        Retrieval { turn, key: self.key.clone(), met: self.answers.matching, relaxed, records }
+        Retrieval { turn, key: self.key.clone(), met: self.answers.matching, relaxed, found: answers.len(), records }
     }
 }
 

@@ -208,12 +208,19 @@ pub struct UnionCommand {
 
 #[derive(Debug, Args)]
 pub struct Answers {
-    /// How many tables to show.
-    #[arg(long, short, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub k: u32,
+    /// How many tables to show; 10 unless a conversation asks for more or fewer.
+    #[arg(long, short, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub k: Option<u32>,
     /// Show the evidence behind each answer.
     #[arg(long, short)]
     pub explain: bool,
+}
+
+impl Answers {
+    /// How many answers a search gives.
+    pub fn count(&self) -> usize {
+        self.k.unwrap_or(10) as usize
+    }
 }
 
 #[derive(Debug, Args)]

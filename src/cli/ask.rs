@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         text: command.text.join(" "),
         table: command.table.clone(),
         column: command.column.clone(),
-        k: command.answers.k as usize,
+        k: command.answers.k.map_or(0, |k| k as usize),
     };
     let started = Instant::now();
     let (recommendation, provenance) = match trace_file {

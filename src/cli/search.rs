@@ -44,7 +44,7 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let text = command.text.join(" ");
     let started = Instant::now();
-    let answers = lakeward.search(&text, command.answers.k as usize)?;
+    let answers = lakeward.search(&text, command.answers.count())?;
     tell_of_trouble(lakeward.embedder());
     show(arguments, &command.answers, text, answers, started, printer::search_answer)
 }
@@ -56,7 +56,7 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     let query = lakeward.query_table(&command.table)?;
     tell_of_trouble(lakeward.embedder());
     let columns = query.columns_named(&command.column)?;
-    let CompositeAnswers { answers, notes, .. } = lakeward.join(&query, &columns, command.answers.k as usize)?;
+    let CompositeAnswers { answers, notes, .. } = lakeward.join(&query, &columns, command.answers.count())?;
     let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
         // A hint is worth no failure: whatever is wrong with the file was said when it was read for the search.
         composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
@@ -83,7 +83,7 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let started = Instant::now();
     let query = lakeward.query_table(&command.table)?;
     tell_of_trouble(lakeward.embedder());
-    let answers = lakeward.union(&query, command.answers.k as usize)?;
+    let answers = lakeward.union(&query, command.answers.count())?;
     show(arguments, &command.answers, command.table.clone(), answers, started, printer::union_answer)
 }
 

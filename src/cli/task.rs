@@ -47,7 +47,7 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
     let graph = lakeward.task_graph()?;
     let text = command.text.join(" ");
     let started = Instant::now();
-    let shipped = TaskSearchOptions::new(command.answers.k as usize);
+    let shipped = TaskSearchOptions::new(command.answers.count());
     let options = TaskSearchOptions {
         alpha: command.alpha,
         walk: if command.seeds.is_some() { Walk::Published } else { shipped.walk },

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use super::system::{Ranked, System};
 use super::variant::system::VariantModel;
 use super::variant::work::Work;
 use crate::agent::config::Config;
-use crate::agent::{Agent, Request};
+use crate::agent::{Agent, CatalogueWords, Request};
 use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::index::LakeIndex;
@@ -34,6 +35,7 @@ const RANKERS: [&str; 3] = ["join", "union", "search"];
 pub struct LakeIndexOf<'a> {
     lake: PathBuf,
     index: LakeIndex,
+    words: Arc<CatalogueWords>,
     embedder: &'a dyn Embedder,
     weights: RankingWeights,
     /// What building it did.
@@ -85,7 +87,8 @@ impl<'a> LakeIndexOf<'a> {
             return Err(Error::Interrupted);
         }
         let index = LakeIndex::open(&folder, embedder.id())?;
-        Ok(Self { lake, index, embedder, weights: plan.weights.clone(), stats, _places: places })
+        let words = Arc::default();
+        Ok(Self { lake, index, words, embedder, weights: plan.weights.clone(), stats, _places: places })
     }
 
     /// The folder of the tables.
@@ -124,7 +127,8 @@ impl<'a> LakeIndexOf<'a> {
     /// [`Error::Usage`] where α, β, γ are none.
     pub fn agent(&self, weights: &RankingWeights) -> Result<Agent<'_>> {
         let nowhere = SessionStore::new(Path::new("unused"));
-        Ok(Agent::new(&self.lake, &self.index, self.embedder, Config::ranking_by(weights.clone())?, nowhere))
+        let config = Config::ranking_by(weights.clone())?;
+        Ok(Agent::new(&self.lake, &self.index, self.embedder, config, nowhere).with_words(Arc::clone(&self.words)))
     }
 }
 

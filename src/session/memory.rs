@@ -35,7 +35,9 @@ pub struct Retrieval {
     /// What was not held to any more, because otherwise there were too few answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<Role>,
-    /// Ids of what was found, best first.
+    /// How many were found.
+    pub found: usize,
+    /// Ids of the first of them, best first.
     pub records: Vec<String>,
 }
 

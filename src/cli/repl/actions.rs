@@ -24,7 +24,7 @@ const TABLES: usize = 10;
 impl Repl<'_> {
     /// A request and its answer.
     pub(super) fn ask(&mut self, text: String) -> Result<Status> {
-        let request = Request { text, k: TABLES, ..Request::default() };
+        let request = Request { text, ..Request::default() };
         let traced = self.traces.is_some();
         let (session, answer, provenance, trace) = self.apart(move |agent, mut session| {
             if traced {
