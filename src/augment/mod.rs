@@ -25,7 +25,7 @@ pub use facts::{FactColumn, Facts};
 pub use make::{
     AugmentObserver, AugmentOptions, AugmentStats, MadeQuestions, QuestionMaker, Unwatched, make_questions,
 };
-pub use model::{QuestionModel, RunLimits};
+pub use model::QuestionModel;
 pub use question_index::{QuestionIndex, QuestionMode};
 pub use store::{QuestionStore, TableQuestions};
 

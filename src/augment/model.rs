@@ -3,8 +3,6 @@
 //! A model may put into words what the rules cannot; it must not add facts. So every number, year and name in a question has to
 //! stand in the record that the model was given, or the question is dropped; where fewer than five are left, the rules fill up.
 
-use std::sync::{Mutex, PoisonError};
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,7 +12,9 @@ use super::make::{MadeQuestions, QuestionMaker};
 use super::phrases::words_of;
 use super::rules::{self, LONGEST_QUESTION_CHARS};
 use super::{Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
-use crate::llm::{AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal};
+use crate::llm::{
+    AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits,
+};
 
 /// Characters of the description that a model is given.
 const DESCRIPTION_CHARS: usize = 600;
@@ -26,17 +26,6 @@ const ANSWER_TOKENS: u32 = 700;
 const TOO_ALIKE: f64 = 0.9;
 /// A question of fewer words is none.
 const LEAST_WORDS: usize = 4;
-/// After so many tables in a row without an answer, no further one is asked for.
-const MOST_FAILURES: u32 = 3;
-
-/// What a whole run may cost; each table keeps to the limits of a turn besides.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct RunLimits {
-    /// Tokens of questions and answers.
-    pub tokens: Option<u64>,
-    /// Money, in the currency of the prices.
-    pub money: Option<f64>,
-}
 
 /// A language model as a maker of questions.
 pub struct QuestionModel<'a> {
@@ -45,18 +34,7 @@ pub struct QuestionModel<'a> {
     cache: Option<&'a AnswerCache>,
     /// What one table may cost.
     limits: Limits,
-    run_limits: RunLimits,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    tokens: u64,
-    money: f64,
-    /// Tables in a row without an answer.
-    failures: u32,
-    /// What went wrong last.
-    trouble: String,
+    budget: RunBudget,
 }
 
 impl<'a> QuestionModel<'a> {
@@ -69,26 +47,7 @@ impl<'a> QuestionModel<'a> {
         run_limits: RunLimits,
         cache: Option<&'a AnswerCache>,
     ) -> Self {
-        Self { chat, prompts, cache, limits, run_limits, state: Mutex::default() }
-    }
-
-    /// Whether another table may be asked about; why not.
-    fn allowed(&self) -> Result<(), String> {
-        let state = self.state();
-        if state.failures >= MOST_FAILURES {
-            return Err(state.trouble.clone());
-        }
-        if self.run_limits.tokens.is_some_and(|most| state.tokens >= most) {
-            return Err("the limit of tokens for the run is reached".into());
-        }
-        if self.run_limits.money.is_some_and(|most| state.money >= most) {
-            return Err("the limit of money for the run is reached".into());
-        }
-        Ok(())
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { chat, prompts, cache, limits, budget: RunBudget::new(run_limits) }
     }
 }
 
@@ -98,29 +57,16 @@ impl QuestionMaker for QuestionModel<'_> {
     }
 
     fn questions(&self, facts: &Facts) -> Result<MadeQuestions, String> {
-        self.allowed()?;
+        self.budget.allowed()?;
         // One for each table: what fails for one is tried again for the next.
         let model = LanguageModel::new(self.chat, self.prompts, self.limits, self.cache);
         let record = record(facts);
         let ground = Ground::of_record(&record);
         let values = [("least", json!(LEAST_QUESTIONS)), ("most", json!(MOST_QUESTIONS)), ("record", record)];
         let answer = model.ask(PromptUse::PseudoQueries, &values, shape(), |told: Told| checked(told, &ground));
-        let spent = model.spent();
-        let mut state = self.state();
-        state.tokens = state.tokens.saturating_add(spent.usage.tokens());
-        state.money += spent.money;
-        match answer {
-            Ok(answer) => {
-                state.failures = 0;
-                drop(state);
-                Ok(completed(answer, facts))
-            }
-            Err(unanswered) => {
-                state.failures += 1;
-                state.trouble = unanswered.to_string();
-                Err(state.trouble.clone())
-            }
-        }
+        let answer = answer.map_err(|unanswered| unanswered.to_string());
+        self.budget.settle(model.spent(), answer.as_ref().err().map(String::as_str));
+        answer.map(|answer| completed(answer, facts))
     }
 }
 
@@ -316,7 +262,7 @@ mod tests {
             for _ in 0..5 {
                 assert!(model.questions(&facts()).is_err());
             }
-            assert_eq!(model.state().failures, MOST_FAILURES);
+            assert_eq!((model.budget.failures(), model.budget.allowed().is_err()), (3, true));
         }
     }
 }

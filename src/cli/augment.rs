@@ -8,13 +8,12 @@ use serde::Serialize;
 use super::args::{Arguments, AugmentCommand};
 use super::{Status, lake, printer, progress};
 use crate::augment::audit::{self, Audit, AuditWarning, AuditedTable};
-use crate::augment::{
-    AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore, RunLimits,
-};
+use crate::augment::{AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore};
 use crate::error::{Error, Result};
 use crate::index::LakeIndex;
 use crate::index::build::BuildStats;
 use crate::lakeward::Lakeward;
+use crate::llm::RunLimits;
 use crate::text::{counted, shown};
 
 /// What `--json` prints.

@@ -8,15 +8,16 @@ use serde::Serialize;
 use super::args::{Arguments, PapersCommand, PapersWhat};
 use super::{Status, lake, printer, progress};
 use crate::error::{Error, Result};
-use crate::index::LakeIndex;
 use crate::lakeward::Lakeward;
-use crate::papers::extract::run::{self, ExtractStats};
-use crate::papers::extract::{KnownDatasets, KnownRecord};
+use crate::llm::RunLimits;
+use crate::papers::extract::KnownDatasets;
+use crate::papers::extract::run::{self, ExtractOptions, ExtractStats};
 use crate::papers::extraction::Extraction;
 use crate::papers::{
     AddOptions, AddStats, Document, DocumentEntry, FileFault, FileRecord, FileStatus, PdfReader, Store, add, isolated,
 };
-use crate::task_graph::DatasetRecord;
+use crate::task_graph::verdicts::Verdicts;
+use crate::task_graph::{DatasetRecord, known_datasets};
 use crate::text::{counted, shown};
 
 /// What `papers list --json` prints.
@@ -63,7 +64,10 @@ pub fn run(arguments: &Arguments, command: &PapersCommand) -> Result<Status> {
         PapersWhat::Add { paths, again } => add_paths(arguments, &index, paths, *again),
         PapersWhat::List { containing } => list(arguments, &index, containing.as_deref()),
         PapersWhat::Show { id } => show(arguments, &index, id),
-        PapersWhat::Extract { again } => extract(arguments, &index, *again),
+        PapersWhat::Extract { again, rules, tokens, money } => {
+            let run = RunLimits { tokens: *tokens, money: *money };
+            extract(arguments, &index, (*again, *rules), run)
+        }
         PapersWhat::Remove { ids } => remove(arguments, &index, ids),
     }
 }
@@ -184,17 +188,23 @@ fn show(arguments: &Arguments, index: &Path, id: &str) -> Result<Status> {
 }
 
 /// Known are the tables and records of the index, where there is one.
-fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
-    let known = match Lakeward::open_at(lake::place(arguments, None)?) {
-        Ok(lakeward) => known_names(lakeward.index())?,
+fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), run: RunLimits) -> Result<Status> {
+    let place = lake::place(arguments, None)?;
+    let config = place.config()?;
+    let model = if rules { None } else { lake::model(arguments, &place, &config)? };
+    let known = match Lakeward::open_at(place) {
+        Ok(lakeward) => known_names(&lakeward)?,
         Err(Error::NoIndex { .. }) => KnownDatasets::default(),
         Err(error) => return Err(error),
     };
     if known.is_empty() && !arguments.quiet {
         printer::narrate("no name of a data set is known: the lake has no index (`lakeward index` makes it)");
     }
+    let model = model.as_ref().map(|model| model.extractor(config.llm.limits(), run));
+    let concurrency = config.llm.manners().concurrency;
     let progress = progress::Bar::new(arguments.quiet)?;
-    let extracted = run::extract_all(index, &known, again, &progress);
+    let options = ExtractOptions { again, rules, model: model.as_ref(), concurrency };
+    let extracted = run::extract_all(index, &known, &options, &progress);
     progress.finish();
     let stats = extracted?;
     let status = match &stats {
@@ -203,6 +213,13 @@ fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
         ExtractStats { problems, .. } if !problems.is_empty() => Status::InPart,
         _ => Status::Done,
     };
+    if let Some(trouble) = stats.trouble.as_ref().filter(|_| !arguments.quiet) {
+        let count = counted(stats.by_rules_instead, "document");
+        printer::narrate(&shown(
+            &format!("the model failed for {count}, where the rules' result stands: {trouble}"),
+            300,
+        ));
+    }
     if arguments.json {
         printer::json(&stats)?;
         return Ok(status);
@@ -214,15 +231,10 @@ fn extract(arguments: &Arguments, index: &Path, again: bool) -> Result<Status> {
     Ok(status)
 }
 
-fn known_names(index: &LakeIndex) -> Result<KnownDatasets> {
-    let records = DatasetRecord::all(index)?;
-    let texts: Vec<String> = records.iter().map(DatasetRecord::text).collect();
-    let known = records.iter().zip(&texts).map(|(record, text)| KnownRecord {
-        id: &record.id,
-        title: &record.title,
-        description: text.strip_prefix(record.title.as_str()).unwrap_or(text),
-    });
-    Ok(KnownDatasets::new(known, std::iter::empty()))
+/// Titles of tables and records, and the names that the user or a model has joined with them.
+fn known_names(lakeward: &Lakeward) -> Result<KnownDatasets> {
+    let verdicts = Verdicts::read(&lakeward.task_graph_folder())?;
+    Ok(known_datasets(&DatasetRecord::all(lakeward.index())?, &verdicts))
 }
 
 fn extracted_summary(stats: &ExtractStats) {
@@ -244,6 +256,16 @@ fn extracted_summary(stats: &ExtractStats) {
         counted(stats.datasets, "data set"),
         stats.elapsed_ms / 1000.0
     ));
+    if stats.by_model + stats.by_rules_instead > 0 {
+        printer::safe_line(&format!(
+            "  {} by {}, {} by rules instead; {}, {}",
+            stats.by_model,
+            stats.extractor,
+            stats.by_rules_instead,
+            counted(stats.calls, "call"),
+            counted(stats.tokens, "token")
+        ));
+    }
     printer::safe_line(&format!("  {}", stats.path.display()));
 }
 

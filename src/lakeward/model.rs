@@ -3,10 +3,11 @@
 use super::place::Place;
 use crate::agent::config::Config;
 use crate::agent::model::ModelAccess;
-use crate::augment::{QuestionModel, RunLimits};
+use crate::augment::QuestionModel;
 use crate::error::Result;
 use crate::llm::config::Said;
-use crate::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts};
+use crate::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts, RunLimits};
+use crate::papers::extract::ExtractionModel;
 
 /// Folder of kept answers in that of the index.
 const ANSWERS: &str = "cache/answers";
@@ -43,6 +44,11 @@ impl Model {
     /// As a maker of questions, within `limits` for each table and `run` for all.
     pub fn question_maker(&self, limits: Limits, run: RunLimits) -> QuestionModel<'_> {
         QuestionModel::new(&self.chat, &self.prompts, limits, run, Some(&self.cache))
+    }
+
+    /// As a reader of documents, within `limits` for each document and `run` for all.
+    pub fn extractor(&self, limits: Limits, run: RunLimits) -> ExtractionModel<'_> {
+        ExtractionModel::new(&self.chat, &self.prompts, Some(&self.cache), limits, run)
     }
 
     /// As an agent takes it.

@@ -17,6 +17,7 @@ mod openai;
 pub mod prompt;
 pub mod quote;
 mod record;
+mod run_budget;
 mod server;
 
 pub use cache::AnswerCache;
@@ -26,4 +27,5 @@ pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswere
 pub use openai::OpenAiChat;
 pub use prompt::{PromptUse, Prompts};
 pub use record::{CallOutcome, CallRecord, Recorded};
+pub use run_budget::{RunBudget, RunLimits};
 pub use server::{Key, Manners, Server};

@@ -29,13 +29,21 @@ pub enum PromptUse {
     Memory,
     /// Whether a name means a dataset.
     SameDataset,
+    /// Whether a document used datasets.
+    ExtractGate,
+    /// Which datasets served which tasks of a document.
+    ExtractPairs,
+    /// Names and keywords of a document's tasks.
+    ExtractKeywords,
+    /// The order of datasets for a task.
+    RerankDatasets,
     /// A wrong answer once more.
     Repair,
 }
 
 impl PromptUse {
     /// All of them.
-    pub const ALL: [PromptUse; 9] = [
+    pub const ALL: [PromptUse; 13] = [
         PromptUse::Signals,
         PromptUse::Plan,
         PromptUse::Evaluate,
@@ -44,6 +52,10 @@ impl PromptUse {
         PromptUse::Clarify,
         PromptUse::Memory,
         PromptUse::SameDataset,
+        PromptUse::ExtractGate,
+        PromptUse::ExtractPairs,
+        PromptUse::ExtractKeywords,
+        PromptUse::RerankDatasets,
         PromptUse::Repair,
     ];
 
@@ -58,6 +70,10 @@ impl PromptUse {
             PromptUse::Clarify => "clarify",
             PromptUse::Memory => "memory",
             PromptUse::SameDataset => "same_dataset",
+            PromptUse::ExtractGate => "extract_gate",
+            PromptUse::ExtractPairs => "extract_pairs",
+            PromptUse::ExtractKeywords => "extract_keywords",
+            PromptUse::RerankDatasets => "rerank_datasets",
             PromptUse::Repair => "repair",
         }
     }
@@ -73,6 +89,10 @@ impl PromptUse {
             PromptUse::Clarify => "wording the question",
             PromptUse::Memory => "summing the session up",
             PromptUse::SameDataset => "comparing names of datasets",
+            PromptUse::ExtractGate => "looking through a document",
+            PromptUse::ExtractPairs => "finding the datasets of a document",
+            PromptUse::ExtractKeywords => "naming the tasks of a document",
+            PromptUse::RerankDatasets => "ordering the datasets",
             PromptUse::Repair => "mending its answer",
         }
     }
@@ -88,6 +108,10 @@ impl PromptUse {
             PromptUse::Clarify => &["request", "question", "choices"],
             PromptUse::Memory => &["turns", "constraints", "most_words"],
             PromptUse::SameDataset => &["name", "said", "title", "description"],
+            PromptUse::ExtractGate => &["title", "sentences"],
+            PromptUse::ExtractPairs => &["title", "sentences", "most"],
+            PromptUse::ExtractKeywords => &["title", "abstract", "tasks"],
+            PromptUse::RerankDatasets => &["task", "candidates"],
             PromptUse::Repair => &["problem", "valid"],
         }
     }
@@ -102,6 +126,10 @@ impl PromptUse {
             PromptUse::Clarify => include_str!("../../prompts/clarify.md"),
             PromptUse::Memory => include_str!("../../prompts/memory.md"),
             PromptUse::SameDataset => include_str!("../../prompts/same_dataset.md"),
+            PromptUse::ExtractGate => include_str!("../../prompts/extract_gate.md"),
+            PromptUse::ExtractPairs => include_str!("../../prompts/extract_pairs.md"),
+            PromptUse::ExtractKeywords => include_str!("../../prompts/extract_keywords.md"),
+            PromptUse::RerankDatasets => include_str!("../../prompts/rerank_datasets.md"),
             PromptUse::Repair => include_str!("../../prompts/repair.md"),
         }
     }

@@ -32,12 +32,22 @@ pub enum PapersWhat {
         /// Its id.
         id: String,
     },
-    /// Find what documents say of data sets and tasks, by rules; only in what is new or changed. `lakeward graph build --papers`
-    /// takes the file that this names.
+    /// Find what documents say of data sets and tasks, by the language model that is configured, else by rules; only in what is
+    /// new or changed. A model is told title, abstract and up to 60 sentences that speak of data, and has to name the sentence
+    /// of each data set. `lakeward graph build` takes what was found.
     Extract {
         /// Look at all of them anew.
         #[arg(long)]
         again: bool,
+        /// By rules, also where a model is configured; what a model has made is made anew.
+        #[arg(long)]
+        rules: bool,
+        /// Tokens that the language model may use in all; the documents left get what the rules find.
+        #[arg(long, value_name = "N", conflicts_with = "rules")]
+        tokens: Option<u64>,
+        /// Money that the language model may cost in all, at the prices of the settings.
+        #[arg(long, value_name = "AMOUNT", conflicts_with = "rules")]
+        money: Option<f64>,
     },
     /// Forget documents.
     Remove {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cues::is_dataset_word;
 use super::gazetteer::{Gazetteer, key};
+use super::patterns;
 
 /// Shorter names, in letters and digits, say too little.
 const LEAST_LETTERS: usize = 3;
@@ -49,7 +50,7 @@ pub struct KnownDatasets {
 }
 
 impl KnownDatasets {
-    /// Titles of `records`, also without what stands in parentheses, and `aliases`: a name and the title that it means.
+    /// Titles of `records`, also without what stands in parentheses, short forms there, and `aliases`: a name and the title that it means.
     pub fn new<'a>(
         records: impl Iterator<Item = KnownRecord<'a>>,
         aliases: impl Iterator<Item = (&'a str, &'a str)>,
@@ -68,6 +69,9 @@ impl KnownDatasets {
             known.add(record.title, record.title, record.id, &mut by_key);
             if let Some(bare) = without_parentheses(record.title) {
                 known.add(&bare, record.title, record.id, &mut by_key);
+            }
+            for (short, _) in patterns::short_forms(record.title) {
+                known.add(short, record.title, record.id, &mut by_key);
             }
         }
         for (alias, title) in aliases {

@@ -1,19 +1,24 @@
-//! Which data sets served which tasks, read from a document in three steps without a language model.
+//! Which data sets served which tasks, read from a document in three steps, by rules or by a language model.
 //!
 //! [`gate`] says whether the document uses data sets at all. `mentions` finds names of data sets, those that the caller knows
 //! ([`KnownDatasets`]) and those that the text itself calls so, and `score` keeps the ones that the document works with and does
 //! not merely cite. `tasks` finds what the document calls its tasks, and puts each data set to the task that is named nearest to
-//! it. [`extract`] is all three; [`run`] does it for all documents of a store.
+//! it. [`extract`] is all three; [`run`] does it for all documents of a store. The rules count over sentences and their
+//! sections, with one linear score; every data set keeps the sentence that says best that it was used.
 //!
-//! Everything is counted over sentences and their sections, by rules and one linear score; every data set keeps the sentence
-//! that says best that it was used. Nothing here knows the name of a data set, and nothing asks a server.
+//! [`ExtractionModel`] asks a language model for the same three steps: `excerpt` is what it is told, `ground` whether what it
+//! answers stands there. Nothing here knows the name of a data set.
 
 mod cues;
+mod excerpt;
 mod gazetteer;
+mod ground;
+mod kept;
 mod known;
 mod languages;
 mod lines;
 mod mentions;
+mod model;
 mod patterns;
 mod phrases;
 mod relevance;
@@ -21,7 +26,9 @@ pub mod run;
 mod score;
 mod tasks;
 
+pub use kept::KeptExtraction;
 pub use known::{KnownDatasets, KnownRecord};
+pub use model::{ExtractionModel, NotExtracted};
 pub use relevance::Relevance;
 
 use super::document::Document;
@@ -31,7 +38,7 @@ use mentions::{Mention, Mentions};
 use relevance::relevance;
 
 /// Which rules these are: what was extracted by others is extracted anew.
-pub const EXTRACTOR: &str = "rules@1";
+pub const EXTRACTOR: &str = "rules@2";
 
 /// What `document` says of data sets and tasks; without tasks where it uses no data sets.
 pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {

@@ -1,11 +1,10 @@
 //! Extracting from all documents of a store: what is new or changed, kept beside it as JSON lines, an [`Extraction`] each.
 //!
-//! A line also says which content, which rules and which known names it was made from; where these are as they were, it is
-//! taken over. The file appears whole or not at all, in the order of the store, and documents that were removed leave it.
+//! A line also says which content it was made from, by which rules or which model, and which names were known; where these are
+//! as they were, it is taken over. A model reads what is new; where it fails, the rules' result stands for that document. The
+//! file appears whole or not at all, and documents that were removed leave it.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -17,35 +16,28 @@ use super::super::document::{Document, Fingerprint};
 use super::super::extraction::Extraction;
 use super::super::manifest::scratch;
 use super::super::store::{FOLDER, Lock, Store};
+use super::kept::{Kept, KeptExtraction, Maker, written};
+use super::model::{ExtractionModel, NotExtracted};
 use super::{EXTRACTOR, KnownDatasets, extract};
 use crate::error::{Error, Result};
 
 /// The file's name in the folder of papers.
 pub const FILE_NAME: &str = "extractions.jsonl";
 const SCRATCH_PREFIX: &str = ".extractions-";
-/// Longest line that is taken over.
-const LONGEST_LINE_BYTES: u64 = 8 << 20;
 /// Documents in memory at a time.
 const BATCH: usize = 64;
 
-/// An extraction as it is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct KeptExtraction {
-    /// What was extracted.
-    #[serde(flatten)]
-    pub extraction: Extraction,
-    /// The content that it was extracted from.
-    pub fingerprint: Fingerprint,
-    /// The known names, as a hash.
-    pub known: String,
-}
-
-/// The same without the extraction itself.
-#[derive(Deserialize)]
-struct KeptHead {
-    extractor: String,
-    fingerprint: Fingerprint,
-    known: String,
+/// How to extract.
+#[derive(Clone, Copy, Default)]
+pub struct ExtractOptions<'a> {
+    /// Look at all documents anew.
+    pub again: bool,
+    /// By rules alone: what a model has made is made anew, and none is asked.
+    pub rules: bool,
+    /// The model to ask; without one, what a model has made before stays.
+    pub model: Option<&'a ExtractionModel<'a>>,
+    /// Documents that a model is asked about at once; at least one.
+    pub concurrency: usize,
 }
 
 /// Told how a run goes, and asked whether to go on.
@@ -77,6 +69,24 @@ pub struct ExtractStats {
     pub tasks: u64,
     /// The data sets of these tasks.
     pub datasets: u64,
+    /// What extracts in this run: the rules, or the model with its prompts.
+    #[serde(default)]
+    pub extractor: String,
+    /// Of those looked at, documents that the model read.
+    #[serde(default)]
+    pub by_model: u64,
+    /// Documents of which the model made nothing that can be used: the rules' result stands for them.
+    #[serde(default)]
+    pub by_rules_instead: u64,
+    /// What went wrong with the model first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+    /// Calls of the model.
+    #[serde(default)]
+    pub calls: u64,
+    /// Tokens of its questions and answers.
+    #[serde(default)]
+    pub tokens: u64,
     /// Why texts could not be read, the first few.
     pub problems: Vec<String>,
     /// Time taken, in milliseconds.
@@ -88,32 +98,42 @@ pub fn path_of(index_folder: &Path) -> PathBuf {
     index_folder.join(FOLDER).join(FILE_NAME)
 }
 
-/// Extracts from all documents of the index in `index_folder` that are new, changed, or were looked at with other rules or
-/// other known names; from all of them `again`.
+/// Extracts from all documents of the index in `index_folder` that are new, changed, or were looked at with other rules, another
+/// model or (by rules) other known names.
 ///
 /// # Errors
 /// [`Error::Locked`] while another run works there; [`Error::Io`]; [`Error::DamagedPapers`] where the list of files cannot be
-/// read. A text that cannot be read is told in the answer, and looked at next time.
+/// read. A text that cannot be read is told in the answer, and looked at next time. A model's failures are none.
 pub fn extract_all(
     index_folder: &Path,
     known: &KnownDatasets,
-    again: bool,
+    options: &ExtractOptions<'_>,
     observer: &dyn ExtractObserver,
 ) -> Result<ExtractStats> {
     const MOST_PROBLEMS: usize = 20;
     let started = Instant::now();
     let folder = index_folder.join(FOLDER);
     let path = path_of(index_folder);
-    let mut stats = ExtractStats { path: path.clone(), ..ExtractStats::default() };
+    let model = options.model.filter(|_| !options.rules);
+    let id = model.map(ExtractionModel::id);
+    let mut stats = ExtractStats {
+        path: path.clone(),
+        extractor: id.clone().unwrap_or_else(|| EXTRACTOR.to_string()),
+        ..ExtractStats::default()
+    };
     if Store::open(index_folder)?.is_empty() && !path.exists() {
         return Ok(stats);
     }
     let _lock = Lock::acquire(&folder)?;
     let store = Store::open(index_folder)?;
     let known_hash = format!("{:016x}", known.fingerprint());
-    let kept = Kept::open(&path, if again { None } else { Some(&known_hash) })?;
-    let is_new = |print: &Fingerprint| !kept.places.contains_key(print);
-    let new = store.entries().filter(|(entry, _)| is_new(&entry.fingerprint)).count() as u64;
+    let maker = match &id {
+        Some(id) => Maker::Model(id),
+        None if options.rules => Maker::RulesAlone,
+        None => Maker::Rules,
+    };
+    let kept = if options.again { Kept::nothing(&path) } else { Kept::open(&path, maker, &known_hash)? };
+    let new = store.entries().filter(|(entry, _)| !kept.has(&entry.fingerprint)).count() as u64;
     observer.started(new);
 
     let failed = |error: std::io::Error| Error::io("write", &path, error);
@@ -121,12 +141,14 @@ pub fn extract_all(
     let prints: Vec<Fingerprint> = store.entries().map(|(entry, _)| entry.fingerprint.clone()).collect();
     stats.documents = prints.len() as u64;
     for print in &prints {
-        if let Some(line) = kept.line(print)? {
+        if let Some(line) = kept.linked(print, known, &known_hash)? {
             out.write_all(&line).map_err(failed)?;
             stats.unchanged += 1;
         }
     }
-    let mut documents = store.documents_where(|entry| is_new(&entry.fingerprint));
+    let run = Run { known, known_hash: &known_hash, kept: &kept, model, observer };
+    let batch_size = model.map_or(BATCH, |_| options.concurrency.clamp(1, BATCH));
+    let mut documents = store.documents_where(|entry| !kept.has(&entry.fingerprint));
     loop {
         if observer.interrupted() {
             stats.left = new - stats.extracted;
@@ -134,7 +156,7 @@ pub fn extract_all(
         }
         let mut batch: Vec<Document> = Vec::new();
         let mut read = 0;
-        for document in documents.by_ref().take(BATCH) {
+        for document in documents.by_ref().take(batch_size) {
             read += 1;
             match document {
                 Ok(document) => batch.push(document),
@@ -145,33 +167,85 @@ pub fn extract_all(
         if read == 0 {
             break;
         }
-        let lines: Vec<Result<(Vec<u8>, Extraction)>> = batch
-            .par_iter()
-            .map(|document| {
-                let extraction = extract(document, known);
-                observer.document_done();
-                let known = known_hash.clone();
-                let kept = KeptExtraction { extraction, fingerprint: document.fingerprint.clone(), known };
-                let mut line = serde_json::to_vec(&kept).map_err(|error| Error::Internal(error.to_string()))?;
-                line.push(b'\n');
-                Ok((line, kept.extraction))
-            })
-            .collect();
-        for line in lines {
-            let (line, extraction) = line?;
-            out.write_all(&line).map_err(failed)?;
-            stats.extracted += 1;
-            stats.relevant += u64::from(!extraction.tasks.is_empty());
-            stats.tasks += extraction.tasks.len() as u64;
-            stats.datasets += extraction.tasks.iter().map(|task| task.datasets.len() as u64).sum::<u64>();
+        for (kept, trouble) in run.batch(&batch) {
+            out.write_all(&written(&kept)?).map_err(failed)?;
+            stats.count(&kept.extraction);
+            stats.by_model += u64::from(model.is_some() && trouble.is_none() && kept.tried.is_none());
+            stats.by_rules_instead += u64::from(trouble.is_some() || kept.tried.is_some());
+            if let Some(trouble) = trouble {
+                stats.trouble.get_or_insert(trouble);
+            }
         }
     }
     drop(documents);
     let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(&path).map_err(|error| failed(error.error))?;
+    (stats.calls, stats.tokens) = model.map_or((0, 0), ExtractionModel::spent);
     stats.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(stats)
+}
+
+impl ExtractStats {
+    fn count(&mut self, extraction: &Extraction) {
+        self.extracted += 1;
+        self.relevant += u64::from(!extraction.tasks.is_empty());
+        self.tasks += extraction.tasks.len() as u64;
+        self.datasets += extraction.tasks.iter().map(|task| task.datasets.len() as u64).sum::<u64>();
+    }
+}
+
+/// What is the same for all documents of a run.
+struct Run<'a> {
+    known: &'a KnownDatasets,
+    known_hash: &'a str,
+    kept: &'a Kept,
+    model: Option<&'a ExtractionModel<'a>>,
+    observer: &'a dyn ExtractObserver,
+}
+
+impl Run<'_> {
+    /// The documents of a batch, each with what went wrong with the model.
+    fn batch(&self, batch: &[Document]) -> Vec<(KeptExtraction, Option<String>)> {
+        let Some(model) = self.model else {
+            return batch.par_iter().map(|document| self.done((self.by_rules(document, None), None))).collect();
+        };
+        std::thread::scope(|scope| {
+            let one = |document| move || self.done(self.by_model(model, document));
+            let asked: Vec<_> = batch.iter().map(|document| (document, scope.spawn(one(document)))).collect();
+            let panicked = "the model's client panicked";
+            let answer = |(document, asked): (&Document, std::thread::ScopedJoinHandle<'_, _>)| {
+                asked.join().unwrap_or_else(|_| (self.by_rules(document, None), Some(panicked.into())))
+            };
+            asked.into_iter().map(answer).collect()
+        })
+    }
+
+    fn done<T>(&self, made: T) -> T {
+        self.observer.document_done();
+        made
+    }
+
+    fn by_model(&self, model: &ExtractionModel<'_>, document: &Document) -> (KeptExtraction, Option<String>) {
+        if self.kept.is_refused(&document.fingerprint) {
+            return (self.by_rules(document, Some(model.id())), None);
+        }
+        match model.extract(document, self.known) {
+            Ok(extraction) => (self.keep(document, extraction, None), None),
+            Err(NotExtracted { trouble, is_refused }) => {
+                (self.by_rules(document, is_refused.then(|| model.id())), Some(trouble))
+            }
+        }
+    }
+
+    fn by_rules(&self, document: &Document, tried: Option<String>) -> KeptExtraction {
+        self.keep(document, extract(document, self.known), tried)
+    }
+
+    fn keep(&self, document: &Document, extraction: Extraction, tried: Option<String>) -> KeptExtraction {
+        let known = self.known_hash.to_string();
+        KeptExtraction { extraction, fingerprint: document.fingerprint.clone(), known, tried }
+    }
 }
 
 /// What is kept of the document with this content; none where it was not looked at yet.
@@ -182,66 +256,4 @@ pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Opt
     let kept = Kept::open_any(&path_of(index_folder))?;
     let Some(line) = kept.line(fingerprint)? else { return Ok(None) };
     Ok(serde_json::from_slice(&line).ok())
-}
-
-/// The file as it is: where the line of each content is.
-struct Kept {
-    path: PathBuf,
-    file: Option<File>,
-    places: HashMap<Fingerprint, (u64, u64)>,
-}
-
-impl Kept {
-    /// Lines made by these rules from names with the hash `known`; none of them without it.
-    fn open(path: &Path, known: Option<&str>) -> Result<Self> {
-        match known {
-            Some(known) => Self::read(path, |head| head.extractor == EXTRACTOR && head.known == known),
-            None => Ok(Self { path: path.to_path_buf(), file: None, places: HashMap::new() }),
-        }
-    }
-
-    fn open_any(path: &Path) -> Result<Self> {
-        Self::read(path, |_| true)
-    }
-
-    fn read(path: &Path, wanted: impl Fn(&KeptHead) -> bool) -> Result<Self> {
-        let failed = |error| Error::io("read", path, error);
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path: path.to_path_buf(), file: None, places: HashMap::new() });
-            }
-            Err(error) => return Err(failed(error)),
-        };
-        let mut places = HashMap::new();
-        let mut input = BufReader::with_capacity(1 << 16, file);
-        let (mut line, mut at) = (Vec::new(), 0u64);
-        loop {
-            line.clear();
-            let length = input.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)? as u64;
-            if length == 0 {
-                break;
-            }
-            // A line of another hand, or the rest of one that is too long, is no extraction: its document is looked at again.
-            if line.last() == Some(&b'\n')
-                && let Ok(head) = serde_json::from_slice::<KeptHead>(&line)
-                && wanted(&head)
-            {
-                places.insert(head.fingerprint, (at, length));
-            }
-            at += length;
-        }
-        Ok(Self { path: path.to_path_buf(), file: Some(input.into_inner()), places })
-    }
-
-    fn line(&self, fingerprint: &Fingerprint) -> Result<Option<Vec<u8>>> {
-        let (Some((at, length)), Some(mut file)) = (self.places.get(fingerprint), self.file.as_ref()) else {
-            return Ok(None);
-        };
-        let mut line = vec![0; *length as usize];
-        file.seek(SeekFrom::Start(*at))
-            .and_then(|_| file.read_exact(&mut line))
-            .map_err(|error| Error::io("read", &self.path, error))?;
-        Ok(Some(line))
-    }
 }
