@@ -258,11 +258,11 @@ impl Error {
             }
             Error::NoLake => Some("name the lake's folder with `--lake DIR`, or run `lakeward index DIR` first".into()),
             Error::NoIndex { .. } => Some("build it with `lakeward index LAKE`".into()),
-            Error::NoTaskGraph { .. } => Some("build it with `lakeward graph build --papers FILE`".into()),
+            Error::NoTaskGraph { .. } => Some("add papers with `lakeward papers add` and `papers extract`, then `lakeward graph build`".into()),
             Error::DamagedIndex { path, .. } | Error::IndexVersion { path, .. } if is_of_task_graph(path) => {
                 Some(format!(
                     "the lake and its index are untouched; move `{}` away and build the graph again with `lakeward graph \
-                     build --papers FILE`",
+                     build`",
                     path.display()
                 ))
             }

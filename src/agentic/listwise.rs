@@ -51,10 +51,8 @@ struct Ranking {
 /// # Errors
 /// [`Unanswered`]: also where the answer names what is not there or one candidate twice.
 pub fn order(model: &LanguageModel<'_>, asked: &Asked<'_>, cards: &[Card]) -> Result<Order, Unanswered> {
-    let cards = &cards[..cards.len().min(MOST)];
-    let listed = listing(asked.request, cards);
-    let ids: Vec<String> = (1..=listed.len()).map(|number| format!("c{number:02}")).collect();
-    let named: Vec<(String, &Card)> = ids.iter().cloned().zip(listed.iter().map(|place| &cards[*place])).collect();
+    let listed = Listed::of(asked.request, cards.len());
+    let named: Vec<(String, &Card)> = listed.iter().map(|(id, place)| (id.to_string(), &cards[place])).collect();
     let values = [
         ("request", json!(asked.request)),
         ("operation", json!(asked.operation)),
@@ -63,40 +61,78 @@ pub fn order(model: &LanguageModel<'_>, asked: &Asked<'_>, cards: &[Card]) -> Re
         ("table", asked.table.clone()),
         ("candidates", card::told(&named, CARD_BYTES)),
     ];
-    let items =
-        json!({"type": "array", "items": {"type": "string", "enum": ids}, "minItems": 1, "maxItems": ids.len()});
-    let schema = json!({
-        "type": "object",
-        "properties": {"ranking": items},
-        "required": ["ranking"],
-        "additionalProperties": false,
-    });
-    let shape = AnswerShape { name: "ranking", schema, max_tokens: 40 + 6 * ids.len() as u32 };
-    model.ask(PromptUse::Rerank, &values, shape, |answer: Ranking| {
-        let refuse = |problem: String| Refusal { problem, valid: ids.clone() };
-        let mut places = Vec::with_capacity(cards.len());
-        for id in &answer.ranking {
-            let at =
-                ids.iter().position(|known| known == id).ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
-            if places.contains(&listed[at]) {
-                return Err(refuse(format!("`{id}` stands there twice")));
-            }
-            places.push(listed[at]);
-        }
-        if places.is_empty() {
-            return Err(refuse("the ranking is empty".into()));
-        }
-        let named = places.len();
-        let left_out: Vec<usize> = (0..cards.len()).filter(|place| !places.contains(place)).collect();
-        places.extend(left_out);
-        Ok(Order { places, named })
-    })
+    listed.order(model, PromptUse::Rerank, &values)
 }
 
-/// Places of `cards` in the order in which they are listed: by a hash of request and card.
-fn listing(request: &str, cards: &[Card]) -> Vec<usize> {
+/// Candidates as they are listed to a model: opaque ids, in an order that has nothing to do with their rank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    ids: Vec<String>,
+    /// The place of each in computed order.
+    places: Vec<usize>,
+}
+
+impl Listed {
+    /// The first `count` candidates for a request, at most [`MOST`] of them.
+    pub fn of(request: &str, count: usize) -> Self {
+        let places = listing(request, count.min(MOST));
+        let ids = (1..=places.len()).map(|number| format!("c{number:02}")).collect();
+        Self { ids, places }
+    }
+
+    /// Each id with the place of its candidate in computed order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.ids.iter().map(String::as_str).zip(self.places.iter().copied())
+    }
+
+    /// Asks for their order with the prompt for `of`, whose placeholders `values` fill.
+    ///
+    /// # Errors
+    /// As [`order`].
+    pub fn order(
+        &self,
+        model: &LanguageModel<'_>,
+        of: PromptUse,
+        values: &[(&str, Value)],
+    ) -> Result<Order, Unanswered> {
+        let Self { ids, places: listed } = self;
+        let items =
+            json!({"type": "array", "items": {"type": "string", "enum": ids}, "minItems": 1, "maxItems": ids.len()});
+        let schema = json!({
+            "type": "object",
+            "properties": {"ranking": items},
+            "required": ["ranking"],
+            "additionalProperties": false,
+        });
+        let shape = AnswerShape { name: "ranking", schema, max_tokens: 40 + 6 * ids.len() as u32 };
+        model.ask(of, values, shape, |answer: Ranking| {
+            let refuse = |problem: String| Refusal { problem, valid: ids.clone() };
+            let mut places = Vec::with_capacity(listed.len());
+            for id in &answer.ranking {
+                let at = ids
+                    .iter()
+                    .position(|known| known == id)
+                    .ok_or_else(|| refuse(format!("`{id}` is no candidate")))?;
+                if places.contains(&listed[at]) {
+                    return Err(refuse(format!("`{id}` stands there twice")));
+                }
+                places.push(listed[at]);
+            }
+            if places.is_empty() {
+                return Err(refuse("the ranking is empty".into()));
+            }
+            let named = places.len();
+            let left_out: Vec<usize> = (0..listed.len()).filter(|place| !places.contains(place)).collect();
+            places.extend(left_out);
+            Ok(Order { places, named })
+        })
+    }
+}
+
+/// The first `count` places in the order in which they are listed: by a hash of request and place.
+fn listing(request: &str, count: usize) -> Vec<usize> {
     let key = |place: &usize| *blake3::hash(format!("{request}\0{place}").as_bytes()).as_bytes();
-    let mut places: Vec<usize> = (0..cards.len()).collect();
+    let mut places: Vec<usize> = (0..count).collect();
     places.sort_by_cached_key(key);
     places
 }

@@ -17,6 +17,7 @@ mod candidate_set;
 pub mod card;
 mod channel;
 pub mod clock;
+pub mod dataset_order;
 mod differences;
 mod evaluator;
 pub mod listwise;

@@ -422,6 +422,7 @@ pub enum SchemaOf {
     Task,
     Graph,
     GraphWhy,
+    GraphAudit,
     QueryPlan,
     CandidateSet,
     EvaluationReport,

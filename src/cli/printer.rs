@@ -184,23 +184,21 @@ pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<Str
     }
     let Some(explain) = explain else {
         let mut table = list();
-        table.set_header(["#", "table", "score", "rows", "why"]);
+        let rows = A::HAS_ROWS.then(|| "rows".to_string());
+        let head = ["#", A::WHAT, "score"].map(str::to_string).into_iter();
+        table.set_header(head.chain(rows).chain(["why".to_string()]));
         for (place, answer) in answers.iter().enumerate() {
-            table.add_row([
-                (place + 1).to_string(),
-                shown(answer.table(), 80),
-                format!("{:.3}", answer.score()),
-                rows_text(answer.rows()),
-                shown(answer.reason(), 400),
-            ]);
+            let first = [(place + 1).to_string(), shown(answer.table(), 80), format!("{:.3}", answer.score())];
+            let rows = A::HAS_ROWS.then(|| rows_text(answer.rows()));
+            table.add_row(first.into_iter().chain(rows).chain([shown(answer.reason(), 400)]));
         }
-        right_align(&mut table, &[0, 2, 3]);
+        right_align(&mut table, if A::HAS_ROWS { &[0, 2, 3] } else { &[0, 2] });
         out(&table.trim_fmt());
         return;
     };
     for (place, answer) in answers.iter().enumerate() {
-        let rows = rows_text(answer.rows());
-        out(&format!("{}. {}  ({:.3}, {rows} rows)", place + 1, shown(answer.table(), 200), answer.score()));
+        let rows = if A::HAS_ROWS { format!(", {} rows", rows_text(answer.rows())) } else { String::new() };
+        out(&format!("{}. {}  ({:.3}{rows})", place + 1, shown(answer.table(), 200), answer.score()));
         for line in explain(answer) {
             out(&format!("   {line}"));
         }

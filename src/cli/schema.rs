@@ -12,7 +12,7 @@ use super::replay::ReplayDocument;
 use super::search::{Document as SearchDocument, JoinDocument};
 use super::sessions::SessionList;
 use super::sql::SqlDocument;
-use super::task::GraphReport;
+use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
 use crate::agent::trace;
@@ -28,7 +28,7 @@ use crate::papers::AddStats;
 use crate::papers::extract::run::ExtractStats;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
-use crate::task_graph::TaskAnswer;
+use crate::task_graph::audit::MergeAudit;
 use crate::task_graph::why::Why;
 
 /// Prints a schema.
@@ -57,9 +57,10 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Extraction => schema_for!(ExtractionScores),
         SchemaOf::PapersAdded => schema_for!(AddStats),
         SchemaOf::Verify => schema_for!(Verification),
-        SchemaOf::Task => schema_for!(SearchDocument<TaskAnswer>),
+        SchemaOf::Task => schema_for!(TaskDocument),
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
+        SchemaOf::GraphAudit => schema_for!(MergeAudit),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),

@@ -133,6 +133,10 @@ pub(super) fn show_lists<A: Listed>(
 pub trait Listed {
     /// What to do next.
     const NEXT: &'static str;
+    /// What it is.
+    const WHAT: &'static str = "table";
+    /// Whether it has rows.
+    const HAS_ROWS: bool = true;
     /// The table's id.
     fn table(&self) -> &str;
     /// Its score; greater is better.

@@ -11,9 +11,11 @@ use super::lake::{self, tell_of_trouble};
 use super::search::{Document, Listed, show_lists, status_of};
 use super::{Status, printer};
 use crate::error::{Error, Result};
-use crate::lakeward::Lakeward;
+use crate::lakeward::{Lakeward, ModelOrder, TaskFound};
 use crate::llm::{LanguageModel, Limits};
+use crate::papers::extract::run;
 use crate::papers::extraction::{Extraction, read_extractions};
+use crate::task_graph::audit::{self, AuditedMerge};
 use crate::task_graph::resolution::Judge;
 use crate::task_graph::verdicts::{Decision, Named, Verdict, Verdicts};
 use crate::task_graph::why::{NameBook, users_word};
@@ -39,7 +41,9 @@ const SHOWN_BYTES: usize = 600;
 
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
-    let lakeward = lake::open(arguments)?;
+    let is_published = command.seeds.is_some() || command.no_rerank;
+    // A comparison with what was published has no model in it.
+    let lakeward = if is_published { lake::open(arguments)? } else { lake::open_with_model(arguments)? };
     let graph = lakeward.task_graph()?;
     let text = command.text.join(" ");
     let started = Instant::now();
@@ -54,20 +58,38 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         exclude: command.exclude.clone(),
         ..shipped
     };
-    let answers = graph.search(lakeward.embedder(), &text, &options)?;
+    let TaskFound { answers, order } = lakeward.datasets_for(&graph, &text, &options)?;
     tell_of_trouble(lakeward.embedder());
+    if let Some(trouble) = order.as_ref().and_then(|order| order.trouble.as_ref()) {
+        printer::note(&format!(
+            "in computed order: the language model did not help with ordering the datasets: {trouble}"
+        ));
+    }
     let status = status_of(&answers);
-    let document = Document::new(text, answers, started);
+    let document = TaskDocument { found: Document::new(text, answers, started), order };
     if arguments.json {
         printer::json(&document)?;
     } else {
-        show_lists(arguments, &command.answers, &document, explained);
+        show_lists(arguments, &command.answers, &document.found, explained);
     }
     Ok(status)
 }
 
+/// What `--json` prints for a search.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskDocument {
+    /// The answers.
+    #[serde(flatten)]
+    pub found: Document<TaskAnswer>,
+    /// What the language model did to their order, where one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<ModelOrder>,
+}
+
 impl Listed for TaskAnswer {
     const NEXT: &'static str = "`--explain` shows the way to each: task, paper, sentence, tables";
+    const WHAT: &'static str = "dataset";
+    const HAS_ROWS: bool = false;
 
     fn table(&self) -> &str {
         &self.dataset
@@ -124,14 +146,21 @@ fn explained(answer: &TaskAnswer) -> Vec<String> {
 /// `lakeward graph …`
 pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
     match &command.what {
-        GraphWhat::Build { papers, anew, no_resolution, calls } => {
+        GraphWhat::Build { papers, no_extractions, anew, no_resolution, calls } => {
             let lakeward = lake::open_with_model(arguments)?;
-            let (documents, in_part) = documents(&lakeward, papers, *anew)?;
+            let mut files = papers.clone();
+            let own = run::path_of(&lakeward.place().index);
+            if !no_extractions && own.is_file() {
+                // What is named counts after what is there by default: a later document replaces an earlier one.
+                files.insert(0, own);
+            }
+            let (documents, in_part) = documents(&lakeward, &files, *anew)?;
             build(arguments, &lakeward, &documents, (*no_resolution, *calls))?;
             Ok(if in_part { Status::InPart } else { Status::Done })
         }
         GraphWhat::Stats => stats(arguments),
         GraphWhat::Why { a, b } => why(arguments, a, b),
+        GraphWhat::Audit { count, seed } => audited(arguments, *count as usize, *seed),
         GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),
         GraphWhat::Split { a, b } => settle(arguments, (a, b), false),
     }
@@ -140,6 +169,10 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
 /// Documents of the graph that is there and of files, and whether lines were left out.
 fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec<Extraction>, bool)> {
     let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
+        _ if anew && papers.is_empty() => {
+            let what = "`--anew` forgets all papers, and there are no others: none were named, and `papers extract` found none";
+            return Err(Error::Usage(what.into()));
+        }
         _ if anew => Vec::new(),
         Ok(graph) => graph.extractions()?,
         Err(Error::NoTaskGraph { path }) if papers.is_empty() => return Err(Error::NoTaskGraph { path }),
@@ -247,6 +280,28 @@ fn why(arguments: &Arguments, a: &str, b: &str) -> Result<Status> {
         why.way.iter().chain(&why.others).for_each(|verdict| printer::safe_line(&told(verdict)));
     }
     Ok(if why.joined { Status::Done } else { Status::NothingFound })
+}
+
+fn audited(arguments: &Arguments, count: usize, seed: u64) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
+    let records = DatasetRecord::all(lakeward.index())?;
+    let sample = audit::audit(&Verdicts::read(graph.folder())?, &records, count, seed);
+    let status = if sample.merges.is_empty() { Status::NothingFound } else { Status::Done };
+    if arguments.json {
+        printer::json(&sample)?;
+        return Ok(status);
+    }
+    for (number, AuditedMerge { a, b, by, sentence }) in (1..).zip(&sample.merges) {
+        printer::safe_line(&format!("{number}. {by}: {sentence}"));
+        for name in [a, b] {
+            let record =
+                name.record.as_ref().map_or_else(String::new, |id| format!(" (record `{id}`) {}", name.described));
+            printer::safe_line(&format!("   “{}”{record}", name.name));
+        }
+    }
+    printer::line(&format!("{} of {} (seed {seed})", sample.merges.len(), counted(sample.of_merges, "merge")));
+    Ok(status)
 }
 
 fn named(named: &Named) -> String {

@@ -25,6 +25,7 @@ pub mod signals;
 pub mod subset;
 pub mod system;
 pub mod systems;
+pub mod task_report;
 pub mod task_search;
 pub mod tune;
 pub mod variant;

@@ -15,6 +15,7 @@ use super::evaluate::{IDEAL, QueryRow};
 use super::metrics::{Scores, mean};
 use super::signals::SignalScores;
 use super::subset::Subset;
+use super::task_report::{self, GraphCost};
 use super::task_search::{AliasScores, NameScores, name_scores};
 use super::variant::table;
 use super::variant::work::GroupWork;
@@ -88,6 +89,9 @@ pub struct SystemReport {
     /// The most memory that the process held while the system was made and asked, where the system tells it (Linux).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
+    /// The task graph that it searches, and what that cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphCost>,
     /// By task and group.
     pub groups: Vec<GroupReport>,
     /// Query by query, where that was asked for.
@@ -275,7 +279,7 @@ impl EvalReport {
                 )?;
             }
             writeln!(out)?;
-            write_names(out, &systems)?;
+            task_report::write_names(out, &systems)?;
             table::write_group(out, k, &systems)?;
         }
         if let Some(settings) = &self.variants {
@@ -324,6 +328,7 @@ impl EvalReport {
             }
             writeln!(out)?;
         }
+        task_report::write_costs(out, &self.systems)?;
         writeln!(out, "## Costs\n\n| system | index s | index MB | peak memory MB |\n|---|---:|---:|---:|")?;
         for system in self.systems.iter().filter(|system| system.system != IDEAL) {
             let figure = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.1}"));
@@ -437,34 +442,6 @@ pub fn unscored(systems: &[(&SystemReport, &GroupReport)]) -> Option<String> {
     Some(format!("{unscored} without a relevant document, not scored; {}.", answers.join(", ")))
 }
 
-/// Hits by depth and names of first answers, of searches for the datasets of a task. No model is asked, so an answer takes no token.
-fn write_names(out: &mut String, systems: &[(&SystemReport, &GroupReport)]) -> std::fmt::Result {
-    if systems.iter().all(|(_, group)| group.names.is_none()) {
-        return Ok(());
-    }
-    writeln!(
-        out,
-        "| system | hit@1 | hit@3 | hit@5 | hit@10 | EM | token F1 | R@5 | tokens a query |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
-    )?;
-    for (system, group) in systems {
-        let Some(names) = group.names else { continue };
-        let hit = |k: usize| group.raw.at(k).hit;
-        writeln!(
-            out,
-            "| {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | 0 |",
-            plain(&system.system),
-            hit(1),
-            hit(3),
-            hit(5),
-            hit(10),
-            names.exact_match,
-            names.token_f1,
-            group.raw.at(5).recall
-        )?;
-    }
-    writeln!(out)
-}
-
 fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {
     writeln!(out, "## Signals: {} ({} turns)\n", plain(&signals.group), signals.turns)?;
     for (what, scores) in [("operation", &signals.operation), ("intention", &signals.intention)] {
@@ -490,6 +467,6 @@ fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {
 }
 
 /// `text` as it can stand in a cell of a Markdown table.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     crate::text::shown(text, 300).replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
 }

@@ -5,6 +5,7 @@
 //! apart from it.
 
 use super::benchmark::BenchQuery;
+use super::task_report::GraphCost;
 use super::variant::work::Work;
 use crate::error::Result;
 
@@ -48,6 +49,11 @@ pub trait System {
     /// instead of being scored 0.
     fn answers(&self, _query: &BenchQuery) -> bool {
         true
+    }
+
+    /// What the task graph cost that it searches, where there is one.
+    fn graph_cost(&self) -> Option<GraphCost> {
+        None
     }
 
     /// Size of what it keeps on disk, in bytes; none where it keeps all in memory.

@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::QueryRow;
 use super::lakeward::{LakeIndexOf, NAME};
 use super::system::{Ranked, System};
+use super::task_report::GraphCost;
 use crate::embed::Embedder;
 use crate::error::{Error, Result, nearest_names};
 use crate::papers::extraction::{Extraction, read_extractions};
@@ -82,6 +84,8 @@ pub struct GraphOf<'a> {
     embedder: &'a dyn Embedder,
     /// What of the papers could not be read.
     pub problems: Problems,
+    /// What it cost.
+    pub cost: GraphCost,
     _place: tempfile::TempDir,
 }
 
@@ -91,6 +95,7 @@ impl<'a> GraphOf<'a> {
     /// # Errors
     /// Those of reading papers and building.
     pub fn build(papers: &[PathBuf], over: &LakeIndexOf<'a>, resolve: bool) -> Result<Self> {
+        let started = Instant::now();
         let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
         let mut problems = Problems::default();
         let mut extractions: Vec<Extraction> = Vec::new();
@@ -108,9 +113,19 @@ impl<'a> GraphOf<'a> {
         let inputs =
             GraphInputs { datasets: &datasets, extractions: &extractions, embedder: over.embedder(), judge: None };
         let options = GraphOptions { resolve, ..GraphOptions::default() };
-        task_graph::build(place.path(), &inputs, &options)?;
+        let stats = task_graph::build(place.path(), &inputs, &options)?;
         let graph = TaskGraph::open(place.path(), over.embedder().id())?;
-        Ok(Self { graph, embedder: over.embedder(), problems, _place: place })
+        let cost = GraphCost {
+            documents: stats.documents as u64,
+            tasks: stats.tasks as u64,
+            datasets: stats.datasets as u64,
+            build_ms: started.elapsed().as_secs_f64() * 1000.0,
+            bytes: stats.bytes,
+            // No judge and no reranker that asks a model.
+            build_tokens: 0,
+            query_tokens: 0.0,
+        };
+        Ok(Self { graph, embedder: over.embedder(), problems, cost, _place: place })
     }
 }
 
@@ -160,6 +175,10 @@ impl System for TaskSearch<'_> {
 
     fn answers(&self, query: &BenchQuery) -> bool {
         query.task == Task::TaskSearch || self.other.as_ref().is_some_and(|other| other.answers(query))
+    }
+
+    fn graph_cost(&self) -> Option<GraphCost> {
+        Some(self.over.cost)
     }
 
     fn index_bytes(&self) -> Option<u64> {

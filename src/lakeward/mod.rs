@@ -7,6 +7,7 @@
 mod kept;
 mod model;
 mod place;
+mod task;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphSta
 pub use kept::Kept;
 pub use model::{Model, RUNS, said};
 pub use place::{INDEX_FOLDER, Place, built_in};
+pub use task::{ModelOrder, TaskFound};
 
 /// A lake with one snapshot of its index. Cheap to share: clone it.
 #[derive(Clone)]

@@ -21,6 +21,9 @@ pub struct TaskAnswer {
     pub dataset: String,
     /// What it is called.
     pub title: String,
+    /// How it is described, cut; empty where nobody says anything.
+    #[serde(default)]
+    pub description: String,
     /// Greater is better; comparable within one answer only.
     pub score: f64,
     /// What the score is the sum of.
@@ -141,6 +144,7 @@ impl TaskGraph {
         Ok(TaskAnswer {
             dataset: node.id,
             title: node.title,
+            description: node.described,
             score: parts.score,
             parts: TaskScore {
                 tasks: parts.gate * parts.tasks,

@@ -9,12 +9,14 @@
 
 pub mod aliases;
 mod answer;
+pub mod audit;
 pub mod build;
 pub mod dataset;
 mod draft;
 mod encoder;
 mod graph;
 mod inferred;
+mod known;
 pub mod links;
 mod lists;
 mod model_judge;
@@ -35,5 +37,6 @@ pub use build::{GraphInputs, GraphOptions, GraphStats, build};
 pub use dataset::DatasetRecord;
 pub use draft::{DatasetNode, GraphMeta, VERSION};
 pub use graph::{FOLDER, TaskGraph};
+pub use known::known_datasets;
 pub use model_judge::ModelJudge;
 pub use search::{TaskSearchOptions, Walk};

@@ -2,7 +2,9 @@
 //! ends within its time with the right kind of failure and one clear line.
 
 mod answers;
+mod datasets;
 mod dialects;
+mod documents;
 mod embeddings;
 mod failures;
 mod privacy;

@@ -25,7 +25,7 @@ pub struct TaskCommand {
     /// Rank as KATS was published, from this many tasks; for comparisons.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: Option<u32>,
-    /// Count neither descriptions nor popularity; for comparisons.
+    /// Count neither descriptions nor popularity, and ask no language model for the order; for comparisons.
     #[arg(long)]
     pub no_rerank: bool,
     /// Let no walk lead to tasks; for comparisons.
@@ -43,11 +43,15 @@ pub struct GraphCommand {
 pub enum GraphWhat {
     /// Build the graph, or bring it up to date.
     Build {
-        /// What papers say, JSON lines, one a paper: added to what the graph has. Several times for several.
+        /// What papers say, JSON lines, one a paper: added to what the graph has and to what `papers extract` found. Several times
+        /// for several.
         #[arg(long, value_name = "FILE")]
         papers: Vec<PathBuf>,
-        /// Forget the papers that the graph has.
-        #[arg(long, requires = "papers")]
+        /// Leave out what `papers extract` found.
+        #[arg(long)]
+        no_extractions: bool,
+        /// Forget the papers that the graph has, also those that were removed since with `papers remove`.
+        #[arg(long)]
         anew: bool,
         /// Join no names but those that `merge` has joined.
         #[arg(long)]
@@ -64,6 +68,15 @@ pub enum GraphWhat {
         a: String,
         /// The other.
         b: String,
+    },
+    /// Show a random sample of the names that were joined, with their records, to be judged by a person.
+    Audit {
+        /// How many.
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        count: u32,
+        /// Seed of the sample.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Settle that two names are one dataset, for good.
     Merge {

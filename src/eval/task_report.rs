@@ -1,0 +1,96 @@
+//! What a report says of searches for the datasets of a task: how first answers are called, and what graph and answers cost, in
+//! the rows of KATS' cost table (Wei et al., PVLDB 19(5), 2026): build time, tokens, storage; time and tokens of a query.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::benchmark::Task;
+use super::report::{GroupReport, SystemReport, plain, title};
+
+/// What a task graph cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GraphCost {
+    /// Documents in it.
+    pub documents: u64,
+    /// Their tasks.
+    pub tasks: u64,
+    /// Datasets, those that only documents name included.
+    pub datasets: u64,
+    /// Time to build it, the index of the records not counted, in milliseconds.
+    pub build_ms: f64,
+    /// Tokens of a language model for that.
+    pub build_tokens: u64,
+    /// Size of its file.
+    pub bytes: u64,
+    /// Tokens of a language model for one query, on average.
+    pub query_tokens: f64,
+}
+
+/// The costs of all `systems` that search a task graph, in one table; nothing where none does.
+pub(super) fn write_costs(out: &mut String, systems: &[SystemReport]) -> std::fmt::Result {
+    let with_graph = || systems.iter().filter_map(|system| Some((system, system.graph.as_ref()?)));
+    if with_graph().next().is_none() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "## Costs of searches by task\n\nGraph and queries beside each other, as in the cost table of KATS; the index of the records \
+         is built before the graph and counts for itself.\n\n\
+         | system | queries | tasks | datasets | build s | build tokens | graph MB | index s | index and graph MB | p50 ms | \
+         p95 ms | tokens a query |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    )?;
+    let figure =
+        |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
+    for (system, cost) in with_graph() {
+        let index_ms = system.index_ms.map(|ms| (ms - cost.build_ms).max(0.0) / 1000.0);
+        for group in system.groups.iter().filter(|group| group.task == Task::TaskSearch) {
+            writeln!(
+                out,
+                "| {} | {} | {} | {} | {:.2} | {} | {:.1} | {} | {} | {} | {} | {:.0} |",
+                plain(&system.system),
+                plain(&title(group.task, &group.group)),
+                cost.tasks,
+                cost.datasets,
+                cost.build_ms / 1000.0,
+                cost.build_tokens,
+                cost.bytes as f64 / 1e6,
+                figure(index_ms, 2),
+                figure(system.index_bytes.map(|bytes| bytes as f64 / 1e6), 1),
+                figure(group.p50_ms, 1),
+                figure(group.p95_ms, 1),
+                cost.query_tokens
+            )?;
+        }
+    }
+    writeln!(out)
+}
+
+/// Hits by depth and names of first answers, of searches for the datasets of a task. No model is asked, so an answer takes no token.
+pub(super) fn write_names(out: &mut String, systems: &[(&SystemReport, &GroupReport)]) -> std::fmt::Result {
+    if systems.iter().all(|(_, group)| group.names.is_none()) {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "| system | hit@1 | hit@3 | hit@5 | hit@10 | EM | token F1 | R@5 | tokens a query |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    )?;
+    for (system, group) in systems {
+        let Some(names) = group.names else { continue };
+        let hit = |k: usize| group.raw.at(k).hit;
+        writeln!(
+            out,
+            "| {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | 0 |",
+            plain(&system.system),
+            hit(1),
+            hit(3),
+            hit(5),
+            hit(10),
+            names.exact_match,
+            names.token_f1,
+            group.raw.at(5).recall
+        )?;
+    }
+    writeln!(out)
+}
