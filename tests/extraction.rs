@@ -109,7 +109,7 @@ fn two_tasks_of_a_paper_are_kept_apart() {
             ("sign classification".to_string(), vec!["RSBook 2019".to_string()]),
         ]
     );
-    assert_eq!((extraction.year, extraction.extractor.as_str()), (Some(2021), "rules@1"));
+    assert_eq!((extraction.year, extraction.extractor.as_str()), (Some(2021), "rules@2"));
     assert!(extraction.text.starts_with("We propose RoadNet"));
 }
 

@@ -1,5 +1,8 @@
 //! Documents in: every format and what is wrong with it, what a second run does, and what a killed one leaves.
 
+#[path = "papers/scripts.rs"]
+mod scripts;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -446,6 +446,7 @@ pub enum SchemaOf {
     Intent,
     GraphLearned,
     Learning,
+    GraphAudit,
     QueryPlan,
     CandidateSet,
     EvaluationReport,

@@ -34,6 +34,7 @@ use crate::papers::extract::run::ExtractStats;
 use crate::request::intent_schema;
 use crate::retrieve::{SearchAnswer, UnionAnswer};
 use crate::session;
+use crate::task_graph::audit::MergeAudit;
 use crate::task_graph::why::Why;
 
 /// Prints a schema.
@@ -71,6 +72,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Intent => intent_schema(),
         SchemaOf::GraphLearned => schema_for!(LearnedDocument),
         SchemaOf::Learning => schema_for!(LearningReport),
+        SchemaOf::GraphAudit => schema_for!(MergeAudit),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),

@@ -16,6 +16,7 @@ use crate::lakeward::{Lakeward, ModelOrder, TaskFound};
 use crate::llm::{LanguageModel, Limits};
 use crate::papers::extract::run;
 use crate::papers::extraction::{Extraction, read_extractions};
+use crate::task_graph::audit::{self, AuditedMerge};
 use crate::task_graph::resolution::Judge;
 use crate::task_graph::verdicts::{Decision, Named, Verdict, Verdicts};
 use crate::task_graph::why::{NameBook, users_word};
@@ -153,6 +154,7 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
         GraphWhat::Stats => stats(arguments),
         GraphWhat::Learned(command) => learned::run(arguments, command),
         GraphWhat::Why { a, b } => why(arguments, a, b),
+        GraphWhat::Audit { count, seed } => audited(arguments, *count as usize, *seed),
         GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),
         GraphWhat::Split { a, b } => settle(arguments, (a, b), false),
     }
@@ -281,6 +283,28 @@ fn why(arguments: &Arguments, a: &str, b: &str) -> Result<Status> {
         why.way.iter().chain(&why.others).for_each(|verdict| printer::safe_line(&told(verdict)));
     }
     Ok(if why.joined { Status::Done } else { Status::NothingFound })
+}
+
+fn audited(arguments: &Arguments, count: usize, seed: u64) -> Result<Status> {
+    let lakeward = lake::open(arguments)?;
+    let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
+    let records = DatasetRecord::all(lakeward.index())?;
+    let sample = audit::audit(&Verdicts::read(graph.folder())?, &records, count, seed);
+    let status = if sample.merges.is_empty() { Status::NothingFound } else { Status::Done };
+    if arguments.json {
+        printer::json(&sample)?;
+        return Ok(status);
+    }
+    for (number, AuditedMerge { a, b, by, sentence }) in (1..).zip(&sample.merges) {
+        printer::safe_line(&format!("{number}. {by}: {sentence}"));
+        for name in [a, b] {
+            let record =
+                name.record.as_ref().map_or_else(String::new, |id| format!(" (record `{id}`) {}", name.described));
+            printer::safe_line(&format!("   “{}”{record}", name.name));
+        }
+    }
+    printer::line(&format!("{} of {} (seed {seed})", sample.merges.len(), counted(sample.of_merges, "merge")));
+    Ok(status)
 }
 
 fn named(named: &Named) -> String {

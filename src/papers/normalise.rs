@@ -20,6 +20,8 @@ pub fn line(text: &str) -> String {
             'ﬃ' => clean.push_str("ffi"),
             'ﬄ' => clean.push_str("ffl"),
             'ﬅ' | 'ﬆ' => clean.push_str("st"),
+            // Forms of Arabic letters by their place in a word are the letters.
+            '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' => clean.extend(std::iter::once(c).nfkc()),
             _ if is_invisible(c) => {}
             _ if c.is_whitespace() || c.is_control() => {
                 if !clean.is_empty() && !clean.ends_with(' ') {

@@ -9,6 +9,7 @@
 
 pub mod aliases;
 mod answer;
+pub mod audit;
 pub mod build;
 pub mod dataset;
 mod draft;

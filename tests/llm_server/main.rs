@@ -2,6 +2,7 @@
 //! ends within its time with the right kind of failure and one clear line.
 
 mod answers;
+mod datasets;
 mod dialects;
 mod documents;
 mod embeddings;

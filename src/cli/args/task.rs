@@ -71,6 +71,15 @@ pub enum GraphWhat {
         /// The other.
         b: String,
     },
+    /// Show a random sample of the names that were joined, with their records, to be judged by a person.
+    Audit {
+        /// How many.
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        count: u32,
+        /// Seed of the sample.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Settle that two names are one dataset, for good.
     Merge {
         /// As with `why`.

@@ -65,6 +65,8 @@ pub fn extraction(extraction: &Extraction) {
     line("");
     if extraction.tasks.is_empty() {
         safe_line(&format!("It uses no data sets ({})", extraction.extractor));
+    } else {
+        safe_line(&format!("Found by {}", extraction.extractor));
     }
     for task in &extraction.tasks {
         safe_line(&shown(

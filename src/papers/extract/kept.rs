@@ -26,7 +26,7 @@ const RULES: &str = "rules@";
 /// An extraction as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptExtraction {
-    /// What was extracted, and by what: `rules@1`, or the model with its prompts.
+    /// What was extracted, and by what: `rules@2`, or the model with its prompts.
     #[serde(flatten)]
     pub extraction: Extraction,
     /// The content that it was extracted from.

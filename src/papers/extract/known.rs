@@ -50,7 +50,7 @@ pub struct KnownDatasets {
 }
 
 impl KnownDatasets {
-    /// Titles of `records`, also without what stands in parentheses, and `aliases`: a name and the title that it means.
+    /// Titles of `records`, also without what stands in parentheses, short forms there, and `aliases`: a name and the title that it means.
     pub fn new<'a>(
         records: impl Iterator<Item = KnownRecord<'a>>,
         aliases: impl Iterator<Item = (&'a str, &'a str)>,
@@ -70,10 +70,8 @@ impl KnownDatasets {
             if let Some(bare) = without_parentheses(record.title) {
                 known.add(&bare, record.title, record.id, &mut by_key);
             }
-            if std::env::var_os("LW_SHORT").is_some() {
-                for (short, _) in patterns::short_forms(record.title) {
-                    known.add(short, record.title, record.id, &mut by_key);
-                }
+            for (short, _) in patterns::short_forms(record.title) {
+                known.add(short, record.title, record.id, &mut by_key);
             }
         }
         for (alias, title) in aliases {

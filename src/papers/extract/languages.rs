@@ -1,4 +1,11 @@
-//! Pairs of languages: data of a yearly translation task is another set for each pair.
+//! Pairs of languages: data of a yearly shared task is another set for each pair.
+//!
+//! Training, development and test data are published by pair, and whoever looks for texts from English to German cannot use those from
+//! English to French; so a pair named beside a shared task with a year is a data set in its own right: its name has the pair, and
+//! it means the record of the pair where the lake has one, else that of the year. A sentence that names no pair means the year: to
+//! take the commonest pair of the document for it was measured, too, and is a guess that no sentence supports.
+//!
+//! `eval/task_search.md` says what the rule is worth.
 
 /// Names of languages.
 const LANGUAGES: [&str; 40] = [

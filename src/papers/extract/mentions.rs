@@ -1,6 +1,6 @@
 //! Every data set that a document names, with counts of how it speaks of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::super::document::SectionKind;
 use super::cues::{NameCues, SentenceCues, is_technical};
@@ -18,8 +18,6 @@ const MOST_PATTERNS: usize = 1_000;
 const MOST_PLACES: usize = 200;
 /// Shorter names, in letters and digits, are none.
 const LEAST_LETTERS: usize = 3;
-/// Pairs of languages counted in a document.
-const MOST_PAIRS: usize = 1_000;
 
 /// How a name is known to be that of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,11 +121,10 @@ impl Mentions {
     pub fn of(lines: &Lines<'_>, known: &KnownDatasets) -> Self {
         let mut mentions = Self::default();
         let aliases = aliases(lines, known);
-        let pair = commonest_pair(lines);
         let mut called = Called::default();
         for (number, line) in lines.iter() {
             let sentence = Sentence::of(lines, number, line);
-            let mut found = editions(line.text, known, pair);
+            let mut found = editions(line.text, known);
             let overlaps = |found: &[Named], start: usize, end: usize| {
                 found.iter().any(|other| start < other.span.1 && end > other.span.0)
             };
@@ -317,7 +314,7 @@ fn version(rest: &str) -> Option<(usize, &str)> {
 }
 
 /// Known names with a year of their own: `Road Challenge 2013`, `Road Challenge '13 and '14`.
-fn editions(line: &str, known: &KnownDatasets, pair: Option<(&str, &str)>) -> Vec<Named> {
+fn editions(line: &str, known: &KnownDatasets) -> Vec<Named> {
     let mut found = Vec::new();
     for hit in known.editions().find(line) {
         let base = known.edition(hit.value);
@@ -326,21 +323,7 @@ fn editions(line: &str, known: &KnownDatasets, pair: Option<(&str, &str)>) -> Ve
             let name = format!("{base} {year}");
             let span = (hit.start, end);
             let record = known.named(&name).filter(|found| found.record.is_some());
-            let how = std::env::var("LW_LANG").unwrap_or_default();
-            let mut here = languages::pairs(line);
-            let mut is_translation = known.is_ordinary("translation") && pair.is_some();
-            if how == "none" || how.contains("record") && record.is_some() {
-                here.clear();
-                is_translation = false;
-            }
-            if how.contains("here") {
-                is_translation = false;
-            }
-            let pairs: Vec<(&str, &str)> = match (here.is_empty(), is_translation) {
-                (false, _) => here,
-                (true, true) => pair.into_iter().collect(),
-                (true, false) => Vec::new(),
-            };
+            let pairs = languages::pairs(line);
             let variant =
                 |name: String| Named { name, record: None, source: NameSource::Edition, is_weak: false, span };
             if pairs.is_empty() {
@@ -348,7 +331,10 @@ fn editions(line: &str, known: &KnownDatasets, pair: Option<(&str, &str)>) -> Ve
                 found.push(Named { record: record.and_then(|known| known.record.clone()), ..variant(title) });
             }
             for (from, to) in pairs {
-                found.push(variant(format!("{name} {from}-{to}")));
+                let name = format!("{name} {from}-{to}");
+                // A record of this pair alone, else that of the whole year, of which the pair is a part.
+                let own = known.named(&name).filter(|found| found.record.is_some()).or(record);
+                found.push(Named { record: own.and_then(|known| known.record.clone()), ..variant(name) });
             }
         }
     }
@@ -412,14 +398,6 @@ fn aliases(lines: &Lines<'_>, known: &KnownDatasets) -> Aliases {
         }
     }
     aliases
-}
-
-fn commonest_pair(lines: &Lines<'_>) -> Option<(&'static str, &'static str)> {
-    let mut counts: HashMap<(&str, &str), u32> = HashMap::new();
-    for pair in lines.iter().flat_map(|(_, line)| languages::pairs(line.text)).take(MOST_PAIRS) {
-        *counts.entry(pair).or_default() += 1;
-    }
-    counts.into_iter().max_by_key(|(pair, count)| (*count, std::cmp::Reverse(*pair))).map(|(pair, _)| pair)
 }
 
 /// Names that the document gives itself.

@@ -38,7 +38,7 @@ use mentions::{Mention, Mentions};
 use relevance::relevance;
 
 /// Which rules these are: what was extracted by others is extracted anew.
-pub const EXTRACTOR: &str = "rules@1";
+pub const EXTRACTOR: &str = "rules@2";
 
 /// What `document` says of data sets and tasks; without tasks where it uses no data sets.
 pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {

@@ -4,6 +4,7 @@
 //! within a column, its order says nothing, and the page is cut along its widest white gaps instead (the recursive XY-cut of
 //! Nagy and Seth, ICPR 1984).
 
+use super::direction;
 use super::piece::Piece;
 
 /// A line of text.
@@ -31,12 +32,18 @@ pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     let lines = joined(pieces);
     let jumps = lines.windows(2).filter(|pair| jumps_up(&pair[0], &pair[1])).count();
     if jumps as f64 <= MOST_JUMPS * lines.len() as f64 {
-        return lines;
+        return as_read(lines);
     }
     let mut pieces: Vec<Piece> = lines.into_iter().map(Piece::from).collect();
     let mut ordered = Vec::with_capacity(pieces.len());
     cut(&mut pieces, 0, &mut ordered);
-    joined(ordered)
+    as_read(joined(ordered))
+}
+
+/// Letters in the order in which they are read: until here they are by place.
+fn as_read(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
+    lines.iter_mut().for_each(|line| line.text = direction::as_read(std::mem::take(&mut line.text)));
+    lines
 }
 
 impl From<PlacedLine> for Piece {
@@ -59,6 +66,15 @@ fn joined(pieces: Vec<Piece>) -> Vec<PlacedLine> {
         if let Some(line) = lines.last_mut() {
             let size = line.size.max(piece.size);
             let gap = piece.left - line.right;
+            let turned = line.left - piece.right;
+            let is_turned = || line.text.chars().chain(piece.text.chars()).any(direction::is_right_to_left);
+            if (piece.y - line.y).abs() < 0.4 * size && (0.0..WIDEST_GAP * size).contains(&turned) && is_turned() {
+                line.text = format!("{} {}", piece.text.trim_end(), line.text.trim_start());
+                line.left = piece.left;
+                line.size = size;
+                line.is_bold &= piece.is_bold;
+                continue;
+            }
             if (piece.y - line.y).abs() < 0.4 * size && (-0.6 * size..WIDEST_GAP * size).contains(&gap) {
                 line.text = format!("{} {}", line.text.trim_end(), piece.text.trim_start());
                 line.right = line.right.max(piece.right);

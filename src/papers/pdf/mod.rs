@@ -6,6 +6,7 @@
 //! and memory allow; `super::isolated` sees to both.
 
 mod content;
+mod direction;
 mod encoding;
 mod font;
 mod font_program;

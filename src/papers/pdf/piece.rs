@@ -1,6 +1,8 @@
 //! Marks beside each other on a line, put together to pieces of text: spaces between words are places, not characters, in
 //! many PDFs.
 
+use super::direction::{by_place, is_right_to_left};
+
 /// Room between two marks that parts words, as a share of the type size. The narrowest space of justified text is about 0.2,
 /// kerning at most 0.1.
 const WORD_GAP: f64 = 0.15;
@@ -55,6 +57,30 @@ pub struct Pieces {
     bytes: usize,
 }
 
+impl Piece {
+    /// Takes a mark that stands to the left of it, where that is the next one: some programs write what is read from right to
+    /// left as it is read. Whether it was taken.
+    fn takes_before(&mut self, mark: &Mark<'_>) -> bool {
+        let size = self.size.max(mark.size);
+        let gap = self.left - (mark.x + mark.width);
+        let is_turned = |text: &str| text.chars().any(is_right_to_left);
+        let is_space = mark.text.trim().is_empty();
+        let follows = mark.x < self.left && (-OVERLAP * size..=COLUMN_GAP * size).contains(&gap);
+        if !follows || !is_turned(&self.text) || !(is_turned(mark.text) || is_space) {
+            return false;
+        }
+        let parts = is_space || gap > WORD_GAP * size;
+        let space = if parts && !self.text.starts_with(' ') { " " } else { "" };
+        self.text.insert_str(0, space);
+        if !is_space {
+            self.text.insert_str(0, &by_place(mark.text));
+        }
+        self.left = mark.x;
+        self.is_bold &= mark.is_bold;
+        true
+    }
+}
+
 impl Pieces {
     /// Bytes of text so far.
     pub fn bytes(&self) -> usize {
@@ -70,6 +96,9 @@ impl Pieces {
         };
         let size = piece.size.max(mark.size);
         let (up, gap) = (mark.y - piece.y, mark.x - piece.right);
+        if up.abs() <= RAISED * size && piece.takes_before(mark) {
+            return;
+        }
         if up.abs() > 0.6 * size || gap < -OVERLAP * size || gap > COLUMN_GAP * size {
             self.begin(mark);
             return;
@@ -90,7 +119,7 @@ impl Pieces {
         if parts && !piece.text.ends_with(' ') {
             piece.text.push(' ');
         }
-        piece.text.push_str(mark.text);
+        piece.text.push_str(&by_place(mark.text));
         piece.right = piece.right.max(mark.x + mark.width);
         piece.is_bold &= mark.is_bold;
         if mark.size > piece.size {
@@ -103,7 +132,7 @@ impl Pieces {
         self.finish_piece();
         self.is_raised = false;
         self.current = Some(Piece {
-            text: if mark.text.trim().is_empty() { String::new() } else { mark.text.to_string() },
+            text: if mark.text.trim().is_empty() { String::new() } else { by_place(mark.text) },
             left: mark.x,
             right: mark.x + mark.width,
             y: mark.y,

@@ -1,0 +1,135 @@
+//! `lakeward task` with a model behind a server: its order has a voice where it agrees, and none where it does not or is no
+//! order. And the way there: what `papers extract` finds is in the graph without being named.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::server::{Asked, Reply, Server, complains, says};
+
+const TASK: &str = "find lanes in images of roads";
+const RECORDS: [(&str, &str, &str); 6] = [
+    ("cat/atlas", "LaneAtlas", "Images of roads with marked lanes from a camera in a car."),
+    ("cat/signs", "SignBook", "Images of road signs in twelve countries."),
+    ("cat/paths", "PathFinder", "Aerial images of roads and paths with their lanes."),
+    ("cat/flock", "FlockCount", "Images of sheep with their number."),
+    ("cat/rain", "RainGauge", "Rain by day and station."),
+    ("cat/city", "CityPark", "Videos of parks from drones."),
+];
+const PAPER: &str = r#"{"id": "lanes", "title": "Lane Detection from One Camera", "year": 2021, "abstract": "We propose a network for lane detection in images of roads.", "sections": [{"heading": "Experiments", "text": "For lane detection we train and evaluate on the LaneAtlas dataset. We reach an accuracy of 91.2 % on LaneAtlas."}]}"#;
+
+fn run(lake: &Path, arguments: &[&str], code: i32) -> (String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+    for name in ["LAKEWARD_LLM_MODEL", "LAKEWARD_LLM_URL", "OPENAI_BASE_URL", "LAKEWARD_CONFIG"] {
+        command.env_remove(name);
+    }
+    let output = command.arg("--lake").arg(lake).args(arguments).output().expect("the program");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
+    (text(&output.stdout), text(&output.stderr))
+}
+
+fn lake() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("lake")).expect("a folder");
+    fs::write(at("lake/rain.csv"), "day,rain\n2021-01-01,3\n2021-01-02,0\n").expect("a file");
+    let record = |(id, title, description): &(&str, &str, &str)| {
+        json!({"id": id, "title": title, "description": description}).to_string() + "\n"
+    };
+    fs::write(at("records.jsonl"), RECORDS.iter().map(record).collect::<String>()).expect("a file");
+    fs::write(at("papers.jsonl"), PAPER).expect("a file");
+    let text = |name: &str| at(name).to_string_lossy().into_owned();
+    run(&at("lake"), &["index", "--records", &text("records.jsonl")], 0);
+    run(&at("lake"), &["papers", "add", &text("papers.jsonl")], 0);
+    folder
+}
+
+/// Answers of `task` as JSON, and what was said besides.
+fn asked(lake: &Path, server: Option<&Server>) -> (Value, String) {
+    let url = server.map(Server::url).unwrap_or_default();
+    let mut arguments = vec!["task", TASK, "--json"];
+    if server.is_some() {
+        arguments.extend(["--llm-url", &url, "--llm-model", "drill"]);
+    }
+    let (out, said) = run(lake, &arguments, 0);
+    (serde_json::from_str(&out).expect("JSON"), said)
+}
+
+fn datasets(document: &Value) -> Vec<String> {
+    let answers = document["answers"].as_array().expect("answers").iter();
+    answers.map(|answer| answer["dataset"].as_str().expect("an id").to_string()).collect()
+}
+
+/// Opaque ids of the candidates in the order of `wanted`, which has their titles.
+fn ids(asked: &Asked, wanted: &[String]) -> Vec<String> {
+    let user = asked.body["messages"][1]["content"].as_str().unwrap_or_default();
+    let told = user.lines().find_map(|line| line.strip_prefix("candidates: ")).expect("candidates");
+    let told: Vec<Value> = serde_json::from_str(told).expect("JSON");
+    let id = |title: &String| told.iter().find(|card| card["title"] == **title).and_then(|card| card["id"].as_str());
+    wanted.iter().filter_map(id).map(str::to_string).collect()
+}
+
+#[test]
+fn what_was_extracted_is_in_the_graph_and_a_model_has_a_voice_where_it_agrees() {
+    let folder = lake();
+    let lake = folder.path().join("lake");
+    let (_, said) = run(&lake, &["graph", "build"], 3);
+    assert!(said.contains("papers extract"), "{said}");
+    run(&lake, &["papers", "extract"], 0);
+    assert!(run(&lake, &["graph", "build", "--no-extractions"], 3).1.contains("no task graph"));
+    let (built, _) = run(&lake, &["graph", "build"], 0);
+    assert!(built.starts_with("1 paper, 1 task"), "{built}");
+    assert!(run(&lake, &["graph", "build", "--anew", "--no-extractions"], 2).1.contains("`--anew`"));
+
+    let (plain, _) = asked(&lake, None);
+    let order = datasets(&plain);
+    assert!(order.len() >= 4 && order[0] == "cat/atlas", "{order:?}");
+    assert!(
+        plain["order"].is_null() && plain["answers"][0]["description"].as_str().is_some_and(|text| !text.is_empty())
+    );
+    let shown = run(&lake, &["task", TASK], 0).0;
+    assert!(shown.contains("dataset") && !shown.contains("rows") && !shown.contains('?'), "{shown}");
+    assert!(!run(&lake, &["task", TASK, "--explain"], 0).0.contains("rows"));
+
+    let titles: Vec<String> = plain["answers"]
+        .as_array()
+        .expect("answers")
+        .iter()
+        .map(|answer| answer["title"].as_str().expect("a title").to_string())
+        .collect();
+    let agreeing = titles.clone();
+    let server = Server::new(move |_, asked| says(&json!({"ranking": ids(asked, &agreeing)}).to_string()));
+    let (found, said) = asked(&lake, Some(&server));
+    assert_eq!((datasets(&found), said.contains("did not help")), (order.clone(), false));
+    let model = &found["order"];
+    assert!(model["weight"].as_f64() > Some(0.0) && model["tokens"] == 18 && model["calls"] == 1, "{model}");
+    assert!(model["by"].as_str().is_some_and(|by| by.contains("rerank_datasets@1#")), "{model}");
+
+    let mut turned = titles;
+    turned.reverse();
+    let server = Server::new(move |_, asked| says(&json!({"ranking": ids(asked, &turned)}).to_string()));
+    // Another name of the model, or the answer kept of the first one would be taken.
+    let (found, _) = run_as(&lake, &server, "turned");
+    assert_eq!((datasets(&found), found["order"]["weight"].as_f64()), (order.clone(), Some(0.0)));
+
+    let scripts: [(&str, fn(usize, &Asked) -> Reply); 4] = [
+        ("garbage", |_, _| says("c01, c02")),
+        ("foreign", |_, _| says(r#"{"ranking": ["c01", "c77"]}"#)),
+        ("twice", |_, _| says(r#"{"ranking": ["c01", "c01"]}"#)),
+        ("refuses", |_, _| complains(401, "no such key")),
+    ];
+    for (what, script) in scripts {
+        let server = Server::new(script);
+        let (found, said) = run_as(&lake, &server, what);
+        assert_eq!(datasets(&found), order, "{what}");
+        assert!(said.contains("in computed order") && found["order"]["trouble"].is_string(), "{what}: {said}");
+    }
+}
+
+fn run_as(lake: &Path, server: &Server, name: &str) -> (Value, String) {
+    let (out, said) = run(lake, &["task", TASK, "--json", "--llm-url", &server.url(), "--llm-model", name], 0);
+    (serde_json::from_str(&out).expect("JSON"), said)
+}
