@@ -144,7 +144,7 @@ proptest! {
         }
         let tables_found: BTreeSet<String> = found.answers.iter().map(|answer| answer.table.clone()).collect();
         prop_assert_eq!(&tables_found, &expected);
-        for answer in &found.answers {
+        for answer in found.answers.iter() {
             let number: usize = answer.table[1..].parse().expect("a number");
             let place = |name: &str| ["qa", "rb", "sc", "td"].iter().position(|known| *known == name).expect("a column");
             let columns: Vec<usize> = answer.on.iter().map(|pair| place(&pair.column)).collect();

@@ -64,7 +64,7 @@ fn paper() -> Extraction {
 
 fn ask(lakeward: &Lakeward, text: &str) -> Recommendation {
     let request = Request { text: text.into(), k: 5, ..Request::default() };
-    lakeward.ask(&mut lakeward.new_session(), &request).expect("an answer").0
+    lakeward.ask(&mut lakeward.new_session(), &request).expect("an answer").0.into_inner()
 }
 
 fn build_graph(lakeward: &Lakeward, papers: &[Extraction]) {

@@ -200,8 +200,15 @@ fn labelled_demands_find_the_record() {
             }
             let demands: Vec<Demand> = demands.values().cloned().collect();
             let texts: Vec<(String, f64)> = texts.values().map(|text| (text.clone(), 1.0)).collect();
-            let query =
-                RecordQuery { texts: &texts, demands: &demands, refused: &[], k: 10, exclude: &[], route: Route::Auto };
+            let query = RecordQuery {
+                texts: &texts,
+                demands: &demands,
+                refused: &[],
+                k: 10,
+                exclude: &[],
+                among: None,
+                route: Route::Auto,
+            };
             let began = Instant::now();
             let found = records::search(&index, model(), &query).expect("answers");
             times.push(began.elapsed().as_secs_f64() * 1e3);

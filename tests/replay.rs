@@ -112,7 +112,7 @@ impl Chat for Saying {
 }
 
 fn answer(place: &Place, llm: LlmConfig, chat: Option<&dyn Chat>, text: &str) -> Recommendation {
-    agent(place, llm, chat).turn(&mut Session::new("s", "lake"), &asking(text)).expect("an answer")
+    agent(place, llm, chat).turn(&mut Session::new("s", "lake"), &asking(text)).expect("an answer").into_inner()
 }
 
 #[test]

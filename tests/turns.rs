@@ -141,7 +141,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let request =
             Request { text: text("text"), table: Some(path.to_string_lossy().into_owned()), column: None, k: DEPTH };
         let answer = agent.turn(&mut Session::new("test", "lake"), &request).expect("an answer");
-        let ranking: Vec<String> = answer.tables.into_iter().map(|table| table.table).collect();
+        let ranking: Vec<String> = answer.into_inner().tables.into_iter().map(|table| table.table).collect();
         groups.entry(text("labels")).or_default().push(useful.len());
         useful.push(measure(&ranking, grades));
     }
