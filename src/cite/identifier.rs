@@ -53,7 +53,8 @@ impl Identifier {
         if let Some(own) = OwnIdentifier::parse(text) {
             return Some(Self::Own(own));
         }
-        if text.contains(char::is_whitespace) && !text.to_ascii_lowercase().starts_with("doi") {
+        let is_named = ["doi", "cstr"].iter().any(|kind| text.to_ascii_lowercase().starts_with(kind));
+        if text.contains(char::is_whitespace) && !is_named {
             return None;
         }
         doi(text).or_else(|| cstr(text)).or_else(|| ark(text)).or_else(|| handle(text)).or_else(|| url(text))

@@ -249,11 +249,13 @@ fn divided(
     let mut turns: Vec<Vec<Statement>> = Vec::new();
     let mut misstated_in = 0;
     let mut room = 0;
+    // All at once would leave nothing to be said later.
+    let is_short = statements.len() <= 2;
     for (place, statement) in statements.into_iter().enumerate() {
         if room == 0 {
             turns.push(Vec::new());
             let second = if turns.len() == 1 { 0.25 } else { 0.4 };
-            room = 1 + usize::from(random.happens(second));
+            room = 1 + usize::from(random.happens(second) && !is_short);
         }
         if later.as_ref().is_some_and(|(misstated, _)| *misstated == place) {
             misstated_in = turns.len() - 1;

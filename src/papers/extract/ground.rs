@@ -106,7 +106,7 @@ fn stands_in(sentence: &str, name: &str) -> bool {
         return true;
     }
     // Longer than the names that are looked for, or with a border inside; and scripts without spaces have no borders of words.
-    let is_unspaced = name.chars().any(|letter| u32::from(letter) >= 0x2E80);
+    let is_unspaced = name.chars().any(is_unspaced);
     let at = sentence.to_lowercase().find(&name.to_lowercase());
     at.is_some_and(|at| is_unspaced || has_borders(&sentence.to_lowercase(), at, name.to_lowercase().len()))
 }
@@ -114,7 +114,13 @@ fn stands_in(sentence: &str, name: &str) -> bool {
 fn has_borders(text: &str, at: usize, length: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at + length..].chars().next();
-    !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    let goes_on = |letter: char| letter.is_alphanumeric() && !is_unspaced(letter);
+    !before.is_some_and(goes_on) && !after.is_some_and(goes_on)
+}
+
+/// Whether a letter is of a script that sets no spaces between words.
+fn is_unspaced(letter: char) -> bool {
+    u32::from(letter) >= 0x2E80
 }
 
 /// Whether a run of whole words of `sentence` has this key.
@@ -157,7 +163,7 @@ fn telling(lower: &str) -> impl Iterator<Item = &str> {
     // Scripts without spaces have sentences for words: those are looked for whole.
     lower
         .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(|letter| u32::from(letter) >= 0x2E80))
+        .filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(is_unspaced))
 }
 
 fn stem(word: &str) -> String {

@@ -125,7 +125,8 @@ mod tests {
         let by_place = |text: &str| text.chars().rev().collect::<String>();
         assert_eq!(as_read(by_place("مجموعة بيانات")), "مجموعة بيانات");
         assert_eq!(as_read("Lanes and roads.".into()), "Lanes and roads.");
-        assert_eq!(as_read(format!("ImageNet 12.5 {}", by_place("على"))), "على ImageNet 12.5");
+        let trained = format!("ImageNet 12.5 {}", by_place("على مجموعة بيانات"));
+        assert_eq!(as_read(trained), "على مجموعة بيانات ImageNet 12.5");
         assert_eq!(as_read(format!("The word {} is Hebrew", by_place("שלום"))), "The word שלום is Hebrew");
         assert_eq!(as_read(format!("(3) {}", by_place("جدول"))), "جدول (3)");
         assert_eq!(super::by_place("لا"), "ال");
