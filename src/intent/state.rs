@@ -1,7 +1,8 @@
 //! What is in force after a turn.
 //!
-//! One demand a role: what was said last counts, within a turn too (`Ontario. No, wait. Quebec`). What is only inferred does not
-//! push out what was stated, unless something was taken back before it in the turn. What is refused or to be forgotten goes.
+//! One demand a role: what was said last counts, within a turn too (`Ontario. No, wait. Quebec`). What is only
+//! inferred does not push out what was stated, unless something was taken back before it in the turn. What is refused
+//! or to be forgotten goes.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,8 @@ pub struct Changes {
     pub set: Vec<Demand>,
     /// Demands that went: replaced, refused or forgotten.
     pub removed: Vec<Demand>,
-    /// Stated values that met others of earlier turns. The later ones are in force; whether that was meant can be asked.
+    /// Stated values that met others of earlier turns. The later ones are in force; whether that was meant can be
+    /// asked.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -158,7 +160,8 @@ impl State<'_> {
     }
 }
 
-/// What two demands of one role are together, where they can both hold without contradiction: a start and an end; what is wanted `also`.
+/// What two demands of one role are together, where they can both hold without contradiction: a start and an end;
+/// what is wanted `also`.
 fn together(before: &Demanded, now: &Demanded, also: bool) -> Option<Demanded> {
     match (before, now) {
         (Demanded::Period(YearsWanted::StartsIn(from)), Demanded::Period(YearsWanted::EndsIn(to)))
