@@ -9,10 +9,12 @@ use crate::lake::facet::Role;
 const RETRACTIONS: &str = "
     forget what|about|that|the|my|it; scratch that; no ,? wait; wait ,; correction; i was wrong; that|this|it was wrong;
     i made a mistake; made an error; my mistake; my bad; i mis*; i meant|mean; actually; rather than; instead of?;
-    on second thought|thoughts; let me correct|change|rephrase|fix; take that|it back; ignore what|that|the|my;
+    on second thought|thoughts; let me correct|change|rephrase|fix; take that|it|what|the back; take back;
+    ignore what|that|the|my;
     disregard;
     strike that; never mind; nevermind; not what i said; oops; pardon; change that|the|my; sorry; or rather;
-    that not right; that|that's wrong; correcting; correct myself|that; gave you the? wrong; told you was|is wrong;
+    that not right; that|that's wrong; correcting; correct myself|that; gave you the? wrong; got the|that|it _2 wrong;
+    told you was|is wrong;
     hmm|uh|er|ah|oh ,? no; no ,? sorry; no , >no; no : >no; hold on; something else;
     make that; should have been _6 not; should be _6 not; replace";
 

@@ -4,6 +4,7 @@
 //! inferred does not push out what was stated, unless something was taken back before it in the turn. What is refused
 //! or to be forgotten goes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::conflict::Conflict;
@@ -21,7 +22,7 @@ const MOST_THINGS: usize = 100;
 const ENTITIES: [&str; 8] = ["species", "organism", "organisms", "taxon", "taxa", "entity", "population", "cohort"];
 
 /// What a turn changed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     /// Demands that came into force or were changed, as they are now.
     pub set: Vec<Demand>,

@@ -294,7 +294,7 @@ fn hostile_texts_are_read_in_bounded_time() {
     for text in many {
         let start = Instant::now();
         talk.say(&text.repeat(100_000));
-        assert!(start.elapsed().as_millis() < 1_000, "{text}: {:?}", start.elapsed());
+        assert!(start.elapsed().as_secs() < 5, "{text}: {:?}", start.elapsed());
     }
     for text in
         ["", " ", "\0", "’s", "n't", "\u{202e}1990", "2015-", "not", "columns:", "top", "top 99999999999999999999"]
@@ -376,5 +376,5 @@ fn a_large_catalogue_is_read_quickly() {
     let reading = reader.read(&turn, 2, &intent);
     println!("100,000 values: {built:?}, {} bytes; a turn {:?}", vocabulary.bytes(), start.elapsed());
     assert!(reading.demands().any(|demand| demand.value == Demanded::Values(vec![vec![text.clone()]])), "{reading:?}");
-    assert!(built.as_secs() < 10);
+    assert!(built.as_secs() < 30);
 }
