@@ -1,7 +1,7 @@
 //! Scores of what was read out of a dialogue's turns against the constraints that its author had in mind.
 //!
-//! Facets are right or wrong as a whole, by role; scores are micro-averaged over all turns. Topics and aspects, which are free
-//! words, share more or less of their words with what was meant.
+//! Facets are right or wrong as a whole, by role; scores are micro-averaged over all turns. Topics and aspects, which
+//! are free words, share more or less of their words with what was meant.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ pub enum GoldFacet {
 }
 
 impl Gold {
-    /// Of a turn's `constraints`: `{"geography": "Ontario", "period": {"from": 2001, "to": 2010}, "dimensions": ["Sex"], …}`. Fields are
-    /// told by [`Role::of_field`]; what has another form is left out.
+    /// Of a turn's `constraints`: `{"geography": "Ontario", "period": {"from": 2001, "to": 2010}, "dimensions":
+    /// ["Sex"], …}`. Fields are told by [`Role::of_field`]; what has another form is left out.
     pub fn read(constraints: &Value) -> Self {
         let mut gold = Gold::default();
         for (name, value) in constraints.as_object().into_iter().flatten() {
@@ -78,7 +78,8 @@ fn years(value: &Value) -> Option<YearsWanted> {
     }
 }
 
-/// Whether what was read is what was meant: each value of one is a value of the other, whatever its case, and the same years.
+/// Whether what was read is what was meant: each value of one is a value of the other, whatever its case, and the
+/// same years.
 pub fn is_right(meant: &GoldFacet, read: &Demanded) -> bool {
     match (meant, read) {
         (GoldFacet::Period(meant), Demanded::Period(read)) => meant == read,
@@ -125,7 +126,8 @@ pub struct FacetScores {
 }
 
 impl FacetScores {
-    /// Counts one comparison; gives the roles that are wrong: read and not meant, meant and not read, or read otherwise.
+    /// Counts one comparison; gives the roles that are wrong: read and not meant, meant and not read, or read
+    /// otherwise.
     pub fn add<'d>(&mut self, meant: &Gold, read: impl Iterator<Item = &'d Demand>) -> Vec<Role> {
         let read: BTreeMap<&Role, &Demanded> = read.map(|demand| (&demand.role, &demand.value)).collect();
         let mut roles: Vec<&Role> = meant.facets.keys().chain(read.keys().copied()).collect();
@@ -192,7 +194,8 @@ mod tests {
     #[test]
     fn facets_are_right_as_a_whole() {
         let gold = Gold::read(&json!({
-            "topic": "wheat", "geography": "Ontario", "period": {"from": 2001, "to": 2010}, "dimensions": ["Age", "Sex"], "x": 3
+            "topic": "wheat", "geography": "Ontario", "period": {"from": 2001, "to": 2010},
+            "dimensions": ["Age", "Sex"], "x": 3
         }));
         assert_eq!((gold.topic.as_deref(), gold.facets.len()), (Some("wheat"), 3));
         let demand = |role: Role, value: Demanded| Demand { role, value, hard: true, turn: 1, said: String::new() };

@@ -40,8 +40,8 @@ impl Conflict {
         [self.before.value.to_string(), self.now.value.to_string()]
     }
 
-    /// What an answer decides: `keep`, `the old one`, `replace`, `both`, or the name of one of them. `None` where it says
-    /// nothing of it; then it is to be read as any other turn.
+    /// What an answer decides: `keep`, `the old one`, `replace`, `both`, or the name of one of them. `None` where it
+    /// says nothing of it; then it is to be read as any other turn.
     pub fn answered(&self, answer: &str) -> Option<Settlement> {
         const KEEP: [&str; 8] = ["keep", "old", "older", "earlier", "former", "previous", "original", "stay"];
         const REPLACE: [&str; 9] =
@@ -67,7 +67,8 @@ impl Conflict {
         }
     }
 
-    /// Brings the decision into force, as of turn `turn`. `false`, and nothing changes, where the later demand is no longer in force.
+    /// Brings the decision into force, as of turn `turn`. `false`, and nothing changes, where the later demand is no
+    /// longer in force.
     pub fn settle(&self, settlement: Settlement, intent: &mut Intent, turn: usize) -> bool {
         let in_force = |demand: &&mut Demand| demand.role == self.now.role && demand.value == self.now.value;
         let Some(demand) = intent.demands.iter_mut().find(in_force) else { return false };

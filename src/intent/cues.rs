@@ -25,13 +25,16 @@ pub(super) struct Cue {
 }
 
 const SUBJECT: &str = "
-    fall|falls under|in|into|within; file|filed|filing it? under|with; under the heading|theme|subject|topic|category; subject area;
+    fall|falls under|in|into|within; file|filed|filing it? under|with; under the heading|theme|subject|topic|category;
+    subject area;
     topic area; theme|themes; subject|subjects; category|categories; topic; domain; field of; listed under;
-    classified|classed as|under; look|find|search for? it|them|that in|under|among; thematically; belong|belongs to|in|under|with; filed; heading; section; in general; sit|sits in; tagged";
+    classified|classed as|under; look|find|search for? it|them|that in|under|among; thematically; belong|belongs
+    to|in|under|with; filed; heading; section; in general; sit|sits in; tagged";
 
 const SOURCE: &str = "
     come|comes|came from; survey|surveys; source|sources; published|publisher|publishes; produced by; released by;
-    collected by|in|through|for; compiled by; issued by; conducted by; provided by; provider; agency; program|programme behind;
+    collected by|in|through|for; compiled by; issued by; conducted by; provided by; provider; agency;
+    program|programme behind;
     based on; taken from; drawn from; behind it; data from; gathered; questionnaire; stem|stems from; they use; run by;
     organization|organisation is";
 
@@ -41,10 +44,12 @@ const PLACE: &str = "
     cover|covers|covering; jurisdiction; where; only for; somewhere in";
 
 const DIMENSION: &str = "
-    breakdown|breakdowns; break down|downs; broken down|out; break it|them|that|this down|out; split|splits; column|columns;
+    breakdown|breakdowns; break down|downs; broken down|out; break it|them|that|this down|out; split|splits;
+    column|columns;
     compare|comparing by; by type of; dimension|dimensions; variable|variables; disaggregat*; cross tab*; crosstab*;
     cross classified; separate|separated|separately; group|grouped by; detail|details|detailed by|on|for;
-    category|categories of; distinguish*; varies; tabulated; differ by; cross|crossed with|by; sliced|slicing by; shows|showing;
+    category|categories of; distinguish*; varies; tabulated; differ by; cross|crossed with|by; sliced|slicing by;
+    shows|showing;
     as dimensions; by; per";
 
 const ASPECT: &str = "

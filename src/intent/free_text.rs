@@ -41,7 +41,8 @@ fn rest(reading: &Reading, cues: &Cues, from: usize, to: usize) -> Vec<usize> {
     (from..to).filter(|at| can_be_searched(reading, *at) && !reading.used[*at] && !cues.is_cue_word[*at]).collect()
 }
 
-/// All content words, and words of titles beside them even if requests are full of them: `trade in goods`, `labour force survey`.
+/// All content words, and words of titles beside them even if requests are full of them: `trade in goods`, `labour
+/// force survey`.
 fn topic(reading: &Reading, from: usize, to: usize) -> Vec<usize> {
     let is_left: Vec<bool> = (from..to).map(|at| can_be_searched(reading, at)).collect();
     let left = |at: usize| at >= from && at < to && is_left[at - from];

@@ -75,7 +75,8 @@ const ADJECTIVES: [(u32, &str); 16] = [
 ];
 
 const IRREGULAR: &str = "
-    occasional|occasionally; irregular|irregularly; adhoc; ad hoc; one off|offs >for|in|of; sporadic|sporadically; as needed;
+    occasional|occasionally; irregular|irregularly; adhoc; ad hoc; one off|offs >for|in|of; sporadic|sporadically; as
+    needed;
     now and then; from time to time; unscheduled;
     not|no|without|never on? an|a|at|any? regular|fixed|set schedule|interval|intervals|rhythm|calendar?";
 

@@ -27,15 +27,19 @@ enum Cue {
 }
 
 const START: &str = "
-    first; start|starts|started|starting; begin|begins|beginning|began; since; onward|onwards; earliest; go|goes|going back to?;
-    open|opens; date|dates back to?; as of; and|or later|after; nothing|none|not before|earlier; after; launched|introduced";
+    first; start|starts|started|starting; begin|begins|beginning|began; since; onward|onwards; earliest; go|goes|going
+    back to?;
+    open|opens; date|dates back to?; as of; and|or later|after; nothing|none|not before|earlier; after;
+    launched|introduced";
 
 const END: &str = "
-    last; end|ends|ended|ending; stop|stops|stopped; final; until; till; up to; latest; finish*; most recent; through to; runs out;
+    last; end|ends|ended|ending; stop|stops|stopped; final; until; till; up to; latest; finish*; most recent; through
+    to; runs out;
     closes; closed in; no later than; nothing|none|not after|beyond|later";
 
 const EXACT: &str = "
-    nothing else|but; single; one time|off|year|shot; onetime; oneoff; strictly; sole|solely; exactly; no other; precisely;
+    nothing else|but; single; one time|off|year|shot; onetime; oneoff; strictly; sole|solely; exactly; no other;
+    precisely;
     by itself; alone";
 
 static CUES: LazyLock<Phrases<Cue>> =
@@ -59,8 +63,8 @@ struct Year {
     last: i32,
 }
 
-/// Periods in a text. `clauses`: of each word. `marks`: whether a retraction begins at a word, so that what stands before
-/// and behind it is apart. `named`: whether a word is inside a value of the catalogue and so is no year.
+/// Periods in a text. `clauses`: of each word. `marks`: whether a retraction begins at a word, so that what stands
+/// before and behind it is apart. `named`: whether a word is inside a value of the catalogue and so is no year.
 pub(super) fn find(turn: &Turn, clauses: &[usize], marks: &[bool], named: &[bool]) -> Vec<Found> {
     let groups = group(turn, clauses, marks, named);
     let mut found = Vec::with_capacity(groups.len());
@@ -165,7 +169,8 @@ fn is_replaced(turn: &Turn, wrong: Year, right: Year, from: usize) -> bool {
     denied && (wrong.to..right.at).any(|at| matches!(turn.low(at), "but" | "rather" | "instead"))
 }
 
-/// What is wanted of one year or decade: what the nearest cue says. `exactly` behind `begins in 2005` is hence about the beginning.
+/// What is wanted of one year or decade: what the nearest cue says. `exactly` behind `begins in 2005` is hence about
+/// the beginning.
 fn one(turn: &Turn, year: Year, window: (usize, usize)) -> YearsWanted {
     let (from, to) = (year.first, year.last);
     let distance = |start: usize, end: usize| match end <= year.at {

@@ -1,7 +1,7 @@
 //! Fixed phrases of requests, written as patterns over words and found in one pass.
 //!
-//! A pattern is its words with single blanks between. Words of a match follow each other with nothing but a blank, a hyphen
-//! or a quote between. Written:
+//! A pattern is its words with single blanks between. Words of a match follow each other with nothing but a blank, a
+//! hyphen or a quote between. Written:
 //!
 //! | element | meets |
 //! |---|---|
@@ -138,7 +138,8 @@ impl<T: Copy> Phrases<T> {
         self.patterns.push(pattern);
     }
 
-    /// All matches in the words `from..to`, none over another; from left to right, at each place that of the earliest pattern.
+    /// All matches in the words `from..to`, none over another; from left to right, at each place that of the earliest
+    /// pattern.
     pub fn find(&self, turn: &Turn, from: usize, to: usize) -> Vec<Match<T>> {
         let mut found = Vec::new();
         let mut at = from;
@@ -261,8 +262,9 @@ struct Place {
     separated: bool,
 }
 
-/// Where the elements end if they can be met from a place on. Repeats are as short as possible for `_n`, options are taken
-/// where they can be. The depth is that of the pattern, and a pattern has few options, so the work per place is bounded.
+/// Where the elements end if they can be met from a place on. Repeats are as short as possible for `_n`, options are
+/// taken where they can be. The depth is that of the pattern, and a pattern has few options, so the work per place is
+/// bounded.
 fn meets(elements: &[Element], turn: &Turn, place: Place, kept: Kept) -> Option<(usize, Kept)> {
     let Some((element, rest)) = elements.split_first() else { return Some((place.at, kept)) };
     if element.is_mark() {

@@ -1,11 +1,11 @@
 //! Reads one turn: the order in which its parts are understood.
 //!
-//! Each step takes words, and later steps see only what is left: second thoughts, years, how often, whether kept up, values
-//! of the catalogue, and at last free words. Values of the catalogue are found before sentences are cut, so that a stop in
-//! `St. John's` ends none.
+//! Each step takes words, and later steps see only what is left: second thoughts, years, how often, whether kept up,
+//! values of the catalogue, and at last free words. Values of the catalogue are found before sentences are cut, so
+//! that a stop in `St. John's` ends none.
 //!
-//! The turn that says what all is about is read with more restraint: its words are the topic, and what they also mean is
-//! only inferred.
+//! The turn that says what all is about is read with more restraint: its words are the topic, and what they also mean
+//! is only inferred.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -37,7 +37,8 @@ pub struct Reader<'v> {
 }
 
 impl<'v> Reader<'v> {
-    /// `is_known_word`: whether a lower-cased word is right as it is, though the catalogue does not have it; such words are not mended.
+    /// `is_known_word`: whether a lower-cased word is right as it is, though the catalogue does not have it; such
+    /// words are not mended.
     pub fn new(vocabulary: &'v Vocabulary, is_known_word: impl Fn(&str) -> bool + Send + Sync + 'v) -> Self {
         Reader { vocabulary, is_known_word: Box::new(is_known_word) }
     }
@@ -47,8 +48,8 @@ impl<'v> Reader<'v> {
         self.vocabulary
     }
 
-    /// What `text` says as turn number `turn`, from 1, after turns that gave `previous`. Text beyond 8,000 bytes is not read;
-    /// the work is linear in what is.
+    /// What `text` says as turn number `turn`, from 1, after turns that gave `previous`. Text beyond 8,000 bytes is
+    /// not read; the work is linear in what is.
     pub fn read(&self, text: &str, turn: usize, previous: &Intent) -> TurnReading {
         let first = previous.topics.is_empty() && previous.demands.is_empty();
         let mut reading = Reading::new(self, text, turn, first);
@@ -351,7 +352,8 @@ impl<'r> Reading<'r> {
 const MOST_LISTED: usize = 12;
 
 static BREAKDOWN: LazyLock<Phrases<()>> = LazyLock::new(|| {
-    let list = "compare|compared|comparing by|for; break|broken down|out by|for; breakdown|breakdowns by|for; split|splits out? by|for;
+    let list = "compare|compared|comparing by|for; break|broken down|out by|for; breakdown|breakdowns by|for;
+        split|splits out? by|for;
         broken down|out; group|grouped by|for; column|columns by|for; disaggregated by|for; cross classified by|for";
     Phrases::new([((), list)])
 });

@@ -36,8 +36,8 @@ pub enum Fact {
         /// Whether besides what was wanted before in the role (`also by age`), not in its place.
         also: bool,
     },
-    /// This is not wanted; hard where it must not be there (`without`), not where it is only not what is looked for (`not
-    /// Ontario but Quebec`).
+    /// This is not wanted; hard where it must not be there (`without`), not where it is only not what is looked for
+    /// (`not Ontario but Quebec`).
     Refused(Demand),
     /// What was said before may be wrong.
     Retracted,

@@ -9,9 +9,13 @@ use crate::lake::facet::Role;
 const RETRACTIONS: &str = "
     forget what|about|that|the|my|it; scratch that; no ,? wait; wait ,; correction; i was wrong; that|this|it was wrong;
     i made a mistake; made an error; my mistake; my bad; i mis*; i meant|mean; actually; rather than; instead of?;
-    on second thought|thoughts; let me correct|change|rephrase|fix; take that|it back; ignore what|that|the|my; disregard;
+    on second thought|thoughts; let me correct|change|rephrase|fix; take that|it|what|the back; take back;
+    ignore what|that|the|my;
+    disregard;
     strike that; never mind; nevermind; not what i said; oops; pardon; change that|the|my; sorry; or rather;
-    that not right; that|that's wrong; correcting; correct myself|that; gave you the? wrong; told you was|is wrong; hmm|uh|er|ah|oh ,? no; no ,? sorry; no , >no; no : >no; hold on; something else;
+    that not right; that|that's wrong; correcting; correct myself|that; gave you the? wrong; got the|that|it _2 wrong;
+    told you was|is wrong;
+    hmm|uh|er|ah|oh ,? no; no ,? sorry; no , >no; no : >no; hold on; something else;
     make that; should have been _6 not; should be _6 not; replace";
 
 static RETRACTED: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), RETRACTIONS)]));
@@ -86,7 +90,8 @@ pub(super) struct Forgotten {
     pub role: Role,
 }
 
-/// `forget what I said about the years`, `never mind the place`; `roles`: those of the catalogue, which can also be named.
+/// `forget what I said about the years`, `never mind the place`; `roles`: those of the catalogue, which can also be
+/// named.
 pub(super) fn forgotten<'r>(turn: &Turn, roles: impl Iterator<Item = &'r Role> + Clone) -> Vec<Forgotten> {
     let mut found = Vec::new();
     let mut free = 0;

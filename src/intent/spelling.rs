@@ -1,8 +1,8 @@
 //! Misspelt words of requests, mended by the words of the catalogue.
 //!
-//! A word of five letters or more that nobody knows becomes the catalogue's word at Damerau–Levenshtein distance 1 (a letter
-//! more, less, other, or two neighbours swapped). Both are found by what is left of them when one letter goes (Garbe's
-//! symmetric deletion), so a look-up costs the length of the word, whatever the size of the dictionary.
+//! A word of five letters or more that nobody knows becomes the catalogue's word at Damerau–Levenshtein distance 1 (a
+//! letter more, less, other, or two neighbours swapped). Both are found by what is left of them when one letter goes
+//! (Garbe's symmetric deletion), so a look-up costs the length of the word, whatever the size of the dictionary.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,8 +14,10 @@ const LONGEST: usize = 32;
 /// Words that requests use for closed meanings, each as common as a word of this many titles.
 const CLOSED: (u32, &str) = (
     50,
-    "monthly quarterly annual annually yearly weekly daily biennial quinquennial occasional irregular month months quarter
-     quarters year years every discontinued archived archive updated current retired maintained historical national nationwide
+    "monthly quarterly annual annually yearly weekly daily biennial quinquennial occasional irregular month months
+    quarter
+     quarters year years every discontinued archived archive updated current retired maintained historical national
+     nationwide
      country between through until since broken breakdown category section subject published survey",
 );
 
@@ -58,8 +60,8 @@ impl Spelling {
         self.words.binary_search_by(|(known, _)| known.as_ref().cmp(word)).is_ok()
     }
 
-    /// The word that a lower-cased, unknown one was meant to be: of those at distance 1 one of the same length, the most
-    /// common, the last of the alphabet. `None` where there is none, or the word is too short to tell.
+    /// The word that a lower-cased, unknown one was meant to be: of those at distance 1 one of the same length, the
+    /// most common, the last of the alphabet. `None` where there is none, or the word is too short to tell.
     pub fn mend(&self, word: &str) -> Option<&str> {
         if !can_be_misspelt(word) {
             return None;

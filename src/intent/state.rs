@@ -1,8 +1,10 @@
 //! What is in force after a turn.
 //!
-//! One demand a role: what was said last counts, within a turn too (`Ontario. No, wait. Quebec`). What is only inferred does not
-//! push out what was stated, unless something was taken back before it in the turn. What is refused or to be forgotten goes.
+//! One demand a role: what was said last counts, within a turn too (`Ontario. No, wait. Quebec`). What is only
+//! inferred does not push out what was stated, unless something was taken back before it in the turn. What is refused
+//! or to be forgotten goes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::conflict::Conflict;
@@ -20,13 +22,14 @@ const MOST_THINGS: usize = 100;
 const ENTITIES: [&str; 8] = ["species", "organism", "organisms", "taxon", "taxa", "entity", "population", "cohort"];
 
 /// What a turn changed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
     /// Demands that came into force or were changed, as they are now.
     pub set: Vec<Demand>,
     /// Demands that went: replaced, refused or forgotten.
     pub removed: Vec<Demand>,
-    /// Stated values that met others of earlier turns. The later ones are in force; whether that was meant can be asked.
+    /// Stated values that met others of earlier turns. The later ones are in force; whether that was meant can be
+    /// asked.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -158,7 +161,8 @@ impl State<'_> {
     }
 }
 
-/// What two demands of one role are together, where they can both hold without contradiction: a start and an end; what is wanted `also`.
+/// What two demands of one role are together, where they can both hold without contradiction: a start and an end;
+/// what is wanted `also`.
 fn together(before: &Demanded, now: &Demanded, also: bool) -> Option<Demanded> {
     match (before, now) {
         (Demanded::Period(YearsWanted::StartsIn(from)), Demanded::Period(YearsWanted::EndsIn(to)))

@@ -19,9 +19,11 @@ const NOT_ENDED: &str = "not be? an|a? archived|discontinued|retired; no archive
 
 const ENDED: &str = "
     no longer _2 updated|maintained|current|active|produced|refreshed|published|kept|released;
-    not|never|isn't|aren't|hasn't|haven't|wasn't|without _2 updated|maintained|current|active|produced|refreshed|published|kept >by;
+    not|never|isn't|aren't|hasn't|haven't|wasn't|without _2
+    updated|maintained|current|active|produced|refreshed|published|kept >by;
     stopped|ceased being|to? be? updated|maintained|active|produced|refreshed|published; stopped updating; archiv*;
-    discontinued; terminated; inactive; retired; obsolete; superseded; closed series|table|one; historical table|series|data;
+    discontinued; terminated; inactive; retired; obsolete; superseded; closed series|table|one; historical
+    table|series|data;
     an|a|the|be historical; no longer in use; out of date; old and closed; an|the old one|table|series; not up to date";
 
 const CURRENT: &str = "
@@ -32,7 +34,8 @@ const CURRENT: &str = "
     still _2 released|updated|published|maintained|running|produced;
     active|current only; only the? active|current; be|stay|being kept? maintained; up to date; ongoing;
     current table|tables|series|one|ones|data|version|versions; not be? an|a? archived|discontinued|old|retired;
-    active|maintained|updated table|tables|series|one|ones|dataset|datasets; live|alive series|table|one? >in; in production|service";
+    active|maintained|updated table|tables|series|one|ones|dataset|datasets; live|alive series|table|one? >in; in
+    production|service";
 
 static PHRASES: LazyLock<[Phrases<Status>; 3]> = LazyLock::new(|| {
     [

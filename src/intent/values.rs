@@ -1,8 +1,9 @@
 //! Values of the catalogue in a turn: which are meant, in which role, and how sure that is.
 //!
-//! A value is meant where it is a phrase of its own: its *cover*, the share of its content words among those of the whole
-//! phrase, tells `Labour` in *under Labour* from `labour` in *labour force survey*. A cue of a role nearby makes it stated;
-//! without one it is stated where it covers its phrase with two content words or is a place, else inferred or left as text.
+//! A value is meant where it is a phrase of its own: its *cover*, the share of its content words among those of the
+//! whole phrase, tells `Labour` in *under Labour* from `labour` in *labour force survey*. A cue of a role nearby
+//! makes it stated; without one it is stated where it covers its phrase with two content words or is a place, else
+//! inferred or left as text.
 
 use std::collections::HashSet;
 
@@ -111,7 +112,8 @@ pub(super) fn read(reading: &mut Reading, cues: &Cues) {
     leave_kinds(reading, cues);
 }
 
-/// Leaves out values that only say what kind of thing another one is: the value `Provinces` in `Ontario is the province`.
+/// Leaves out values that only say what kind of thing another one is: the value `Provinces` in `Ontario is the
+/// province`.
 fn leave_kinds(reading: &mut Reading, cues: &Cues) {
     let is_kind = |placed: &Placed| placed.to == placed.from + 1 && cues.is_cue_word[placed.from];
     let named: HashSet<(usize, Role)> = reading
@@ -179,8 +181,9 @@ fn weigh(
     }
 }
 
-/// Content words of the catalogue that belong to the same phrase as the words `from..to`: reached over content words and
-/// few connectives, up to a comma, bracket, taken word or second thought, or to `and` with another value of the role behind it.
+/// Content words of the catalogue that belong to the same phrase as the words `from..to`: reached over content words
+/// and few connectives, up to a comma, bracket, taken word or second thought, or to `and` with another value of the
+/// role behind it.
 fn phrase_rest(
     reading: &Reading,
     cues: &Cues,
@@ -280,8 +283,8 @@ fn is_in_general(reading: &Reading, at: usize) -> bool {
     }
 }
 
-/// The role in which it is meant: of the nearest cue; else one that has it as it is written; else the likeliest. `None` where
-/// its words are in every request and nothing announces it.
+/// The role in which it is meant: of the nearest cue; else one that has it as it is written; else the likeliest.
+/// `None` where its words are in every request and nothing announces it.
 fn role_of(reading: &Reading, candidate: &Candidate) -> Option<RoleAt> {
     let vocabulary = reading.vocabulary;
     let likely = [Role::Place, Role::Subject, Role::Source, Role::Dimension];
@@ -378,7 +381,8 @@ fn is_just_retracted(reading: &Reading, at: usize) -> bool {
     (at.saturating_sub(NEAR_BYTES)..=at).rev().take_while(near).any(|at| reading.marks[at])
 }
 
-/// A clause that announces a role and gave nothing: the value of the role that shares the most with its words, inferred.
+/// A clause that announces a role and gave nothing: the value of the role that shares the most with its words,
+/// inferred.
 pub(super) fn read_paraphrased(reading: &mut Reading, cues: &Cues) {
     if reading.first {
         return;
@@ -409,8 +413,8 @@ pub(super) fn read_paraphrased(reading: &mut Reading, cues: &Cues) {
     }
 }
 
-/// Joins neighbouring values of one role to one demand. Dimensions: as far as the clause goes, for tables are cut by several.
-/// Others: with nothing but `and`, `or` or a comma between; of `or` any will do.
+/// Joins neighbouring values of one role to one demand. Dimensions: as far as the clause goes, for tables are cut by
+/// several. Others: with nothing but `and`, `or` or a comma between; of `or` any will do.
 pub(super) fn join_lists(reading: &mut Reading) {
     let facts = std::mem::take(&mut reading.facts);
     let mut joined: Vec<Placed> = Vec::with_capacity(facts.len());
@@ -452,7 +456,8 @@ fn tie(reading: &Reading, last: &Placed, next: &Placed) -> Option<bool> {
     if left.role == Role::Dimension {
         return Some(false);
     }
-    // `Ontario, Quebec and …`, but not `no provinces, Canada is enough`: behind the second, the list goes on or the clause ends.
+    // `Ontario, Quebec and …`, but not `no provinces, Canada is enough`: behind the second, the list goes on or the
+    // clause ends.
     let ends = next.to == reading.turn.words.len() || reading.clauses[next.to] != reading.clauses[next.from];
     let goes_on = reading.turn.gaps[next.to - 1].comma || matches!(reading.turn.low(next.to), "and" | "or");
     let comma = reading.turn.gaps[last.to - 1].comma && (ends || goes_on);

@@ -1,9 +1,9 @@
 //! All that the reader knows of a catalogue: which values occur in which role, and which words.
 //!
-//! Values that are written alike (the same stems: `Trading Partners`, `Trading partner`) are one *thing*. What is asked for by
-//! a name is looked up by its stems, word by word from wherever it begins; what is paraphrased by the words it shares with a
-//! thing. How often and whether kept up are asked for in other words than the catalogue has, so its values of these roles
-//! are read by the same rules as the requests.
+//! Values that are written alike (the same stems: `Trading Partners`, `Trading partner`) are one *thing*. What is
+//! asked for by a name is looked up by its stems, word by word from wherever it begins; what is paraphrased by the
+//! words it shares with a thing. How often and whether kept up are asked for in other words than the catalogue has,
+//! so its values of these roles are read by the same rules as the requests.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -78,8 +78,8 @@ struct Value {
 }
 
 impl Vocabulary {
-    /// Of all values with their role and the number of records that have them (a value may come more than once), the words
-    /// of the titles with counts, the number of records, and whether they say which years they cover.
+    /// Of all values with their role and the number of records that have them (a value may come more than once), the
+    /// words of the titles with counts, the number of records, and whether they say which years they cover.
     ///
     /// Roles with fewer than two distinct values tell nothing apart and are left out.
     pub fn new(
@@ -225,9 +225,10 @@ impl Vocabulary {
         self.statuses.iter().find(|(known, _)| *known == status).map(|(_, values)| values.as_slice())
     }
 
-    /// The thing of a role that shares the most with some stems (`None`: a content word that the catalogue does not have):
-    /// Dice's coefficient 2·w(q ∩ v) / (w(q) + w(v)), at least `floor`, over distinct stems with w(t) = ln(1 + n/(1 + n_t)),
-    /// n things in the role, n_t of them with the stem. Ties: the more frequent, then the last of the alphabet.
+    /// The thing of a role that shares the most with some stems (`None`: a content word that the catalogue does not
+    /// have): Dice's coefficient 2·w(q ∩ v) / (w(q) + w(v)), at least `floor`, over distinct stems with w(t) = ln(1 +
+    /// n/(1 + n_t)), n things in the role, n_t of them with the stem. Ties: the more frequent, then the last of the
+    /// alphabet.
     pub(super) fn nearest(&self, role: RoleAt, query: &[Option<Stem>], floor: f32) -> Option<ThingAt> {
         let things = self.roles[usize::from(role)].things;
         let mut known: Vec<(f32, Stem)> = Vec::new();
@@ -242,8 +243,8 @@ impl Vocabulary {
             known.extend(stem.map(|stem| (weight, stem)));
         }
         known.sort_by(|a, b| b.0.total_cmp(&a.0));
-        // A thing weighs at least what it shares, so one that reaches the floor shares floor/(2 − floor) of what is asked;
-        // one that begins among the lighter stems cannot. What is common is hence hardly looked through.
+        // A thing weighs at least what it shares, so one that reaches the floor shares floor/(2 − floor) of what is
+        // asked; one that begins among the lighter stems cannot. What is common is hence hardly looked through.
         let least = floor / (2.0 - floor) * asked;
         let mut left: f32 = known.iter().map(|(weight, _)| weight).sum();
         let mut seen = HashSet::new();

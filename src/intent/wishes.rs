@@ -1,8 +1,8 @@
-//! What a turn says beyond the catalogue's fields: how many answers, what for, what kind of data, how it is judged, which
-//! columns.
+//! What a turn says beyond the catalogue's fields: how many answers, what for, what kind of data, how it is judged,
+//! which columns.
 //!
-//! None of it is looked up anywhere, so each has a closed list of phrases, and what they are about stays in the words to
-//! search by: only `top 10` and `train a classifier` are no topic.
+//! None of it is looked up anywhere, so each has a closed list of phrases, and what they are about stays in the words
+//! to search by: only `top 10` and `train a classifier` are no topic.
 
 use std::sync::LazyLock;
 
@@ -21,11 +21,11 @@ const LONGEST_COLUMN_WORDS: usize = 5;
 const MOST_COLUMNS: usize = 20;
 
 const ANSWERS: &str = "
-    top|first|best # table|tables|dataset|datasets|result|results|answer|answers|record|records|option|options|match|matches|hits;
-    show|give|list|find|return|recommend|suggest me|us? only|just|at? most|least? the? top|best|first? #
-        table|tables|dataset|datasets|result|results|answer|answers|record|records|option|options|candidates|suggestions|matches;
-    only|just # table|tables|dataset|datasets|result|results|answer|answers|record|records|option|options;
-    at|up most|to # table|tables|dataset|datasets|result|results|answer|answers|record|records|option|options;
+    top|first|best # table*|dataset*|result*|answer*|record|records|option|options|match|matches|hits;
+    show|give|list|find|return|recommend|suggest me|us? only|just|at? most|least? the? top|best|first?
+        # table*|dataset*|result*|answer*|record|records|option|options|candidates|suggestions|matches;
+    only|just # table*|dataset*|result*|answer*|record|records|option|options;
+    at|up most|to # table*|dataset*|result*|answer*|record|records|option|options;
     # results|answers|options|suggestions|candidates|matches|hits";
 
 /// `top 5` alone, which also begins `top 5 percent`: only at the end of a clause or before one of these.
@@ -37,17 +37,20 @@ static COUNTED: LazyLock<Phrases<bool>> = LazyLock::new(|| Phrases::new([(true, 
 
 const TASKS: &str = "
     train|training|build|building|develop|fit|finetune|pretrain|evaluate|benchmark|validate _4
-        model|models|classifier|classifiers|regressor|regressors|detector|detectors|network|networks|predictor|forecaster;
+        model|models|classifier*|regressor*|detector*|network|networks|predictor*|forecaster*;
     fine tune|tuning _4 model|models|classifier|network;
-    for|to predicting|predict|forecasting|forecast|classifying|classify|detecting|detect|segmenting|segment|recognising|recognizing;
+    for|to predict|predicting|forecast|forecasting|classify|classifying|detect|detecting|segment|segmenting;
+    for|to recognise|recognising|recognize|recognizing;
     for _3 classification|segmentation|forecasting|regression|clustering|prediction|recognition task|tasks";
 
 static TASK: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), TASKS)]));
 
 /// Measures: `true` for names that are nothing else, `false` for words that need a verb of judging in their clause.
 static MEASURE: LazyLock<Phrases<bool>> = LazyLock::new(|| {
-    let names = "macro|micro f1 score?; f1 score?; f score; roc auc; auc|auroc; mean absolute percentage? error; mae; mape; rmse;
-        root mean squared|square error; mean squared|square error; mse; r2 score?; r squared; log loss; cross entropy; bleu; rouge;
+    let names = "macro|micro f1 score?; f1 score?; f score; roc auc; auc|auroc; mean absolute percentage? error; mae;
+        mape; rmse;
+        root mean squared|square error; mean squared|square error; mse; r2 score?; r squared; log loss; cross entropy;
+        bleu; rouge;
         ndcg; mrr; mean average precision; perplexity; iou; intersection over union; cohen's|cohen kappa; brier score?";
     let words = "accuracy; precision; recall; sensitivity; specificity; map; dice; kappa";
     Phrases::new([(true, names), (false, words)])
@@ -70,13 +73,15 @@ static MODALITY: LazyLock<Phrases<()>> = LazyLock::new(|| {
 
 static ANNOTATION: LazyLock<Phrases<()>> = LazyLock::new(|| {
     let list = "labelled|labeled|annotated|unlabelled|unlabeled;
-        with _3 bounding|segmentation|class|ground boxes|masks|labels|truth; with _1 labels|annotations|captions|transcripts|masks";
+        with _3 bounding|segmentation|class|ground boxes|masks|labels|truth; with _1
+        labels|annotations|captions|transcripts|masks";
     Phrases::new([((), list)])
 });
 
 /// Columns: `true` for those that are wanted.
 static COLUMNS: LazyLock<Phrases<bool>> = LazyLock::new(|| {
-    let unwanted = "without|drop|exclude|excluding|omit|skip|remove|no the|any? column|columns|field|fields for|named|called|of|on|like? :?";
+    let unwanted = "without|drop|exclude|excluding|omit|skip|remove|no the|any? column|columns|field|fields
+        for|named|called|of|on|like? :?";
     let wanted = "with|have|has|having|include|includes|including|contain|contains|containing|need|needs|add|want _2
             column|columns|field|fields for|named|called|of|on|like :?;
         column|columns for|named|called|like; columns :";
