@@ -162,7 +162,7 @@ fn a_damaged_index_is_refused_with_the_way_to_repair_it() {
     let lake = Lake::small();
     lake.run(&["index"]);
     let before = answers(&lake);
-    for part in ["catalog.seg", "columns.seg", "join.seg", "vectors.seg", "words.seg"] {
+    for part in ["catalog.seg", "columns.seg", "facets.seg", "join.seg", "tokens.seg", "vectors.seg", "words.seg"] {
         let (path, bytes) =
             files(&lake.index()).into_iter().find(|(path, _)| path.ends_with(part)).expect("a part of the index");
         fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file");

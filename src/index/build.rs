@@ -163,7 +163,7 @@ pub fn build(
     problems.append(&mut listing.problems);
     let records_left_out = records.left_out;
     let ids = source::assign_ids(&listing.files);
-    let (recorded, records) = records.divide(&ids);
+    let (recorded, records) = records.divide(&ids)?;
     let sample_rows = options.wanted_rows();
     let wanted = Wanted {
         files: &listing.files,

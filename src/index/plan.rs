@@ -28,8 +28,8 @@ pub(super) struct Read<'a> {
     pub id: TableId,
     pub metadata: Option<Cow<'a, TableMetadata>>,
     pub metadata_hash: u64,
-    /// Where it is no file but a record of a catalogue: the hash of its line.
-    pub record: Option<ContentHash>,
+    /// Where it is no file but a record of a catalogue: the record, which says itself what it is.
+    pub record: Option<&'a CatalogueRecord>,
     /// Whether no table of the index comes from this path.
     pub new: bool,
 }
@@ -145,13 +145,13 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
     }
     plan.look_into(touched);
     for record in records {
-        let metadata_hash = metadata_hash(&record.metadata);
+        let metadata_hash = hash_of(record.metadata_json());
         let read = Read {
             file: &record.file,
             id: record.id.clone(),
-            metadata: Some(Cow::Borrowed(&record.metadata)),
+            metadata: None,
             metadata_hash,
-            record: Some(record.content),
+            record: Some(record),
             new: false,
         };
         match known.remove(&record.file.relative) {
@@ -280,5 +280,9 @@ pub(super) fn settled_time(file: &LakeFile) -> u64 {
 }
 
 fn metadata_hash(metadata: &TableMetadata) -> u64 {
-    serde_json::to_vec(metadata).map_or(0, |bytes| xxhash_rust::xxh3::xxh3_64(&bytes).max(1))
+    serde_json::to_vec(metadata).map_or(0, |bytes| hash_of(&bytes))
+}
+
+fn hash_of(metadata: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(metadata).max(1)
 }

@@ -11,7 +11,7 @@ use super::BuildObserver;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::lake::catalog::{TableEntry, own_citation};
-use crate::lake::metadata::{self, Records};
+use crate::lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use crate::lake::profile;
 use crate::lake::reader::{self, ReadOptions, ReadReport};
 use crate::lake::scan::{self, Scan};
@@ -62,7 +62,7 @@ pub(super) fn read_table(
     observer: &dyn BuildObserver,
 ) -> FileResult {
     let result = match read.record {
-        Some(content) => draft_record(read, content, lake_name, embedder),
+        Some(record) => draft_record(read, record, lake_name, embedder),
         None => draft_table(read, options, lake_name, embedder),
     };
     observer.file_done(read.file.read_bytes);
@@ -89,37 +89,39 @@ fn draft_table(
     let (mut reader, content) = reader::open_hashed(read.file, options)?;
     let scan = scan::scan(reader.as_mut())?;
     let content = content.finish(reader)?;
-    let (entry, stamp) = described(read, &scan, content, settled_time, lake_name);
+    let metadata = read.metadata.as_deref().cloned();
+    let (entry, stamp) = described(read, metadata, &scan, content, settled_time, lake_name);
     Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
 }
 
 /// A record of a catalogue: an entry without rows and columns.
 fn draft_record(
     read: &Read<'_>,
-    content: ContentHash,
+    record: &CatalogueRecord,
     lake_name: &str,
     embedder: &dyn Embedder,
 ) -> Result<Box<TableDraft>> {
     let scan = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
-    let (entry, stamp) = described(read, &scan, content, 0, lake_name);
+    let (entry, stamp) = described(read, Some(record.metadata()?), &scan, record.content, 0, lake_name);
     Ok(Box::new(TableDraft::new(entry, stamp, &[], embedder)?))
 }
 
 /// What the catalogue says of a table or record, and by what it is known again.
 fn described(
     read: &Read<'_>,
+    metadata: Option<TableMetadata>,
     scan: &Scan,
     content: ContentHash,
     modified_ns: u64,
     lake_name: &str,
 ) -> (TableEntry, FileStamp) {
-    let published = read.metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
+    let published = metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
     let entry = TableEntry {
         id: read.id.clone(),
         path: read.file.relative.clone(),
         read_bytes: read.file.read_bytes,
         citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
-        metadata: read.metadata.as_deref().cloned(),
+        metadata,
         record: read.record.is_some(),
         report: scan.report.clone(),
         profile: profile::profile(scan),

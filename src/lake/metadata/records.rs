@@ -12,6 +12,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -81,11 +82,27 @@ pub struct Records {
 
 #[derive(Debug)]
 struct Described {
-    metadata: TableMetadata,
+    /// The file it is from.
+    name: Arc<str>,
+    metadata: Packed,
     /// Names of the files that hold its data, where the record says them.
     files: Vec<String>,
     line_bytes: u64,
     content: ContentHash,
+}
+
+/// Metadata as JSON: of a million records a third of the memory.
+#[derive(Debug)]
+struct Packed(Box<[u8]>);
+
+impl Packed {
+    fn of(metadata: &TableMetadata) -> std::result::Result<Self, String> {
+        serde_json::to_vec(metadata).map(|json| Self(json.into())).map_err(|error| error.to_string())
+    }
+
+    fn unpacked(&self) -> Result<TableMetadata> {
+        serde_json::from_slice(&self.0).map_err(|error| Error::Internal(error.to_string()))
+    }
 }
 
 /// A record that describes no table of the lake, as the catalogue takes it.
@@ -95,8 +112,7 @@ pub struct CatalogueRecord {
     pub id: TableId,
     /// A place of no file: the name of the record file and the id with `//` between, which no path in a lake has.
     pub file: LakeFile,
-    /// What it says.
-    pub metadata: TableMetadata,
+    metadata: Packed,
     /// Hash of its line.
     pub content: ContentHash,
 }
@@ -109,8 +125,9 @@ impl Records {
     /// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no record are counted.
     pub fn read(path: &Path, name: &str) -> Result<Self> {
         let mut records = Records::default();
+        let name: Arc<str> = name.into();
         if dump::is_document(path) {
-            records.take_datasets(dump::read(path, name)?, name);
+            records.take_datasets(dump::read(path, &name)?, &name);
             return Ok(records);
         }
         let input = reader::open_unpacked(path)?;
@@ -135,7 +152,7 @@ impl Records {
             }
             if length > LONGEST_LINE_BYTES as u64 {
                 records.leave_out(number, &format!("longer than {} KB", LONGEST_LINE_BYTES >> 10));
-            } else if let Err(reason) = records.take_line(&line, number == 1, name) {
+            } else if let Err(reason) = records.take_line(&line, number == 1, &name) {
                 records.leave_out(number, &reason);
             }
         }
@@ -165,7 +182,7 @@ impl Records {
         }
     }
 
-    fn take_line(&mut self, line: &[u8], is_first: bool, name: &str) -> std::result::Result<(), String> {
+    fn take_line(&mut self, line: &[u8], is_first: bool, name: &Arc<str>) -> std::result::Result<(), String> {
         let line = line.trim_ascii_end();
         let line = if is_first { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         if line.trim_ascii().is_empty() {
@@ -188,12 +205,14 @@ impl Records {
             return Err(format!("`{id}` has a record already"));
         }
         let content = ContentHash::of_bytes(line);
-        let metadata = TableMetadata { file: Some(name.to_string()), ..metadata(&record) };
-        self.described.insert(id, Described { metadata, files: Vec::new(), line_bytes: line.len() as u64, content });
+        let metadata = Packed::of(&TableMetadata { file: Some(name.to_string()), ..metadata(&record) })?;
+        let name = Arc::clone(name);
+        self.described
+            .insert(id, Described { name, metadata, files: Vec::new(), line_bytes: line.len() as u64, content });
         Ok(())
     }
 
-    fn take_datasets(&mut self, datasets: Vec<Dumped>, name: &str) {
+    fn take_datasets(&mut self, datasets: Vec<Dumped>, name: &Arc<str>) {
         for (number, Dumped { id, metadata, files }) in datasets.into_iter().enumerate() {
             if self.described.len() >= MOST_RECORDS {
                 self.left_out += 1;
@@ -201,13 +220,13 @@ impl Records {
                 return;
             }
             // A document's own bytes are not kept apart by dataset: what was read of one stands for them.
-            let Ok(told) = serde_json::to_vec(&metadata) else { continue };
+            let Ok(metadata) = Packed::of(&metadata) else { continue };
             if self.described.contains_key(&id) {
                 self.leave_out(number as u64 + 1, &format!("`{id}` has a record already"));
                 continue;
             }
-            let content = ContentHash::of_bytes(&told);
-            self.described.insert(id, Described { metadata, files, line_bytes: told.len() as u64, content });
+            let (content, line_bytes) = (ContentHash::of_bytes(&metadata.0), metadata.0.len() as u64);
+            self.described.insert(id, Described { name: Arc::clone(name), metadata, files, line_bytes, content });
         }
     }
 
@@ -235,7 +254,10 @@ impl Records {
 
     /// Gives each record to the table that it describes; what is left describes none. Returns what each of `ids` is said to be,
     /// and the rest in the order of their ids.
-    pub fn divide(self, ids: &[TableId]) -> (HashMap<TableId, TableMetadata>, Vec<CatalogueRecord>) {
+    ///
+    /// # Errors
+    /// As [`CatalogueRecord::metadata`].
+    pub fn divide(self, ids: &[TableId]) -> Result<(HashMap<TableId, TableMetadata>, Vec<CatalogueRecord>)> {
         let Records { mut described, .. } = self;
         let mut stems: HashMap<&str, Option<&TableId>> = HashMap::new();
         for id in ids {
@@ -247,24 +269,39 @@ impl Records {
         let known: HashSet<&str> = ids.iter().map(TableId::as_str).collect();
         for id in ids {
             if let Some(record) = described.remove(id.as_str()) {
-                of_tables.insert(id.clone(), record.metadata);
+                of_tables.insert(id.clone(), record.metadata.unpacked()?);
             }
         }
         let mut rest = Vec::new();
         for (id, record) in described {
             match stems.get(id.as_str()).copied().flatten() {
-                Some(table) if !of_tables.contains_key(table) => _ = of_tables.insert(table.clone(), record.metadata),
+                Some(table) if !of_tables.contains_key(table) => {
+                    of_tables.insert(table.clone(), record.metadata.unpacked()?);
+                }
                 _ if known.contains(id.as_str()) => {}
                 _ => rest.push(CatalogueRecord::new(id, record)),
             }
         }
-        (of_tables, rest)
+        Ok((of_tables, rest))
     }
 }
 
 impl CatalogueRecord {
+    /// What it says.
+    ///
+    /// # Errors
+    /// [`Error::Internal`], for which no record gives cause.
+    pub fn metadata(&self) -> Result<TableMetadata> {
+        self.metadata.unpacked()
+    }
+
+    /// What it says as JSON.
+    pub fn metadata_json(&self) -> &[u8] {
+        &self.metadata.0
+    }
+
     fn new(id: String, record: Described) -> Self {
-        let name = record.metadata.file.as_deref().unwrap_or_default();
+        let name = &record.name;
         let file = LakeFile {
             path: PathBuf::new(),
             relative: format!("{name}//{id}"),
@@ -392,7 +429,7 @@ mod tests {
             "author": {"name": "ICAO"}, "date": "2020-01-02", "source_id": "Niger_0", "geography": {"members": ["Niamey"]}}"#;
         let records = read(text.replace('\n', " ").as_bytes());
         assert_eq!((records.len(), records.left_out), (1, 0));
-        let (tables, rest) = records.divide(&[TableId::new("world/t1")]);
+        let (tables, rest) = records.divide(&[TableId::new("world/t1")]).unwrap();
         assert!(rest.is_empty());
         let said = &tables[&TableId::new("world/t1")];
         assert_eq!(said.title.as_deref(), Some("Niger — Airports"));
@@ -404,7 +441,7 @@ mod tests {
     #[test]
     fn a_name_of_two_tables_is_neither() {
         let ids = ["a/x", "b/x"].map(TableId::new);
-        let (tables, rest) = read(br#"{"id": "x"}"#).divide(&ids);
+        let (tables, rest) = read(br#"{"id": "x"}"#).divide(&ids).unwrap();
         assert!(tables.is_empty());
         assert_eq!(rest[0].file.relative, "records.jsonl//x");
     }
