@@ -16,7 +16,7 @@ const FREQUENCIES: [&str; 2] = ["Monthly", "Annual"];
 
 /// A catalogue of 24 records, one for each place, subject and frequency, without a file.
 fn catalogue() -> (tempfile::TempDir, Lakeward) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as the test made it");
     let mut lines = String::new();
     for place in PLACES {
         for (subject, title) in SUBJECTS.iter().zip(["Cattle on farms", "Passengers of buses", "Beds in hospitals"]) {
@@ -30,16 +30,16 @@ fn catalogue() -> (tempfile::TempDir, Lakeward) {
             }
         }
     }
-    fs::write(folder.path().join("corpus.jsonl"), lines).unwrap();
-    let place = Place::new(folder.path(), None).unwrap();
-    let (lakeward, stats) = Lakeward::build(place, &BuildOptions::default(), &Silent).unwrap();
+    fs::write(folder.path().join("corpus.jsonl"), lines).expect("as the test made it");
+    let place = Place::new(folder.path(), None).expect("as the test made it");
+    let (lakeward, stats) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("as the test made it");
     assert_eq!(stats.records, 24, "{:?}", stats.problems);
     (folder, lakeward)
 }
 
 fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation {
     let request = Request { text: text.into(), ..Request::default() };
-    lakeward.ask(session, &request).unwrap().0.into_inner()
+    lakeward.ask(session, &request).expect("as the test made it").0.into_inner()
 }
 
 fn shown(answer: &Recommendation) -> Vec<&str> {
@@ -82,7 +82,7 @@ fn what_cannot_be_met_is_left_out_step_by_step_and_said() {
     let note = answer.notes.iter().find(|note| note.contains("leave")).unwrap_or_else(|| panic!("{:?}", answer.notes));
     assert!(note.contains("nothing meets all"), "{note}");
     assert!(shown(&answer)[0].starts_with("lei-hea-"), "{:?}", shown(&answer));
-    let relaxed = &answer.tables[0].evidence.record.as_ref().unwrap().relaxed;
+    let relaxed = &answer.tables[0].evidence.record.as_ref().expect("as the test made it").relaxed;
     assert_eq!(relaxed.len(), 1, "{relaxed:?}");
 }
 
@@ -94,8 +94,12 @@ fn stated_values_that_meet_are_asked_about_once() {
     say(&lakeward, &mut session, "It has to be about Munster.");
     let answer = say(&lakeward, &mut session, "It has to be about Ulster.");
     assert!(shown(&answer)[0].starts_with("uls-far-"), "the later one counts at once: {:?}", shown(&answer));
-    let clarify = answer.operations.iter().find(|operation| operation.kind == OperationKind::Clarify).unwrap();
-    let question = clarify.question.as_ref().unwrap();
+    let clarify = answer
+        .operations
+        .iter()
+        .find(|operation| operation.kind == OperationKind::Clarify)
+        .expect("as the test made it");
+    let question = clarify.question.as_ref().expect("as the test made it");
     assert_eq!(question.text, "Keep Munster, or replace it by Ulster?");
     let mut other = session.clone();
     let kept = say(&lakeward, &mut session, "keep the old one");
@@ -117,17 +121,17 @@ fn a_hundred_turns_lose_nothing_that_is_in_force() {
     }
     // The document as another process reads it, bounded as it is written.
     let store = lakeward.sessions();
-    let mut kept = store.create(Some("long"), "lake").unwrap();
+    let mut kept = store.create(Some("long"), "lake").expect("as the test made it");
     (kept.turns, kept.memory, kept.constraints) = (session.turns, session.memory, session.constraints);
-    store.save(&mut kept).unwrap();
-    let again = Lakeward::open(folder.path()).unwrap();
-    let mut session = again.sessions().open("long").unwrap();
+    store.save(&mut kept).expect("as the test made it");
+    let again = Lakeward::open(folder.path()).expect("as the test made it");
+    let mut session = again.sessions().open("long").expect("as the test made it");
     let answer = say(&again, &mut session, "which one is it?");
     assert_eq!(shown(&answer)[0], "con-tra-ann");
     let demanded = wanted(&session);
     assert!(demanded.contains(&("place".into(), "Connacht".into(), 2)), "{demanded:?}");
     assert!(demanded.contains(&("subject".into(), "Transport".into(), 3)), "{demanded:?}");
-    let bytes = serde_json::to_vec(&session.memory).unwrap().len();
+    let bytes = serde_json::to_vec(&session.memory).expect("as the test made it").len();
     assert!(bytes < 100_000, "{bytes} bytes of memory");
 }
 
@@ -136,8 +140,8 @@ fn what_is_wanted_can_be_changed_by_hand() {
     let (_folder, lakeward) = catalogue();
     let mut session = lakeward.new_session();
     say(&lakeward, &mut session, "beds in hospitals in Leinster");
-    session.memory.set(lakeward.demand("place", "munster", 1).unwrap());
-    session.memory.set(lakeward.demand("frequency", "every month", 1).unwrap());
+    session.memory.set(lakeward.demand("place", "munster", 1).expect("as the test made it"));
+    session.memory.set(lakeward.demand("frequency", "every month", 1).expect("as the test made it"));
     let answer = say(&lakeward, &mut session, "thanks");
     assert_eq!(shown(&answer)[0], "mun-hea-mon");
     assert_eq!(session.memory.forget(&Role::Place), 1);

@@ -66,6 +66,7 @@ impl Chat for Sensible {
         };
         let answer = match call.answer {
             "signals" => json!({"operation": self.operation, "intention": "Exploration"}),
+            "intent" => json!({"elements": []}),
             "query_plan" => {
                 let more = json!({"text": "passengers of airlines", "aim": "airlines"});
                 json!({"queries": [{"text": line("request: "), "aim": "all"}, more], "must_have": []})

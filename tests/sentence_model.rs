@@ -28,8 +28,8 @@ fn write_model(folder: &Path) {
             "num_hidden_layers": 2, "vocab_size": {}, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}}"#,
         WORDS.len()
     );
-    fs::write(folder.join("config.json"), config).unwrap();
-    fs::write(folder.join("vocab.txt"), WORDS.join("\n") + "\n").unwrap();
+    fs::write(folder.join("config.json"), config).expect("as the test made it");
+    fs::write(folder.join("vocab.txt"), WORDS.join("\n") + "\n").expect("as the test made it");
     let mut shapes: Vec<(String, Vec<usize>)> = vec![
         ("embeddings.word_embeddings.weight".into(), vec![WORDS.len(), HIDDEN]),
         ("embeddings.position_embeddings.weight".into(), vec![16, HIDDEN]),
@@ -66,16 +66,18 @@ fn write_model(folder: &Path) {
     let tensors: HashMap<String, TensorView<'_>> = shapes
         .iter()
         .zip(&bytes)
-        .map(|((name, shape), bytes)| (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap()))
+        .map(|((name, shape), bytes)| {
+            (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).expect("as the test made it"))
+        })
         .collect();
-    safetensors::serialize_to_file(tensors, None, &folder.join("model.safetensors")).unwrap();
+    safetensors::serialize_to_file(tensors, None, &folder.join("model.safetensors")).expect("as the test made it");
 }
 
 #[test]
 fn vectors_are_those_of_the_reference() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("as the test made it");
     write_model(folder.path());
-    let model = SentenceModel::open(folder.path()).unwrap();
+    let model = SentenceModel::open(folder.path()).expect("as the test made it");
     assert_eq!(model.dims(), HIDDEN);
     // scripts/sentence_reference.py computes the same model with numpy.
     let vector = model.embed("Buses of Dublin");
@@ -95,47 +97,59 @@ fn vectors_are_those_of_the_reference() {
 #[test]
 fn a_folder_that_holds_no_model_is_named() {
     let damage: [(&str, &dyn Fn(&Path), &str); 8] = [
-        ("no vocabulary", &|folder| fs::remove_file(folder.join("vocab.txt")).unwrap(), "vocab.txt"),
-        ("no weights", &|folder| fs::remove_file(folder.join("model.safetensors")).unwrap(), "model.safetensors"),
-        ("another vocabulary", &|folder| fs::write(folder.join("vocab.txt"), "[CLS]\n[SEP]\n").unwrap(), "2 pieces"),
+        (
+            "no vocabulary",
+            &|folder| fs::remove_file(folder.join("vocab.txt")).expect("as the test made it"),
+            "vocab.txt",
+        ),
+        (
+            "no weights",
+            &|folder| fs::remove_file(folder.join("model.safetensors")).expect("as the test made it"),
+            "model.safetensors",
+        ),
+        (
+            "another vocabulary",
+            &|folder| fs::write(folder.join("vocab.txt"), "[CLS]\n[SEP]\n").expect("as the test made it"),
+            "2 pieces",
+        ),
         (
             "no marks",
-            &|folder| fs::write(folder.join("vocab.txt"), "a\nb\nc\nd\ne\nf\ng\nh\ni\n").unwrap(),
+            &|folder| fs::write(folder.join("vocab.txt"), "a\nb\nc\nd\ne\nf\ng\nh\ni\n").expect("as the test made it"),
             "no piece `[CLS]`",
         ),
-        ("no json", &|folder| fs::write(folder.join("config.json"), "{").unwrap(), "config.json"),
+        ("no json", &|folder| fs::write(folder.join("config.json"), "{").expect("as the test made it"), "config.json"),
         (
             "a giant",
             &|folder| {
-                let config = fs::read_to_string(folder.join("config.json")).unwrap();
+                let config = fs::read_to_string(folder.join("config.json")).expect("as the test made it");
                 fs::write(
                     folder.join("config.json"),
                     config.replace("\"hidden_size\": 8", "\"hidden_size\": 99999999"),
                 )
-                .unwrap();
+                .expect("as the test made it");
             },
             "hidden_size is 99999999",
         ),
         (
             "other shapes",
             &|folder| {
-                let config = fs::read_to_string(folder.join("config.json")).unwrap();
+                let config = fs::read_to_string(folder.join("config.json")).expect("as the test made it");
                 fs::write(folder.join("config.json"), config.replace("\"hidden_size\": 8", "\"hidden_size\": 6"))
-                    .unwrap();
+                    .expect("as the test made it");
             },
             "not as `config.json` says",
         ),
         (
             "cut short",
             &|folder| {
-                let bytes = fs::read(folder.join("model.safetensors")).unwrap();
-                fs::write(folder.join("model.safetensors"), &bytes[..bytes.len() - 5]).unwrap();
+                let bytes = fs::read(folder.join("model.safetensors")).expect("as the test made it");
+                fs::write(folder.join("model.safetensors"), &bytes[..bytes.len() - 5]).expect("as the test made it");
             },
             "no safetensors file",
         ),
     ];
     for (what, damage, said) in damage {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("as the test made it");
         write_model(folder.path());
         damage(folder.path());
         let error = SentenceModel::open(folder.path()).err().unwrap_or_else(|| panic!("{what}: it opens"));
@@ -150,7 +164,7 @@ fn the_real_model_gives_the_vectors_of_its_authors() {
         println!("skipped: LAKEWARD_TEST_SENTENCE_MODEL names no folder with all-MiniLM-L6-v2");
         return;
     };
-    let model = SentenceModel::open(Path::new(&folder)).unwrap();
+    let model = SentenceModel::open(Path::new(&folder)).expect("as the test made it");
     assert_eq!(model.dims(), 384);
     for (text, expected) in REAL {
         let vector = model.embed(text);

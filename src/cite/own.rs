@@ -74,7 +74,7 @@ fn is_hash(text: &str) -> bool {
 pub(super) fn begins_with(content: &[u8; 32], hash: &str) -> bool {
     let digit = |at: usize| {
         let byte = content.get(at / 2).copied().unwrap_or_default();
-        char::from_digit(u32::from(if at % 2 == 0 { byte >> 4 } else { byte & 15 }), 16)
+        char::from_digit(u32::from(if at.is_multiple_of(2) { byte >> 4 } else { byte & 15 }), 16)
     };
     hash.chars().enumerate().all(|(at, c)| at < 64 && digit(at) == Some(c))
 }

@@ -179,7 +179,7 @@ fn halves(benchmark: &Benchmark, seed: u64) -> Result<(Vec<Judged<'_>>, Vec<Judg
     for (draw, _, judged) in requests {
         let count = gone.entry(best_table(judged.grades)).or_insert((draw % 2) as usize);
         *count += 1;
-        if *count % 2 == 0 {
+        if count.is_multiple_of(2) {
             asked.insert(content_words(judged.text).to_lowercase());
             taught.push(judged);
         } else {

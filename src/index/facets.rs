@@ -189,11 +189,12 @@ impl FacetWriter {
         let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
         writer.section_of(*b"ENTR", &entries)?;
         writer.section(*b"TEXT", &texts)?;
-        let mut lists = writer.section_writer(*b"LIST")?;
-        for (_, _, _, list) in &sorted {
-            lists.write_slice(list)?;
+        {
+            let mut lists = writer.section_writer(*b"LIST")?;
+            for (_, _, _, list) in &sorted {
+                lists.write_slice(list)?;
+            }
         }
-        drop(lists);
         writer.section_of(*b"YEAR", &self.years)?;
         writer.finish()
     }

@@ -78,11 +78,11 @@ impl<'v> Reader<'v> {
             Role::Status => reading.status(),
             _ => {}
         }
-        let demands = reading.facts.iter().filter_map(|placed| match &placed.fact {
+        let mut demands = reading.facts.iter().rev().filter_map(|placed| match &placed.fact {
             Fact::Demanded { demand, .. } if demand.role == *role => Some(demand.clone()),
             _ => None,
         });
-        if let Some(demand) = demands.last() {
+        if let Some(demand) = demands.next() {
             return Some(demand);
         }
         let vocabulary = self.vocabulary;

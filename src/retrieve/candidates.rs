@@ -152,9 +152,9 @@ pub fn candidates(
     request: &CandidateRequest<'_>,
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
-    let CandidateRequest { texts, proposed, supported, query, column, values, depth } = *request;
+    let CandidateRequest { query, column, values, depth, .. } = *request;
     let options = SearchOptions { k: depth, weights: weights.search };
-    let by_text = || by_texts(index, embedder, (texts, proposed, supported), &options);
+    let by_text = || by_texts(index, embedder, request, &options);
     let by_key = || {
         query.map_or(Ok(Vec::new()), |query| {
             join::search(index, query, &JoinOptions { k: depth, column, weights: weights.join })
@@ -219,9 +219,10 @@ pub fn candidates(
 fn by_texts(
     index: &LakeIndex,
     embedder: &dyn Embedder,
-    (texts, proposed, supported): (&[(&str, f64)], &[TableRef], &[(TableRef, f64)]),
+    request: &CandidateRequest<'_>,
     options: &SearchOptions,
 ) -> Result<Vec<(f64, SearchAnswer)>> {
+    let CandidateRequest { texts, proposed, supported, .. } = *request;
     let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
     // What the best tables say of the request, by how rare its words are.
     let mut said: f64 = 0.0;
