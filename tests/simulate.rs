@@ -17,7 +17,7 @@ fn records() -> String {
             "title": format!("{subject} in {place}, series {}", number / 16),
             "geography": {"members": [place]},
             "subjects": [subject],
-            "frequency": (if number / 5 % 2 == 0 { "Annual" } else { "Monthly" }),
+            "frequency": (if (number / 5).is_multiple_of(2) { "Annual" } else { "Monthly" }),
             "start": format!("{}-01-01", 1980 + number % 23),
             "end": format!("{}-01-01", 2005 + number % 17),
         });
