@@ -33,7 +33,7 @@ pub struct Session {
     /// The constraints in force.
     pub constraints: Constraints,
     /// What is wanted of a catalogue, and what was found there.
-    #[serde(default, skip_serializing_if = "Memory::is_empty")]
+    #[serde(default)]
     pub memory: Memory,
     /// Tables the analyst accepted, in order.
     pub accepted: Vec<Choice>,

@@ -55,11 +55,6 @@ const VALUES: usize = 40;
 const TEXT: usize = 400;
 
 impl Memory {
-    /// Whether nothing is remembered.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// What was found for `key` in one of the latest turns.
     pub fn retrieved(&self, key: &str) -> Option<&Retrieval> {
         self.retrievals.iter().rev().find(|retrieval| retrieval.key == key)
