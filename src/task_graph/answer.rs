@@ -165,7 +165,7 @@ impl TaskGraph {
             let mut share = share(parts);
             if path.learned {
                 // Requests are short, and one word in common does not make two of them alike.
-                share *= self.likeness(&asked, &mut words, &path.task);
+                share *= self.likeness(&asked, &mut words, &path.task).powi(2);
                 if share < LEAST_SUPPORT {
                     continue;
                 }
