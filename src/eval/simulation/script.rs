@@ -76,7 +76,7 @@ pub struct Script {
 
 impl Script {
     /// A script for the record `goal` of a catalogue; `None` where nothing tells it from the others.
-    pub fn of(
+    pub(super) fn of(
         catalogue: &Catalogue<'_>,
         goal: usize,
         options: &SimulationOptions,
