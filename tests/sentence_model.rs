@@ -94,9 +94,12 @@ fn vectors_are_those_of_the_reference() {
     assert_eq!(model.embed(&"bus ".repeat(100_000)), model.embed(&"bus ".repeat(14)));
 }
 
+/// What is done to a folder with a model.
+type Damage<'a> = &'a dyn Fn(&Path);
+
 #[test]
 fn a_folder_that_holds_no_model_is_named() {
-    let damage: [(&str, &dyn Fn(&Path), &str); 8] = [
+    let damage: [(&str, Damage<'_>, &str); 8] = [
         (
             "no vocabulary",
             &|folder| fs::remove_file(folder.join("vocab.txt")).expect("as the test made it"),

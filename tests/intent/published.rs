@@ -1,6 +1,8 @@
 //! Facets read out of the published dialogues over Statistics Canada's tables, against what their author had in mind, where
 //! `LAKEWARD_BENCH` names a folder that has them.
 
+#![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;

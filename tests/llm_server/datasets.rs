@@ -20,6 +20,9 @@ const RECORDS: [(&str, &str, &str); 6] = [
 ];
 const PAPER: &str = r#"{"id": "lanes", "title": "Lane Detection from One Camera", "year": 2021, "abstract": "We propose a network for lane detection in images of roads.", "sections": [{"heading": "Experiments", "text": "For lane detection we train and evaluate on the LaneAtlas dataset. We reach an accuracy of 91.2 % on LaneAtlas."}]}"#;
 
+/// What a server answers to its question of this number.
+type Script = fn(usize, &Asked) -> Reply;
+
 fn run(lake: &Path, arguments: &[&str], code: i32) -> (String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
     for name in ["LAKEWARD_LLM_MODEL", "LAKEWARD_LLM_URL", "OPENAI_BASE_URL", "LAKEWARD_CONFIG"] {
@@ -115,7 +118,7 @@ fn what_was_extracted_is_in_the_graph_and_a_model_has_a_voice_where_it_agrees() 
     let (found, _) = run_as(&lake, &server, "turned");
     assert_eq!((datasets(&found), found["order"]["weight"].as_f64()), (order.clone(), Some(0.0)));
 
-    let scripts: [(&str, fn(usize, &Asked) -> Reply); 4] = [
+    let scripts: [(&str, Script); 4] = [
         ("garbage", |_, _| says("c01, c02")),
         ("foreign", |_, _| says(r#"{"ranking": ["c01", "c77"]}"#)),
         ("twice", |_, _| says(r#"{"ranking": ["c01", "c01"]}"#)),

@@ -68,6 +68,9 @@ impl Place {
     }
 }
 
+/// What a server answers to its question of this number.
+type Script = fn(usize, &Asked) -> Reply;
+
 fn known(titles: &[&'static str]) -> KnownDatasets {
     let records = titles.iter().map(|title| KnownRecord { id: title, title, description: "videos of roads" });
     KnownDatasets::new(records, [("LaneAtlas", "Lane Atlas")].into_iter())
@@ -165,7 +168,7 @@ fn a_careful_model_is_believed_and_asked_once() {
 }
 
 /// What a server with this script leads to for `LANES`, and how often it was asked in this run and in the next.
-fn outcome(script: fn(usize, &Asked) -> Reply) -> (ExtractStats, usize, usize) {
+fn outcome(script: Script) -> (ExtractStats, usize, usize) {
     let place = Place::with(&[LANES]);
     place.run(None, &known(&["Lane Atlas"]), true);
     let by_rules = place.kept("lanes").extraction;
@@ -185,7 +188,7 @@ fn outcome(script: fn(usize, &Asked) -> Reply) -> (ExtractStats, usize, usize) {
 
 #[test]
 fn what_is_made_up_is_refused_once_mended_or_given_up() {
-    let scripts: [(&str, fn(usize, &Asked) -> Reply, &str); 7] = [
+    let scripts: [(&str, Script, &str); 7] = [
         ("garbage", |_, _| says("I think {\"uses_datasets\": "), ""),
         ("another shape", |_, _| says("{\"uses_datasets\": true, \"sentence\": 1, \"by\": \"me\"}"), ""),
         ("no such sentence", |_, _| says("{\"uses_datasets\": true, \"sentence\": 99}"), "no sentence 99"),
@@ -240,7 +243,7 @@ fn what_is_made_up_is_refused_once_mended_or_given_up() {
 
 #[test]
 fn a_server_that_fails_is_asked_again_in_the_next_run() {
-    let scripts: [(&str, fn(usize, &Asked) -> Reply); 4] = [
+    let scripts: [(&str, Script); 4] = [
         ("refuses", |_, _| complains(401, "no such key")),
         ("hangs", |_, _| Reply::Hangs(Vec::new())),
         ("is huge", |_, _| Reply::Says(200, "", vec![b' '; 24 << 20])),
