@@ -89,8 +89,7 @@ impl Agent<'_> {
         recommendation.notes.extend(turn.records.as_ref().and_then(|records| records.note(shown)));
         recommendation.notes.extend(found.as_ref().and_then(Found::note));
         recommendation.notes.extend(turn.served.trouble.take());
-        let own = turn.query.as_ref().map(|query| query.entry.id.as_str());
-        let recommendation = Gate::new(self.index).knowing(own).admit(recommendation)?;
+        let recommendation = Gate::new(self.index).admit(recommendation)?;
         let retrieval = turn.records.as_ref().map(|records| records.logged(session.next_turn(), shown));
         session.push_turn(&request.text, &recommendation);
         session.memory.note(turn.conflict.take(), retrieval);

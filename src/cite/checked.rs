@@ -108,8 +108,6 @@ impl<T> IntoIterator for Checked<Vec<T>> {
 /// Lets out what is in one snapshot of a catalogue.
 pub struct Gate<'a> {
     index: &'a LakeIndex,
-    /// The table at hand, where it is not the lake's: a file, the result of a step.
-    own: Option<&'a str>,
     /// How tables are called, as far as that tells their names from words; gathered when the first text comes.
     shapes: OnceCell<HashSet<String>>,
     /// What was taken out.
@@ -119,12 +117,7 @@ pub struct Gate<'a> {
 impl<'a> Gate<'a> {
     /// The gate of `index`.
     pub fn new(index: &'a LakeIndex) -> Self {
-        Self { index, own: None, shapes: OnceCell::new(), taken: Cell::new(0) }
-    }
-
-    /// The same, for answers about a table that the user brought or made.
-    pub fn knowing(self, own: Option<&'a str>) -> Self {
-        Self { own, ..self }
+        Self { index, shapes: OnceCell::new(), taken: Cell::new(0) }
     }
 
     /// What of `answer` may leave.
@@ -138,12 +131,12 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Whether there is a table or record of this id, or the user's own table is called so.
+    /// Whether there is a table or record of this id.
     ///
     /// # Errors
     /// [`crate::Error::DamagedIndex`] where an index file is damaged.
     pub fn has(&self, id: &str) -> Result<bool> {
-        Ok(self.own == Some(id) || self.index.get(id)?.is_some())
+        Ok(self.index.get(id)?.is_some())
     }
 
     /// Things taken out so far.

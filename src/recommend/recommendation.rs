@@ -63,13 +63,17 @@ fn names_in(answer: &Recommendation) -> Vec<String> {
 
 impl RankedOperation {
     fn pass_with(&mut self, gate: &Gate<'_>, names: &[String]) -> Result<()> {
+        let inputs = self.runnable.as_ref().map(Operation::inputs).unwrap_or_default();
+        // What works on one table works on the one at hand, which need not be the lake's: a file, the result of a step.
+        let on_own = matches!(self.kind, OperationKind::Filter | OperationKind::Aggregate)
+            && inputs.iter().any(|input| !matches!(input, Input::Table(_)));
         if let Some(table) = &self.table
+            && !on_own
             && !gate.has(table)?
         {
             gate.count(1);
             self.table = None;
         }
-        let inputs = self.runnable.as_ref().map(Operation::inputs).unwrap_or_default();
         let mut is_there = true;
         for input in inputs {
             if let Input::Table(table) = input {

@@ -104,6 +104,7 @@ class JoinAnswer:
     variants: float = 0.0
     variant_matches: tuple[VariantMatch, ...] = ()
     weakness: str | None = None
+    citation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +144,4 @@ class UnionAnswer:
     reason: str
     parts: Mapping[str, float] = field(default_factory=dict)
     new_rows: NewRows | None = None
+    citation: str | None = None
