@@ -267,8 +267,9 @@ fn without(reading: &mut TurnReading, settled: &Conflict) {
     const MOST_WORDS: usize = 4;
     let role = &settled.now.role;
     reading.facts.retain(|fact| match fact {
-        Fact::Demanded { demand, .. } => demand.role != *role,
-        Fact::Refused(demand) => demand.role != *role,
+        // `The old one` is the earlier value, not one that is no longer kept up.
+        Fact::Demanded { demand, .. } => demand.role != *role && demand.role != Role::Status,
+        Fact::Refused(demand) => demand.role != *role && demand.role != Role::Status,
         Fact::Words { text, .. } => text.split_whitespace().count() > MOST_WORDS,
         _ => true,
     });
