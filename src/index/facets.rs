@@ -314,6 +314,7 @@ impl Facets {
     }
 }
 
+#[inline]
 fn known_year(year: i16) -> Option<i32> {
     (year != UNKNOWN_YEAR).then_some(i32::from(year))
 }

@@ -74,6 +74,7 @@ pub struct Segment {
 
 impl Segment {
     /// Whether table `table` is part of the snapshot.
+    #[inline]
     pub fn is_live(&self, table: u32) -> bool {
         !self.removed.contains(&table)
     }

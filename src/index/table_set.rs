@@ -1,5 +1,7 @@
 //! Sets of tables of one snapshot: a bit a table.
 
+use std::ops::Range;
+
 use super::open::TableRef;
 
 /// Tables of the opened segments, struck out ones never among them where the set was made by the index.
@@ -24,6 +26,7 @@ impl TableSet {
     }
 
     /// The place of a table in arrays of [`capacity`](Self::capacity) elements; none for a table of another snapshot.
+    #[inline]
     pub fn place(&self, table: TableRef) -> Option<usize> {
         let start = *self.starts.get(table.segment as usize)?;
         let end = *self.starts.get(table.segment as usize + 1)?;
@@ -31,24 +34,57 @@ impl TableSet {
     }
 
     /// The table at `place`.
+    #[inline]
     pub fn at(&self, place: usize) -> TableRef {
         let segment = self.starts.partition_point(|start| *start <= place).saturating_sub(1);
         TableRef { segment: segment as u32, table: (place - self.starts[segment]) as u32 }
     }
 
     /// One more than the greatest place there can be.
+    #[inline]
     pub fn capacity(&self) -> usize {
         self.bits.len() * 64
     }
 
     /// Adds a table; one of another snapshot is left out.
+    #[inline]
     pub fn insert(&mut self, table: TableRef) {
         if let Some(place) = self.place(table) {
             self.bits[place / 64] |= 1 << (place % 64);
         }
     }
 
+    /// Adds tables of one segment; those that it does not have are left out.
+    pub fn insert_numbers(&mut self, segment: u32, tables: &[u32]) {
+        let bits = self.words_of(segment);
+        let bits = &mut self.bits[bits];
+        for table in tables {
+            if let Some(word) = bits.get_mut(*table as usize / 64) {
+                *word |= 1 << (table % 64);
+            }
+        }
+    }
+
+    /// The numbers of its tables of one segment, ascending.
+    pub fn numbers(&self, segment: u32) -> impl Iterator<Item = u32> + '_ {
+        ones(&self.bits[self.words_of(segment)]).map(|place| place as u32)
+    }
+
+    /// How many tables of one segment are in it.
+    pub fn len_in(&self, segment: u32) -> usize {
+        self.bits[self.words_of(segment)].iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Where the bits of a segment are; nowhere for one of another snapshot.
+    fn words_of(&self, segment: u32) -> Range<usize> {
+        match self.starts.get(segment as usize..=segment as usize + 1) {
+            Some([start, end]) => start / 64..end / 64,
+            _ => 0..0,
+        }
+    }
+
     /// Takes a table out.
+    #[inline]
     pub fn remove(&mut self, table: TableRef) {
         if let Some(place) = self.place(table) {
             self.bits[place / 64] &= !(1 << (place % 64));
@@ -56,6 +92,7 @@ impl TableSet {
     }
 
     /// Takes out the table at `place`.
+    #[inline]
     pub fn remove_place(&mut self, place: usize) {
         if let Some(word) = self.bits.get_mut(place / 64) {
             *word &= !(1 << (place % 64));
@@ -105,8 +142,9 @@ impl TableSet {
     }
 
     /// The places of its tables, ascending.
+    #[inline]
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        self.bits.iter().enumerate().flat_map(|(at, &word)| Ones(word).map(move |bit| at * 64 + bit))
+        ones(&self.bits)
     }
 
     /// Its tables, by segment and number.
@@ -115,12 +153,18 @@ impl TableSet {
     }
 }
 
+#[inline]
+fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    bits.iter().enumerate().flat_map(|(at, &word)| Ones(word).map(move |bit| at * 64 + bit))
+}
+
 /// The places of the bits that are 1.
 struct Ones(u64);
 
 impl Iterator for Ones {
     type Item = usize;
 
+    #[inline]
     fn next(&mut self) -> Option<usize> {
         if self.0 == 0 {
             return None;
@@ -149,5 +193,9 @@ mod tests {
         set.intersect(&other);
         assert_eq!((set.len(), set.capacity()), (2, 192));
         assert!(TableSet::empty([]).is_empty());
+        set.insert_numbers(0, &[3, 64, 69, 500]);
+        set.insert_numbers(9, &[1]);
+        assert_eq!(set.numbers(0).collect::<Vec<_>>(), [3, 64, 69]);
+        assert_eq!([0, 1, 2, 9].map(|segment| set.len_in(segment)), [3, 0, 1, 0]);
     }
 }

@@ -8,7 +8,8 @@
 //! text  = 2 · BM25(title; b = .4) + BM25(everything; b = .75)
 //!
 //! with m the share of a demand that is met; then the best 30 by s get .5 · MaxSim(request, title) ([`super::late`]) and are
-//! put in order. Few records are all scored; of many, words propose a thousand and vectors a hundred. Words are counted inside the
+//! put in order. A cosine is at most 1 and at least -1, so most records are out of the first 30 before theirs is looked at, and nothing is
+//! lost by leaving them out; where still many are left, words propose a thousand and vectors a hundred. Words are counted inside the
 //! filter, not filtered after, so none is lost. Weights have wide plateaus: hard demands .5–4, soft .2–.8, title 1–4, meaning .15–.3.
 
 use schemars::JsonSchema;
@@ -42,9 +43,8 @@ const TITLE: f32 = 2.0;
 const RERANKED: usize = 30;
 /// Demands that are looked at.
 const MOST_DEMANDS: usize = 64;
-/// As many records, or this share of all, are all scored; of more only those that words and vectors propose.
-const EXACT_RECORDS: usize = 32_768;
-const EXACT_SHARE: usize = 8;
+/// As many records are all compared by meaning; of more only those that words and vectors propose.
+const EXACT_RECORDS: usize = 65_536;
 /// Records that words and demands propose of a stage, and vectors of all stages.
 const PROPOSED_BY_WORDS: usize = 1000;
 const PROPOSED_BY_VECTORS: usize = 100;
@@ -152,14 +152,8 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_
             looked_at.remove(table);
         }
     }
-    let stages = Stages::of(&looked_at, &checks, query.k);
-    let total = looked_at.len();
-    let exact = match query.route {
-        Route::Exact => true,
-        Route::Proposed => false,
-        Route::Auto => stages.reached.len() <= EXACT_RECORDS.max(total / EXACT_SHARE),
-    };
-    let ranked = Ranking { index, embedder, query, stages: &stages, exact }.run()?;
+    let stages = Stages::of(looked_at, &checks, query.k);
+    let (ranked, exact) = Ranking { index, embedder, query, stages: &stages }.run()?;
     let answers = ranked.into_iter().map(|ranked| answer(index, &checks, ranked)).collect::<Result<_>>()?;
     Ok(RecordAnswers { answers, matching: stages.counts.first().copied().unwrap_or(0), exact })
 }
@@ -178,31 +172,30 @@ struct Ranking<'a> {
     embedder: &'a dyn Embedder,
     query: &'a RecordQuery<'a>,
     stages: &'a Stages,
-    exact: bool,
 }
 
 impl Ranking<'_> {
-    fn run(&self) -> Result<Vec<Ranked>> {
+    /// The best, and whether all records that could be among them were compared.
+    fn run(&self) -> Result<(Vec<Ranked>, bool)> {
         let reached = &self.stages.reached;
         let text = self.query.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" \n");
         let words = self.words(reached)?;
-        let most = reached.places().map(|place| words[place]).fold(0.0, f32::max);
-        let share = |place: usize| if most > 0.0 { words[place] / most } else { 0.0 };
-        let before_meaning = |place: usize| share(place) + self.stages.wishes[place];
+        let most = words.iter().copied().fold(0.0, f32::max);
+        let scale = if most > 0.0 { most.recip() } else { 0.0 };
+        let before_meaning = |place: usize| words[place] * scale + self.stages.wishes(place);
         let request = self.vector()?;
-        let candidates = self.candidates(&before_meaning, request.as_deref())?;
+        let (candidates, exact) = self.candidates(&before_meaning, request.as_deref())?;
         let cosines = self.cosines(&candidates, request.as_deref())?;
         let mut by_stage: Vec<Vec<Ranked>> = (0..self.stages.counts.len()).map(|_| Vec::new()).collect();
         for (place, cosine) in candidates.into_iter().zip(cosines) {
             let parts = ScoreParts {
-                words: f64::from(share(place)),
+                words: f64::from(words[place] * scale),
                 meaning: f64::from(cosine),
-                wishes: f64::from(self.stages.wishes[place]),
+                wishes: f64::from(self.stages.wishes(place)),
                 late: None,
             };
             let score = f64::from(before_meaning(place) + MEANING * cosine);
-            let stage = usize::from(self.stages.violated[place]);
-            if let Some(stage) = by_stage.get_mut(stage) {
+            if let Some(stage) = by_stage.get_mut(self.stages.violated(place)) {
                 stage.push(Ranked { table: reached.at(place), place, score, parts });
             }
         }
@@ -213,7 +206,7 @@ impl Ranking<'_> {
             if ranked.len() >= self.query.k {
                 break;
             }
-            best(&mut stage, RERANKED.max(self.query.k));
+            best(&mut stage, self.reranked());
             for one in &mut stage {
                 let said = late.score_title(one.table)?;
                 one.parts.late = Some(said);
@@ -223,7 +216,12 @@ impl Ranking<'_> {
             ranked.append(&mut stage);
         }
         ranked.truncate(self.query.k);
-        Ok(ranked)
+        Ok((ranked, exact))
+    }
+
+    /// Records of a stage that late interaction puts in order.
+    fn reranked(&self) -> usize {
+        RERANKED.max(self.query.k)
     }
 
     /// What words score of each of `reached`, by place.
@@ -253,26 +251,29 @@ impl Ranking<'_> {
         Ok(normalise(&mut vector).then_some(vector))
     }
 
-    /// The places of the records to be ranked, ascending.
-    fn candidates(&self, score: &dyn Fn(usize) -> f32, request: Option<&[f32]>) -> Result<Vec<usize>> {
+    /// The places of the records to be ranked, ascending, and whether every other one is worse than the best of them, whatever its
+    /// cosine.
+    fn candidates(&self, score: &dyn Fn(usize) -> f32, request: Option<&[f32]>) -> Result<(Vec<usize>, bool)> {
         let reached = &self.stages.reached;
-        if self.exact {
-            return Ok(reached.places().collect());
+        let scored = || reached.places().map(|place| (self.stages.violated(place), score(place), place));
+        let mut firsts: Vec<Greatest> = vec![Greatest::of(self.reranked()); self.stages.counts.len()];
+        scored().for_each(|(stage, score, _)| firsts[stage].push(score));
+        let margin = if request.is_some() { 2.0 * MEANING } else { 0.0 };
+        let least: Vec<f32> = firsts.into_iter().map(|greatest| greatest.least() - margin).collect();
+        let mut promising: Vec<(usize, f32, usize)> =
+            scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();
+        let exact = match self.query.route {
+            Route::Exact => true,
+            Route::Proposed => false,
+            Route::Auto => promising.len() <= EXACT_RECORDS,
+        };
+        if exact {
+            return Ok((promising.into_iter().map(|(_, _, place)| place).collect(), true));
         }
-        let mut by_stage: Vec<Vec<(f32, usize)>> = vec![Vec::new(); self.stages.counts.len()];
-        for place in reached.places() {
-            if let Some(stage) = by_stage.get_mut(usize::from(self.stages.violated[place])) {
-                stage.push((score(place), place));
-            }
-        }
+        promising.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
         let mut places: Vec<usize> = Vec::new();
-        for mut stage in by_stage {
-            if stage.len() > PROPOSED_BY_WORDS {
-                let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-                stage.select_nth_unstable_by(PROPOSED_BY_WORDS, order);
-                stage.truncate(PROPOSED_BY_WORDS);
-            }
-            places.extend(stage.into_iter().map(|(_, place)| place));
+        for stage in promising.chunk_by(|a, b| a.0 == b.0) {
+            places.extend(stage.iter().take(PROPOSED_BY_WORDS).map(|(_, _, place)| *place));
         }
         if let Some(request) = request {
             for (at, segment) in self.index.segments().iter().enumerate() {
@@ -284,7 +285,7 @@ impl Ranking<'_> {
         }
         places.sort_unstable();
         places.dedup();
-        Ok(places)
+        Ok((places, false))
     }
 
     /// The cosine of the request and the title of each of `places`, ascending places; 0 without a request.
@@ -302,6 +303,46 @@ impl Ranking<'_> {
             cosines.push(vectors.cosine_with(table.table, query)?);
         }
         Ok(cosines)
+    }
+}
+
+/// The greatest of many numbers.
+#[derive(Clone)]
+struct Greatest {
+    wanted: usize,
+    /// As many as are wanted, then some that may be smaller.
+    numbers: Vec<f32>,
+    /// None that is smaller can be among them.
+    least: f32,
+}
+
+impl Greatest {
+    fn of(wanted: usize) -> Self {
+        Self { wanted: wanted.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
+    }
+
+    #[inline]
+    fn push(&mut self, number: f32) {
+        if number > self.least {
+            self.numbers.push(number);
+            if self.numbers.len() >= 4 * self.wanted {
+                self.shrink();
+            }
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.numbers.len() >= self.wanted {
+            let (_, least, _) = self.numbers.select_nth_unstable_by(self.wanted - 1, |a, b| b.total_cmp(a));
+            self.least = *least;
+            self.numbers.truncate(self.wanted);
+        }
+    }
+
+    /// The least of those that are wanted; minus infinity where there are no more.
+    fn least(mut self) -> f32 {
+        self.shrink();
+        self.least
     }
 }
 

@@ -188,7 +188,12 @@ impl FacetIndex {
     fn add(&self, segments: &[Segment], lists: &Lists, set: &mut TableSet) -> Result<()> {
         for list in &lists.lists {
             let segment = &segments[list.segment as usize];
-            for table in segment.facets.numbers(list.start, list.tables)? {
+            let tables = segment.facets.numbers(list.start, list.tables)?;
+            if !segment.has_removed() {
+                set.insert_numbers(list.segment, tables);
+                continue;
+            }
+            for table in tables {
                 let table = TableRef { segment: list.segment, table: *table };
                 if self.all.contains(table) {
                     set.insert(table);

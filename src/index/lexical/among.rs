@@ -42,7 +42,9 @@ impl LexicalIndex {
         scores: &mut [f32],
     ) -> Result<()> {
         let query = Query::from_texts(texts);
-        let documents: Vec<Vec<DocId>> = (0..self.segments.len()).map(|at| self.documents_among(at, wanted)).collect();
+        let sizes: Vec<u64> = (0..self.segments.len()).map(|at| wanted.len_in(at as u32) as u64).collect();
+        // Listed where a list of postings is sought in.
+        let mut documents: Vec<Option<Vec<DocId>>> = vec![None; self.segments.len()];
         let mut room = Room { frequencies: vec![0.0; wanted.capacity()], touched: Vec::new() };
         for way in ways {
             let weights = Weights::with_length(&self.segments, way.boosts, way.length);
@@ -54,13 +56,15 @@ impl LexicalIndex {
                     for (at, segment) in self.segments.iter().enumerate() {
                         let length = segment.documents_with(field as usize, &term)?;
                         tables += length as usize;
-                        if length == 0 || documents[at].is_empty() {
+                        if length == 0 || sizes[at] == 0 {
                             continue;
                         }
                         let norms = weights.norms_of(field);
                         let reading = Reading { at, segment, field, term: &term, norms };
-                        if length >= SOUGHT_FROM * documents[at].len() as u64 {
-                            reading.seek(&documents[at], wanted, &mut room)?;
+                        if length >= SOUGHT_FROM * sizes[at] {
+                            let sought =
+                                documents[at].get_or_insert_with(|| segment.documents_among(at as u32, wanted));
+                            reading.seek(sought, wanted, &mut room)?;
                         } else {
                             reading.read_through(wanted, &mut room)?;
                         }
@@ -71,13 +75,6 @@ impl LexicalIndex {
             }
         }
         Ok(())
-    }
-
-    /// The documents of segment `at` whose tables are wanted, ascending.
-    fn documents_among(&self, at: usize, wanted: &TableSet) -> Vec<DocId> {
-        let segment = &self.segments[at];
-        let table = |document: DocId| TableRef { segment: at as u32, table: segment.table(document) };
-        (0..segment.documents).filter(|document| wanted.contains(table(*document))).collect()
     }
 }
 
@@ -117,6 +114,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    #[inline]
     fn place(&self, document: DocId, wanted: &TableSet) -> Option<usize> {
         let table = TableRef { segment: self.at as u32, table: self.segment.table(document) };
         wanted.place(table).filter(|place| wanted.contains_place(*place))

@@ -17,6 +17,8 @@ use crate::guard;
 
 use super::field::{FIELD_COUNT, Fields};
 use super::packed::{Packed, PackedDirectory};
+use crate::index::open::TableRef;
+use crate::index::table_set::TableSet;
 
 /// A segment's word index and which of its tables no longer count.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +47,8 @@ pub(super) struct OpenSegment {
     /// The table of each document.
     pub tables: Vec<u32>,
     pub directory: PackedDirectory,
+    /// Whether the number of each document is that of its table.
+    in_order: bool,
     /// Which documents' tables are dead; empty when none is.
     dead: Vec<bool>,
     readers: Option<Readers>,
@@ -60,7 +64,8 @@ impl OpenSegment {
     pub fn open(segment: &LexicalSegment, fields: &Fields) -> Result<Self> {
         let path = segment.path.clone();
         let Packed { tables, directory } = Packed::open(&path)?;
-        let mut open = OpenSegment { path, documents: 0, tables, directory, dead: Vec::new(), readers: None };
+        let in_order = tables.iter().enumerate().all(|(document, table)| document == *table as usize);
+        let mut open = OpenSegment { path, documents: 0, tables, directory, in_order, dead: Vec::new(), readers: None };
         if open.tables.is_empty() {
             return Ok(open);
         }
@@ -82,11 +87,13 @@ impl OpenSegment {
         self.readers.as_ref().map_or(0, |readers| readers.text[field].total_num_tokens())
     }
 
+    #[inline]
     pub fn is_dead(&self, document: DocId) -> bool {
         self.dead.get(document as usize).copied().unwrap_or(false)
     }
 
     /// The ordinal of the table that `document` describes.
+    #[inline]
     pub fn table(&self, document: DocId) -> u32 {
         self.tables.get(document as usize).copied().unwrap_or(u32::MAX)
     }
@@ -178,6 +185,15 @@ impl OpenSegment {
     /// Words of a field of `document`; of more than 40, to within an eighth.
     pub fn length(&self, field: usize, document: DocId) -> u32 {
         self.readers.as_ref().map_or(0, |readers| readers.norms[field].fieldnorm(document))
+    }
+
+    /// The documents of segment `at` of a snapshot whose tables are `wanted`, ascending.
+    pub fn documents_among(&self, at: u32, wanted: &TableSet) -> Vec<DocId> {
+        if self.in_order {
+            return wanted.numbers(at).take_while(|table| *table < self.documents).collect();
+        }
+        let table = |document: DocId| TableRef { segment: at, table: self.table(document) };
+        (0..self.documents).filter(|document| wanted.contains(table(*document))).collect()
     }
 
     /// The document of each of `tables`, where it has one.
