@@ -15,25 +15,23 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::time::Instant;
 
 use benchmark::bench;
 use lakeward::embed::{Embedder, StaticModel};
-use lakeward::eval::compare::{SEED, paired_bootstrap};
+use lakeward::eval::late::{LateOrder, LateSystem};
 use lakeward::eval::memory::peak_bytes;
 use lakeward::eval::metrics::score;
-use lakeward::eval::{Task, layout};
+use lakeward::eval::systems::Systems;
+use lakeward::eval::{System, Task, layout};
+use lakeward::index::LakeIndex;
 use lakeward::index::build::{BuildOptions, Silent, build};
-use lakeward::index::{LakeIndex, TableRef};
 use lakeward::lake::facet::Role;
 use lakeward::request::{Demand, Demanded, YearsWanted};
-use lakeward::retrieve::fuse::reciprocal_rank_fusion;
-use lakeward::retrieve::late::{BuiltinTokens, LateQuery};
+use lakeward::retrieve::RankingWeights;
 use lakeward::retrieve::records::{self, RecordQuery, Route};
 use serde_json::Value;
-
-/// Candidates of the first stage.
-const CANDIDATES: usize = 30;
 
 fn model() -> &'static StaticModel {
     StaticModel::builtin()
@@ -45,40 +43,15 @@ fn built(lake: &Path, records: Option<&Path>, folder: &Path) -> LakeIndex {
     LakeIndex::open(folder, model().id()).expect("an index")
 }
 
-/// Candidates by words and one vector fused, with the fused score, and their cosines.
-fn first_stage(index: &LakeIndex, text: &str) -> Vec<(TableRef, f64, f64)> {
-    let lexical = index.lexical().prepare(text).expect("words");
-    let of = |(segment, table)| TableRef { segment, table };
-    let by_words: Vec<TableRef> = lexical.best(200).into_iter().map(of).collect();
-    let typed: Vec<(&str, f32)> = lexical.typed_words().iter().map(|word| (word.text, word.rarity)).collect();
-    let mut vector = vec![0.0; model().dims()];
-    model().embed_weighted(&typed, &mut vector);
-    let mut near: Vec<(f32, TableRef)> = Vec::new();
-    for (place, segment) in index.segments().iter().enumerate() {
-        let found = segment.topic_vectors.search(&vector, 200, None).expect("vectors");
-        near.extend(found.into_iter().map(|(table, cosine)| (cosine, TableRef { segment: place as u32, table })));
-    }
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let by_vector = near.iter().take(200).map(|(_, table)| *table).collect();
-    let fused = reciprocal_rank_fusion(&[(1.0, by_words), (1.0, by_vector)]);
-    let cosine = |table: TableRef| {
-        let segment = index.segment(table.segment).expect("a segment");
-        f64::from(segment.topic_vectors.dot(table.table, &vector).expect("a cosine"))
-    };
-    fused.into_iter().take(CANDIDATES).map(|(table, score)| (table, score, cosine(table))).collect()
-}
-
-/// Mean nDCG@10 of late interaction and of one cosine, each on the first stage's candidates.
+/// Mean nDCG@10 of late interaction and of one cosine, each on the same first stage's candidates.
 fn late_beside_cosine(name: &str) -> Option<(f64, f64)> {
-    let folder = bench(name)?;
-    let benchmark = layout::read(&folder).expect("a benchmark");
-    let place = tempfile::tempdir().expect("a folder");
-    let empty = place.path().join("lake");
-    fs::create_dir(&empty).expect("a folder");
-    let lake = benchmark.lake.clone().unwrap_or(empty);
-    let index = built(&lake, benchmark.corpus.as_deref(), &place.path().join("index"));
-    let vectors = BuiltinTokens::of(&index).expect("pieces");
-    let mut scores: [Vec<f64>; 4] = Default::default();
+    let benchmark = layout::read(&bench(name)?).expect("a benchmark");
+    let systems = Systems::over(&benchmark, model(), RankingWeights::shipped().clone(), None);
+    let (over, _) = systems.index(&Silent).expect("an index");
+    over.index().piece_rarity().expect("pieces");
+    let late = LateSystem::new(LateOrder::Late, Rc::clone(&over));
+    let cosine = LateSystem::new(LateOrder::OneVector, over);
+    let mut scores: [Vec<f64>; 2] = Default::default();
     let mut times: Vec<f64> = Vec::new();
     for labelled in benchmark.queries.iter().filter(|labelled| labelled.query.task == Task::Search) {
         let Some(grades) = benchmark.qrels.get(&labelled.query.id) else { continue };
@@ -86,50 +59,28 @@ fn late_beside_cosine(name: &str) -> Option<(f64, f64)> {
             continue;
         }
         let text = labelled.query.text.as_deref().unwrap_or_default();
-        let candidates = first_stage(&index, text);
+        let candidates = late.candidates(text).expect("candidates");
         let began = Instant::now();
-        let mut query = LateQuery::new(&vectors, text).expect("a request");
-        let late: Vec<f64> = candidates.iter().map(|(table, _, _)| query.score(*table).expect("a score")).collect();
+        late.scores(text, &candidates).expect("scores");
         times.push(began.elapsed().as_secs_f64() * 1e3);
-        let most = candidates.first().map_or(1.0, |(_, fused, _)| *fused);
-        let columns: [Vec<f64>; 4] = [
-            candidates.iter().map(|(_, fused, _)| *fused).collect(),
-            candidates.iter().map(|(_, _, cosine)| *cosine).collect(),
-            late.clone(),
-            late.iter().zip(&candidates).map(|(late, (_, fused, _))| late + 0.2 * fused / most).collect(),
-        ];
-        for (column, scores) in columns.iter().zip(&mut scores) {
-            let mut order: Vec<usize> = (0..candidates.len()).collect();
-            order.sort_by(|a, b| column[*b].total_cmp(&column[*a]).then(a.cmp(b)));
-            let ids: Vec<&str> = order.iter().map(|at| index.id(candidates[*at].0).expect("an id")).collect();
+        for (system, scores) in [&late, &cosine].into_iter().zip(&mut scores) {
+            let ranked = system.rank(&labelled.query, 10).expect("a ranking");
+            let ids: Vec<&str> = ranked.iter().map(|ranked| ranked.id.as_str()).collect();
             scores.push(score(&ids, grades, 10).at(10).ndcg);
         }
     }
     times.sort_by(f64::total_cmp);
     let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len().max(1) as f64;
-    let [first, cosine, late, mixed] = &scores;
-    let against = |a: &[f64], b: &[f64]| {
-        let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-        let told = paired_bootstrap(&differences, SEED).expect("queries");
-        format!("{:+.3} [{:+.3}, {:+.3}]", told.mean, told.low, told.high)
-    };
+    let [of_late, of_cosine] = &scores;
     println!(
-        "{name}, {} queries: first stage {:.4}, one vector {:.4}, late interaction {:.4}, with .2 of the first stage {:.4}",
-        late.len(),
-        mean(first),
-        mean(cosine),
-        mean(late),
-        mean(mixed)
-    );
-    println!(
-        "  late − one vector {}; with .2 of the first stage − first stage {}; {} candidates in {:.2} ms (p50), {:.2} ms (p95)",
-        against(late, cosine),
-        against(mixed, first),
-        CANDIDATES,
+        "{name}, {} queries: one vector {:.4}, late interaction {:.4}; 30 candidates in {:.2} ms (p50), {:.2} ms (p95)",
+        of_late.len(),
+        mean(of_cosine),
+        mean(of_late),
         times[times.len() / 2],
         times[times.len() * 95 / 100]
     );
-    Some((mean(late), mean(cosine)))
+    Some((mean(of_late), mean(of_cosine)))
 }
 
 #[test]

@@ -175,9 +175,9 @@ impl Lake {
         text: String,
         table: Option<String>,
         column: Option<String>,
-        k: i64,
+        k: Option<i64>,
     ) -> PyResult<Found> {
-        let request = Request { text, table, column, k: wanted(py, k)? };
+        let request = Request { text, table, column, k: k.map_or(Ok(0), |k| wanted(py, k))? };
         self.asked(py, move |lakeward, _| {
             let started = Instant::now();
             let mut session = lakeward.new_session();

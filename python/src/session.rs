@@ -96,9 +96,9 @@ impl Session {
         text: String,
         table: Option<String>,
         column: Option<String>,
-        k: i64,
+        k: Option<i64>,
     ) -> PyResult<Found> {
-        let request = Request { text, table, column, k: wanted(py, k)? };
+        let request = Request { text, table, column, k: k.map_or(Ok(0), |k| wanted(py, k))? };
         let kept = self.kept;
         let answered = self.advance(py, move |lakeward, document| {
             let started = Instant::now();

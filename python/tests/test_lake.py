@@ -143,6 +143,8 @@ def test_typed_rows_have_every_key_of_the_documents(lake: lakeward.Lake) -> None
         (types.TableLine, lake.tables().to_dicts()),
         (types.ColumnProfile, lake.profile("geo/countries").to_dicts()),
         (types.Turn, session.document()["turns"]),
+        (types.Signals, [session.document()["turns"][0]["signals"]]),
+        (types.Intent, [session.document()["turns"][0]["signals"]["intent"]]),
     ]
     left_out = {types.Turn: {"recommendation"}}
     for kind, rows in documents:

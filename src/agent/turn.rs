@@ -263,8 +263,10 @@ impl Agent<'_> {
                 question.computed = Some(std::mem::replace(&mut question.text, reworded));
             }
         }
-        let mut operations =
-            operations::rank(&Situation { signals, text: &turn.request.text, base, partner, supplements, question });
+        let record = scored.first().filter(|scored| scored.candidate.entry.record).map(Scored::id);
+        let text = turn.request.text.as_str();
+        let situation = Situation { signals, text, base, record, partner, supplements, question };
+        let mut operations = operations::rank(&situation);
         for operation in operations.iter_mut().take(WITH_SQL) {
             let Some(runnable) = &operation.runnable else { continue };
             match self.sql(session, runnable) {

@@ -7,6 +7,7 @@ use super::lake::{self, built_in};
 use super::progress::Bar;
 use super::{Status, printer};
 use crate::agent::config::Config;
+use crate::embed::{Embedder, SentenceModel};
 use crate::error::{Error, Result};
 use crate::eval::benchmark::{Benchmark, Task};
 use crate::eval::comparison::compare;
@@ -52,7 +53,9 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let options = options(command, &benchmark)?;
     let model = model(arguments, command, place.path())?;
-    let systems = Systems::over(&benchmark, built_in(), weights.clone(), command.keep_index.as_deref()).with_variants(
+    let sentence_model = command.sentence_model.as_deref().map(SentenceModel::open).transpose()?;
+    let embedder = sentence_model.as_ref().map_or(built_in(), |model| model as &dyn Embedder);
+    let systems = Systems::over(&benchmark, embedder, weights.clone(), command.keep_index.as_deref()).with_variants(
         command.questions,
         model.as_ref().map(|(model, limits)| VariantModel { access: model.access(), limits: *limits }),
     );
@@ -89,6 +92,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         signals,
         aliases,
         subset,
+        embedder: sentence_model.as_ref().map(|model| model.id().to_string()),
         variants: settings(command, &names, &options, model.as_ref().map(|(model, _)| model)),
         ..report
     };
@@ -326,6 +330,7 @@ fn report_of(
         k: options.k,
         depth: options.depth,
         seed: command.seed,
+        embedder: None,
         subset: None,
         variants: None,
         weights: weights.hash(),

@@ -65,6 +65,11 @@ pub trait Embedder: Send + Sync {
     /// Asks again from now on. For whoever begins something new, with no other use of the model under way.
     fn forget_trouble(&self) {}
 
+    /// The model itself where it reads every piece of a text in its context, which late interaction is made of.
+    fn as_sentence_model(&self) -> Option<&SentenceModel> {
+        None
+    }
+
     /// The vector of `text` as a new [`Vec`] of [`Embedder::dims`] values; see [`Embedder::embed_into`].
     fn embed(&self, text: &str) -> Vec<f32> {
         let mut out = vec![0.0; self.dims()];
@@ -101,6 +106,10 @@ impl<E: Embedder + ?Sized> Embedder for &E {
 
     fn forget_trouble(&self) {
         (**self).forget_trouble();
+    }
+
+    fn as_sentence_model(&self) -> Option<&SentenceModel> {
+        (**self).as_sentence_model()
     }
 }
 

@@ -85,24 +85,43 @@ impl SentenceModel {
         Ok(Self { id: format!("sentence-{}@{}", shape.hidden, &hash[..8]), vocabulary, encoder, marks })
     }
 
-    /// The pieces of a text with the marks around them, at most `most`.
-    fn pieces(&self, text: &str, most: usize) -> Vec<u32> {
-        let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    /// Pieces that there are.
+    pub fn vocabulary_len(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Into how many pieces `text` is cut.
+    pub fn count_pieces(&self, text: &str) -> usize {
+        let mut count = 0;
+        self.vocabulary.tokens(head_of(text), |_| count += 1);
+        count
+    }
+
+    /// The pieces of texts one after the other with the marks around them, at most `most`, and of which text each is; the marks
+    /// are of none.
+    fn pieces<'t>(&self, texts: impl IntoIterator<Item = &'t str>, most: usize) -> (Vec<u32>, Vec<Option<usize>>) {
         let most = most.clamp(3, MOST_PIECES.min(self.encoder.positions()));
-        let mut pieces = vec![self.marks[0]];
-        self.vocabulary.tokens(&text[..end], |piece| {
-            if pieces.len() < most - 1 {
-                pieces.push(piece);
+        let (mut pieces, mut of) = (vec![self.marks[0]], vec![None]);
+        for (at, text) in texts.into_iter().enumerate() {
+            if pieces.len() >= most - 1 {
+                break;
             }
-        });
+            self.vocabulary.tokens(head_of(text), |piece| {
+                if pieces.len() < most - 1 {
+                    pieces.push(piece);
+                    of.push(Some(at));
+                }
+            });
+        }
         pieces.push(self.marks[1]);
-        pieces
+        of.push(None);
+        (pieces, of)
     }
 
     /// Appends the vector of every piece of `text`, each of length 1 and [`Embedder::dims`] values, without those of the marks
     /// around it; of the first `most` pieces. Their numbers in the vocabulary.
     pub fn pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
-        let pieces = self.pieces(text, most.saturating_add(2));
+        let (pieces, _) = self.pieces([text], most.saturating_add(2));
         let rows = self.encoder.encode(&pieces);
         let dims = self.dims();
         let inner = 1..pieces.len() - 1;
@@ -159,7 +178,7 @@ impl Embedder for SentenceModel {
 
     fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
         assert_eq!(out.len(), self.dims(), "vector of another model");
-        let pieces = self.pieces(text, MOST_PIECES);
+        let (pieces, _) = self.pieces([text], MOST_PIECES);
         out.fill(0.0);
         if pieces.len() == 2 {
             return 0;
@@ -171,6 +190,35 @@ impl Embedder for SentenceModel {
         normalise(out);
         pieces.len() - 2
     }
+
+    /// Reads the texts as one, in their order, each in the context of the others; the mean of the pieces' vectors with the weights
+    /// of their texts, and of the marks' with the mean weight.
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+        assert_eq!(out.len(), self.dims(), "vector of another model");
+        let (pieces, of) = self.pieces(texts.iter().map(|(text, _)| *text), MOST_PIECES);
+        out.fill(0.0);
+        if pieces.len() == 2 {
+            return;
+        }
+        let weights = of.iter().flatten().map(|at| texts[*at].1);
+        let mean = weights.sum::<f32>() / (pieces.len() - 2) as f32;
+        let rows = self.encoder.encode(&pieces);
+        for (row, of) in rows.chunks_exact(out.len()).zip(of) {
+            let weight = of.map_or(mean, |at| texts[at].1);
+            out.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
+        }
+        normalise(out);
+    }
+
+    fn as_sentence_model(&self) -> Option<&SentenceModel> {
+        Some(self)
+    }
+}
+
+/// As much of a text as is looked at.
+fn head_of(text: &str) -> &str {
+    let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    &text[..end]
 }
 
 fn text_of(path: &Path) -> Result<String> {

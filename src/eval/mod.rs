@@ -15,6 +15,7 @@ pub mod facets;
 pub mod form;
 pub mod labels;
 pub mod lakeward;
+pub mod late;
 pub mod layout;
 pub mod learn;
 pub mod learning;

@@ -52,6 +52,9 @@ pub struct EvalReport {
     pub seed: u64,
     /// Hash of the weights that Lakeward ranked with.
     pub weights: String,
+    /// The model that made Lakeward's vectors, where it is not the one in the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedder: Option<String>,
     /// What of the benchmark was taken, where that is not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subset: Option<Subset>,
@@ -246,9 +249,10 @@ impl EvalReport {
         let k = self.k;
         writeln!(out, "# {} ({})\n", plain(&self.benchmark), self.form)?;
         let commit = self.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+        let vectors = self.embedder.as_deref().map(|embedder| format!(", vectors of {embedder}")).unwrap_or_default();
         writeln!(
             out,
-            "{} queries, {} relevant pairs. lakeward {}{commit}, weights {}; {} documents asked for a query; seed {}.\n",
+            "{} queries, {} relevant pairs. lakeward {}{commit}, weights {}{vectors}; {} documents asked for a query; seed {}.\n",
             self.queries, self.relevant, self.lakeward, self.weights, self.depth, self.seed
         )?;
         writeln!(

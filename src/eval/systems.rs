@@ -10,6 +10,7 @@ use super::baseline::{BaselineKind, BaselineSystem, Documents};
 use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
 use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
+use super::late::{LateOrder, LateSystem};
 use super::system::{Ranked, System};
 use super::task_agent::{self, TaskAgent};
 use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
@@ -140,6 +141,7 @@ impl<'a> Systems<'a> {
         let mut known: Vec<&str> = vec![NAME, BASELINES, ABLATIONS];
         known.extend(BaselineKind::ALL.iter().map(|kind| kind.name()));
         known.extend(Variant::ALL.iter().map(|variant| variant.name()));
+        known.extend(LateOrder::ALL.iter().map(|order| order.name()));
         known.extend(ablations.iter().map(String::as_str));
         if known.contains(&name) || name == LAST_TURN || task_search::is_ablation(name) {
             return Ok(());
@@ -150,7 +152,7 @@ impl<'a> Systems<'a> {
         let near: Vec<String> =
             nearest_names(name, known.iter().copied(), 3).into_iter().map(|near| format!("`{near}`")).collect();
         let hint = match near.is_empty() {
-            true => format!("there are `{}`", known[..3 + BaselineKind::ALL.len() + Variant::ALL.len()].join("`, `")),
+            true => format!("there are `{}`", known[..known.len() - ablations.len()].join("`, `")),
             false => format!("did you mean {}?", near.join(", ")),
         };
         Err(Error::Usage(format!("there is no system `{name}`; {hint}")))
@@ -186,6 +188,9 @@ impl<'a> Systems<'a> {
         }
         let (index, index_ms) = self.index(observer)?;
         let mut problems = skipped(&index);
+        if let Some(order) = LateOrder::named(name) {
+            return Ok(Made { system: Box::new(LateSystem::new(order, index)), index_ms, problems });
+        }
         if self.papers.is_empty() || !(name == NAME || task_search::is_ablation(name)) {
             let system = Lakeward::named(name, index)?.with_model(self.model);
             return Ok(Made { system: Box::new(system), index_ms, problems });

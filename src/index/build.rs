@@ -20,7 +20,7 @@ use super::catalog::Catalog;
 use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::plan::{Plan, Read, Wanted, plan};
-use super::segment_builder::SegmentBuilder;
+use super::segment_builder::{SegmentBuilder, VectorShape};
 use super::{merge, verify};
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
@@ -41,7 +41,7 @@ const CHUNK_BYTES: u64 = 256 << 20;
 /// Values after which a segment is closed and the next one begun; bounds the writer's memory to about 28 bytes a value.
 const SEGMENT_VALUES: usize = 16 << 20;
 /// … and tables, of which each may have few values, or none: records of a catalogue. Bounds the writer's memory to about 3 KB a table.
-const SEGMENT_TABLES: usize = 256 << 10;
+const SEGMENT_TABLES: usize = 128 << 10;
 
 /// What a build did.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -277,7 +277,7 @@ fn merge_segments(
         observer.phase("merging segments");
         let index = LakeIndex::open(folder, embedder.id())?;
         let name = format!("{:06}-0", manifest.generation + 1);
-        let entry = merge::merge(&index, &places, &name, embedder.dims(), observer)?;
+        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), observer)?;
         for place in places.iter().rev() {
             manifest.segments.remove(*place);
         }
@@ -344,7 +344,8 @@ fn read_and_write(
     let options = ReadOptions { max_rows: plan.sample_rows, ..ReadOptions::default() };
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
-        let writer = scope.spawn(move || write_segments(receiver, folder, generation, embedder.dims(), observer));
+        let shape = VectorShape::of(embedder);
+        let writer = scope.spawn(move || write_segments(receiver, folder, generation, shape, observer));
         for chunk in chunks(&plan.reads) {
             if observer.interrupted() || embedder.trouble().is_some() {
                 break;
@@ -418,7 +419,7 @@ fn write_segments(
     receiver: mpsc::Receiver<Vec<FileResult>>,
     folder: &Path,
     generation: u64,
-    dims: usize,
+    shape: VectorShape,
     observer: &dyn BuildObserver,
 ) -> Result<Vec<SegmentEntry>> {
     let mut segments = Vec::new();
@@ -428,7 +429,7 @@ fn write_segments(
             let builder = match &mut open {
                 Some(builder) => builder,
                 None => {
-                    open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), dims)?)
+                    open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), shape)?)
                 }
             };
             builder.push(&draft)?;

@@ -8,7 +8,8 @@
 use super::LakeIndex;
 use super::build::BuildObserver;
 use super::manifest::SegmentEntry;
-use super::segment_builder::SegmentBuilder;
+use super::segment_builder::{SegmentBuilder, VectorShape};
+use super::token_vectors;
 use crate::error::Result;
 
 /// Segments of like size that are merged into one.
@@ -62,7 +63,7 @@ pub(super) fn merge(
     index: &LakeIndex,
     places: &[usize],
     name: &str,
-    dims: usize,
+    shape: VectorShape,
     observer: &dyn BuildObserver,
 ) -> Result<SegmentEntry> {
     let mut tables: Vec<(&str, usize, u32)> = Vec::new();
@@ -75,7 +76,9 @@ pub(super) fn merge(
     tables.sort_unstable();
     let mut numbers: Vec<Vec<Option<u32>>> =
         index.segments().iter().map(|segment| vec![None; segment.catalog.len()]).collect();
-    let mut builder = SegmentBuilder::create(index.folder(), name, dims)?;
+    // Segments of an older version have no vectors of pieces; then the new one has none either.
+    let vocabulary = token_vectors::shape(index.segments(), places.iter().copied()).map(|(_, vocabulary)| vocabulary);
+    let mut builder = SegmentBuilder::create(index.folder(), name, VectorShape { vocabulary, ..shape })?;
     for (_, place, table) in tables {
         let segment = index.segment(place as u32)?;
         let restamped = index.manifest().segments[place].restamped.get(&table).copied();

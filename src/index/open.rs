@@ -15,12 +15,13 @@ use super::lsh::LshIndex;
 use super::manifest::Manifest;
 use super::postings::Postings;
 use super::segment::SegmentFile;
+use super::token_vectors::{self, TokenVectors};
 use super::tokens::{PieceRarity, Tokens};
 use super::vectors::VectorSet;
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
-    JOIN_VERSION, TITLE_VECTORS, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND,
-    VECTORS_VERSION, WORDS_FILE,
+    JOIN_VERSION, TITLE_VECTORS, TOKEN_VECTORS_FILE, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS,
+    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use crate::error::{Error, Result, nearest_names};
 use crate::lake::catalog::TableEntry;
@@ -69,6 +70,8 @@ pub struct Segment {
     pub facets: Facets,
     /// The word pieces of its titles and bodies.
     pub tokens: Tokens,
+    /// The vectors of the pieces that a sentence model cuts them into, where one built it.
+    pub token_vectors: Option<TokenVectors>,
     removed: HashSet<u32>,
 }
 
@@ -82,6 +85,11 @@ impl Segment {
     /// Whether tables are struck out of it.
     pub fn has_removed(&self) -> bool {
         !self.removed.is_empty()
+    }
+
+    /// The tables that are struck out of it, in any order.
+    pub fn struck_out(&self) -> impl Iterator<Item = u32> + '_ {
+        self.removed.iter().copied()
     }
 }
 
@@ -97,6 +105,7 @@ pub struct LakeIndex {
     entries: Entries,
     facets: OnceLock<FacetIndex>,
     piece_rarity: OnceLock<PieceRarity>,
+    token_vector_rarity: OnceLock<Option<(PieceRarity, usize)>>,
 }
 
 impl LakeIndex {
@@ -162,10 +171,18 @@ impl LakeIndex {
                 title_vectors: VectorSet::open(&vectors, TITLE_VECTORS)?,
                 facets: Facets::open(&path.join(FACETS_FILE))?,
                 tokens: Tokens::open(&path.join(TOKENS_FILE))?,
+                token_vectors: match entry.files.iter().any(|file| file.name == TOKEN_VECTORS_FILE) {
+                    true => Some(TokenVectors::open(&path.join(TOKEN_VECTORS_FILE))?),
+                    false => None,
+                },
                 removed: entry.removed.iter().copied().collect(),
             };
             let tables = [segment.catalog.len(), segment.facets.tables(), segment.tokens.tables()];
-            if tables != [entry.tables as usize; 3] || segment.columns.len() != entry.columns as usize {
+            let with_vectors = segment.token_vectors.as_ref().map_or(entry.tables as usize, TokenVectors::tables);
+            if tables != [entry.tables as usize; 3]
+                || with_vectors != entry.tables as usize
+                || segment.columns.len() != entry.columns as usize
+            {
                 return Err(Error::damaged(
                     &path,
                     "it holds another number of tables or columns than the manifest says",
@@ -183,6 +200,7 @@ impl LakeIndex {
             entries: Entries::default(),
             facets: OnceLock::new(),
             piece_rarity: OnceLock::new(),
+            token_vector_rarity: OnceLock::new(),
         })
     }
 
@@ -228,6 +246,22 @@ impl LakeIndex {
         }
         let read = PieceRarity::new(&self.segments)?;
         Ok(self.piece_rarity.get_or_init(|| read))
+    }
+
+    /// How rare each piece of the sentence model is among the texts of the lake, and how many values its rows have; none where not
+    /// every segment has vectors of pieces. Read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn token_vector_rarity(&self) -> Result<Option<(&PieceRarity, usize)>> {
+        let known = match self.token_vector_rarity.get() {
+            Some(known) => known,
+            None => {
+                let read = token_vectors::rarity(&self.segments)?;
+                self.token_vector_rarity.get_or_init(|| read)
+            }
+        };
+        Ok(known.as_ref().map(|(rarity, dims)| (rarity, *dims)))
     }
 
     /// The segment of a reference.

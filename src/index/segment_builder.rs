@@ -17,19 +17,38 @@ use super::open::Segment;
 use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
 use super::table_draft::TableDraft;
+use super::token_vectors::TokenVectorWriter;
 use super::tokens::TokenWriter;
 use super::vectors::{GraphChoice, VectorSetBuilder};
 use super::{
     CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
-    JOIN_VERSION, TITLE_VECTORS, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS, VECTORS_FILE, VECTORS_KIND,
-    VECTORS_VERSION, WORDS_FILE,
+    JOIN_VERSION, TITLE_VECTORS, TOKEN_VECTORS_FILE, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS,
+    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
+use crate::embed::{Embedder, SentenceModel};
 use crate::error::{Error, Result};
 
 /// Where the word index spills, in the segment's folder while it is written.
 const SCRATCH_FOLDER: &str = "scratch";
 /// Bytes of memory the word index may use before it spills.
 const LEXICAL_MEMORY_BYTES: usize = 64 << 20;
+
+/// What vectors a model makes.
+#[derive(Debug, Clone, Copy)]
+pub struct VectorShape {
+    /// Values of a vector.
+    pub dims: usize,
+    /// Pieces of its vocabulary, where it has vectors of pieces.
+    pub vocabulary: Option<usize>,
+}
+
+impl VectorShape {
+    /// That of `embedder`.
+    pub fn of(embedder: &dyn Embedder) -> Self {
+        let vocabulary = embedder.as_sentence_model().map(SentenceModel::vocabulary_len);
+        Self { dims: embedder.dims(), vocabulary }
+    }
+}
 
 /// Collects the tables of one segment.
 pub struct SegmentBuilder {
@@ -40,6 +59,7 @@ pub struct SegmentBuilder {
     headers: HeaderKeys,
     facets: FacetWriter,
     tokens: TokenWriter,
+    token_vectors: Option<TokenVectorWriter>,
     lexical: LexicalBuilder,
     column_vectors: VectorSetBuilder,
     content_vectors: VectorSetBuilder,
@@ -48,17 +68,19 @@ pub struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
-    /// Starts the segment `name` of the index in `index_folder`, with a model of `dims` dimensions.
+    /// Starts the segment `name` of the index in `index_folder`, with vectors of `shape`.
     ///
     /// # Errors
     /// [`Error::Io`] when its folder cannot be made.
-    pub fn create(index_folder: &Path, name: &str, dims: usize) -> Result<Self> {
+    pub fn create(index_folder: &Path, name: &str, shape: VectorShape) -> Result<Self> {
         let folder = Manifest::segment_folder(index_folder, name);
         if folder.exists() {
             // Left by a run that was killed before its commit.
             fs::remove_dir_all(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
         fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
+        let dims = shape.dims;
+        let token_vectors = |vocabulary| TokenVectorWriter::create(&folder.join(TOKEN_VECTORS_FILE), dims, vocabulary);
         Ok(Self {
             name: name.to_string(),
             catalog: CatalogWriter::default(),
@@ -66,6 +88,7 @@ impl SegmentBuilder {
             headers: HeaderKeys::default(),
             facets: FacetWriter::default(),
             tokens: TokenWriter::default(),
+            token_vectors: shape.vocabulary.map(token_vectors).transpose()?,
             lexical: LexicalBuilder::new(&folder.join(SCRATCH_FOLDER), LEXICAL_MEMORY_BYTES),
             column_vectors: VectorSetBuilder::new(column_dims(dims))?,
             content_vectors: VectorSetBuilder::new(dims)?,
@@ -97,6 +120,9 @@ impl SegmentBuilder {
         self.headers.append(&draft.headers, first);
         self.facets.push(&draft.facets);
         self.tokens.push(&draft.tokens);
+        if let (Some(writer), Some(vectors)) = (&mut self.token_vectors, &draft.token_vectors) {
+            writer.push(vectors)?;
+        }
         self.column_vectors.append(&draft.column_vectors)?;
         self.content_vectors.push(&draft.content)?;
         self.topic_vectors.push(&draft.topic)?;
@@ -119,6 +145,9 @@ impl SegmentBuilder {
         }
         self.facets.push_stored(&from.facets, table)?;
         self.tokens.push_stored(&from.tokens, table)?;
+        if let (Some(writer), Some(vectors)) = (&mut self.token_vectors, &from.token_vectors) {
+            writer.push_stored(vectors, table)?;
+        }
         self.content_vectors.push_stored(&from.content_vectors, table)?;
         self.topic_vectors.push_stored(&from.topic_vectors, table)?;
         self.title_vectors.push_stored(&from.title_vectors, table)?;
@@ -179,8 +208,10 @@ impl SegmentBuilder {
                 Ok(note(FACETS_FILE, facets, BuildStep::FacetsWritten, observer))
             });
             let tokens = scope.spawn(|| {
+                let vectors = self.token_vectors.map(TokenVectorWriter::finish).transpose()?;
                 let tokens = self.tokens.finish(&folder.join(TOKENS_FILE))?;
-                Ok(note(TOKENS_FILE, tokens, BuildStep::TokensWritten, observer))
+                let vectors = vectors.map(|stats| file_entry(TOKEN_VECTORS_FILE, stats));
+                Ok((vectors, note(TOKENS_FILE, tokens, BuildStep::TokensWritten, observer)))
             });
             let columns = scope.spawn(|| {
                 let columns = self.columns.finish(&folder.join(COLUMNS_FILE))?;
@@ -194,19 +225,29 @@ impl SegmentBuilder {
                 domains(&self.columns, &list_bytes)?.write(&mut file)?;
                 Ok(note(JOIN_FILE, file.finish()?, BuildStep::JoinWritten, observer))
             });
-            let joined = |thread: ScopedJoinHandle<'_, Result<FileEntry>>| {
-                thread.join().map_err(|_| Error::Internal("a writer of the index panicked".into()))?
-            };
-            [words, catalog, facets, tokens, vectors, join, columns].map(joined)
+            let files = [words, catalog, facets, vectors, join, columns].map(joined);
+            let mut files = files.into_iter().collect::<Result<Vec<FileEntry>>>()?;
+            let (token_vectors, tokens) = joined(tokens)?;
+            files.extend(token_vectors);
+            files.push(tokens);
+            Ok::<_, Error>(files)
         });
-        let files = written.into_iter().collect::<Result<Vec<FileEntry>>>()?;
+        let files = written?;
         sync_folder(&self.folder)?;
         let name = self.name;
         Ok(SegmentEntry { name, tables, columns, values, removed: Vec::new(), restamped: BTreeMap::new(), files })
     }
 }
 
+fn joined<T>(thread: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+    thread.join().map_err(|_| Error::Internal("a writer of the index panicked".into()))?
+}
+
 fn note(name: &str, stats: SegmentStats, step: BuildStep, observer: &dyn BuildObserver) -> FileEntry {
     observer.reached(step);
+    file_entry(name, stats)
+}
+
+fn file_entry(name: &str, stats: SegmentStats) -> FileEntry {
     FileEntry { name: name.to_string(), bytes: stats.bytes, checksum: format!("{:016x}", stats.checksum) }
 }

@@ -9,6 +9,7 @@ use super::encode::{self, TableVectors};
 use super::facets::TableFacets;
 use super::keys::HeaderKeys;
 use super::lexical::LexicalDocument;
+use super::token_vectors::TableTokenVectors;
 use super::tokens::TableTokens;
 use super::vectors::VectorSetBuilder;
 use crate::embed::Embedder;
@@ -52,6 +53,8 @@ pub struct TableDraft {
     pub(super) facets: TableFacets,
     /// What it is compared with a request by, piece by piece.
     pub(super) tokens: TableTokens,
+    /// The same with the vectors of a sentence model.
+    pub(super) token_vectors: Option<TableTokenVectors>,
     /// What the word index gets.
     pub(super) words: Words,
 }
@@ -93,6 +96,7 @@ impl TableDraft {
         Ok(TableDraft {
             facets: TableFacets::of(&entry),
             tokens: TableTokens::of(&entry, sketches),
+            token_vectors: embedder.as_sentence_model().map(|model| TableTokenVectors::of(model, &entry, sketches)),
             entry: catalog::written(&entry)?,
             id: entry.id,
             stamp,

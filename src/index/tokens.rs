@@ -48,24 +48,26 @@ pub struct TableTokens {
 }
 
 impl TableTokens {
-    /// Those of the title (with nothing in its place where there is none) and of what is said below it: description, tags and
-    /// publisher, then column names and cells, line by line.
+    /// Those of the title (with nothing in its place where there is none) and of what is said below it.
     pub fn of(entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
         let mut tokens = TableTokens::default();
         add_pieces(&entry.title(), MOST_TITLE_PIECES, &mut tokens.title);
-        let body = &mut tokens.body;
-        let mut add = |text: &str| add_pieces(text, MOST_BODY_PIECES, body);
-        if let Some(metadata) = &entry.metadata {
-            metadata.description.as_deref().into_iter().for_each(&mut add);
-            metadata.tags.iter().map(String::as_str).for_each(&mut add);
-            metadata.publisher.as_deref().into_iter().for_each(&mut add);
-        }
-        entry.profile.columns.iter().take(MOST_COLUMNS).for_each(|column| add(&column.name));
-        let mut lines: Vec<_> = sketches.iter().take(MOST_COLUMNS).map(|sketch| sketch.text.lines()).collect();
-        for _ in 0..MOST_LINES {
-            lines.iter_mut().filter_map(Iterator::next).for_each(&mut add);
-        }
+        for_each_text_below(entry, sketches, |text| add_pieces(text, MOST_BODY_PIECES, &mut tokens.body));
         tokens
+    }
+}
+
+/// Calls `each` with what is said below the title: description, tags and publisher, then column names and cells, line by line.
+pub(super) fn for_each_text_below(entry: &TableEntry, sketches: &[ColumnSketch], mut each: impl FnMut(&str)) {
+    if let Some(metadata) = &entry.metadata {
+        metadata.description.as_deref().into_iter().for_each(&mut each);
+        metadata.tags.iter().map(String::as_str).for_each(&mut each);
+        metadata.publisher.as_deref().into_iter().for_each(&mut each);
+    }
+    entry.profile.columns.iter().take(MOST_COLUMNS).for_each(|column| each(&column.name));
+    let mut lines: Vec<_> = sketches.iter().take(MOST_COLUMNS).map(|sketch| sketch.text.lines()).collect();
+    for _ in 0..MOST_LINES {
+        lines.iter_mut().filter_map(Iterator::next).for_each(&mut each);
     }
 }
 
@@ -209,6 +211,47 @@ impl Tokens {
     }
 }
 
+/// How many texts have each word piece.
+pub(super) struct PieceCounts {
+    counts: Vec<u64>,
+    texts: u64,
+}
+
+impl PieceCounts {
+    /// No texts, of a vocabulary of so many pieces.
+    pub fn of_vocabulary(pieces: usize) -> Self {
+        Self { counts: vec![0; pieces], texts: 0 }
+    }
+
+    /// Adds those that a segment stores for its `texts`: pieces, each with a number.
+    pub fn add(&mut self, texts: usize, stored: &Section) -> Result<()> {
+        for [piece, count] in stored.all::<[u32; 2]>()? {
+            if let Some(sum) = self.counts.get_mut(*piece as usize) {
+                *sum += u64::from(*count);
+            }
+        }
+        self.texts += texts as u64;
+        Ok(())
+    }
+
+    /// Takes out a text of these pieces, each given once.
+    pub fn strike_out(&mut self, pieces: impl IntoIterator<Item = u32>) {
+        self.texts = self.texts.saturating_sub(1);
+        for piece in pieces {
+            if let Some(sum) = self.counts.get_mut(piece as usize) {
+                *sum = sum.saturating_sub(1);
+            }
+        }
+    }
+
+    /// How rare they are.
+    pub fn rarity(self) -> PieceRarity {
+        let texts = self.texts;
+        let rarity = |count: u64| (((texts + 1) as f64 / (count + 1) as f64).ln() as f32).max(0.0);
+        PieceRarity { rarities: self.counts.into_iter().map(rarity).collect() }
+    }
+}
+
 /// How rare each word piece is among the texts of a lake.
 #[derive(Debug)]
 pub struct PieceRarity {
@@ -218,36 +261,20 @@ pub struct PieceRarity {
 
 impl PieceRarity {
     pub(super) fn new(segments: &[Segment]) -> Result<Self> {
-        let mut counts = vec![0u64; StaticModel::builtin().vocabulary_len()];
-        let mut texts = 0u64;
+        let mut counts = PieceCounts::of_vocabulary(StaticModel::builtin().vocabulary_len());
         for segment in segments {
             let tokens = &segment.tokens;
-            let stored = tokens.counts.slice::<[u32; 2]>(0..tokens.counts.len() / size_of::<[u32; 2]>())?;
-            for [piece, count] in stored {
-                if let Some(sum) = counts.get_mut(*piece as usize) {
-                    *sum += u64::from(*count);
-                }
-            }
-            texts += tokens.tables() as u64;
-            if !segment.has_removed() {
-                continue;
-            }
-            for table in (0..tokens.tables() as u32).filter(|table| !segment.is_live(*table)) {
-                texts -= 1;
-                for piece in distinct(tokens.title(table)?, tokens.body(table)?) {
-                    if let Some(sum) = counts.get_mut(usize::from(piece)) {
-                        *sum = sum.saturating_sub(1);
-                    }
-                }
+            counts.add(tokens.tables(), &tokens.counts)?;
+            for table in segment.struck_out() {
+                counts.strike_out(distinct(tokens.title(table)?, tokens.body(table)?).into_iter().map(u32::from));
             }
         }
-        let rarity = |count: u64| (((texts + 1) as f64 / (count + 1) as f64).ln() as f32).max(0.0);
-        Ok(Self { rarities: counts.into_iter().map(rarity).collect() })
+        Ok(counts.rarity())
     }
 
     /// The rarity of a piece, 0 or more.
-    pub fn of(&self, piece: u16) -> f32 {
-        self.rarities.get(usize::from(piece)).copied().unwrap_or(0.0)
+    pub fn of(&self, piece: u32) -> f32 {
+        self.rarities.get(piece as usize).copied().unwrap_or(0.0)
     }
 }
 

@@ -50,7 +50,7 @@ fn topic(reading: &Reading, from: usize, to: usize) -> Vec<usize> {
         let low = reading.turn.low(at);
         let title = reading.stems[at].is_some_and(|stem| reading.vocabulary.is_in_titles(stem));
         let joined = at > 0 && matches!(reading.turn.low(at - 1), "of" | "in" | "and" | "the");
-        title && !words::is_stop(low) && (at > 0 && left(at - 1) || joined && left(at + 1))
+        title && !reading.spent[at] && !words::is_stop(low) && (at > 0 && left(at - 1) || joined && left(at + 1))
     };
     (from..to).filter(|at| left(*at) || beside(*at)).collect()
 }

@@ -22,7 +22,7 @@ use super::turn::Turn;
 use super::vocabulary::{RoleAt, Stem, ThingAt, Vocabulary};
 use super::{free_text, nation, period, values, wishes, words};
 use crate::lake::facet::Role;
-use crate::request::{Demand, Demanded, Intent};
+use crate::request::{Demand, Demanded, Intent, YearsWanted};
 
 /// A shorter value than this never takes words from another reading.
 const LONG_VALUE_BYTES: usize = 5;
@@ -263,14 +263,29 @@ impl<'r> Reading<'r> {
         let named: Vec<bool> = (0..self.turn.words.len()).map(inside).collect();
         for found in period::find(&self.turn, &self.clauses, &self.marks, &named) {
             let words = (found.from, found.to);
+            // `Retail sales since 2015` asks for those years, and seldom for a series that begins in that one.
+            let years_asked_for =
+                self.first && matches!(found.wanted, YearsWanted::StartsIn(_) | YearsWanted::EndsIn(_));
             if denied(&self.turn, &self.clauses, found.from).is_none() {
-                self.demand(words, period_role(), Demanded::Period(found.wanted), true);
+                self.demand(words, period_role(), Demanded::Period(found.wanted), !years_asked_for);
+            }
+            if years_asked_for {
+                let since = self.is_since(found.from);
+                self.spent[found.from - usize::from(since)..found.to].fill(true);
             }
             // The topic keeps them: `census of 2016`.
             if !self.first {
                 self.take(found.from, found.to);
             }
         }
+    }
+
+    /// Whether `since` or its like stands directly before a year.
+    fn is_since(&self, year: usize) -> bool {
+        const SINCE: [&str; 10] =
+            ["since", "from", "after", "before", "until", "till", "through", "to", "starting", "beginning"];
+        let before = year.checked_sub(1).filter(|at| self.clauses[*at] == self.clauses[year]);
+        before.is_some_and(|at| SINCE.contains(&self.turn.low(at)))
     }
 
     fn frequencies(&mut self) {
@@ -280,12 +295,15 @@ impl<'r> Reading<'r> {
         for found in frequency::find(&self.turn) {
             let (from, to) = (found.from, found.to);
             let refused = denied(&self.turn, &self.clauses, from).is_some();
-            if refused || self.clashes(from, to) || self.is_breakdown(from, to) || self.first && !self.is_of_data(to) {
+            if refused || self.clashes(from, to) || self.is_breakdown(from, to) {
                 continue;
             }
             if let Some(values) = self.vocabulary.of_frequency(found.frequency) {
-                self.demand((from, to), Role::Frequency, Demanded::Values(vec![values.to_vec()]), true);
-                self.take(from, to);
+                let stated = !self.first || self.is_of_data(to);
+                self.demand((from, to), Role::Frequency, Demanded::Values(vec![values.to_vec()]), stated);
+                if stated {
+                    self.take(from, to);
+                }
             }
         }
     }

@@ -319,7 +319,8 @@ fn is_meant(
     let whole = cover >= 1.0;
     if reading.first {
         let named = place && capital || source && (capital || content > 1);
-        return (near.is_some() && named && cover >= PLACE_COVER).then_some(false);
+        let located = place && is_located(reading, candidate);
+        return (located || near.is_some() && named && cover >= PLACE_COVER).then_some(false);
     }
     let aspect = announced_aspect(reading, cues, claims, candidate.from);
     let beaten = aspect.is_some_and(|aspect| near.is_none_or(|(bytes, _)| bytes >= aspect));
@@ -340,6 +341,19 @@ fn is_meant(
         return Some(whole);
     }
     (whole && alone()).then_some(false)
+}
+
+/// Whether a place stands behind `in` or its like: `retail sales in Ontario` is about Ontario however long the topic. A capital is
+/// asked for where the turn has any.
+fn is_located(reading: &Reading, candidate: &Candidate) -> bool {
+    const IN: [&str; 4] = ["in", "for", "within", "across"];
+    let turn = &reading.turn;
+    let clause = reading.clauses[candidate.from];
+    let before = |back: usize| candidate.from.checked_sub(back).filter(|at| reading.clauses[*at] == clause);
+    let behind = |at: Option<usize>| at.is_some_and(|at| IN.contains(&turn.low(at)));
+    let article = before(1).is_some_and(|at| turn.low(at) == "the");
+    let writes_capitals = || turn.words.iter().skip(1).any(|word| word.capital && word.end - word.start > 1);
+    (behind(before(1)) || article && behind(before(2))) && (candidate.capital || !writes_capitals())
 }
 
 /// How far before a word free words are announced, in bytes.

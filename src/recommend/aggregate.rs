@@ -3,7 +3,7 @@
 use super::RankedOperation;
 use super::fit::{is_group, is_measure};
 use super::mentions::{Mention, Phrases};
-use super::operations::{Base, Situation, listed, met, proposal, unmet};
+use super::operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use crate::lake::profile::ColumnProfile;
 use crate::lake::semantic::{LogicalType, SemanticType};
 use crate::request::{Aggregate, DatePart, GroupKey, Measure, MeasureFunction, Operation, OperationKind};
@@ -27,10 +27,7 @@ const MOST_MEASURES: usize = 3;
 /// The aggregate that the request asks of the base table.
 pub fn propose(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let kind = OperationKind::Aggregate;
-    let Some(base) = &situation.base else {
-        let nothing = "no table was found for it".to_string();
-        return proposal(kind, vec![unmet(nothing.clone())], nothing);
-    };
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
     let columns = &base.entry.profile.columns;
     let mentions = phrases.columns(columns);
     let groups = groups(situation, base, &mentions);

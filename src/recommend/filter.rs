@@ -2,7 +2,7 @@
 
 use super::fit::single_places;
 use super::mentions::Phrases;
-use super::operations::{Base, Situation, listed, met, proposal, unmet};
+use super::operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use super::{Precondition, RankedOperation};
 use crate::lake::profile::ColumnProfile;
 use crate::lake::semantic::SemanticType;
@@ -18,10 +18,7 @@ const NOTHING_ELSE: [&str; 7] = ["columns", "fields", "suffice", "only", "just",
 /// The filter that the request asks of the base table.
 pub fn propose(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let kind = OperationKind::Filter;
-    let Some(base) = &situation.base else {
-        let nothing = "no table was found for it".to_string();
-        return proposal(kind, vec![unmet(nothing.clone())], nothing);
-    };
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
     let mut found = conditions(situation, base, phrases);
     let columns = columns(situation, base, &mut found);
     let id = base.entry.id.as_str();

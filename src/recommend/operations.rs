@@ -43,6 +43,8 @@ pub struct Situation<'a> {
     pub text: &'a str,
     /// The working table, or the best candidate where there is none.
     pub base: Option<Base<'a>>,
+    /// The best record of a catalogue, where only such were found: there is nothing to start from.
+    pub record: Option<&'a str>,
     /// The table to join with, best first found.
     pub partner: Option<&'a Candidate>,
     /// The tables to append, best first.
@@ -108,11 +110,17 @@ fn check(met: bool, what: String) -> Precondition {
     Precondition { met, what }
 }
 
+/// The proposal where there is no table to start from.
+pub(super) fn without_table(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
+    match situation.record {
+        Some(id) => proposal(kind, vec![unmet("its data is not in the lake")], format!("needs the rows of `{id}`")),
+        None => proposal(kind, vec![unmet("none was found for it")], "needs a table".into()),
+    }
+}
+
 fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let kind = OperationKind::Join;
-    let Some(base) = &situation.base else {
-        return proposal(kind, vec![unmet("there is no working table")], "choose a table first".into());
-    };
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
     let partner = situation.partner.and_then(|candidate| Some((candidate, candidate.join.as_ref()?)));
     let Some((candidate, answer)) = partner else {
         let nothing = "no table shares a key with it".to_string();
@@ -160,9 +168,7 @@ fn wanted_columns(situation: &Situation<'_>, phrases: &Phrases, adds: &[String],
 
 fn union(situation: &Situation<'_>) -> RankedOperation {
     let kind = OperationKind::Union;
-    let Some(base) = &situation.base else {
-        return proposal(kind, vec![unmet("there is no working table")], "choose a table first".into());
-    };
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
     let answers: Vec<(&Candidate, &UnionAnswer)> =
         situation.supplements.iter().filter_map(|candidate| Some((*candidate, candidate.union.as_ref()?))).collect();
     let Some((candidate, answer)) = answers.first() else {

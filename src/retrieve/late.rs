@@ -13,12 +13,14 @@
 //! without stop words and punctuation. Without θ, every pair of words is a little alike and many of them outweigh one that is
 //! equal; a body at φ = 1 has something near everything. On the first stage's 30 this orders catalogue records at nDCG@10 .47
 //! where one cosine has .40 (ACORDAR), tables at .88 where it has .62 (OTT-QA); θ of .5–.65 and φ of .75–.85 do as well.
-//! Contextual vectors want θ = .4, φ = .9 and no stop words left out.
+//! [`ContextTokens`] takes those of the sentence model that the index was built with, each read in its context: θ = .4, φ = .9, and
+//! w_t = idf_t over all pieces: in their context stop words say something too.
 
 use std::sync::OnceLock;
 
-use crate::embed::{Embedder, StaticModel, TokenId};
+use crate::embed::{Embedder, SentenceModel, StaticModel, TokenId};
 use crate::error::Result;
+use crate::index::token_vectors::{UNIT, quantised};
 use crate::index::tokens::PieceRarity;
 use crate::index::vectors::byte_dot;
 use crate::index::{LakeIndex, TableRef};
@@ -162,8 +164,7 @@ impl TokenVectors for BuiltinTokens<'_> {
         let (mut rows, mut weights) = (TokenRows::default(), Vec::with_capacity(pieces.len()));
         for piece in pieces {
             add_row(piece, &mut rows);
-            let rarity = u16::try_from(piece.0).map_or(0.0, |piece| self.rarity.of(piece));
-            weights.push(rarity * model.learned_weight(piece).sqrt());
+            weights.push(self.rarity.of(piece.0) * model.learned_weight(piece).sqrt());
         }
         Ok((rows, weights))
     }
@@ -177,8 +178,64 @@ impl TokenVectors for BuiltinTokens<'_> {
     }
 }
 
+/// The sentence model that an index was built with, for the rows stored there.
+pub struct ContextTokens<'a> {
+    index: &'a LakeIndex,
+    model: &'a SentenceModel,
+    rarity: &'a PieceRarity,
+}
+
+impl<'a> ContextTokens<'a> {
+    /// Those of `index` and of `embedder`, which built it; none where that is no sentence model, or the index is of a version that
+    /// stored no rows.
+    ///
+    /// # Errors
+    /// [`crate::Error::DamagedIndex`] where an index file is damaged.
+    pub fn of(index: &'a LakeIndex, embedder: &'a dyn Embedder) -> Result<Option<Self>> {
+        let Some(model) = embedder.as_sentence_model() else { return Ok(None) };
+        let stored = index.token_vector_rarity()?.filter(|(_, dims)| *dims == model.dims());
+        Ok(stored.map(|(rarity, _)| Self { index, model, rarity }))
+    }
+}
+
+impl TokenVectors for ContextTokens<'_> {
+    fn dims(&self) -> usize {
+        self.model.dims()
+    }
+
+    fn weights(&self) -> LateWeights {
+        LateWeights { threshold: 0.4, body: 0.9 }
+    }
+
+    fn of_request(&self, text: &str) -> Result<(TokenRows, Vec<f32>)> {
+        let mut vectors = Vec::new();
+        let pieces = self.model.pieces_into(text, MOST_REQUEST_PIECES, &mut vectors);
+        let rows = TokenRows { bytes: quantised(&vectors), scales: vec![UNIT.recip(); pieces.len()] };
+        Ok((rows, pieces.into_iter().map(|piece| self.rarity.of(piece)).collect()))
+    }
+
+    fn of_table(&self, table: TableRef, part: TextPart, rows: &mut TokenRows) -> Result<()> {
+        rows.clear();
+        let (title, body) = self.index.token_rows(table)?;
+        rows.bytes.extend_from_slice(if part == TextPart::Title { title } else { body });
+        rows.scales.resize(rows.bytes.len() / self.dims(), UNIT.recip());
+        Ok(())
+    }
+}
+
+/// The best token vectors that there are for `index`, which `embedder` built.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`] where an index file is damaged.
+pub fn token_vectors<'a>(index: &'a LakeIndex, embedder: &'a dyn Embedder) -> Result<Box<dyn TokenVectors + 'a>> {
+    Ok(match ContextTokens::of(index, embedder)? {
+        Some(vectors) => Box::new(vectors),
+        None => Box::new(BuiltinTokens::of(index)?),
+    })
+}
+
 /// A request made ready once for many texts.
-pub struct LateQuery<'a, V> {
+pub struct LateQuery<'a, V: ?Sized> {
     vectors: &'a V,
     rows: TokenRows,
     weights: Vec<f32>,
@@ -186,7 +243,7 @@ pub struct LateQuery<'a, V> {
     room: TokenRows,
 }
 
-impl<'a, V: TokenVectors> LateQuery<'a, V> {
+impl<'a, V: TokenVectors + ?Sized> LateQuery<'a, V> {
     /// Makes `text` ready.
     ///
     /// # Errors

@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::late::{BuiltinTokens, LateQuery};
+use super::late::{self, LateQuery};
 use crate::embed::{Embedder, normalise};
 use crate::error::Result;
 use crate::index::lexical::{Boosts, LexicalField, WordScore};
@@ -50,6 +50,9 @@ const PROPOSED_BY_WORDS: usize = 1000;
 const PROPOSED_BY_VECTORS: usize = 100;
 /// Words of the request that enter its vector.
 const MOST_WORDS: usize = 64;
+
+/// What the reason for a record of a catalogue ends with.
+pub const NO_DATA: &str = "; a record, its data is not in the lake";
 
 /// How the records that are ranked are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -199,8 +202,8 @@ impl Ranking<'_> {
                 stage.push(Ranked { table: reached.at(place), place, score, parts });
             }
         }
-        let vectors = BuiltinTokens::of(self.index)?;
-        let mut late = LateQuery::new(&vectors, &text)?;
+        let vectors = late::token_vectors(self.index, self.embedder)?;
+        let mut late = LateQuery::new(vectors.as_ref(), &text)?;
         let mut ranked: Vec<Ranked> = Vec::new();
         for mut stage in by_stage {
             if ranked.len() >= self.query.k {
@@ -398,7 +401,7 @@ fn reason(answer: &RecordAnswer) -> String {
         parts.push(format!("words {:.2}, meaning {:.2}", answer.parts.words, answer.parts.meaning));
     }
     if answer.record {
-        parts.push("a record, its data is not in the lake".into());
+        return format!("{}{NO_DATA}", parts.join("; "));
     }
     parts.join("; ")
 }

@@ -6,7 +6,8 @@
 use std::fmt::Write;
 
 use super::document::{Session, Step, Turn};
-use crate::request::{Constraints, Input, Label, Signals};
+use crate::recommend::Recommendation;
+use crate::request::{Constraints, Input, Intent, Label, Signals};
 use crate::text::{counted, shown};
 
 /// Characters shown of a name, of a line of text, and of a line of SQL.
@@ -49,15 +50,34 @@ pub fn markdown(session: &Session) -> String {
 }
 
 /// What was understood of a request, in one line of plain text: operation and intention with their confidence, and the
-/// constraints.
-pub fn understood(signals: &Signals) -> String {
+/// constraints; of one that was answered by records of a catalogue what is wanted of them.
+pub fn understood(signals: &Signals, of_records: bool) -> String {
     let percent = |confidence: f64| format!("{:.0} %", confidence.clamp(0.0, 1.0) * 100.0);
     let mut parts = vec![
         format!("{} ({})", signals.operation.label.name(), percent(signals.operation.confidence)),
         format!("{} ({})", signals.intention.label.name(), percent(signals.intention.confidence)),
     ];
-    parts.extend(constraint_lines(&signals.constraints).into_iter().map(|(text, _)| text));
+    match of_records {
+        true => parts.extend(wanted_of_records(&signals.intent)),
+        false => parts.extend(constraint_lines(&signals.constraints).into_iter().map(|(text, _)| text)),
+    }
     shown(&parts.join(" · "), LINE)
+}
+
+/// What is wanted, as `what: value`; what was only inferred with a question mark.
+fn wanted_of_records(intent: &Intent) -> Vec<String> {
+    let mut parts = Vec::new();
+    let topics: Vec<&str> = intent.topics.iter().map(|said| said.text.as_str()).collect();
+    if !topics.is_empty() {
+        parts.push(format!("topic: {}", topics.join(", ")));
+    }
+    for (demands, not) in [(&intent.demands, ""), (&intent.refused, "no ")] {
+        let doubt = |hard: bool| if hard { "" } else { "?" };
+        parts.extend(
+            demands.iter().map(|demand| format!("{not}{}: {}{}", demand.role, demand.value, doubt(demand.hard))),
+        );
+    }
+    parts
 }
 
 /// Each constraint in force as `what: value`, with the turn that set it where it is known.
@@ -120,7 +140,10 @@ fn turn_part(page: &mut Page, session: &Session, turn: &Turn) {
         page.line(&format!("> {}", escaped(line)));
     }
     page.line("");
-    page.line(&format!("Understood: {}", escaped(&understood(&turn.signals))));
+    page.line(&format!(
+        "Understood: {}",
+        escaped(&understood(&turn.signals, turn.recommendation.as_ref().is_some_and(Recommendation::is_of_records)))
+    ));
     for change in &turn.signals.overrides {
         page.line("");
         page.line(&format!(

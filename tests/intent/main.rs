@@ -214,10 +214,13 @@ fn the_topic_is_read_with_restraint() {
     let vocabulary = catalogue();
     let mut talk = Talk::new(&vocabulary);
     let (reading, _) = talk.say("Hello, I need trade in goods since 1990. For Bretagne");
-    assert_eq!(talk.in_force(), ["period=1990..", "place=Bretagne ?"]);
+    assert_eq!(talk.in_force(), ["period=1990.. ?", "place=Bretagne ?"]);
     let topic = |text: &str| Fact::Words { text: text.into(), kind: WordsKind::Topic };
     let said: Vec<&Fact> = reading.facts.iter().filter(|fact| matches!(fact, Fact::Words { .. })).collect();
-    assert_eq!(said, [&topic("trade goods since 1990"), &topic("bretagne")]);
+    assert_eq!(said, [&topic("trade goods"), &topic("bretagne")]);
+    let mut whole = Talk::new(&vocabulary);
+    whole.say("monthly exports of soft wheat in Bretagne from 2001 to 2005, top 5");
+    assert_eq!(whole.in_force(), ["frequency=Monthly ?", "place=Bretagne ?", "period=2001..2005"]);
     let (reading, _) = talk.say("More exactly, exports of soft wheat.");
     assert_eq!(reading.facts, [Fact::Words { text: "exports soft wheat".into(), kind: WordsKind::Aspect }]);
 }

@@ -72,7 +72,7 @@ class Lake:
         self,
         text: str,
         table: TableLike | None = None,
-        k: int = 10,
+        k: int | None = None,
         session: Session | str | None = None,
         *,
         column: str | None = None,
@@ -80,7 +80,8 @@ class Lake:
         """Ranked tables and ranked operations for a request in plain language.
 
         ``table`` is the table at hand and ``column`` its key. As the next turn of ``session``, which is begun where no
-        session has this name; without one the request stands for itself.
+        session has this name; without one the request stands for itself. Without ``k`` there are as many answers as the request
+        asks for, else ten tables or three records of a catalogue.
         """
         if isinstance(session, str):
             session = self.session(session)

@@ -40,11 +40,12 @@ class Session:
         return self._session.kept
 
     def ask(
-        self, text: str, table: TableLike | None = None, k: int = 10, *, column: str | None = None
+        self, text: str, table: TableLike | None = None, k: int | None = None, *, column: str | None = None
     ) -> Recommendation:
         """The next turn: ranked tables and operations for a request.
 
-        ``table`` becomes the table at hand, ``column`` is its key. A table in memory is kept beside the session.
+        ``table`` becomes the table at hand, ``column`` is its key. A table in memory is kept beside the session. ``k`` as
+        in :meth:`lakeward.Lake.ask`.
         """
         if not isinstance(text, str):
             raise UsageError(f"a text is wanted, not a `{type(text).__name__}`")

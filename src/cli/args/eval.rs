@@ -88,6 +88,10 @@ pub struct EvalCommand {
     /// Keep Lakeward's index in this folder and use what is there; a temporary one by default.
     #[arg(long, value_name = "FOLDER")]
     pub keep_index: Option<PathBuf>,
+    /// Make vectors with the sentence model in this folder (config.json, vocab.txt, model.safetensors), instead of the one in the
+    /// program.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["voice", "learning"])]
+    pub sentence_model: Option<PathBuf>,
     /// Measure instead what the configured language model's order of candidates and its reading of requests are worth.
     #[arg(long, conflicts_with_all = ["system", "variant", "compare", "run_in", "run_out", "report", "per_query"])]
     pub voice: bool,

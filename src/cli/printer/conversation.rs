@@ -78,7 +78,10 @@ pub fn session(session: &Session) {
     for turn in &session.turns {
         out("");
         out(&format!("{}. {}", turn.number, shown(turn.text.trim(), REQUEST)));
-        out(&format!("   {}", understood(&turn.signals)));
+        out(&format!(
+            "   {}",
+            understood(&turn.signals, turn.recommendation.as_ref().is_some_and(Recommendation::is_of_records))
+        ));
         if !turn.tables.is_empty() {
             out(&format!("   {}", shown(&turn.tables.join(", "), 600)));
         }

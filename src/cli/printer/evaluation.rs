@@ -15,6 +15,9 @@ use crate::text::{counted, shown};
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {
+    if let Some(embedder) = &report.embedder {
+        out(&format!("vectors of {embedder}\n"));
+    }
     if let Some(subset) = &report.subset {
         variants::subset(subset);
     }

@@ -3,6 +3,7 @@
 use super::{join_answer, list, out, right_align, search_answer, task_path, union_answer};
 use crate::recommend::{Match, RankedOperation, RankedTable, Recommendation};
 use crate::request::{Label, OperationKind, Signals};
+use crate::retrieve::records::NO_DATA;
 use crate::session::transcript::understood;
 use crate::text::shown;
 
@@ -13,29 +14,15 @@ const LEAST_SCORE: f64 = 0.02;
 
 /// The screen after a turn.
 pub fn screen(answer: &Recommendation) {
-    out(&understood(&answer.signals));
+    out(&understood(&answer.signals, answer.is_of_records()));
     overrides(&answer.signals);
     if !answer.tables.is_empty() {
         out("");
-        let mut table = list();
-        table.set_header(["#", "table", "utility", "rows", "for", "why"]);
         let near = worth_a_line(&answer.tables);
-        for (place, ranked) in answer.tables[..near].iter().enumerate() {
-            table.add_row([
-                (place + 1).to_string(),
-                shown(&ranked.table, 80),
-                format!("{:.2}", ranked.utility.total),
-                if ranked.record { "?".into() } else { ranked.rows.to_string() },
-                if ranked.record { "–" } else { ranked.operation.name() }.to_string(),
-                shown(&ranked.reason, REASON),
-            ]);
+        match answer.tables[..near].iter().all(|ranked| ranked.record) {
+            true => records(&answer.tables[..near]),
+            false => tables(&answer.tables[..near]),
         }
-        // A line each, whatever the width; `why_table` has all of it.
-        table.row_iter_mut().for_each(|row| {
-            row.max_height(1);
-        });
-        right_align(&mut table, &[0, 2, 3]);
-        out(&table.trim_fmt());
         if near < answer.tables.len() {
             let more = answer.tables.len() - near;
             out(&format!("{more} more of less than half the utility (`--json` has them)"));
@@ -52,8 +39,55 @@ pub fn screen(answer: &Recommendation) {
     }
 }
 
-/// How many of the tables come near the best one: those of at least half its utility.
+fn tables(ranked: &[RankedTable]) {
+    let mut table = list();
+    table.set_header(["#", "table", "utility", "rows", "for", "why"]);
+    for (place, ranked) in ranked.iter().enumerate() {
+        table.add_row([
+            (place + 1).to_string(),
+            shown(&ranked.table, 80),
+            format!("{:.2}", ranked.utility.total),
+            if ranked.record { "?".into() } else { ranked.rows.to_string() },
+            if ranked.record { "–" } else { ranked.operation.name() }.to_string(),
+            shown(&ranked.reason, REASON),
+        ]);
+    }
+    // A line each, whatever the width; `why_table` has all of it.
+    table.row_iter_mut().for_each(|row| {
+        row.max_height(1);
+    });
+    right_align(&mut table, &[0, 2, 3]);
+    out(&table.trim_fmt());
+}
+
+/// Records of a catalogue: their ids say nothing to people, and nothing is known of rows.
+fn records(ranked: &[RankedTable]) {
+    let mut table = list();
+    table.set_header(["#", "record", "title", "utility", "why"]);
+    for (place, ranked) in ranked.iter().enumerate() {
+        let why = ranked.reason.strip_suffix(NO_DATA).unwrap_or(&ranked.reason);
+        table.add_row([
+            (place + 1).to_string(),
+            shown(&ranked.table, 80),
+            shown(&ranked.title, 200),
+            format!("{:.2}", ranked.utility.total),
+            shown(why, REASON),
+        ]);
+    }
+    table.row_iter_mut().for_each(|row| {
+        row.max_height(2);
+    });
+    right_align(&mut table, &[0, 3]);
+    out(&table.trim_fmt());
+    out("their data is not in the lake: `lakeward cite ID` says who has it");
+}
+
+/// How many of the tables come near the best one: those of at least half its utility. Of records those that were asked for: there are
+/// few, and each is the answer of its own stage.
 fn worth_a_line(tables: &[RankedTable]) -> usize {
+    if tables.first().is_some_and(|first| first.record) {
+        return tables.len();
+    }
     let best = tables.first().map_or(0.0, |best| best.utility.total);
     tables.iter().take_while(|table| table.utility.total >= best / 2.0).count()
 }

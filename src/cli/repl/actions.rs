@@ -5,6 +5,7 @@ use std::path::Path;
 use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
 use super::{Repl, Status};
 use crate::agent::Request;
+use crate::cite::Gate;
 use crate::cli::ask::ModelCost;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation, recommendation};
@@ -266,6 +267,8 @@ impl Repl<'_> {
         let Some(answer) = self.latest() else {
             return Err(Error::Usage("there is nothing to explain yet; ask for something first".into()));
         };
+        // It may come from a session file, which anyone can have written.
+        let answer = &Gate::new(self.lakeward.index()).admit(answer.clone())?.into_inner();
         let Some(number) = number else {
             if self.arguments.json {
                 printer::json_line(answer)?;

@@ -30,6 +30,7 @@ pub(super) fn schema() -> SchemaRef {
         required("record", DataType::Boolean),
         optional("rows", DataType::UInt64),
         required("columns", DataType::UInt64),
+        required("citation", DataType::Utf8),
         required("reason", DataType::Utf8),
     ])
 }
@@ -49,13 +50,14 @@ struct Row<'a> {
     record: bool,
     rows: Option<u64>,
     columns: usize,
+    citation: &'a str,
     reason: &'a str,
 }
 
-/// The best `k` tables for the request `text`, beside `table` where one is at hand.
-pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: usize) -> Result<RecordBatch> {
+/// The best `k` tables for the request `text`, beside `table` where one is at hand; without `k` as many as the text asks for.
+pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: Option<usize>) -> Result<RecordBatch> {
     let table = table.map(|name| named::table(lakeward, name)).transpose()?.map(|named| named.name().to_string());
-    let request = Request { text: text.to_string(), table, column: None, k };
+    let request = Request { text: text.to_string(), table, column: None, k: k.unwrap_or(0) };
     let (answer, _) = lakeward.ask(&mut lakeward.new_session(), &request)?;
     answered(&answer)
 }
@@ -85,6 +87,7 @@ fn row<'a>(place: usize, table: &'a RankedTable, answer: &'a Recommendation) -> 
         record: table.record,
         rows: (!table.record).then_some(table.rows),
         columns: table.columns,
+        citation: &table.citation,
         reason: &table.reason,
     }
 }

@@ -63,6 +63,12 @@ const TABLE: Parameter = Parameter {
 const COUNT: Parameter =
     Parameter { name: "k", kind: ParameterKind::Count, description: "rows at most, 1 to 10000; 10 where left out" };
 
+const ANSWERS: Parameter = Parameter {
+    name: "k",
+    kind: ParameterKind::Count,
+    description: "rows at most, 1 to 10000; left out, as many as the text asks for, else 10 tables or 3 records",
+};
+
 /// All table functions.
 pub const FORMS: &[Form] = &[
     Form {
@@ -115,7 +121,7 @@ pub const FORMS: &[Form] = &[
                 kind: ParameterKind::TextOrNull,
                 description: "the table at hand: an id of the lake or the path of a file; NULL for none",
             },
-            COUNT,
+            ANSWERS,
         ],
         description: "Tables for a request, most useful first, each with the operation it serves best",
         example: "SELECT rank, id, utility, operation, reason FROM lake_ask('which airports have the longest delays?')",
@@ -225,13 +231,18 @@ impl Given<'_> {
 
     /// The number of rows at `place`.
     pub(super) fn count(&self, place: usize) -> Result<usize> {
-        let Some(value) = self.arguments.get(place).filter(|value| !value.is_null()) else { return Ok(USUAL_ROWS) };
+        Ok(self.count_or_none(place)?.unwrap_or(USUAL_ROWS))
+    }
+
+    pub(super) fn count_or_none(&self, place: usize) -> Result<Option<usize>> {
+        let Some(value) = self.arguments.get(place).filter(|value| !value.is_null()) else { return Ok(None) };
         if !value.data_type().is_integer() {
             return Err(self.wrong(place, &format!("must be a whole number, not {}", value.data_type())));
         }
         let number: Option<usize> = value.to_string().parse().ok();
         number
             .filter(|number| (1..=MOST_ROWS).contains(number))
+            .map(Some)
             .ok_or_else(|| self.wrong(place, &format!("must be 1 to {MOST_ROWS}, not {value}")))
     }
 }

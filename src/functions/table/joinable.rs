@@ -52,6 +52,7 @@ pub(super) fn schema() -> SchemaRef {
         optional("weakness", DataType::Utf8),
         required("adds", list(DataType::Utf8)),
         required("rows", DataType::UInt64),
+        required("citation", DataType::Utf8),
         required("reason", DataType::Utf8),
     ])
 }
@@ -84,6 +85,7 @@ struct Row<'a> {
     weakness: Option<&'static str>,
     adds: &'a [String],
     rows: u64,
+    citation: &'a str,
     reason: &'a str,
 }
 
@@ -162,6 +164,7 @@ fn row(place: usize, answer: &JoinAnswer) -> Row<'_> {
         weakness: answer.weakness.map(|weakness| weakness.reason()),
         adds: &answer.adds,
         rows: answer.rows,
+        citation: &answer.citation,
         reason: &answer.reason,
     }
 }

@@ -74,8 +74,8 @@ pub enum TableCall {
         text: String,
         /// The table at hand: an id of the lake, or a file.
         table: Option<String>,
-        /// Rows at most.
-        k: usize,
+        /// Rows at most; as many as the request asks for where none is said.
+        k: Option<usize>,
     },
     /// `lake_functions()`: all functions of Lakeward.
     Functions,
@@ -95,7 +95,7 @@ impl TableCall {
                 Self::Joinable { table: given.text(0)?, column: given.text_or_none(1)?, k: given.count(2)? }
             }
             form::UNIONABLE => Self::Unionable { table: given.text(0)?, k: given.count(1)? },
-            form::ASK => Self::Ask { text: given.text(0)?, table: given.text_or_none(1)?, k: given.count(2)? },
+            form::ASK => Self::Ask { text: given.text(0)?, table: given.text_or_none(1)?, k: given.count_or_none(2)? },
             form::FUNCTIONS => Self::Functions,
             _ => Self::Tables,
         })
@@ -175,7 +175,10 @@ impl fmt::Display for TableCall {
             Self::Search { text: words, k } => write!(f, "{name}({}, {k})", text(words)),
             Self::Unionable { table, k } => write!(f, "{name}({}, {k})", text(table)),
             Self::Joinable { table, column, k } => write!(f, "{name}({}, {}, {k})", text(table), or_null(column)),
-            Self::Ask { text: words, table, k } => write!(f, "{name}({}, {}, {k})", text(words), or_null(table)),
+            Self::Ask { text: words, table, k } => {
+                let k = k.map_or_else(|| "NULL".to_string(), |k| k.to_string());
+                write!(f, "{name}({}, {}, {k})", text(words), or_null(table))
+            }
         }
     }
 }
@@ -207,7 +210,7 @@ mod tests {
         assert_eq!(call("lake_search", &["x".into(), null.clone()]).unwrap(), "lake_search('x', 10)");
         assert_eq!(call("lake_joinable", &["t".into(), null, 5_u8.into()]).unwrap(), "lake_joinable('t', NULL, 5)");
         let view = ScalarValue::Utf8View(Some("t".into()));
-        assert_eq!(call("lake_ask", &["x".into(), view]).unwrap(), "lake_ask('x', 't', 10)");
+        assert_eq!(call("lake_ask", &["x".into(), view]).unwrap(), "lake_ask('x', 't', NULL)");
         assert_eq!(call("lake_tables", &[]).unwrap(), "lake_tables()");
     }
 

@@ -29,6 +29,7 @@ pub(super) fn schema() -> SchemaRef {
         optional("rows", DataType::UInt64),
         required("sampled", DataType::Boolean),
         required("columns", list(DataType::Utf8)),
+        required("citation", DataType::Utf8),
         required("reason", DataType::Utf8),
     ])
 }
@@ -49,6 +50,7 @@ struct Row<'a> {
     rows: Option<u64>,
     sampled: bool,
     columns: &'a [String],
+    citation: &'a str,
     reason: &'a str,
 }
 
@@ -96,6 +98,7 @@ fn row(place: usize, answer: &SearchAnswer) -> Row<'_> {
         rows: answer.rows,
         sampled: answer.sampled,
         columns: &answer.columns,
+        citation: &answer.citation,
         reason: &answer.reason,
     }
 }

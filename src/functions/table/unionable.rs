@@ -34,6 +34,7 @@ pub(super) fn schema() -> SchemaRef {
         required("near_copy", DataType::Boolean),
         required("rows", DataType::UInt64),
         required("sampled", DataType::Boolean),
+        required("citation", DataType::Utf8),
         required("reason", DataType::Utf8),
     ])
 }
@@ -52,6 +53,7 @@ struct Row<'a> {
     near_copy: bool,
     rows: u64,
     sampled: bool,
+    citation: &'a str,
     reason: &'a str,
 }
 
@@ -102,6 +104,7 @@ fn row(place: usize, answer: &UnionAnswer) -> Row<'_> {
         near_copy: answer.near_copy,
         rows: answer.rows,
         sampled: answer.sampled,
+        citation: &answer.citation,
         reason: &answer.reason,
     }
 }

@@ -73,6 +73,11 @@ impl SegmentWriter {
         Ok(SectionWriter { segment: self })
     }
 
+    /// Goes on with the section that was started last, for a caller that cannot hold its writer.
+    pub fn last_section(&mut self) -> SectionWriter<'_> {
+        SectionWriter { segment: self }
+    }
+
     /// Ends the file, flushes it to the disk and gives it its final name, replacing what was there.
     pub fn finish(mut self) -> Result<SegmentStats> {
         self.pad()?;

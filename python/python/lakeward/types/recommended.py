@@ -41,12 +41,58 @@ class IntentionFit:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """What a record was ranked by: words, cosine of title and request, demands met in part, late interaction with the title."""
+
+    words: float
+    meaning: float
+    wishes: float
+    late: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DemandCheck:
+    """What was demanded (or, ``refused``, not wanted) in a role; ``state`` is met, partly, violated or unsaid."""
+
+    role: str
+    said: str
+    hard: bool
+    state: str
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAnswer:
+    """A record or table of a catalogue that meets what is wanted; ``relaxed`` names the roles that it does not meet."""
+
+    table: str
+    title: str
+    score: float
+    parts: ScoreParts
+    reason: str
+    record: bool = False
+    demands: tuple[DemandCheck, ...] = ()
+    relaxed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEvidence:
+    """The tasks that a table served: how far they fit, and the way from the request to the table."""
+
+    share: float
+    reason: str
+    path: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What each search found out about a table, where it found it."""
 
     search: SearchAnswer | None = None
     join: JoinAnswer | None = None
     union: UnionAnswer | None = None
+    record: RecordAnswer | None = None
+    task: TaskEvidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +188,49 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """Words of a turn."""
+
+    text: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataWanted:
+    """What kind of data is wanted."""
+
+    modality: Said | None = None
+    annotation: Said | None = None
+    entity: Said | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a record must (``hard``) or should meet; ``value`` has the catalogue's ``values`` or a ``period``."""
+
+    role: str
+    value: Mapping[str, Any]
+    hard: bool
+    turn: int
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a conversation wants, element by element: ``schemas/intent.schema.json``."""
+
+    topics: tuple[Said, ...] = ()
+    task: Said | None = None
+    data: DataWanted = DataWanted()
+    demands: tuple[Demand, ...] = ()
+    refused: tuple[Demand, ...] = ()
+    measures: tuple[Said, ...] = ()
+    columns_wanted: tuple[Said, ...] = ()
+    columns_excluded: tuple[Said, ...] = ()
+    answers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Signals:
     """What was understood of a request."""
 
@@ -149,6 +238,7 @@ class Signals:
     intention: Ranked
     constraints: Constraints = Constraints()
     overrides: tuple[Override, ...] = ()
+    intent: Intent = Intent()
 
 
 @dataclass(frozen=True, slots=True)
