@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod grounding;
+mod hear;
 mod memory;
 pub mod model;
 pub mod operations;

@@ -2,28 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::grounding::LakeGrounding;
+use super::hear::{Turn, without_clarify};
 use super::model;
 use super::scored::{Scored, best_for, best_table, lists, ranked_table, supplements};
 use super::search::Found;
-use super::signals::{self, context::Context};
-use super::task::TaskFound;
 use super::trace::{ModelUse, Provenance, RankedList};
-use super::wanted::{self, RecordsFound, Wanted};
+use super::wanted;
 use super::{Agent, Request};
 use crate::agentic::RunCache;
 use crate::agentic::card::{self, Card};
 use crate::agentic::listwise::{Asked, Order};
 use crate::cite::{Checked, Gate};
-use crate::error::{Error, Result};
-use crate::index::TableRef;
-use crate::intent::Conflict;
+use crate::error::Result;
 use crate::llm::{LanguageModel, Limits, Unanswered};
 use crate::recommend::operations::{self, Base, Situation};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
-use crate::recommend::{Choice, Recommendation, Utility, fit, question};
-use crate::request::{Constraints, Input, Label, OperationKind, Ranked, Signals};
+use crate::recommend::{Recommendation, Utility, fit, question};
+use crate::request::{Constraints, Input, Label, OperationKind};
 use crate::retrieve::candidates::candidates;
 use crate::retrieve::likeness::name_likeness;
 use crate::retrieve::{CandidateRequest, QueryTable, Relevance};
@@ -36,8 +32,6 @@ const DEPTH: usize = 100;
 const WORTH_PAIRING: f64 = 0.25;
 /// Tables that a partner is looked for among, before all others.
 const PAIRED: usize = 20;
-/// Tables of the turn before whose headers a request may name.
-const SHOWN: usize = 5;
 /// Operations whose SQL is shown at once.
 const WITH_SQL: usize = 2;
 
@@ -125,92 +119,6 @@ impl Agent<'_> {
         turn.proposed.sort_unstable();
         turn.proposed.dedup();
         Ok(())
-    }
-
-    /// What a request says in its session; a table that it names becomes the working table.
-    fn hear<'r>(
-        &self,
-        session: &mut Session,
-        request: &'r Request,
-        model: Option<&LanguageModel<'_>>,
-    ) -> Result<Turn<'r>> {
-        if let Some(name) = &request.table {
-            session.use_table(self.input(name)?);
-        }
-        let working = session.working();
-        if request.text.trim().is_empty() && working.is_none() {
-            return Err(Error::Usage("ask something, or name a table".into()));
-        }
-        let query = working.as_ref().map(|input| self.open_input(session, input)).transpose()?;
-        let column = match (&request.column, &query) {
-            (Some(name), Some(query)) => Some(query.column(name)?),
-            (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
-            (None, _) => None,
-        };
-        let answered = answered(session, &request.text);
-        let mut signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
-        if let (Some(model), None, false) = (model, &answered, request.text.trim().is_empty()) {
-            let earlier = self.window(session);
-            if let Some((operation, intention)) = model::signals(model, &request.text, &earlier) {
-                signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.reading);
-                signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.reading);
-            }
-        }
-        let Wanted { intent, conflict } = self.wanted(session, &request.text, answered.as_ref(), model)?;
-        signals.intent = intent;
-        let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
-        let texts = vec![(text.clone(), 1.0)];
-        let proposed = Vec::new();
-        let served = TaskFound::default();
-        let records = None;
-        Ok(Turn {
-            request,
-            text,
-            texts,
-            proposed,
-            served,
-            records,
-            conflict,
-            signals,
-            working,
-            query,
-            column,
-            answered,
-        })
-    }
-
-    /// The signals of a request in its session.
-    fn read(&self, session: &Session, text: &str, answered: Option<&Choice>, query: Option<&QueryTable>) -> Signals {
-        if let (Some(choice), Some(latest)) = (answered, session.turns.last()) {
-            let before = &latest.signals;
-            let operation = match choice.operation {
-                Some(kind) => before.operation.certain(kind),
-                None => without_clarify(&before.operation),
-            };
-            return Signals { operation, overrides: Vec::new(), ..before.clone() };
-        }
-        let context = Context {
-            texts: self.window(session),
-            last_turn: session.turns.last().map_or(0, |turn| turn.number),
-            constraints: session.constraints.clone(),
-        };
-        signals::read(text, &context, &LakeGrounding::new(self.index, self.headers_in_view(session, query)))
-    }
-
-    /// The texts of the turns that a request is read with, oldest first.
-    pub(super) fn window<'s>(&self, session: &'s Session) -> Vec<&'s str> {
-        let latest = &session.turns[session.turns.len().saturating_sub(self.config.conversation.window)..];
-        latest.iter().map(|turn| turn.text.as_str()).collect()
-    }
-
-    /// The headers of the working table and of the tables shown last.
-    fn headers_in_view(&self, session: &Session, query: Option<&QueryTable>) -> Vec<String> {
-        let own = query.into_iter().flat_map(|query| query.entry.profile.columns.clone());
-        let shown = session.turns.last().into_iter().flat_map(|turn| turn.tables.iter().take(SHOWN));
-        let theirs = shown
-            .filter_map(|id| self.index.entry(self.index.get(id).ok()??).ok())
-            .flat_map(|entry| entry.profile.columns.clone());
-        own.chain(theirs).map(|column| column.name).collect()
     }
 
     fn recommend(
@@ -384,12 +292,11 @@ impl Agent<'_> {
                     && kept.as_ref().is_none_or(|kept| kept.contains(id))
             })
             .filter_map(|mut candidate| {
-                let record = turn.records.as_ref().filter(|_| candidate.entry.record);
-                let found = record.and_then(|records| records.get(candidate.entry.id.as_str()));
-                if record.is_some() && found.is_none() {
+                let found = match turn.records.as_ref().filter(|_| candidate.entry.record) {
                     // The search for records looked at all of them.
-                    return None;
-                }
+                    Some(records) => Some(records.get(candidate.entry.id.as_str())?),
+                    None => None,
+                };
                 let fit = match found {
                     Some((_, relevance, answer)) => {
                         candidate.relevance = Relevance { to_join: 0.0, otherwise: relevance, by_words: relevance };
@@ -433,37 +340,6 @@ impl Agent<'_> {
     }
 }
 
-/// What a turn is answered from.
-struct Turn<'a> {
-    request: &'a Request,
-    /// The words to search by.
-    text: String,
-    /// They, and what else is searched for, each with how much it counts.
-    texts: Vec<(String, f64)>,
-    /// Tables that the plan–retrieve–evaluate loop found.
-    proposed: Vec<TableRef>,
-    /// Tables that served tasks like the request.
-    served: TaskFound,
-    /// Records that meet what is wanted.
-    records: Option<RecordsFound>,
-    /// A question about what is wanted.
-    conflict: Option<Conflict>,
-    signals: Signals,
-    working: Option<Input>,
-    query: Option<QueryTable>,
-    column: Option<usize>,
-    /// The choice that the request makes among those of the question before.
-    answered: Option<Choice>,
-}
-
-impl Turn<'_> {
-    /// What the intention asks of tables, as the request and the table at hand change it.
-    fn spec(&self) -> TaskSpec {
-        let Signals { operation, intention, constraints, .. } = &self.signals;
-        TaskSpec::of(intention.label).adjusted(operation, constraints, self.query.is_some())
-    }
-}
-
 /// How many tables a turn shows: as many as the caller or the conversation asks for, else few records or some tables.
 fn shown(turn: &Turn<'_>, scored: &[Scored]) -> usize {
     const RECORDS: usize = 3;
@@ -480,42 +356,6 @@ fn shown(turn: &Turn<'_>, scored: &[Scored]) -> usize {
         }
         (k, _) => k,
     }
-}
-
-/// The choice that `text` makes, where the latest turn asked a question first of all.
-fn answered(session: &Session, text: &str) -> Option<Choice> {
-    let latest = session.turns.last()?.recommendation.as_ref()?;
-    let question = latest.operations.first()?.question.as_ref()?;
-    question::understood(question, text).cloned()
-}
-
-/// Probabilities of the operations where asking is not one of them: once the question is answered, and for what a table
-/// serves. Where hardly anything is left of the others, looking at one table is likeliest.
-fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<OperationKind> {
-    const LEAST: f64 = 0.02;
-    let weight = |kind: OperationKind, p: f64| match kind {
-        OperationKind::Clarify => 0.0,
-        OperationKind::Filter => p + 2.0 * LEAST,
-        _ => p + LEAST,
-    };
-    let sum: f64 = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum();
-    let mut all: Vec<(OperationKind, f64)> =
-        asked.all.iter().map(|(kind, p)| (*kind, weight(*kind, *p) / sum)).collect();
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ranked { label: all[0].0, confidence: all[0].1, all }
-}
-
-/// What is searched for: the request's words that say what it is about; in a conversation the topic and the constraints in
-/// force with them.
-fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constraints: &Constraints) -> String {
-    let Some(latest) = session.turns.last() else { return signals::content_words(text) };
-    let words = signals::content_words(if answered.is_some() { &latest.text } else { text });
-    let mut parts: Vec<&str> = Vec::new();
-    parts.extend(constraints.topic.as_deref());
-    parts.extend(constraints.geography.as_deref());
-    parts.extend(constraints.required_columns.iter().map(String::as_str));
-    parts.push(&words);
-    parts.join(" ")
 }
 
 /// The tables that the working table was made of: they are in it.

@@ -121,16 +121,25 @@ impl SentenceModel {
     /// Appends the vector of every piece of `text`, each of length 1 and [`Embedder::dims`] values, without those of the marks
     /// around it; of the first `most` pieces. Their numbers in the vocabulary.
     pub fn pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
+        self.rows_into(text, most, 1, out)
+    }
+
+    /// The same with the marks, the first and the last row: what the model takes from the text as a whole.
+    pub fn marked_pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
+        self.rows_into(text, most, 0, out)
+    }
+
+    fn rows_into(&self, text: &str, most: usize, left_out: usize, out: &mut Vec<f32>) -> Vec<u32> {
         let (pieces, _) = self.pieces([text], most.saturating_add(2));
         let rows = self.encoder.encode(&pieces);
         let dims = self.dims();
-        let inner = 1..pieces.len() - 1;
+        let kept = left_out..pieces.len() - left_out;
         let before = out.len();
-        out.extend_from_slice(&rows[inner.start * dims..inner.end * dims]);
+        out.extend_from_slice(&rows[kept.start * dims..kept.end * dims]);
         for row in out[before..].chunks_exact_mut(dims) {
             normalise(row);
         }
-        pieces[inner].to_vec()
+        pieces[kept].to_vec()
     }
 }
 

@@ -14,7 +14,8 @@
 //! equal; a body at φ = 1 has something near everything. On the first stage's 30 this orders catalogue records at nDCG@10 .47
 //! where one cosine has .40 (ACORDAR), tables at .88 where it has .62 (OTT-QA); θ of .5–.65 and φ of .75–.85 do as well.
 //! [`ContextTokens`] takes those of the sentence model that the index was built with, each read in its context: θ = .4, φ = .9, and
-//! w_t = idf_t over all pieces: in their context stop words say something too.
+//! w_t = idf_t over all pieces (in their context stop words say something too) and the marks around the request, which weigh as a piece
+//! does on average.
 
 use std::sync::OnceLock;
 
@@ -209,9 +210,15 @@ impl TokenVectors for ContextTokens<'_> {
 
     fn of_request(&self, text: &str) -> Result<(TokenRows, Vec<f32>)> {
         let mut vectors = Vec::new();
-        let pieces = self.model.pieces_into(text, MOST_REQUEST_PIECES, &mut vectors);
+        let pieces = self.model.marked_pieces_into(text, MOST_REQUEST_PIECES, &mut vectors);
         let rows = TokenRows { bytes: quantised(&vectors), scales: vec![UNIT.recip(); pieces.len()] };
-        Ok((rows, pieces.into_iter().map(|piece| self.rarity.of(piece)).collect()))
+        let mut weights: Vec<f32> = pieces.into_iter().map(|piece| self.rarity.of(piece)).collect();
+        if let [first, said @ .., last] = weights.as_mut_slice() {
+            // The marks weigh as a piece does on average.
+            let mean = said.iter().sum::<f32>() / said.len().max(1) as f32;
+            (*first, *last) = (mean, mean);
+        }
+        Ok((rows, weights))
     }
 
     fn of_table(&self, table: TableRef, part: TextPart, rows: &mut TokenRows) -> Result<()> {
