@@ -190,7 +190,9 @@ pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<Str
         let head = ["#", A::WHAT, "score"].map(str::to_string).into_iter();
         table.set_header(head.chain(rows).chain(["why".to_string()]));
         for (place, answer) in answers.iter().enumerate() {
-            let first = [(place + 1).to_string(), shown(answer.table(), 80), format!("{:.3}", answer.score())];
+            let title = answer.title().map(|title| format!("  {}", shown(title, 120))).unwrap_or_default();
+            let name = format!("{}{title}", shown(answer.table(), 80));
+            let first = [(place + 1).to_string(), name, format!("{:.3}", answer.score())];
             let rows = A::HAS_ROWS.then(|| rows_text(answer.rows()));
             table.add_row(first.into_iter().chain(rows).chain([shown(answer.reason(), 400)]));
         }

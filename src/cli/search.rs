@@ -140,6 +140,10 @@ pub trait Listed {
     const HAS_ROWS: bool = true;
     /// The table's id.
     fn table(&self) -> &str;
+    /// Its title, where the id says nothing to people.
+    fn title(&self) -> Option<&str> {
+        None
+    }
     /// Its score; greater is better.
     fn score(&self) -> f64;
     /// Its rows, where they are known.
@@ -149,12 +153,13 @@ pub trait Listed {
 }
 
 macro_rules! listed {
-    ($answer:ty, $next:literal) => {
+    ($answer:ty, $next:literal $(, $title:item)?) => {
         impl Listed for $answer {
             const NEXT: &'static str = $next;
             fn table(&self) -> &str {
                 &self.table
             }
+            $($title)?
             fn score(&self) -> f64 {
                 self.score
             }
@@ -170,7 +175,10 @@ macro_rules! listed {
 
 listed!(
     SearchAnswer,
-    "look into one with `lakeward profile TABLE`, or find partners with `join TABLE` and `union TABLE`"
+    "look into one with `lakeward profile TABLE`, or find partners with `join TABLE` and `union TABLE`",
+    fn title(&self) -> Option<&str> {
+        self.record.then_some(self.title.as_str())
+    }
 );
 listed!(JoinAnswer, "`--explain` shows matching values and what each join adds");
 listed!(UnionAnswer, "`--explain` shows which columns align");

@@ -145,7 +145,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
     }
     plan.look_into(touched);
     for record in records {
-        let metadata_hash = hash_of(record.metadata_json());
+        let metadata_hash = record.metadata_hash().max(1);
         let read = Read {
             file: &record.file,
             id: record.id.clone(),

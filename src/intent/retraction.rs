@@ -25,6 +25,9 @@ pub(super) fn retractions(turn: &Turn) -> Vec<usize> {
     RETRACTED.find(turn, 0, turn.words.len()).iter().map(|hit| hit.from).collect()
 }
 
+/// Stands for what later turns say the topic is to be more exactly.
+pub(super) const FOCUS: &str = "focus";
+
 const FORGETTING: [&str; 8] = ["forget", "ignore", "disregard", "drop", "scratch", "strike", "remove", "nevermind"];
 
 /// What may stand between `forget` and what is meant.
@@ -54,7 +57,7 @@ const BETWEEN: [&str; 19] = [
 const MOST_BETWEEN: usize = 8;
 
 /// What people call the field of a role.
-const FIELDS: [(&str, &[&str]); 7] = [
+const FIELDS: [(&str, &[&str]); 8] = [
     (
         "place",
         &[
@@ -75,6 +78,7 @@ const FIELDS: [(&str, &[&str]); 7] = [
     ("source", &["survey", "source", "publisher", "provider", "organisation", "organization", "agency"]),
     ("frequency", &["frequency", "interval", "periodicity", "rhythm", "cadence"]),
     ("status", &["status"]),
+    (FOCUS, &["focus", "aspect", "aspects"]),
     ("period", &["period", "year", "years", "date", "dates", "time", "span", "range", "coverage"]),
     (
         "dimension",

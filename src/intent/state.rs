@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::conflict::Conflict;
 use super::reading::{Fact, TurnReading};
+use super::retraction::FOCUS;
 use crate::lake::facet::Role;
 use crate::request::{Demand, Demanded, Intent, Said, YearsWanted};
 
@@ -154,6 +155,10 @@ impl State<'_> {
         self.changes.removed.append(&mut forgotten);
         self.changes.conflicts.retain(|conflict| conflict.now.role != *role);
         self.intent.refused.retain(|refused| refused.role != *role);
+        if role.name() == FOCUS {
+            let first = self.intent.topics.iter().map(|said| said.turn).min();
+            self.intent.topics.retain(|said| Some(said.turn) == first);
+        }
         if *role == Role::Dimension {
             self.intent.columns_wanted.clear();
             self.intent.columns_excluded.clear();

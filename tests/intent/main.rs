@@ -226,6 +226,18 @@ fn the_topic_is_read_with_restraint() {
 }
 
 #[test]
+fn a_focus_is_forgotten_and_the_topic_stays() {
+    let vocabulary = catalogue();
+    let mut talk = Talk::new(&vocabulary);
+    talk.say("I need trade in goods");
+    talk.say("More exactly, exports of soft wheat.");
+    let topics = |talk: &Talk| talk.intent.topics.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+    assert_eq!(topics(&talk), ["trade goods", "exports soft wheat"]);
+    talk.say("Forget the focus.");
+    assert_eq!(topics(&talk), ["trade goods"]);
+}
+
+#[test]
 fn one_question_settles_a_conflict() {
     let vocabulary = catalogue();
     let mut talk = Talk::on_wheat(&vocabulary);

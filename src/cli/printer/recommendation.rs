@@ -135,14 +135,17 @@ fn overrides(signals: &Signals) {
 /// Every term that made a table stand where it stands.
 pub fn why_table(number: usize, ranked: &RankedTable) {
     let utility = &ranked.utility;
-    out(&format!("{number}. {}  ({} rows, {} columns)", shown(&ranked.table, 200), ranked.rows, ranked.columns));
+    let (size, serves) = match ranked.record {
+        true => ("a record: its data is not in the lake".to_string(), String::new()),
+        false => (
+            format!("{} rows, {} columns", ranked.rows, ranked.columns),
+            format!(", as a table to {}", ranked.operation.name().to_lowercase()),
+        ),
+    };
+    out(&format!("{number}. {}  ({size})", shown(&ranked.table, 200)));
     out(&format!(
-        "   utility {:.3}, as a table to {}: relevance {:.3}, intention {:.3}, operation {:.3}",
-        utility.total,
-        ranked.operation.name().to_lowercase(),
-        utility.relevance,
-        utility.intention,
-        utility.operation
+        "   utility {:.3}{serves}: relevance {:.3}, intention {:.3}, operation {:.3}",
+        utility.total, utility.relevance, utility.intention, utility.operation
     ));
     let fit = &ranked.fit;
     out(&format!("   meets the task specification: {:.2} graded, {:.2} as 0 or 1", fit.graded, fit.paper));

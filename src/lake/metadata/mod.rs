@@ -20,6 +20,7 @@ mod frictionless;
 mod index;
 mod records;
 mod schema_org;
+mod spool;
 mod value;
 
 #[cfg(test)]

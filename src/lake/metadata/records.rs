@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::dump::{self, Dumped};
 use super::facets::{Fields, is_address};
+use super::spool::{Spool, Spooled};
 use super::{Standard, TableMetadata, clean, value};
 use crate::error::{Error, Result};
 use crate::lake::reader;
@@ -73,6 +74,7 @@ enum Meaning {
 /// The records of one file.
 #[derive(Debug, Default)]
 pub struct Records {
+    spool: Arc<Spool>,
     described: BTreeMap<String, Described>,
     /// Lines that hold no record.
     pub left_out: u64,
@@ -84,24 +86,24 @@ pub struct Records {
 struct Described {
     /// The file it is from.
     name: Arc<str>,
-    metadata: Packed,
+    metadata: Spooled,
     /// Names of the files that hold its data, where the record says them.
     files: Vec<String>,
     line_bytes: u64,
     content: ContentHash,
 }
 
-/// Metadata as JSON: of a million records a third of the memory.
-#[derive(Debug)]
-struct Packed(Box<[u8]>);
+/// Why a line is not used.
+enum Unused {
+    /// It holds no record.
+    Line(String),
+    /// The disk refuses.
+    Disk(Error),
+}
 
-impl Packed {
-    fn of(metadata: &TableMetadata) -> std::result::Result<Self, String> {
-        serde_json::to_vec(metadata).map(|json| Self(json.into())).map_err(|error| error.to_string())
-    }
-
-    fn unpacked(&self) -> Result<TableMetadata> {
-        serde_json::from_slice(&self.0).map_err(|error| Error::Internal(error.to_string()))
+impl Unused {
+    fn line(reason: &str) -> Self {
+        Self::Line(reason.to_string())
     }
 }
 
@@ -112,7 +114,7 @@ pub struct CatalogueRecord {
     pub id: TableId,
     /// A place of no file: the name of the record file and the id with `//` between, which no path in a lake has.
     pub file: LakeFile,
-    metadata: Packed,
+    metadata: Spooled,
     /// Hash of its line.
     pub content: ContentHash,
 }
@@ -127,7 +129,7 @@ impl Records {
         let mut records = Records::default();
         let name: Arc<str> = name.into();
         if dump::is_document(path) {
-            records.take_datasets(dump::read(path, &name)?, &name);
+            records.take_datasets(dump::read(path, &name)?, &name)?;
             return Ok(records);
         }
         let input = reader::open_unpacked(path)?;
@@ -152,8 +154,11 @@ impl Records {
             }
             if length > LONGEST_LINE_BYTES as u64 {
                 records.leave_out(number, &format!("longer than {} KB", LONGEST_LINE_BYTES >> 10));
-            } else if let Err(reason) = records.take_line(&line, number == 1, &name) {
-                records.leave_out(number, &reason);
+            } else if let Err(unused) = records.take_line(&line, number == 1, &name) {
+                match unused {
+                    Unused::Line(reason) => records.leave_out(number, &reason),
+                    Unused::Disk(error) => return Err(error),
+                }
             }
         }
         if bytes >= MOST_BYTES {
@@ -182,52 +187,56 @@ impl Records {
         }
     }
 
-    fn take_line(&mut self, line: &[u8], is_first: bool, name: &Arc<str>) -> std::result::Result<(), String> {
+    fn take_line(&mut self, line: &[u8], is_first: bool, name: &Arc<str>) -> std::result::Result<(), Unused> {
         let line = line.trim_ascii_end();
         let line = if is_first { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let record: Value = serde_json::from_slice(line).map_err(|error| format!("not valid JSON: {error}"))?;
-        let Value::Object(fields) = &record else { return Err("not an object".into()) };
+        let record: Value =
+            serde_json::from_slice(line).map_err(|error| Unused::Line(format!("not valid JSON: {error}")))?;
+        let Value::Object(fields) = &record else { return Err(Unused::line("not an object")) };
         let id = match fields.get("id") {
             Some(Value::String(id)) => id.trim().to_string(),
             Some(Value::Number(number)) => number.to_string(),
-            _ => return Err("it has no `id`".into()),
+            _ => return Err(Unused::line("it has no `id`")),
         };
         if id.is_empty() || id.len() > LONGEST_ID_BYTES {
-            return Err(format!("its `id` is empty or longer than {LONGEST_ID_BYTES} bytes"));
+            return Err(Unused::Line(format!("its `id` is empty or longer than {LONGEST_ID_BYTES} bytes")));
         }
         if id != clean::line(&id) {
-            return Err("its `id` holds characters that do not show".into());
+            return Err(Unused::line("its `id` holds characters that do not show"));
         }
         if self.described.contains_key(&id) {
-            return Err(format!("`{id}` has a record already"));
+            return Err(Unused::Line(format!("`{id}` has a record already")));
         }
         let content = ContentHash::of_bytes(line);
-        let metadata = Packed::of(&TableMetadata { file: Some(name.to_string()), ..metadata(&record) })?;
+        let metadata = TableMetadata { file: Some(name.to_string()), ..metadata(&record) };
+        let metadata = Spool::put(&self.spool, &metadata).map_err(Unused::Disk)?;
         let name = Arc::clone(name);
         self.described
             .insert(id, Described { name, metadata, files: Vec::new(), line_bytes: line.len() as u64, content });
         Ok(())
     }
 
-    fn take_datasets(&mut self, datasets: Vec<Dumped>, name: &Arc<str>) {
+    fn take_datasets(&mut self, datasets: Vec<Dumped>, name: &Arc<str>) -> Result<()> {
         for (number, Dumped { id, metadata, files }) in datasets.into_iter().enumerate() {
             if self.described.len() >= MOST_RECORDS {
                 self.left_out += 1;
                 self.problems.push(format!("more than {MOST_RECORDS} records; the rest of `{name}` is left out"));
-                return;
+                return Ok(());
             }
-            // A document's own bytes are not kept apart by dataset: what was read of one stands for them.
-            let Ok(metadata) = Packed::of(&metadata) else { continue };
             if self.described.contains_key(&id) {
                 self.leave_out(number as u64 + 1, &format!("`{id}` has a record already"));
                 continue;
             }
-            let (content, line_bytes) = (ContentHash::of_bytes(&metadata.0), metadata.0.len() as u64);
+            // A document's own bytes are not kept apart by dataset: what was read of one stands for them.
+            let json = serde_json::to_vec(&metadata).map_err(|error| Error::Internal(error.to_string()))?;
+            let (content, line_bytes) = (ContentHash::of_bytes(&json), json.len() as u64);
+            let metadata = Spool::put(&self.spool, &metadata)?;
             self.described.insert(id, Described { name: Arc::clone(name), metadata, files, line_bytes, content });
         }
+        Ok(())
     }
 
     /// Adds the records of another file; of two with one id the first stays.
@@ -269,14 +278,14 @@ impl Records {
         let known: HashSet<&str> = ids.iter().map(TableId::as_str).collect();
         for id in ids {
             if let Some(record) = described.remove(id.as_str()) {
-                of_tables.insert(id.clone(), record.metadata.unpacked()?);
+                of_tables.insert(id.clone(), record.metadata.metadata()?);
             }
         }
         let mut rest = Vec::new();
         for (id, record) in described {
             match stems.get(id.as_str()).copied().flatten() {
                 Some(table) if !of_tables.contains_key(table) => {
-                    of_tables.insert(table.clone(), record.metadata.unpacked()?);
+                    of_tables.insert(table.clone(), record.metadata.metadata()?);
                 }
                 _ if known.contains(id.as_str()) => {}
                 _ => rest.push(CatalogueRecord::new(id, record)),
@@ -290,14 +299,14 @@ impl CatalogueRecord {
     /// What it says.
     ///
     /// # Errors
-    /// [`Error::Internal`], for which no record gives cause.
+    /// [`Error::Io`] where the folder for temporary files fails.
     pub fn metadata(&self) -> Result<TableMetadata> {
-        self.metadata.unpacked()
+        self.metadata.metadata()
     }
 
-    /// What it says as JSON.
-    pub fn metadata_json(&self) -> &[u8] {
-        &self.metadata.0
+    /// Hash of what it says, as JSON.
+    pub fn metadata_hash(&self) -> u64 {
+        self.metadata.hash
     }
 
     fn new(id: String, record: Described) -> Self {
