@@ -39,8 +39,8 @@ impl Agent<'_> {
     /// Answers a request and adds the turn to the session, which is not written.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a request without words and table; [`Error::UnknownTable`], [`Error::UnknownColumn`]; whatever
-    /// reading the working table and the index reports.
+    /// [`crate::Error::Usage`] for a request without words and table; [`crate::Error::UnknownTable`] and
+    /// [`crate::Error::UnknownColumn`]; whatever reading the working table and the index reports.
     pub fn turn(&self, session: &mut Session, request: &Request) -> Result<Checked<Recommendation>> {
         self.traced_turn(session, request).map(|(recommendation, _)| recommendation)
     }

@@ -93,7 +93,7 @@ pub enum Command {
     /// Train a model of the program anew.
     Train(TrainCommand),
     /// Measure on a benchmark: how good the rankings are, beside plain baselines, and what they cost.
-    Eval(EvalCommand),
+    Eval(Box<EvalCommand>),
     /// Simulate users who look for records of the catalogue: write their dialogues, or let them talk with the agent.
     Simulate(SimulateCommand),
     /// Learn the weights of the rankings from judged benchmarks, and say what they are worth on queries held out.
