@@ -1,10 +1,13 @@
 //! A sentence model in a folder: its vectors against those of a reference, and folders that hold no model.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-use lakeward::embed::{Embedder, SentenceModel};
+use lakeward::embed::{Embedder, SentenceModel, StaticModel};
+use lakeward::index::LakeIndex;
+use lakeward::index::build::{BuildOptions, Silent, build};
+use lakeward::retrieve::late::{LateQuery, token_vectors};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
@@ -180,4 +183,94 @@ fn the_real_model_gives_the_vectors_of_its_authors() {
         cosine("bus ridership in Dublin", "public transport passengers")
             > cosine("bus ridership in Dublin", "wheat prices")
     );
+}
+
+/// The rows of every table, by id: of the title and of what stands below it.
+fn rows_by_id(index: &LakeIndex) -> BTreeMap<String, (Vec<i8>, Vec<i8>)> {
+    let rows = |table| {
+        let (title, body) = index.token_rows(table).expect("rows");
+        (index.id(table).expect("an id").to_string(), (title.to_vec(), body.to_vec()))
+    };
+    index.tables().map(rows).collect()
+}
+
+fn indexed(lake: &Path, index: &Path, model: &SentenceModel) -> LakeIndex {
+    build(lake, index, model, &BuildOptions::default(), &Silent).expect("an index");
+    LakeIndex::open(index, model.id()).expect("an index")
+}
+
+#[test]
+fn rows_of_pieces_stay_what_they_are_through_updates() {
+    let folder = tempfile::tempdir().expect("as the test made it");
+    write_model(folder.path());
+    let model = SentenceModel::open(folder.path()).expect("as the test made it");
+    let place = tempfile::tempdir().expect("a folder");
+    let (lake, kept) = (place.path().join("lake"), place.path().join("index"));
+    fs::create_dir(&lake).expect("a folder");
+    let write = |name: &str| fs::write(lake.join(name), "bus,train\ndublin,buses\nof,bus\n").expect("a file");
+    write("train_of_dublin.csv");
+    let first = rows_by_id(&indexed(&lake, &kept, &model));
+    let (title, body) = &first["train_of_dublin"];
+    assert_eq!(title.len(), 3 * HIDDEN, "a row a piece of the title");
+    assert!(body.len() > 4 * HIDDEN, "names of columns and cells below it");
+    // So many small segments that they are merged, with tables struck out and files gone.
+    for round in 0..12 {
+        write(&format!("bus_{round}.csv"));
+        if round % 3 == 2 {
+            fs::remove_file(lake.join(format!("bus_{}.csv", round - 1))).expect("a file");
+        }
+        indexed(&lake, &kept, &model);
+    }
+    let updated = LakeIndex::open(&kept, model.id()).expect("an index");
+    let fresh = indexed(&lake, &place.path().join("fresh"), &model);
+    assert_eq!(rows_by_id(&updated), rows_by_id(&fresh));
+    assert_eq!(rows_by_id(&updated)["train_of_dublin"], first["train_of_dublin"]);
+    let (one, dims) = updated.token_vector_rarity().expect("counts").expect("vectors");
+    let (other, _) = fresh.token_vector_rarity().expect("counts").expect("vectors");
+    assert_eq!(dims, HIDDEN);
+    for piece in 0..WORDS.len() as u32 {
+        assert_eq!(one.of(piece), other.of(piece), "{piece}");
+    }
+    let vectors = token_vectors(&updated, &model).expect("vectors");
+    assert_eq!(vectors.dims(), HIDDEN, "those of the sentence model");
+    let mut query = LateQuery::new(vectors.as_ref(), "train of dublin").expect("a request");
+    for table in updated.tables() {
+        let score = query.score(table).expect("a score");
+        assert!((0.0..=1.0).contains(&score), "{score}");
+    }
+    // An index of another model has none, and late interaction goes on with the model in the program.
+    build(&lake, &place.path().join("static"), StaticModel::builtin(), &BuildOptions::default(), &Silent)
+        .expect("built");
+    let other = LakeIndex::open(&place.path().join("static"), StaticModel::builtin().id()).expect("an index");
+    assert!(other.token_vector_rarity().expect("counts").is_none());
+    assert_eq!(token_vectors(&other, StaticModel::builtin()).expect("vectors").dims(), StaticModel::builtin().dims());
+}
+
+/// all-MiniLM-L6-v2 tells records apart that share no word with the request.
+#[test]
+fn the_real_model_orders_records_by_their_words_in_context() {
+    let Ok(folder) = std::env::var("LAKEWARD_TEST_SENTENCE_MODEL") else {
+        println!("skipped: LAKEWARD_TEST_SENTENCE_MODEL names no folder with all-MiniLM-L6-v2");
+        return;
+    };
+    let model = SentenceModel::open(Path::new(&folder)).expect("as the test made it");
+    let place = tempfile::tempdir().expect("a folder");
+    let titles =
+        ["Bus ridership in Dublin", "Wheat prices by month", "Hospital beds per region", "Salaries of school teachers"];
+    let lines: Vec<String> =
+        titles.iter().enumerate().map(|(id, title)| format!(r#"{{"id": "r{id}", "title": "{title}"}}"#)).collect();
+    fs::write(place.path().join("corpus.jsonl"), lines.join("\n")).expect("a file");
+    let index = indexed(place.path(), &place.path().join(".lakeward"), &model);
+    let vectors = token_vectors(&index, &model).expect("vectors");
+    assert_eq!(vectors.dims(), 384);
+    let requests =
+        ["public transport passengers", "what does grain cost", "medical capacity", "how much educators earn"];
+    for (expected, request) in requests.iter().enumerate() {
+        let mut query = LateQuery::new(vectors.as_ref(), request).expect("a request");
+        let best = index.tables().max_by(|a, b| {
+            let mut score = |table| query.score(table).expect("a score");
+            score(*a).total_cmp(&score(*b))
+        });
+        assert_eq!(index.id(best.expect("records")).expect("an id"), format!("r{expected}"), "{request}");
+    }
 }

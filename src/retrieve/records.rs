@@ -263,7 +263,7 @@ impl Ranking<'_> {
         scored().for_each(|(stage, score, _)| firsts[stage].push(score));
         let margin = if request.is_some() { 2.0 * MEANING } else { 0.0 };
         let least: Vec<f32> = firsts.into_iter().map(|greatest| greatest.least() - margin).collect();
-        let mut promising: Vec<(usize, f32, usize)> =
+        let promising: Vec<(usize, f32, usize)> =
             scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();
         let exact = match self.query.route {
             Route::Exact => true,
@@ -273,10 +273,16 @@ impl Ranking<'_> {
         if exact {
             return Ok((promising.into_iter().map(|(_, _, place)| place).collect(), true));
         }
-        promising.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+        let mut by_stage: Vec<Vec<(f32, usize)>> = vec![Vec::new(); self.stages.counts.len()];
+        promising.into_iter().for_each(|(stage, score, place)| by_stage[stage].push((score, place)));
         let mut places: Vec<usize> = Vec::new();
-        for stage in promising.chunk_by(|a, b| a.0 == b.0) {
-            places.extend(stage.iter().take(PROPOSED_BY_WORDS).map(|(_, _, place)| *place));
+        for mut stage in by_stage {
+            if stage.len() > PROPOSED_BY_WORDS {
+                let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+                stage.select_nth_unstable_by(PROPOSED_BY_WORDS, order);
+                stage.truncate(PROPOSED_BY_WORDS);
+            }
+            places.extend(stage.into_iter().map(|(_, place)| place));
         }
         if let Some(request) = request {
             for (at, segment) in self.index.segments().iter().enumerate() {
