@@ -7,6 +7,7 @@ use std::path::Path;
 use lakeward::embed::{Embedder, SentenceModel, StaticModel};
 use lakeward::index::LakeIndex;
 use lakeward::index::build::{BuildOptions, Silent, build};
+use lakeward::index::verify::verify;
 use lakeward::retrieve::late::{LateQuery, token_vectors};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
@@ -238,6 +239,24 @@ fn rows_of_pieces_stay_what_they_are_through_updates() {
         let score = query.score(table).expect("a score");
         assert!((0.0..=1.0).contains(&score), "{score}");
     }
+    // Damage is found, and what it took is read again.
+    assert_eq!(verify(&kept).expect("a manifest").2, []);
+    let segments = fs::read_dir(kept.join("segments")).expect("a folder").flatten();
+    for segment in segments {
+        let path = segment.path().join("token-vectors.seg");
+        let mut bytes = fs::read(&path).expect("a file");
+        bytes[100] ^= 1;
+        fs::write(&path, bytes).expect("a file");
+    }
+    let damaged = verify(&kept).expect("a manifest").2;
+    assert!(
+        !damaged.is_empty() && damaged.iter().all(|damage| damage.file.ends_with("token-vectors.seg")),
+        "{damaged:?}"
+    );
+    let repair = BuildOptions { repair: true, ..BuildOptions::default() };
+    build(&lake, &kept, &model, &repair, &Silent).expect("mended");
+    let mended = LakeIndex::open(&kept, model.id()).expect("an index");
+    assert_eq!(rows_by_id(&mended), rows_by_id(&fresh));
     // An index of another model has none, and late interaction goes on with the model in the program.
     build(&lake, &place.path().join("static"), StaticModel::builtin(), &BuildOptions::default(), &Silent)
         .expect("built");

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::manifest::{Manifest, SegmentEntry};
 use super::segment::{SegmentFile, SegmentKind};
 use super::{
-    CATALOG_FILE, COLUMNS_FILE, FACETS_FILE, JOIN_FILE, JOIN_KIND, JOIN_VERSION, TOKENS_FILE, VECTORS_FILE,
-    VECTORS_KIND, VECTORS_VERSION, WORDS_FILE, catalog, columns, facets, lexical, tokens,
+    CATALOG_FILE, COLUMNS_FILE, FACETS_FILE, JOIN_FILE, JOIN_KIND, JOIN_VERSION, TOKEN_VECTORS_FILE, TOKENS_FILE,
+    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE, catalog, columns, facets, lexical, token_vectors, tokens,
 };
 use crate::error::{Error, Result};
 
@@ -56,6 +56,7 @@ fn verify_file(path: &Path, name: &str, checksum: &str) -> Result<()> {
         COLUMNS_FILE => (columns::KIND, columns::VERSION),
         FACETS_FILE => (facets::KIND, facets::VERSION),
         TOKENS_FILE => (tokens::KIND, tokens::VERSION),
+        TOKEN_VECTORS_FILE => (token_vectors::KIND, token_vectors::VERSION),
         JOIN_FILE => (JOIN_KIND, JOIN_VERSION),
         VECTORS_FILE => (VECTORS_KIND, VECTORS_VERSION),
         WORDS_FILE => (lexical::KIND, lexical::VERSION),
