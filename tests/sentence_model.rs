@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use lakeward::embed::{Embedder, SentenceModel, StaticModel};
 use lakeward::index::LakeIndex;
@@ -179,6 +180,10 @@ fn the_real_model_gives_the_vectors_of_its_authors() {
             assert!((value - expected).abs() < 1e-4, "{text}: {:?}", &vector[..8]);
         }
     }
+    let request = "which data sets have monthly numbers of passengers of public transport in Dublin and other cities";
+    let began = Instant::now();
+    (0..20).for_each(|_| _ = model.embed(request));
+    println!("a request of {} pieces: {:.1?}", model.count_pieces(request), began.elapsed() / 20);
     let cosine = |a: &str, b: &str| -> f32 { model.embed(a).iter().zip(model.embed(b)).map(|(a, b)| a * b).sum() };
     assert!(
         cosine("bus ridership in Dublin", "public transport passengers")

@@ -2,8 +2,12 @@
 //! with its residual and layer norm. One text at a time, in 32-bit floats.
 
 use matrixmultiply::sgemm;
+use rayon::prelude::*;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
+
+/// Columns that one core computes at the least.
+const LEAST_BLOCK: usize = 64;
 
 /// How large the parts are.
 #[derive(Debug, Clone, Copy)]
@@ -166,13 +170,40 @@ impl Linear {
         let outputs = self.bias.len();
         let inputs = self.weight.len() / outputs;
         let count = rows.len() / inputs;
-        multiply(
-            (count, inputs, outputs),
-            1.0,
-            Strided { values: rows, row: inputs, column: 1 },
-            Strided { values: &self.weight, row: 1, column: inputs },
-            (out, outputs),
-        );
+        let block = |from: usize, width: usize, out: &mut [f32]| {
+            multiply(
+                (count, inputs, width),
+                1.0,
+                Strided { values: rows, row: inputs, column: 1 },
+                Strided { values: &self.weight[from * inputs..], row: 1, column: inputs },
+                (out, width),
+            );
+        };
+        // While many texts are read at once every core is busy; one text that somebody waits for is shared among them.
+        let width = match rayon::current_thread_index() {
+            Some(_) => outputs,
+            None => outputs.div_ceil(rayon::current_num_threads()).next_multiple_of(LEAST_BLOCK).min(outputs),
+        };
+        if width == outputs {
+            block(0, outputs, out);
+        } else {
+            let starts: Vec<usize> = (0..outputs).step_by(width).collect();
+            let blocks: Vec<Vec<f32>> = starts
+                .par_iter()
+                .map(|from| {
+                    let width = width.min(outputs - from);
+                    let mut part = vec![0.0; count * width];
+                    block(*from, width, &mut part);
+                    part
+                })
+                .collect();
+            for (from, part) in starts.into_iter().zip(blocks) {
+                let width = part.len() / count.max(1);
+                for (row, part) in out.chunks_exact_mut(outputs).zip(part.chunks_exact(width.max(1))) {
+                    row[from..from + width].copy_from_slice(part);
+                }
+            }
+        }
         for row in out.chunks_exact_mut(outputs) {
             add(row, &self.bias);
         }
