@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::index::TableRef;
 use crate::retrieve::fuse::reciprocal_rank_fusion;
 use crate::retrieve::late::{LateQuery, token_vectors};
+use crate::retrieve::search::nearest_tables;
 
 /// Documents that are put in order.
 pub const CANDIDATES: usize = 30;
@@ -83,17 +84,11 @@ impl<'a> LateSystem<'a> {
         let lexical = index.lexical().prepare(text)?;
         let of = |(segment, table)| TableRef { segment, table };
         let by_words: Vec<TableRef> = lexical.best(PROPOSED).into_iter().map(of).collect();
+        // Words that weigh nothing, too: a sentence model reads the others in their context.
         let typed: Vec<(&str, f32)> = lexical.typed_words().iter().map(|word| (word.text, word.rarity)).collect();
         let mut vector = vec![0.0; embedder.dims()];
         embedder.embed_weighted(&typed, &mut vector);
-        let mut near: Vec<(f32, TableRef)> = Vec::new();
-        for (place, segment) in index.segments().iter().enumerate() {
-            let live = |table: u32| segment.is_live(table);
-            let found = segment.topic_vectors.search(&vector, PROPOSED, Some(&live))?;
-            near.extend(found.into_iter().map(|(table, cosine)| (cosine, TableRef { segment: place as u32, table })));
-        }
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let by_vector = near.iter().take(PROPOSED).map(|(_, table)| *table).collect();
+        let by_vector = nearest_tables(index, &vector, PROPOSED)?.into_iter().map(|(table, _)| table).collect();
         let fused = reciprocal_rank_fusion(&[(1.0, by_words), (1.0, by_vector)]);
         fused
             .into_iter()

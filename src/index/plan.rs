@@ -280,9 +280,5 @@ pub(super) fn settled_time(file: &LakeFile) -> u64 {
 }
 
 fn metadata_hash(metadata: &TableMetadata) -> u64 {
-    serde_json::to_vec(metadata).map_or(0, |bytes| hash_of(&bytes))
-}
-
-fn hash_of(metadata: &[u8]) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(metadata).max(1)
+    serde_json::to_vec(metadata).map_or(0, |bytes| xxhash_rust::xxh3::xxh3_64(&bytes).max(1))
 }

@@ -25,6 +25,9 @@ pub const UNIT: f32 = 127.0;
 
 /// Pieces of a title and what stands below it that are kept: the first.
 const MOST_PIECES: usize = 64;
+/// Longest row and largest vocabulary that a file may say it has.
+const MOST_DIMS: u64 = 1 << 16;
+const MOST_VOCABULARY: u64 = 1 << 20;
 /// Bytes below the title that are looked at.
 const MOST_BODY_BYTES: usize = 600;
 
@@ -158,8 +161,8 @@ impl TokenVectors {
         let head = head_section.slice::<Head>(0..1)?[0];
         let [rows, pieces, ends, counts] = [*b"ROWS", *b"PIEC", *b"ENDS", *b"CNTS"].map(|tag| file.section(tag));
         let (rows, pieces, ends, counts) = (rows?, pieces?, ends?, counts?);
-        let fits = head.dims > 0
-            && head.vocabulary <= 1 << 20
+        let fits = (1..=MOST_DIMS).contains(&head.dims)
+            && head.vocabulary <= MOST_VOCABULARY
             && head.dims.checked_mul(pieces.len() as u64 / 4) == Some(rows.len() as u64)
             && head.tables.checked_mul(8) == Some(ends.len() as u64);
         if !fits {

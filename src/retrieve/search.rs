@@ -317,8 +317,11 @@ pub(super) fn telling_vector(embedder: &dyn Embedder, typed: &[TypedWord<'_>]) -
     vector
 }
 
-/// Tables by cosine of their topic vector, best first, ties by table.
-pub(super) fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
+/// At most `depth` tables by cosine (-1..=1) of their topic vector with `vector`, best first, ties by table.
+///
+/// # Errors
+/// [`crate::Error::DamagedIndex`] where an index file is damaged.
+pub fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
     let mut nearest = Vec::new();
     for (place, segment) in index.segments().iter().enumerate() {
         let live = |table: u32| segment.is_live(table);
