@@ -10,10 +10,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use datafusion::execution::context::SessionContext;
-use lakeward::index::build::{BuildOptions, Silent};
-use lakeward::lakeward::Place;
-use lakeward::operate::Limits;
-use lakeward::{Lakeward, functions};
+use lakeward::Lakeward;
+use lakeward::Place;
+use lakeward::functions;
+use lakeward_index::build::{BuildOptions, Silent};
+use lakeward_operate::Limits;
 
 /// Tables asked about.
 const TABLES: usize = 200;
@@ -66,7 +67,7 @@ fn query(id: &str) -> String {
     )
 }
 
-fn drain(context: &lakeward::operate::LakeContext, sql: &str) {
+fn drain(context: &lakeward_operate::LakeContext, sql: &str) {
     let mut rows = context.query(sql, None).unwrap();
     while rows.next_batch().unwrap().is_some() {}
 }

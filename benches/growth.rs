@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::LakeIndex;
-use lakeward::lake::source::{LakeFile, list_files};
-use lakeward::retrieve::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
+use lakeward_index::LakeIndex;
+use lakeward_lake::source::{LakeFile, list_files};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
 
 const SIZES: [usize; 3] = [1_000, 5_000, 25_000];
 const QUESTIONS: usize = 200;

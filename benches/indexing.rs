@@ -11,9 +11,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lakeward::embed::StaticModel;
-use lakeward::index::build::{self, BuildOptions, Silent};
-use lakeward::lake::source::{self, Compression, Format, LakeFile};
+use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_lake::source::{self, Compression, Format, LakeFile};
+use lakeward_models::embed::StaticModel;
 use rayon::prelude::*;
 
 const ROUNDS: usize = 7;

@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use divan::Bencher;
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::LakeIndex;
-use lakeward::index::build::{self, BuildOptions, Silent};
-use lakeward::index::lsh::{LshBuilder, LshIndex, LshParams};
-use lakeward::index::segment::{SegmentFile, SegmentKind, SegmentWriter};
-use lakeward::sketch::minhash::MinHash;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::lsh::{LshBuilder, LshIndex, LshParams};
+use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_sketch::minhash::MinHash;
 use rayon::prelude::*;
 
 // What the index's own tests also ask of it is not needed here.

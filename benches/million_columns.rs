@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::build::{self, BuildOptions, Silent};
-use lakeward::index::{ColumnRef, LakeIndex};
-use lakeward::retrieve::{JoinOptions, QueryTable, join};
+use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::{ColumnRef, LakeIndex};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::{JoinOptions, QueryTable, join};
 use rayon::prelude::*;
 use web_lake::{ColumnId, PLACES, Truth, WebLake};
 

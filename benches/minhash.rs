@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 use divan::{Bencher, counter::ItemsCount};
-use lakeward::sketch::minhash::MinHash;
+use lakeward_sketch::minhash::MinHash;
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() {

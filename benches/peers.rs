@@ -12,13 +12,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::LakeIndex;
-use lakeward::index::build::{self, BuildOptions, Silent};
-use lakeward::index::lexical::LexicalOptions;
-use lakeward::index::segment::{SegmentFile, SegmentKind, SegmentWriter};
-use lakeward::index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
-use lakeward::retrieve::{SearchOptions, search};
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::lexical::LexicalOptions;
+use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
+use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::{SearchOptions, search};
 use serde_json::{Value, json};
 
 const KIND: SegmentKind = SegmentKind(*b"BPEE");
@@ -125,7 +125,7 @@ fn words(index: &LakeIndex, model: &dyn Embedder, bench: &Path) -> Value {
         let began = Instant::now();
         let hits = index.lexical().search(text, &LexicalOptions { k: K, ..LexicalOptions::default() }).unwrap();
         word_times.push(began.elapsed().as_secs_f64() * 1e3);
-        let table = |hit: &lakeward::index::lexical::LexicalHit| {
+        let table = |hit: &lakeward_index::lexical::LexicalHit| {
             index.segment(hit.segment).unwrap().catalog.id(hit.table).unwrap().to_string()
         };
         word_scores.push(ndcg(&hits.iter().map(table).collect::<Vec<_>>(), grades));

@@ -11,10 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::LakeIndex;
-use lakeward::index::build::{self, BuildOptions, Silent};
-use lakeward::retrieve::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
 
 const BENCHMARKS: [&str; 2] = ["lakebench-webtable", "wiki-split"];
 const ANSWERS: usize = 10;

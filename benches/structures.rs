@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use divan::{Bencher, counter::ItemsCount};
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::LakeIndex;
-use lakeward::index::build::{BuildOptions, Silent, build};
-use lakeward::index::lexical::{Boosts, LexicalField, LexicalOptions};
-use lakeward::index::manifest::Manifest;
-use lakeward::index::overlap::{QueryValues, SegmentParts, ValueWeights, Wanted, overlaps};
-use lakeward::index::postings::{PostingTags, Postings, write_postings};
-use lakeward::index::segment::{SegmentFile, SegmentKind, SegmentWriter};
-use lakeward::retrieve::QueryTable;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::lexical::{Boosts, LexicalField, LexicalOptions};
+use lakeward_index::manifest::Manifest;
+use lakeward_index::overlap::{QueryValues, SegmentParts, ValueWeights, Wanted, overlaps};
+use lakeward_index::postings::{PostingTags, Postings, write_postings};
+use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::QueryTable;
 use web_lake::WebLake;
 
 #[path = "support/web_lake.rs"]

@@ -6,9 +6,9 @@
 
 use std::time::Instant;
 
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
-use lakeward::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskGraph, TaskSearchOptions};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_tasks::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
+use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskGraph, TaskSearchOptions};
 
 const WORDS: &str = "image video speech text road sign lane car pedestrian face pose hand action sound music tumour scan gene \
     protein molecule weather rain river satellite crop forest building map route traffic flight ship price stock review rating \

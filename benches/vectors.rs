@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use divan::{Bencher, counter::BytesCount};
 use embeddings::{Random, clustered};
-use lakeward::embed::{Embedder, StaticModel};
-use lakeward::index::LakeIndex;
-use lakeward::index::build::{BuildOptions, Silent, build as index_lake};
-use lakeward::index::segment::{SegmentFile, SegmentKind, SegmentWriter};
-use lakeward::index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{BuildOptions, Silent, build as index_lake};
+use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
+use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
+use lakeward_models::embed::{Embedder, StaticModel};
 
 #[path = "support/embeddings.rs"]
 mod embeddings;

@@ -1,82 +1,31 @@
 //! Lakeward finds the tables for a task in an undocumented data lake, and the operation to run next.
 //!
-//! A lake is indexed once ([`index::build`]), opened as a snapshot ([`LakeIndex`]), and asked by words
-//! ([`retrieve::search`]), by a key column ([`retrieve::join`]) or several ([`retrieve::composite`]), or by a whole table
-//! ([`retrieve::union`]):
+//! [`Lakeward`] is an opened lake and every question that can be put to it; [`functions`] are the same questions in SQL. The parts below
+//! are crates of their own (ARCHITECTURE.md has the map).
 //!
 //! ```no_run
 //! use std::path::Path;
 //!
-//! use lakeward::embed::{Embedder, StaticModel};
-//! use lakeward::index::build::{BuildOptions, Silent, build};
-//! use lakeward::retrieve::join;
-//! use lakeward::{JoinOptions, LakeIndex, QueryTable};
+//! use lakeward::{BuildOptions, Lakeward, Place, Silent};
 //!
 //! # fn main() -> lakeward::Result<()> {
-//! let (lake, folder) = (Path::new("lake"), Path::new("lake/.lakeward"));
-//! let model = StaticModel::builtin();
-//! build(lake, folder, model, &BuildOptions::default(), &Silent)?;
-//! let index = LakeIndex::open(folder, model.id())?;
-//! let query = QueryTable::resolve(&index, lake, "geo/countries", model)?;
-//! let column = Some(query.column("currencycode")?);
-//! for answer in join::search(&index, &query, &JoinOptions { column, ..JoinOptions::new(5) })? {
+//! let (lake, _) = Lakeward::build(Place::new(Path::new("lake"), None)?, &BuildOptions::default(), &Silent)?;
+//! let query = lake.query_table("geo/countries")?;
+//! let column = query.column("currencycode")?;
+//! for answer in lake.join(&query, &[column], 5)?.answers.iter() {
 //!     assert!(answer.containment <= 1.0);
 //! }
 //! # Ok(())
 //! # }
 //! ```
-//!
-//! Modules in reading order; each uses only those above it (`tests/layers.rs` checks):
-
-pub mod error;
-
-pub mod guard;
-
-pub mod text;
-
-pub mod sketch;
-
-pub mod lake;
-
-pub mod request;
-
-pub mod llm;
-
-pub mod embed;
-
-pub mod papers;
-
-pub mod index;
-
-pub mod cite;
-pub mod intent;
-
-pub mod retrieve;
-
-pub mod augment;
-
-pub mod task_graph;
-
-pub mod recommend;
-
-pub mod operate;
-
-pub mod session;
-
-pub mod agentic;
-
-pub mod agent;
-
-pub mod lakeward;
 
 pub mod functions;
+mod lakeward;
 
-pub mod eval;
-
-pub mod cli;
-
-pub use error::{Error, Result};
-pub use index::LakeIndex;
 pub use lakeward::Lakeward;
-pub use retrieve::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
-pub use retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+pub use lakeward::{INDEX_FOLDER, Kept, Model, ModelOrder, Place, RUNS, TaskFound, built_in, said};
+pub use lakeward_core::{Error, Result};
+pub use lakeward_index::LakeIndex;
+pub use lakeward_index::build::{BuildOptions, Silent};
+pub use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
+pub use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};

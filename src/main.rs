@@ -1,7 +1,9 @@
 //! The `lakeward` command: parse, run, exit code; nothing else.
 
+mod cli;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    lakeward::cli::main()
+    cli::main()
 }

@@ -16,8 +16,8 @@ use arrow::ffi::FFI_ArrowSchema;
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::parquet::arrow::ArrowWriter;
-use lakeward::Error;
-use lakeward::guard::guarded;
+use lakeward_core::Error;
+use lakeward_core::guard::guarded;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -151,7 +151,7 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     reader.map_err(|error| usage(py, format!("the table cannot be read as Arrow: {error}")))
 }
 
-fn write(reader: ArrowArrayStreamReader, path: &Path, stopped: &dyn Fn() -> bool) -> lakeward::Result<()> {
+fn write(reader: ArrowArrayStreamReader, path: &Path, stopped: &dyn Fn() -> bool) -> lakeward_core::Result<()> {
     let unusable = |error: &dyn std::fmt::Display| Error::Usage(format!("the table cannot be searched with: {error}"));
     let file = File::create(path).map_err(|error| Error::io("create", path, error))?;
     let fields = reader.schema().fields().iter().map(|field| unpacked(field)).collect::<Fields>();

@@ -10,7 +10,9 @@ use datafusion_ffi::catalog_provider::FFI_CatalogProvider;
 use datafusion_ffi::proto::logical_extension_codec::FFI_LogicalExtensionCodec;
 use datafusion_ffi::udaf::FFI_AggregateUDF;
 use datafusion_ffi::udf::FFI_ScalarUDF;
-use lakeward::{Error, Lakeward, functions, operate};
+use lakeward::Lakeward;
+use lakeward::functions;
+use lakeward_core::Error;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -136,7 +138,7 @@ pub type Functions = (Vec<ScalarFunction>, Vec<AggregateFunction>, Vec<TableFunc
 
 /// All functions and the catalogue of `lakeward`.
 pub fn all(lakeward: &Lakeward) -> Functions {
-    let scalars = operate::functions::all().into_iter().chain(functions::scalar::scalars(lakeward));
+    let scalars = lakeward_operate::functions::all().into_iter().chain(functions::scalar::scalars(lakeward));
     let scalars = scalars.map(|function| ScalarFunction(Arc::new(function))).collect();
     let aggregates = functions::aggregate::aggregates();
     let aggregates = aggregates.into_iter().map(|function| AggregateFunction(Arc::new(function))).collect();

@@ -1,6 +1,6 @@
 //! From the library's errors to the exceptions of `lakeward.errors`: the one place where they are mapped.
 
-use lakeward::Error;
+use lakeward_core::Error;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;

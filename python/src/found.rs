@@ -1,7 +1,8 @@
 //! What a call found: the library's own document as JSON, and the same rows as Arrow.
 
-use lakeward::embed::Embedder;
-use lakeward::{Error, Lakeward};
+use lakeward::Lakeward;
+use lakeward_core::Error;
+use lakeward_models::embed::Embedder;
 use pyo3::prelude::*;
 
 use crate::arrow_stream::Batches;
@@ -29,7 +30,7 @@ impl Answer {
     ///
     /// # Errors
     /// [`Error::Internal`] where the document could not be written.
-    pub fn new(json: serde_json::Result<String>, batches: Option<Batches>) -> lakeward::Result<Self> {
+    pub fn new(json: serde_json::Result<String>, batches: Option<Batches>) -> lakeward_core::Result<Self> {
         let json = json.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Self { json, batches, warnings: Vec::new() })
     }

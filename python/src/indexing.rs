@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 
-use lakeward::index::build::{BuildObserver, BuildOptions};
-use lakeward::{Error, Lakeward, Result};
+use lakeward::Lakeward;
+use lakeward_core::Error;
+use lakeward_core::Result;
+use lakeward_index::build::{BuildObserver, BuildOptions};
 use pyo3::prelude::*;
 use serde_json::to_string;
 

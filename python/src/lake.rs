@@ -4,13 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
-use lakeward::agent::Request;
+use lakeward::Lakeward;
+use lakeward::Place;
 use lakeward::functions::{self, TableCall};
-use lakeward::lake::{composite_key, source};
-use lakeward::lakeward::{Place, said};
-use lakeward::operate::Limits;
-use lakeward::session::SessionStore;
-use lakeward::{Error, LakeIndex, Lakeward, QueryTable, Result};
+use lakeward::said;
+use lakeward_agent::Request;
+use lakeward_agent::session::SessionStore;
+use lakeward_core::Error;
+use lakeward_core::Result;
+use lakeward_index::LakeIndex;
+use lakeward_lake::{composite_key, source};
+use lakeward_operate::Limits;
+use lakeward_search::QueryTable;
 use pyo3::prelude::*;
 use serde_json::{Value, json, to_string};
 
@@ -246,7 +251,12 @@ impl Lake {
     }
 }
 
-fn session(store: &SessionStore, lake: &str, name: Option<&str>, resume: bool) -> Result<lakeward::session::Session> {
+fn session(
+    store: &SessionStore,
+    lake: &str,
+    name: Option<&str>,
+    resume: bool,
+) -> Result<lakeward_agent::session::Session> {
     match (name, resume) {
         (Some(name), true) => store.open(name),
         (Some(name), false) => match store.open(name) {

@@ -38,7 +38,7 @@ mod _lakeward {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        lakeward::guard::quiet_hook();
+        lakeward_core::guard::quiet_hook();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

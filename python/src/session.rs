@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use lakeward::agent::Request;
-use lakeward::agent::trace::Provenance;
-use lakeward::recommend::Recommendation;
-use lakeward::{Error, Result, session};
+use lakeward_agent::Request;
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session;
+use lakeward_agent::trace::Provenance;
+use lakeward_core::Error;
+use lakeward_core::Result;
 use pyo3::prelude::*;
 use serde_json::{json, to_string};
 

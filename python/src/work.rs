@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use lakeward::{Error, Result};
+use lakeward_core::Error;
+
+use lakeward_core::Result;
 use pyo3::prelude::*;
 
 use crate::errors::exception;

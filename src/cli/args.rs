@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::augment::QuestionMode;
-use crate::eval::form::DocumentForm;
-use crate::eval::tune::Ranker;
-use crate::papers::isolated;
+use lakeward_eval::form::DocumentForm;
+use lakeward_eval::tune::Ranker;
+use lakeward_search::augment::QuestionMode;
+use lakeward_tasks::papers::isolated;
 
 pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;

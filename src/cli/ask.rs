@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::args::{Arguments, AskCommand};
 use super::{Status, lake, printer, replay};
-use crate::agent::Request;
-use crate::agent::trace::ModelUse;
-use crate::cite::Checked;
-use crate::error::{Error, Result};
-use crate::llm::Spent;
-use crate::recommend::Recommendation;
+use lakeward_agent::Request;
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::trace::ModelUse;
+use lakeward_core::error::{Error, Result};
+use lakeward_models::llm::Spent;
+use lakeward_search::cite::Checked;
 
 /// What `ask --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

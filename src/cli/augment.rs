@@ -7,14 +7,16 @@ use serde::Serialize;
 
 use super::args::{Arguments, AugmentCommand};
 use super::{Status, lake, printer, progress};
-use crate::augment::audit::{self, Audit, AuditWarning, AuditedTable};
-use crate::augment::{AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore};
-use crate::error::{Error, Result};
-use crate::index::LakeIndex;
-use crate::index::build::BuildStats;
-use crate::lakeward::Lakeward;
-use crate::llm::RunLimits;
-use crate::text::{counted, shown};
+use lakeward::Lakeward;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::text::{counted, shown};
+use lakeward_index::LakeIndex;
+use lakeward_index::build::BuildStats;
+use lakeward_models::llm::RunLimits;
+use lakeward_search::augment::audit::{self, Audit, AuditWarning, AuditedTable};
+use lakeward_search::augment::{
+    AugmentOptions, AugmentStats, Facet, QuestionIndex, QuestionMaker, QuestionMode, QuestionStore,
+};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -66,7 +68,7 @@ fn make(arguments: &Arguments, command: &AugmentCommand, lakeward: &Lakeward) ->
     let mut store = QuestionStore::open(index.folder())?;
     let options = AugmentOptions { tables: command.table.clone(), replace: command.rules, concurrency };
     let maker = maker.as_ref().map(|maker| maker as &dyn QuestionMaker);
-    let made = crate::augment::make_questions(index, &mut store, maker, &options, &progress);
+    let made = lakeward_search::augment::make_questions(index, &mut store, maker, &options, &progress);
     let questions = made.inspect_err(|_| progress.finish())?;
     if let Some(trouble) = questions.trouble.as_ref().filter(|_| !arguments.quiet) {
         let count = counted(questions.by_rules_instead, "table");

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::args::{Arguments, CiteCommand, CiteFormat, ResolveCommand};
 use super::{Status, lake, printer};
-use crate::cite::{Citation, Meaning, Resolution, bibtex, csl_json, plain};
-use crate::error::{Error, Result};
-use crate::lakeward::Lakeward;
+use lakeward::Lakeward;
+use lakeward_core::error::{Error, Result};
+use lakeward_search::cite::{Citation, Meaning, Resolution, bibtex, csl_json, plain};
 
 /// What `cite --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

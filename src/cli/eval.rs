@@ -6,25 +6,25 @@ use super::args::{Arguments, EvalCommand};
 use super::lake::{self, built_in};
 use super::progress::Bar;
 use super::{Status, printer};
-use crate::agent::config::Config;
-use crate::embed::{Embedder, SentenceModel};
-use crate::error::{Error, Result};
-use crate::eval::benchmark::{Benchmark, Task};
-use crate::eval::comparison::compare;
-use crate::eval::evaluate::{EvalOptions, IDEAL, QueryRow, ask_all, evaluate, ideal, of_run};
-use crate::eval::form::DocumentForm;
-use crate::eval::lakeward::NAME;
-use crate::eval::report::{self, EvalReport, SystemReport, add_intervals, add_names, groups};
-use crate::eval::subset;
-use crate::eval::systems::{BASELINES, Systems};
-use crate::eval::variant::Variant;
-use crate::eval::variant::drill::add_drills;
-use crate::eval::variant::system::VariantModel;
-use crate::eval::variant::table::VariantSettings;
-use crate::eval::{extraction, layout, memory, provenance, run as trec_run, signals};
-use crate::lakeward::{Model, Place};
-use crate::llm::Limits;
-use crate::retrieve::RankingWeights;
+use lakeward::{Model, Place};
+use lakeward_agent::config::Config;
+use lakeward_core::error::{Error, Result};
+use lakeward_eval::benchmark::{Benchmark, Task};
+use lakeward_eval::comparison::compare;
+use lakeward_eval::evaluate::{EvalOptions, IDEAL, QueryRow, ask_all, evaluate, ideal, of_run};
+use lakeward_eval::form::DocumentForm;
+use lakeward_eval::lakeward::NAME;
+use lakeward_eval::report::{self, EvalReport, SystemReport, add_intervals, add_names, groups};
+use lakeward_eval::subset;
+use lakeward_eval::systems::{BASELINES, Systems};
+use lakeward_eval::variant::Variant;
+use lakeward_eval::variant::drill::add_drills;
+use lakeward_eval::variant::system::VariantModel;
+use lakeward_eval::variant::table::VariantSettings;
+use lakeward_eval::{extraction, layout, memory, provenance, run as trec_run, signals};
+use lakeward_models::embed::{Embedder, SentenceModel};
+use lakeward_models::llm::Limits;
+use lakeward_search::RankingWeights;
 
 /// A system with what it cost and every ranking.
 struct Measured {
@@ -318,7 +318,8 @@ fn report_of(
         let shown = command.per_query && report.system != IDEAL;
         SystemReport { rows: if shown { rows } else { Vec::new() }, ..report }
     });
-    let relevant = |grades: &crate::eval::benchmark::Grades| grades.values().filter(|grade| **grade > 0).count() as u64;
+    let relevant =
+        |grades: &lakeward_eval::benchmark::Grades| grades.values().filter(|grade| **grade > 0).count() as u64;
     EvalReport {
         version: report::VERSION,
         lakeward: env!("CARGO_PKG_VERSION").to_string(),

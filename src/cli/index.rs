@@ -2,9 +2,9 @@
 
 use super::args::{Arguments, IndexCommand};
 use super::{Status, interrupt, lake, printer};
-use crate::error::Result;
-use crate::index::build::{BuildOptions, BuildStats};
-use crate::index::watch::watch;
+use lakeward_core::error::Result;
+use lakeward_index::build::{BuildOptions, BuildStats};
+use lakeward_index::watch::watch;
 
 /// Builds or updates the index and says what was read, mended and skipped; goes on doing so with `--watch`.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {

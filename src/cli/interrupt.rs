@@ -3,7 +3,7 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, Result};
+use lakeward_core::error::{Error, Result};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static INSTALLED: Once = Once::new();

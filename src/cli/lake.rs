@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use super::args::Arguments;
 use super::{progress, timing};
-use crate::agent::config::Config;
-use crate::embed::{Embedder, StaticModel};
-use crate::error::{Error, Result};
-use crate::index::build::{BuildOptions, BuildStats};
-use crate::lakeward::{Lakeward, Model, Place, said};
-use crate::llm::config::Said;
+use lakeward::{Lakeward, Model, Place, said};
+use lakeward_agent::config::Config;
+use lakeward_core::error::{Error, Result};
+use lakeward_index::build::{BuildOptions, BuildStats};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_models::llm::config::Said;
 
 /// The place that the arguments name, else the nearest folder upward that holds an index.
 pub fn place(arguments: &Arguments, named: Option<&Path>) -> Result<Place> {

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::args::{Arguments, LearnedCommand, LearnedWhat};
 use super::{Status, lake, printer, task};
-use crate::error::{Error, Result, nearest_names};
-use crate::session::LearnedUse;
-use crate::task_graph::TaskGraph;
+use lakeward_agent::session::LearnedUse;
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_tasks::task_graph::TaskGraph;
 
 /// What `graph learned list --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -75,7 +75,7 @@ fn forget(
         }
     }
     let gone = lakeward.forget_learned(fits)?;
-    printer::note(&format!("{} forgotten", crate::text::counted(gone as u64, "use")));
+    printer::note(&format!("{} forgotten", lakeward_core::text::counted(gone as u64, "use")));
     // What is forgotten is no longer in the graph either.
     match TaskGraph::open_any(&lakeward.task_graph_folder()) {
         Ok(graph) if !graph.learned_documents()?.is_empty() => {

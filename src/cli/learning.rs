@@ -4,10 +4,10 @@ use super::args::{Arguments, EvalCommand};
 use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, interrupt, printer};
-use crate::error::{Error, Result};
-use crate::eval::learning::{LearningOptions, measure};
-use crate::eval::{layout, systems::Systems};
-use crate::retrieve::RankingWeights;
+use lakeward_core::error::{Error, Result};
+use lakeward_eval::learning::{LearningOptions, measure};
+use lakeward_eval::{layout, systems::Systems};
+use lakeward_search::RankingWeights;
 
 /// Measures what learning from simulated sessions is worth.
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {

@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod augment;
 mod cite;
+mod conversation;
 mod eval;
 mod index;
 mod interrupt;
@@ -37,9 +38,9 @@ use std::time::Instant;
 
 use clap::Parser;
 
-use crate::error::{Error, ErrorKind};
-use crate::guard;
 use args::{Arguments, Command};
+use lakeward_core::error::{Error, ErrorKind};
+use lakeward_core::guard;
 
 /// What a command came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

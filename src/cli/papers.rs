@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use super::args::{Arguments, PapersCommand, PapersWhat};
 use super::{Status, lake, printer, progress};
-use crate::error::{Error, Result};
-use crate::lakeward::Lakeward;
-use crate::llm::RunLimits;
-use crate::papers::extract::KnownDatasets;
-use crate::papers::extract::run::{self, ExtractOptions, ExtractStats};
-use crate::papers::extraction::Extraction;
-use crate::papers::{
+use lakeward::Lakeward;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::text::{counted, shown};
+use lakeward_models::llm::RunLimits;
+use lakeward_tasks::papers::extract::KnownDatasets;
+use lakeward_tasks::papers::extract::run::{self, ExtractOptions, ExtractStats};
+use lakeward_tasks::papers::extraction::Extraction;
+use lakeward_tasks::papers::{
     AddOptions, AddStats, Document, DocumentEntry, FileFault, FileRecord, FileStatus, PdfReader, Store, add, isolated,
 };
-use crate::task_graph::verdicts::Verdicts;
-use crate::task_graph::{DatasetRecord, known_datasets};
-use crate::text::{counted, shown};
+use lakeward_tasks::task_graph::verdicts::Verdicts;
+use lakeward_tasks::task_graph::{DatasetRecord, known_datasets};
 
 /// What `papers list --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

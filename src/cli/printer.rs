@@ -22,15 +22,15 @@ pub use build::build_summary;
 
 use super::profile::TableLine;
 use super::search::Listed;
-use crate::error::{Error, ErrorKind, Result};
-use crate::lake::catalog::TableEntry;
-use crate::lake::composite_key::CompositeKey;
-use crate::lake::grain::GrainKind;
-use crate::lake::profile::ColumnProfile;
-use crate::lake::reader::RepairKind;
-use crate::operate::ResultColumn;
-use crate::retrieve::{JoinAnswer, SearchAnswer, UnionAnswer};
-use crate::text::shown;
+use lakeward_core::error::{Error, ErrorKind, Result};
+use lakeward_core::text::shown;
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::composite_key::CompositeKey;
+use lakeward_lake::grain::GrainKind;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::reader::RepairKind;
+use lakeward_operate::ResultColumn;
+use lakeward_search::{JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;

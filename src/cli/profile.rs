@@ -8,13 +8,13 @@ use serde::Serialize;
 use super::args::{Arguments, ProfileCommand, TablesCommand};
 use super::lake::{self, built_in};
 use super::{Status, printer};
-use crate::error::{Error, Result};
-use crate::index::LakeIndex;
-use crate::lake::catalog::TableEntry;
-use crate::lake::composite_key::{self, CompositeKey};
-use crate::lake::reader::Sample;
-use crate::lake::source;
-use crate::retrieve::QueryTable;
+use lakeward_core::error::{Error, Result};
+use lakeward_index::LakeIndex;
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::composite_key::{self, CompositeKey};
+use lakeward_lake::reader::Sample;
+use lakeward_lake::source;
+use lakeward_search::QueryTable;
 
 /// What `profile --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -3,12 +3,12 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt;
-use crate::augment::AugmentObserver;
-use crate::error::Result;
-use crate::eval::evaluate::EvalObserver;
-use crate::index::build::BuildObserver;
-use crate::papers::AddObserver;
-use crate::papers::extract::run::ExtractObserver;
+use lakeward_core::error::Result;
+use lakeward_eval::evaluate::EvalObserver;
+use lakeward_index::build::BuildObserver;
+use lakeward_search::augment::AugmentObserver;
+use lakeward_tasks::papers::AddObserver;
+use lakeward_tasks::papers::extract::run::ExtractObserver;
 
 /// A progress bar over the bytes of the files to read.
 pub struct Bar {

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use super::args::{Arguments, ReplayCommand};
 use super::{Status, lake, printer};
-use crate::agent::Agent;
-use crate::agent::config::Config;
-use crate::agent::model::ModelAccess;
-use crate::agent::trace::{Difference, TurnTrace};
-use crate::error::{Error, Result};
-use crate::llm::{Prompts, Recorded};
-use crate::operate::{Output, exists};
-use crate::recommend::Recommendation;
+use lakeward_agent::Agent;
+use lakeward_agent::config::Config;
+use lakeward_agent::model::ModelAccess;
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::trace::{Difference, TurnTrace};
+use lakeward_core::error::{Error, Result};
+use lakeward_models::llm::{Prompts, Recorded};
+use lakeward_operate::{Output, exists};
 
 /// What `replay --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::printer;
-use crate::error::{Error, Result};
-use crate::operate::{Output, exists};
+use lakeward_core::error::{Error, Result};
+use lakeward_operate::{Output, exists};
 
 /// A place for rows.
 pub enum RowSink {

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
 use super::lake::{self, tell_of_trouble};
 use super::{Status, printer};
-use crate::cite::Checked;
-use crate::error::Result;
-use crate::lake::composite_key::{self, CompositeKey};
-use crate::retrieve::{CompositeAnswers, JoinAnswer, SearchAnswer, UnionAnswer};
+use lakeward_core::error::Result;
+use lakeward_lake::composite_key::{self, CompositeKey};
+use lakeward_search::cite::Checked;
+use lakeward_search::{CompositeAnswers, JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// What `--json` prints for a search.
 #[derive(Debug, Serialize, JsonSchema)]

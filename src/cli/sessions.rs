@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::args::{Arguments, SessionsCommand, SessionsWhat};
 use super::printer::conversation;
 use super::{Status, lake, printer};
-use crate::error::{Error, Result};
-use crate::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
+use lakeward_agent::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
+use lakeward_core::error::{Error, Result};
 
 /// What `sessions --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

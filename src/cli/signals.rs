@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{SignalsCommand, TrainCommand, Trained};
 use super::{Status, printer};
-use crate::agent::config::ConversationConfig;
-use crate::agent::grounding::Headers;
-use crate::agent::signals::context::Context;
-use crate::agent::signals::training::{self, HeldOut, TrainingReport};
-use crate::agent::signals::{Signals, read as read_turn, read_conversation};
-use crate::error::{Error, Result};
-use crate::lake::reader::{ReadOptions, open_path};
-use crate::lake::scan::scan;
+use lakeward_agent::config::ConversationConfig;
+use lakeward_agent::grounding::Headers;
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::reader::{ReadOptions, open_path};
+use lakeward_lake::scan::scan;
+use lakeward_reading::signals::context::Context;
+use lakeward_reading::signals::training::{self, HeldOut, TrainingReport};
+use lakeward_reading::signals::{Signals, read as read_turn, read_conversation};
 
 /// A line of the file: a request, or a dialogue of several.
 #[derive(Debug, Deserialize)]

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use super::args::{Arguments, SimulateCommand};
+use super::conversation::LakewardConversation;
 use super::progress::Bar;
 use super::sessions::write_new;
 use super::{Status, lake, printer};
-use crate::error::{Error, Result};
-use crate::eval::evaluate::EvalObserver;
-use crate::eval::simulation::{
-    ConversationReport, ConversationScores, Dialogue, LakewardConversation, Patience, SimulationOptions, converse,
-    dialogues, goal_records,
+use lakeward_core::error::{Error, Result};
+use lakeward_core::text::counted;
+use lakeward_eval::evaluate::EvalObserver;
+use lakeward_eval::simulation::{
+    ConversationReport, ConversationScores, Dialogue, Patience, SimulationOptions, converse, dialogues, goal_records,
 };
-use crate::text::counted;
 
 /// Makes dialogues over the catalogue, writes or prints them, or has them with the agent.
 pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {

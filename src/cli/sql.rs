@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use super::args::{Arguments, RowFormat, SqlCommand};
 use super::row_sink::RowSink;
 use super::{Status, lake, printer};
-use crate::error::{Error, Result};
-use crate::functions;
-use crate::operate::{CellForm, LakeContext, Limits, Note, NoteKind, ResultColumn, RowWriter, Rows, texts};
-use crate::text::counted;
+use lakeward::functions;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::text::counted;
+use lakeward_operate::{CellForm, LakeContext, Limits, Note, NoteKind, ResultColumn, RowWriter, Rows, texts};
 
 /// Rows laid out together: widths fit these, and a long answer starts to show before it ends.
 const PAGE_ROWS: usize = 1000;

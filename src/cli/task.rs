@@ -10,20 +10,20 @@ use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, tell_of_trouble};
 use super::search::{Document, Listed, show_lists, status_of};
 use super::{Status, learned, printer};
-use crate::cite::without_identifiers;
-use crate::error::{Error, Result};
-use crate::lakeward::{Lakeward, ModelOrder, TaskFound};
-use crate::llm::{LanguageModel, Limits};
-use crate::papers::extract::run;
-use crate::papers::extraction::{Extraction, read_extractions};
-use crate::task_graph::audit::{self, AuditedMerge};
-use crate::task_graph::resolution::Judge;
-use crate::task_graph::verdicts::{Decision, Named, Verdict, Verdicts};
-use crate::task_graph::why::{NameBook, users_word};
-use crate::task_graph::{
+use lakeward::{Lakeward, ModelOrder, TaskFound};
+use lakeward_core::error::{Error, Result};
+use lakeward_core::text::{counted, shown};
+use lakeward_models::llm::{LanguageModel, Limits};
+use lakeward_search::cite::without_identifiers;
+use lakeward_tasks::papers::extract::run;
+use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
+use lakeward_tasks::task_graph::audit::{self, AuditedMerge};
+use lakeward_tasks::task_graph::resolution::Judge;
+use lakeward_tasks::task_graph::verdicts::{Decision, Named, Verdict, Verdicts};
+use lakeward_tasks::task_graph::why::{NameBook, users_word};
+use lakeward_tasks::task_graph::{
     DatasetRecord, GraphOptions, GraphStats, ModelJudge, TaskAnswer, TaskGraph, TaskSearchOptions, Walk,
 };
-use crate::text::{counted, shown};
 
 /// What `graph build`, `merge`, `split` and `stats` print with `--json`.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -7,14 +7,14 @@ use super::args::{Arguments, TuneCommand};
 use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, printer};
-use crate::error::{Error, Result};
-use crate::eval::evaluate::EvalObserver;
-use crate::eval::form::DocumentForm;
-use crate::eval::layout;
-use crate::eval::systems::Systems;
-use crate::eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
-use crate::index::build::BuildObserver;
-use crate::retrieve::RankingWeights;
+use lakeward_core::error::{Error, Result};
+use lakeward_eval::evaluate::EvalObserver;
+use lakeward_eval::form::DocumentForm;
+use lakeward_eval::layout;
+use lakeward_eval::systems::Systems;
+use lakeward_eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
+use lakeward_index::build::BuildObserver;
+use lakeward_search::RankingWeights;
 
 /// Collects the candidates of every benchmark's queries, learns the weights, shows what they are worth on queries held out, and
 /// writes them.

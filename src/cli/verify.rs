@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::args::Arguments;
 use super::{Status, lake, printer};
-use crate::error::{Error, Result};
-use crate::index::verify::{Damage, verify};
+use lakeward_core::error::{Error, Result};
+use lakeward_index::verify::{Damage, verify};
 
 /// What `--json` prints.
 #[derive(Debug, Serialize, JsonSchema)]

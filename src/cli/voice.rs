@@ -4,13 +4,13 @@ use super::args::{Arguments, EvalCommand};
 use super::lake::{self, built_in};
 use super::progress::Bar;
 use super::{Status, interrupt, printer};
-use crate::error::{Error, Result};
-use crate::eval::benchmark::Task;
-use crate::eval::voice::{VoiceOptions, measure};
-use crate::eval::{layout, systems::Systems};
-use crate::lakeward::Place;
-use crate::llm::LanguageModel;
-use crate::retrieve::RankingWeights;
+use lakeward::Place;
+use lakeward_core::error::{Error, Result};
+use lakeward_eval::benchmark::Task;
+use lakeward_eval::voice::{VoiceOptions, measure};
+use lakeward_eval::{layout, systems::Systems};
+use lakeward_models::llm::LanguageModel;
+use lakeward_search::RankingWeights;
 
 /// Measures what the configured model's word is worth.
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {

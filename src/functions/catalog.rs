@@ -5,17 +5,17 @@ use std::sync::Arc;
 use datafusion::catalog::CatalogProvider;
 
 use super::table;
-use crate::error::Result;
-use crate::lakeward::Lakeward;
-use crate::operate::LakeCatalog;
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_operate::LakeCatalog;
 
-pub use crate::operate::CATALOG;
+pub use lakeward_operate::CATALOG;
 
 /// The tables of a lake as a catalogue: folders are schemas, tables at the root are in the schema `lake`. A table is opened
 /// when a query names it; a name that no table has is an error with the nearest ids.
 ///
 /// # Errors
-/// [`crate::Error::DamagedIndex`].
+/// [`lakeward_core::Error::DamagedIndex`].
 pub fn catalog(lakeward: &Lakeward) -> Result<Arc<dyn CatalogProvider>> {
     let catalog = LakeCatalog::alone(&lakeward.place().lake, lakeward.index(), &table::NAMES)?;
     Ok(Arc::new(catalog))

@@ -4,7 +4,7 @@
 //!   of join partners; rows can be filtered, unnested and joined like any other.
 //! - [`catalog()`]: every table of the lake as `lake.folder.name`, opened when a query names it.
 //! - [`scalar`] and [`aggregate`]: signatures, vectors and their comparison; with them the `value_*` functions of
-//!   [`crate::operate`].
+//!   [`lakeward_operate`].
 //!
 //! [`register_all`] makes all of it known to a session. Nothing is searched or read while a query is planned; what a function
 //! answers comes from the snapshot that was registered ([`Lakeward::reopened`] gives the next one).
@@ -16,9 +16,9 @@ pub mod table;
 
 use datafusion::execution::context::SessionContext;
 
-use crate::error::Result;
-use crate::lakeward::Lakeward;
-use crate::operate::{self, LakeContext, Limits};
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_operate::{LakeContext, Limits};
 
 pub use catalog::{CATALOG, catalog};
 pub use table::{TableCall, provider};
@@ -26,9 +26,9 @@ pub use table::{TableCall, provider};
 /// Makes all functions and the catalogue `lake` known to `session`; what was registered by these names before is replaced.
 ///
 /// # Errors
-/// [`crate::Error::DamagedIndex`].
+/// [`lakeward_core::Error::DamagedIndex`].
 pub fn register_all(session: &SessionContext, lakeward: &Lakeward) -> Result<()> {
-    for function in operate::functions::all() {
+    for function in lakeward_operate::functions::all() {
         session.register_udf(function);
     }
     register(session, lakeward);

@@ -7,9 +7,10 @@ use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 
-use crate::agent::{CatalogueWords, TaskSource};
-use crate::error::Result;
-use crate::retrieve::QueryTable;
+use lakeward_agent::CatalogueWords;
+use lakeward_core::error::Result;
+use lakeward_search::QueryTable;
+use lakeward_tasks::task_graph::TaskSource;
 
 /// Query tables kept; notebooks ask about the same few again and again.
 const MOST_TABLES: usize = 8;

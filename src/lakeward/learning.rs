@@ -1,14 +1,10 @@
 //! What sessions of this lake have taught: where it is kept, and the documents that a task graph takes it in as.
 
-use std::collections::BTreeMap;
-
 use super::Lakeward;
-use crate::agent::TaskSource;
-use crate::agent::signals::content_words;
-use crate::error::Result;
-use crate::papers::extraction::Extraction;
-use crate::session::{LearnedStore, LearnedUse};
-use crate::task_graph::{DatasetRecord, learned};
+use lakeward_agent::session::{LearnedStore, LearnedUse, learned_requests};
+use lakeward_core::error::Result;
+use lakeward_tasks::papers::extraction::Extraction;
+use lakeward_tasks::task_graph::{DatasetRecord, TaskSource, learned};
 
 impl Lakeward {
     /// Where it is kept what sessions teach, if the settings let them.
@@ -44,17 +40,8 @@ impl Lakeward {
     }
 }
 
-/// The documents of a graph that `uses` are: one for the requests that are about the same, with all tables that served them.
-pub fn documents<'a>(uses: impl Iterator<Item = &'a LearnedUse>) -> Vec<Extraction> {
-    let mut requests: BTreeMap<String, (Vec<&str>, Option<i32>)> = BTreeMap::new();
-    for known in uses {
-        let words = content_words(&known.request).to_lowercase();
-        let (tables, year) = requests.entry(words).or_default();
-        if !tables.contains(&known.table.as_str()) {
-            tables.push(&known.table);
-        }
-        // Of the latest of them.
-        *year = known.at.get(..4).and_then(|year| year.parse().ok()).or(*year);
-    }
-    requests.iter().map(|(words, (tables, year))| learned::document(words, tables, *year)).collect()
+/// The documents of a graph that `uses` are.
+fn documents<'a>(uses: impl Iterator<Item = &'a LearnedUse>) -> Vec<Extraction> {
+    let requests = learned_requests(uses);
+    requests.iter().map(|request| learned::document(&request.words, &request.tables, request.year)).collect()
 }

@@ -4,6 +4,7 @@
 //! What it does not do: no printing, no choice of a lake by arguments, and no watching: a snapshot stays as it is, and
 //! [`Lakeward::reopened`] gives the next one.
 
+mod dataset_order;
 mod kept;
 mod learning;
 mod model;
@@ -13,30 +14,29 @@ mod task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agent::config::Config;
-use crate::agent::trace::Provenance;
-use crate::agent::{Agent, Request};
-use crate::cite::{Checked, Gate, Resolution, resolve};
-use crate::embed::Embedder;
-use crate::error::Result;
-use crate::index::LakeIndex;
-use crate::index::build::{BuildObserver, BuildOptions, BuildStats};
-use crate::llm::config::Said;
-use crate::operate::{LakeContext, Limits};
-use crate::papers::extraction::Extraction;
-use crate::recommend::Recommendation;
-use crate::request::Demand;
-use crate::retrieve::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
-use crate::retrieve::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use crate::retrieve::{composite, join, search, union};
-use crate::session::{Session, SessionStore};
-use crate::task_graph::TaskGraph;
-use crate::task_graph::learned::is_learned;
-use crate::task_graph::resolution::Judge;
-use crate::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
+use lakeward_agent::config::Config;
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::trace::Provenance;
+use lakeward_agent::{Agent, Request};
+use lakeward_core::error::Result;
+use lakeward_core::request::Demand;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{BuildObserver, BuildOptions, BuildStats};
+use lakeward_models::embed::Embedder;
+use lakeward_models::llm::config::Said;
+use lakeward_operate::{LakeContext, Limits};
+use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
+use lakeward_search::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
+use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+use lakeward_search::{composite, join, search, union};
+use lakeward_tasks::papers::extraction::Extraction;
+use lakeward_tasks::task_graph::TaskGraph;
+use lakeward_tasks::task_graph::learned::is_learned;
+use lakeward_tasks::task_graph::resolution::Judge;
+use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
 
 pub use kept::Kept;
-pub use learning::documents as learned_documents;
 pub use model::{Model, RUNS, said};
 pub use place::{INDEX_FOLDER, Place, built_in};
 pub use task::{ModelOrder, TaskFound};
@@ -62,7 +62,7 @@ impl Lakeward {
     /// Opens the lake in the folder `lake`, whose index is in `.lakeward` below it, without a language model.
     ///
     /// # Errors
-    /// Those of [`Lakeward::open_at`]; [`crate::Error::Usage`] where `lake` is no folder.
+    /// Those of [`Lakeward::open_at`]; [`lakeward_core::Error::Usage`] where `lake` is no folder.
     pub fn open(lake: &Path) -> Result<Self> {
         Self::open_at(Place::new(lake, None)?)
     }
@@ -70,8 +70,8 @@ impl Lakeward {
     /// Opens the lake at `place`.
     ///
     /// # Errors
-    /// [`crate::Error::NoIndex`] where it was never indexed, [`crate::Error::IndexVersion`] and
-    /// [`crate::Error::EmbeddingModel`] where another version or model has indexed it, and those of its settings.
+    /// [`lakeward_core::Error::NoIndex`] where it was never indexed, [`lakeward_core::Error::IndexVersion`] and
+    /// [`lakeward_core::Error::EmbeddingModel`] where another version or model has indexed it, and those of its settings.
     pub fn open_at(place: Place) -> Result<Self> {
         let embedder = place.embedder()?;
         let config = place.config()?;
@@ -139,7 +139,7 @@ impl Lakeward {
     /// Tables that answer a text, the best `k`.
     ///
     /// # Errors
-    /// [`crate::Error::DamagedIndex`].
+    /// [`lakeward_core::Error::DamagedIndex`].
     pub fn search(&self, text: &str, k: usize) -> Result<Checked<Vec<SearchAnswer>>> {
         let weights = self.config.ranking.search;
         let answers = search::search(&self.index, self.embedder(), text, &SearchOptions { k, weights })?;
@@ -218,7 +218,7 @@ impl Lakeward {
     /// that count, or brings it up to date; names that rules leave open are put before `judge`.
     ///
     /// # Errors
-    /// Those of [`task_graph::build()`] and of [`crate::session::LearnedStore::uses`].
+    /// Those of [`task_graph::build()`] and of [`lakeward_agent::session::LearnedStore::uses`].
     pub fn build_task_graph(
         &self,
         extractions: &[Extraction],
@@ -250,7 +250,7 @@ impl Lakeward {
     /// What `words` demand of the catalogue in `role`, as of turn `turn`.
     ///
     /// # Errors
-    /// Those of [`CatalogueWords::demand`](crate::agent::CatalogueWords::demand).
+    /// Those of [`CatalogueWords::demand`](lakeward_agent::CatalogueWords::demand).
     pub fn demand(&self, role: &str, words: &str, turn: usize) -> Result<Demand> {
         self.kept.words().demand(&self.index, role, words, turn)
     }

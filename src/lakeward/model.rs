@@ -1,13 +1,13 @@
 //! The language model that flags, environment and settings name.
 
 use super::place::Place;
-use crate::agent::config::Config;
-use crate::agent::model::ModelAccess;
-use crate::augment::QuestionModel;
-use crate::error::Result;
-use crate::llm::config::Said;
-use crate::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts, RunLimits};
-use crate::papers::extract::ExtractionModel;
+use lakeward_agent::config::Config;
+use lakeward_agent::model::ModelAccess;
+use lakeward_core::error::Result;
+use lakeward_models::llm::config::Said;
+use lakeward_models::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts, RunLimits};
+use lakeward_search::augment::QuestionModel;
+use lakeward_tasks::papers::extract::ExtractionModel;
 
 /// Folder of kept answers in that of the index.
 const ANSWERS: &str = "cache/answers";
@@ -26,7 +26,7 @@ impl Model {
     /// The model to ask, of those that `said` and `config` name; none where none is named.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for an address or prompts that are none.
+    /// [`lakeward_core::Error::Usage`] for an address or prompts that are none.
     pub fn of(said: &Said, place: &Place, config: &Config) -> Result<Option<Self>> {
         let Some(mut server) = config.llm.server(said)? else { return Ok(None) };
         if said.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agent::config::{self, Config};
-use crate::embed::{Embedder, SentenceModel, ServedModel, StaticModel};
-use crate::error::{Error, Result};
-use crate::index::build::{self, BuildObserver, BuildOptions, BuildStats};
-use crate::index::manifest::{self, Manifest};
-use crate::llm::config::{EmbeddingConfig, Said};
-use crate::llm::{Key, Server};
+use lakeward_agent::config::{self, Config};
+use lakeward_core::error::{Error, Result};
+use lakeward_index::build::{self, BuildObserver, BuildOptions, BuildStats};
+use lakeward_index::manifest::{self, Manifest};
+use lakeward_models::embed::{Embedder, SentenceModel, ServedModel, StaticModel};
+use lakeward_models::llm::config::{EmbeddingConfig, Said};
+use lakeward_models::llm::{Key, Server};
 
 /// Name of the index folder inside a lake.
 pub const INDEX_FOLDER: &str = ".lakeward";

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Lakeward;
-use crate::agentic::dataset_order;
-use crate::cite::Checked;
-use crate::error::Result;
-use crate::llm::{LanguageModel, Usage};
-use crate::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
+use super::dataset_order;
+use lakeward_core::error::Result;
+use lakeward_models::llm::{LanguageModel, Usage};
+use lakeward_search::cite::Checked;
+use lakeward_tasks::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
 
 /// The datasets of a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ impl Lakeward {
         let access = model.access();
         let model = LanguageModel::new(access.chat, access.prompts, llm.limits(), access.cache);
         let mut said = ModelOrder {
-            by: format!("{} {}", model.id(), model.prompt_id(crate::llm::PromptUse::RerankDatasets)),
+            by: format!("{} {}", model.id(), model.prompt_id(lakeward_models::llm::PromptUse::RerankDatasets)),
             candidates: answers.len().min(llm.candidates),
             ..ModelOrder::default()
         };

@@ -6,9 +6,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::form_parser;
-use crate::eval::form::DocumentForm;
-use crate::eval::variant::QuestionUse;
-use crate::eval::{Task, compare};
+use lakeward_eval::form::DocumentForm;
+use lakeward_eval::variant::QuestionUse;
+use lakeward_eval::{Task, compare};
 
 const EVAL_AFTER_HELP: &str = "A benchmark is a folder with one of these:
   queries.jsonl, qrels.txt  beside lake/ (tables) or corpus.jsonl (records), queries/ and unjudged.txt where there are any;

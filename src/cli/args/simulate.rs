@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use crate::eval::simulation::BANKS;
+use lakeward_eval::simulation::BANKS;
 
 #[derive(Debug, Args)]
 pub struct SimulateCommand {

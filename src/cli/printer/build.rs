@@ -1,9 +1,9 @@
 //! What a build did, on stderr: counts, and the files that were mended, cut or skipped.
 
 use super::{bytes, narrate};
-use crate::index::build::BuildStats;
-use crate::lake::reader::Repair;
-use crate::text::shown;
+use lakeward_core::text::shown;
+use lakeward_index::build::BuildStats;
+use lakeward_lake::reader::Repair;
 
 /// Files named one by one in a summary.
 const NAMED_FILES: usize = 10;

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::{list, narrate, out, right_align};
 use crate::cli::ask::ModelCost;
-use crate::llm::Spent;
-use crate::operate::Preview;
-use crate::operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
-use crate::recommend::Recommendation;
-use crate::request::{Input, Label};
-use crate::session::transcript::{constraint_lines, input_name, understood};
-use crate::session::{Choice, Memory, Session, SessionState, SessionSummary, Step};
-use crate::text::{counted, shown};
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::transcript::{constraint_lines, input_name, understood};
+use lakeward_agent::session::{Choice, Memory, Session, SessionState, SessionSummary, Step};
+use lakeward_core::request::{Input, Label};
+use lakeward_core::text::{counted, shown};
+use lakeward_models::llm::Spent;
+use lakeward_operate::Preview;
+use lakeward_operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;

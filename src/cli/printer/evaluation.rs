@@ -1,17 +1,17 @@
 //! What `lakeward eval` shows: a list a group of queries, comparisons, signals, costs; what was left out goes to stderr.
 
 use super::{bytes, list, narrate, out, right_align, variants};
-use crate::eval::benchmark::Problem;
-use crate::eval::compare::PairedDifference;
-use crate::eval::evaluate::IDEAL;
-use crate::eval::extraction::ExtractionScores;
-use crate::eval::labels::LabelScores;
-use crate::eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
-use crate::eval::simulation::ConversationReport;
-use crate::eval::tune::TuneReport;
-use crate::eval::voice::{VoiceReport, VoiceScore};
-use crate::llm::Spent;
-use crate::text::{counted, shown};
+use lakeward_core::text::{counted, shown};
+use lakeward_eval::benchmark::Problem;
+use lakeward_eval::compare::PairedDifference;
+use lakeward_eval::evaluate::IDEAL;
+use lakeward_eval::extraction::ExtractionScores;
+use lakeward_eval::labels::LabelScores;
+use lakeward_eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
+use lakeward_eval::simulation::ConversationReport;
+use lakeward_eval::tune::TuneReport;
+use lakeward_eval::voice::{VoiceReport, VoiceScore};
+use lakeward_models::llm::Spent;
 
 /// The measures of every group, then comparisons, signals and costs.
 pub fn report(report: &EvalReport) {

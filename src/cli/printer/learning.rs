@@ -1,10 +1,10 @@
 //! What was learned from sessions, and what that is worth, for people.
 
 use super::{list, out, safe_line};
-use crate::eval::compare::PairedDifference;
-use crate::eval::learning::LearningReport;
-use crate::session::LearnedUse;
-use crate::text::{counted, shown};
+use lakeward_agent::session::LearnedUse;
+use lakeward_core::text::{counted, shown};
+use lakeward_eval::compare::PairedDifference;
+use lakeward_eval::learning::LearningReport;
 
 /// Characters of a request in a list.
 const REQUEST_CHARS: usize = 100;

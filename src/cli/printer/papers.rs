@@ -2,9 +2,9 @@
 
 use super::{LINE_WIDTH, line, list, narrate, out, safe_line};
 use crate::cli::papers::PaperLine;
-use crate::papers::extraction::Extraction;
-use crate::papers::{Document, FileFault, SectionKind};
-use crate::text::{counted, shown};
+use lakeward_core::text::{counted, shown};
+use lakeward_tasks::papers::extraction::Extraction;
+use lakeward_tasks::papers::{Document, FileFault, SectionKind};
 
 /// Files that failed are told one by one, so many.
 const MOST_FAULTS: usize = 50;

@@ -1,11 +1,11 @@
 //! What people see of an answer: what was understood, the tables, the operations; and why.
 
 use super::{join_answer, list, out, right_align, search_answer, task_path, union_answer};
-use crate::recommend::{Match, RankedOperation, RankedTable, Recommendation};
-use crate::request::{Label, OperationKind, Signals};
-use crate::retrieve::records::NO_DATA;
-use crate::session::transcript::understood;
-use crate::text::shown;
+use lakeward_agent::recommend::{Match, RankedOperation, RankedTable, Recommendation};
+use lakeward_agent::session::transcript::understood;
+use lakeward_core::request::{Label, OperationKind, Signals};
+use lakeward_core::text::shown;
+use lakeward_search::records::NO_DATA;
 
 /// Characters of a reason.
 const REASON: usize = 400;

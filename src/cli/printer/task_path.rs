@@ -1,7 +1,7 @@
 //! The way from a request over tasks to a dataset, for people.
 
-use crate::task_graph::TaskPath;
-use crate::text::shown;
+use lakeward_core::text::shown;
+use lakeward_search::task_search::TaskPath;
 
 /// Characters of a text.
 const TEXT_CHARS: usize = 600;

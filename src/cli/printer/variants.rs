@@ -1,9 +1,11 @@
 //! What `lakeward eval` shows of variants: small tables a group, each narrow enough for a terminal of 100 columns.
 
 use super::{list, out, right_align};
-use crate::eval::report::{EvalReport, GroupReport, SystemReport};
-use crate::eval::subset::Subset;
-use crate::eval::variant::table::{CUTS, MEASURES, WORK_COLUMNS, WORK_LEGEND, accounted, difference, told, work_cells};
+use lakeward_eval::report::{EvalReport, GroupReport, SystemReport};
+use lakeward_eval::subset::Subset;
+use lakeward_eval::variant::table::{
+    CUTS, MEASURES, WORK_COLUMNS, WORK_LEGEND, accounted, difference, told, work_cells,
+};
 
 /// Characters of a line of running text.
 const WIDTH: usize = 100;

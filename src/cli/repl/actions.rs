@@ -4,20 +4,20 @@ use std::path::Path;
 
 use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
 use super::{Repl, Status};
-use crate::agent::Request;
-use crate::cite::Gate;
 use crate::cli::ask::ModelCost;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::search::{self, Document, JoinDocument, Listed};
 use crate::cli::{profile, replay, sessions};
-use crate::error::{Error, Result};
-use crate::index::LakeIndex;
-use crate::operate::{Limits, PreviewLimits};
-use crate::recommend::{Question, Recommendation};
-use crate::request::{Input, OperationKind};
-use crate::retrieve::QueryTable;
-use crate::session::transcript;
+use lakeward_agent::Request;
+use lakeward_agent::recommend::{Question, Recommendation};
+use lakeward_agent::session::transcript;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::{Input, OperationKind};
+use lakeward_index::LakeIndex;
+use lakeward_operate::{Limits, PreviewLimits};
+use lakeward_search::QueryTable;
+use lakeward_search::cite::Gate;
 
 /// Tables shown after a turn or a search.
 const TABLES: usize = 10;

@@ -1,7 +1,7 @@
 //! What a line of the REPL means: a request, a number, or a slash command.
 
-use crate::error::{Error, Result, nearest_names};
-use crate::text::shown;
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::text::shown;
 
 /// A line as understood.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Editor, Helper};
 
 use super::command::{COMMANDS, description, quoted};
-use crate::error::{Error, Result};
+use lakeward_core::error::{Error, Result};
 
 const PROMPT: &str = "lakeward> ";
 const HISTORY_FILE: &str = ".history";
@@ -231,7 +231,7 @@ impl Completer for Completion {
 
     fn complete(&self, line: &str, pos: usize, _context: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (start, found) = completions(&self.names, line.get(..pos).unwrap_or_default());
-        let pair = |text: String| Pair { display: crate::text::shown(&text, 120), replacement: text };
+        let pair = |text: String| Pair { display: lakeward_core::text::shown(&text, 120), replacement: text };
         Ok((start, found.into_iter().take(MOST_COMPLETIONS).map(pair).collect()))
     }
 }

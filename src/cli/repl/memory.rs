@@ -3,9 +3,9 @@
 use super::command::Remember;
 use super::{Repl, Status};
 use crate::cli::printer::{self, conversation};
-use crate::error::{Error, Result, nearest_names};
-use crate::lake::facet::Role;
-use crate::request::Intent;
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::request::Intent;
+use lakeward_core::role::Role;
 
 /// What `/memory forget` calls the words that say what data is about.
 const TOPIC: &str = "topic";

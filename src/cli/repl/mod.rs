@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use super::args::{Arguments, ReplCommand};
 use super::ask::ModelCost;
 use super::{Status, exit_code, interrupt, lake, printer};
-use crate::agent::Agent;
-use crate::error::{Error, Result};
-use crate::lakeward::{Lakeward, Place};
-use crate::llm::Limits;
-use crate::operate::LakeContext;
-use crate::session::{Session, SessionStore};
 use command::{Line, parse};
 use editor::{Lines, Typed};
+use lakeward::{Lakeward, Place};
+use lakeward_agent::Agent;
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_core::error::{Error, Result};
+use lakeward_models::llm::Limits;
+use lakeward_operate::LakeContext;
 use worker::Worker;
 
 /// A conversation and what it needs.

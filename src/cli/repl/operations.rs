@@ -4,17 +4,17 @@ use std::path::Path;
 
 use super::command::Keys;
 use super::{Repl, Status};
-use crate::agent::operations;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation};
 use crate::cli::sessions::write_new;
 use crate::cli::{interrupt, sql};
-use crate::error::{Error, Result};
-use crate::functions;
-use crate::operate::{self, LakeContext, Limits, PreviewLimits};
-use crate::recommend::RankedOperation;
-use crate::request::{Label, Operation};
-use crate::session::transcript;
+use lakeward::functions;
+use lakeward_agent::operations;
+use lakeward_agent::recommend::RankedOperation;
+use lakeward_agent::session::transcript;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::{Label, Operation};
+use lakeward_operate::{LakeContext, Limits, PreviewLimits};
 
 /// Rows of a query shown.
 const ROWS: usize = 100;
@@ -53,7 +53,7 @@ impl Repl<'_> {
 
     pub(super) fn sql_of(&mut self, number: Option<usize>) -> Result<Status> {
         let (_, operation) = self.operation(number)?;
-        let text = self.with_context(|_, context| operate::sql(context, &operation))?;
+        let text = self.with_context(|_, context| lakeward_operate::sql(context, &operation))?;
         text.lines().for_each(printer::safe_line);
         Ok(Status::Done)
     }
@@ -76,7 +76,7 @@ impl Repl<'_> {
         }
         let (json, limits) = (self.arguments.json, PreviewLimits::default());
         self.with_context(|repl, context| {
-            let preview = operate::preview(context, &operation, &limits)?;
+            let preview = lakeward_operate::preview(context, &operation, &limits)?;
             if !json {
                 printer::safe_line(&format!("operation {number}: {}", operation.kind().name()));
                 conversation::preview(&preview);
@@ -115,7 +115,7 @@ impl Repl<'_> {
             return Ok(Status::Done);
         }
         let input = self.input_or_working(None)?;
-        let exported = self.with_context(|_, context| operate::export(context, &input, path, false))?;
+        let exported = self.with_context(|_, context| lakeward_operate::export(context, &input, path, false))?;
         let (rows, bytes) = (exported.rows, printer::bytes(exported.written_bytes));
         printer::safe_line(&format!("{rows} rows ({bytes}) written to {}", path.display()));
         exported.notes.iter().for_each(|note| printer::note(&note.to_string()));

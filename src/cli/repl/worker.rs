@@ -4,10 +4,10 @@
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::agent::Agent;
 use crate::cli::interrupt;
-use crate::error::{Error, Result};
-use crate::lakeward::Lakeward;
+use lakeward::Lakeward;
+use lakeward_agent::Agent;
+use lakeward_core::error::{Error, Result};
 
 /// How often whoever waits looks whether it is to stop.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -17,7 +17,7 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use datafusion::common::{Result, exec_err};
 
-use crate::sketch::value_hash;
+use lakeward_sketch::value_hash;
 
 /// Whether [`hash_rows`] takes columns of this type.
 pub(super) fn is_hashable(data_type: &DataType) -> bool {

@@ -10,7 +10,7 @@ use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use super::Measure;
 use super::array_hash::hash_rows;
 use super::state::{parse_state, state_column};
-use crate::sketch::signature::{Signature, SignatureBuilder};
+use lakeward_sketch::signature::{Signature, SignatureBuilder};
 
 /// What a column of type Binary holds.
 const MOST_BYTES: usize = i32::MAX as usize;

@@ -4,7 +4,7 @@
 //! - `approx_jaccard(x, y)` → double: |X ∩ Y| / |X ∪ Y| of the distinct values of two columns; NULL where both have none.
 //! - `approx_containment(x, y)` → double: the share of the distinct values of `x` that `y` has; NULL where `x` has none.
 //!
-//! NULLs are no values. Values are compared as [`crate::sketch::value_hash`] says, with no normalisation: for that there is
+//! NULLs are no values. Values are compared as [`lakeward_sketch::value_hash`] says, with no normalisation: for that there is
 //! `value_normalize(x)`. The answer is the same however rows are ordered, repeated and spread over partitions; DISTINCT
 //! changes nothing. Memory depends on the number of groups and of values kept, not on that of rows.
 
@@ -28,7 +28,7 @@ use datafusion::physical_expr::PhysicalExpr;
 
 use self::groups::SignatureGroups;
 use self::state::SignatureAccumulator;
-use crate::sketch::signature::{DEFAULT_CAPACITY, LEAST_CAPACITY, MOST_CAPACITY, Signature};
+use lakeward_sketch::signature::{DEFAULT_CAPACITY, LEAST_CAPACITY, MOST_CAPACITY, Signature};
 
 /// Hashes kept of each column where two columns are compared at once: nothing is stored, so more can be kept than in a
 /// stored signature, which halves the error where one set is far larger than the other.

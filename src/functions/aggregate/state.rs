@@ -6,7 +6,7 @@ use datafusion::logical_expr::Accumulator;
 
 use super::Measure;
 use super::array_hash::hash_rows;
-use crate::sketch::signature::{Signature, SignatureBuilder};
+use lakeward_sketch::signature::{Signature, SignatureBuilder};
 
 /// Gathers the values of all rows.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use datafusion::logical_expr::scalar_doc_sections::DOC_SECTION_STRING;
 use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature};
 
 use super::{any_types, check_count};
-use crate::embed::Embedder;
-use crate::lakeward::Lakeward;
+use crate::Lakeward;
+use lakeward_models::embed::Embedder;
 
 static DOCUMENTATION: LazyLock<Documentation> = LazyLock::new(|| {
     let description = "Makes the vector of a text by the embedding model of the lake. `cosine` compares two of them. NULL for \

@@ -1,5 +1,5 @@
 //! Scalar functions over signatures and vectors; one file a function or pair of functions. Those that normalise cells are in
-//! [`crate::operate::functions`].
+//! [`lakeward_operate::functions`].
 //!
 //! - `jaccard(sig, sig)`, `containment(sig, sig)` → double: what two signatures of `minhash` have in common.
 //! - `embed(text)` → list of float: the vector of a text by the lake's embedding model.
@@ -15,7 +15,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{Documentation, ScalarUDF, Signature, TypeSignature, Volatility};
 
-use crate::lakeward::Lakeward;
+use crate::Lakeward;
 
 /// The scalar functions of this module; `embed` asks the embedding model of `lake`.
 pub fn scalars(lake: &Lakeward) -> Vec<ScalarUDF> {

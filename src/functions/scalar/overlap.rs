@@ -11,7 +11,7 @@ use datafusion::logical_expr::scalar_doc_sections::DOC_SECTION_OTHER;
 use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature as Types};
 
 use super::{any_types, check_count};
-use crate::sketch::signature::Signature;
+use lakeward_sketch::signature::Signature;
 
 /// What is told of two signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::named;
 use super::records::{batch, optional, rank, required, schema as of};
-use crate::agent::Request;
-use crate::error::Result;
-use crate::lakeward::Lakeward;
-use crate::recommend::{RankedOperation, RankedTable, Recommendation};
-use crate::request::{Input, OperationKind};
+use crate::Lakeward;
+use lakeward_agent::Request;
+use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
+use lakeward_core::error::Result;
+use lakeward_core::request::{Input, OperationKind};
 
 /// The columns. `utility` is the weighted sum of `relevance`, `intention` and `appropriateness`
-/// ([`crate::recommend::Utility`]); `operation` is what the table serves best, `operation_score` how likely that operation
+/// ([`lakeward_agent::recommend::Utility`]); `operation` is what the table serves best, `operation_score` how likely that operation
 /// is meant (those of all operations sum to 1); `sql` carries it out with this table, NULL where it is not complete.
 pub(super) fn schema() -> SchemaRef {
     of([
@@ -65,7 +65,7 @@ pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: Opti
 /// The tables of `answer` as rows of `lake_ask`.
 ///
 /// # Errors
-/// [`crate::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
 pub fn answered(answer: &Recommendation) -> Result<RecordBatch> {
     let rows: Vec<Row> = answer.tables.iter().enumerate().map(|(place, table)| row(place, table, answer)).collect();
     batch(schema(), &rows)

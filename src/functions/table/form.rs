@@ -2,7 +2,7 @@
 
 use datafusion::common::ScalarValue;
 
-use crate::error::{Error, Result, nearest_names};
+use lakeward_core::error::{Error, Result, nearest_names};
 
 pub(super) const TABLES: &str = "lake_tables";
 pub(super) const PROFILE: &str = "lake_profile";

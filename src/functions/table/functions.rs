@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use super::form::{FORMS, Form};
 use super::records::{batch, list, optional, parts, required, schema as of};
-use crate::error::Result;
+use crate::Lakeward;
 use crate::functions::{aggregate, scalar};
-use crate::lakeward::Lakeward;
-use crate::operate;
+use lakeward_core::error::Result;
 
 /// The columns. `kind` is `table`, `scalar` or `aggregate`.
 pub(super) fn schema() -> SchemaRef {
@@ -44,7 +43,7 @@ struct Argument {
 /// All functions: table functions in their order, then scalars and aggregates.
 pub(super) fn rows(lakeward: &Lakeward) -> Result<RecordBatch> {
     let mut rows: Vec<Row> = FORMS.iter().map(of_form).collect();
-    for function in operate::functions::all().into_iter().chain(scalar::scalars(lakeward)) {
+    for function in lakeward_operate::functions::all().into_iter().chain(scalar::scalars(lakeward)) {
         rows.push(documented("scalar", function.name(), function.documentation()));
     }
     for function in aggregate::aggregates() {

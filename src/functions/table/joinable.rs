@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::named;
 use super::records::{batch, list, optional, parts, rank, required, schema as of};
-use crate::error::Result;
-use crate::lakeward::Lakeward;
-use crate::retrieve::JoinAnswer;
-use crate::retrieve::join::MatchKind;
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_search::JoinAnswer;
+use lakeward_search::join::MatchKind;
 
 /// The columns: [`JoinAnswer`] says what they mean. `table_column` is the answer's column, in `pairs`, `matches` and
 /// `variant_matches` as well.
@@ -114,7 +114,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str, column: Option<&str>, k: us
 /// `answers` as rows of `lake_joinable`.
 ///
 /// # Errors
-/// [`crate::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
 pub fn answered(answers: &[JoinAnswer]) -> Result<RecordBatch> {
     let rows: Vec<Row> = answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
     batch(schema(), &rows)

@@ -25,9 +25,9 @@ use arrow::datatypes::SchemaRef;
 use datafusion::catalog::{TableFunctionImpl, TableProvider};
 use datafusion::common::ScalarValue;
 
-use crate::error::Result;
-use crate::lakeward::Lakeward;
+use crate::Lakeward;
 use form::Form;
+use lakeward_core::error::Result;
 
 pub use ask::answered as ask_batch;
 pub use form::NAMES;
@@ -85,7 +85,7 @@ impl TableCall {
     /// The call of the function `name` with `arguments`.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for another name, number or type of arguments, with the form that is valid.
+    /// [`lakeward_core::Error::Usage`] for another name, number or type of arguments, with the form that is valid.
     pub fn parse(name: &str, arguments: &[ScalarValue]) -> Result<Self> {
         let given = form::given(name, arguments)?;
         Ok(match given.form.name {
@@ -130,8 +130,8 @@ impl TableCall {
     /// Whether the tables and columns that it names exist; searches nothing and reads no table.
     ///
     /// # Errors
-    /// [`crate::Error::UnknownTable`] and [`crate::Error::UnknownColumn`] with the nearest names; [`crate::Error::Usage`] for
-    /// a record of a catalogue, whose data is not in the lake; [`crate::Error::Unreadable`] for a table that was removed
+    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names; [`lakeward_core::Error::Usage`] for
+    /// a record of a catalogue, whose data is not in the lake; [`lakeward_core::Error::Unreadable`] for a table that was removed
     /// since it was indexed.
     pub fn check(&self, lakeward: &Lakeward) -> Result<()> {
         match self {
@@ -199,7 +199,7 @@ pub fn functions(lakeward: &Lakeward) -> Vec<(&'static str, Arc<dyn TableFunctio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use lakeward_core::error::Error;
 
     #[test]
     fn arguments_become_a_call_and_a_call_its_sql() {

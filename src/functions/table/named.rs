@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::index::TableRef;
-use crate::lake::catalog::TableEntry;
-use crate::lakeward::Lakeward;
-use crate::operate::CATALOG;
-use crate::retrieve::query_table;
+use crate::Lakeward;
+use lakeward_core::error::{Error, Result};
+use lakeward_index::TableRef;
+use lakeward_lake::catalog::TableEntry;
+use lakeward_operate::CATALOG;
+use lakeward_search::query_table;
 
 /// A table that a call names.
 pub(super) enum Named {

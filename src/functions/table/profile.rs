@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::named::{self, Named};
 use super::records::{batch, list, optional, parts, required, schema as of};
-use crate::error::Result;
-use crate::lake::metadata::ColumnMetadata;
-use crate::lake::profile::ColumnProfile;
-use crate::lake::semantic::{LogicalType, SemanticType};
-use crate::lakeward::Lakeward;
-use crate::operate::column_types;
-use crate::sketch::signature::{DEFAULT_CAPACITY, Signature};
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_lake::metadata::ColumnMetadata;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::{LogicalType, SemanticType};
+use lakeward_operate::column_types;
+use lakeward_sketch::signature::{DEFAULT_CAPACITY, Signature};
 
 /// The columns: [`ColumnProfile`] says what most of them mean. `data_type` is what a query gets, `samples` are some of the
 /// values as written, `unit` and `description` what the publisher says.

@@ -23,10 +23,10 @@ use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 
 use super::TableCall;
 use super::form::Form;
-use crate::error::{Error, Result};
-use crate::guard::guarded;
-use crate::lakeward::Lakeward;
-use crate::operate::fault;
+use crate::Lakeward;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::guard::guarded;
+use lakeward_operate::fault;
 
 /// Searches that run at the same time; a query may hold any number of calls.
 const MOST_SEARCHES: usize = 8;

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use arrow::json::ReaderBuilder;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use lakeward_core::error::{Error, Result};
 
 /// A column that always has a value.
 pub(super) fn required(name: &str, data_type: DataType) -> Field {

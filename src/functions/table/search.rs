@@ -5,10 +5,10 @@ use arrow::datatypes::{DataType, SchemaRef};
 use serde::Serialize;
 
 use super::records::{batch, list, optional, parts, rank, required, schema as of};
-use crate::error::Result;
-use crate::index::lexical::LexicalField;
-use crate::lakeward::Lakeward;
-use crate::retrieve::SearchAnswer;
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_index::lexical::LexicalField;
+use lakeward_search::SearchAnswer;
 
 /// The columns: [`SearchAnswer`] says what they mean.
 pub(super) fn schema() -> SchemaRef {
@@ -74,7 +74,7 @@ pub(super) fn rows(lakeward: &Lakeward, text: &str, k: usize) -> Result<RecordBa
 /// `answers` as rows of `lake_search`.
 ///
 /// # Errors
-/// [`crate::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
 pub fn answered(answers: &[SearchAnswer]) -> Result<RecordBatch> {
     let rows: Vec<Row> = answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
     batch(schema(), &rows)

@@ -6,13 +6,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::records::{batch, list, optional, required, schema as of};
-use crate::error::Result;
-use crate::index::TableRef;
-use crate::lake::catalog::TableEntry;
-use crate::lake::grain::GrainKind;
-use crate::lake::source::{Compression, Format, classify};
-use crate::lakeward::Lakeward;
-use crate::operate::sql_name;
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_index::TableRef;
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::grain::GrainKind;
+use lakeward_lake::source::{Compression, Format, classify};
+use lakeward_operate::sql_name;
 
 /// The columns. `sql_name` is how a query names the table; `rows` are those read where it is `sampled`, of `total_rows` where
 /// that is known; figures of a record, whose data is not in the lake, are NULL. `content` is the hash of the file.

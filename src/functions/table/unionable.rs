@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::named;
 use super::records::{batch, list, optional, parts, rank, required, schema as of};
-use crate::error::Result;
-use crate::lakeward::Lakeward;
-use crate::retrieve::UnionAnswer;
+use crate::Lakeward;
+use lakeward_core::error::Result;
+use lakeward_search::UnionAnswer;
 
 /// The columns: [`UnionAnswer`] says what they mean. `table_column` is the answer's column; `new_rows` of the
 /// `compared_rows` are not in the query, both NULL where they could not be counted.
@@ -76,7 +76,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str, k: usize) -> Result<RecordB
 /// `answers` as rows of `lake_unionable`.
 ///
 /// # Errors
-/// [`crate::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
 pub fn answered(answers: &[UnionAnswer]) -> Result<RecordBatch> {
     let rows: Vec<Row> = answers.iter().enumerate().map(|(place, answer)| row(place, answer)).collect();
     batch(schema(), &rows)

@@ -1,0 +1,442 @@
+//! The loop: plan, retrieve, evaluate, until it is enough or a limit is reached; then the final order.
+
+use std::time::Instant;
+
+use super::agents::{Allowance, Earlier, Evaluator, Fault, Planner, Reranker, Retriever};
+use super::artifact::{Artifact, Malformed};
+use super::cache::RunCache;
+use super::candidate_set::CandidateSet;
+use super::clock::Moment;
+use super::key_of;
+use super::plan::{MOST_QUERIES, PlannedQuery, QueryPlan};
+use super::pursuit::{Agents, PursuedTable, Pursuit, SearchedQuery, Tools};
+use super::ranking::FinalRanking;
+use super::report::EvaluationReport;
+use super::shortened;
+use super::sought::{Settings, Sought, Style};
+use super::trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings, VERSION};
+use lakeward_core::error::Result;
+use lakeward_models::llm::{FailureKind, LanguageModel, Unanswered};
+
+/// Pursues `sought` with the agents of `settings`, by rules where there is no `model`.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where no channel can be searched at all. Everything else degrades a step and is told in the answer.
+pub fn pursue(
+    tools: &Tools<'_>,
+    sought: &Sought,
+    settings: &Settings,
+    model: Option<&LanguageModel<'_>>,
+) -> Result<Pursuit> {
+    let agents = match model {
+        Some(model) => Agents::with_model(tools, settings, model),
+        None => Agents::by_rules(tools, settings),
+    };
+    pursue_with(tools, sought, settings, &agents)
+}
+
+/// Pursues `sought` with these agents.
+///
+/// # Errors
+/// As [`pursue`].
+pub fn pursue_with(tools: &Tools<'_>, sought: &Sought, settings: &Settings, agents: &Agents<'_>) -> Result<Pursuit> {
+    let started = Instant::now();
+    let rules = Agents::by_rules(tools, settings);
+    let sought = sought.bounded();
+    let mut run = Run::new(tools, &sought, settings, agents, &rules);
+    let stopped = run.search()?;
+    let chosen = run.chosen();
+    let reranking = Instant::now();
+    let ranking = run.rank(chosen);
+    run.timings.rerank_ms = ms(reranking);
+    run.timings.total_ms = ms(started);
+    Ok(run.finish(stopped, chosen, ranking))
+}
+
+fn ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// More than any number of searches: the moments behind them.
+const AFTER_SEARCHES: usize = 1_000;
+
+struct Run<'a, 'b> {
+    tools: &'a Tools<'b>,
+    sought: &'a Sought,
+    settings: &'a Settings,
+    agents: &'a Agents<'b>,
+    rules: &'a Agents<'b>,
+    versions: AgentVersions,
+    lake: LakeVersions,
+    plans: Vec<QueryPlan>,
+    iterations: Vec<IterationTrace>,
+    tool_calls: usize,
+    degraded: Vec<Degraded>,
+    /// From now on all is done by rules.
+    by_rules: bool,
+    timings: Timings,
+}
+
+impl<'a, 'b> Run<'a, 'b> {
+    fn new(
+        tools: &'a Tools<'b>,
+        sought: &'a Sought,
+        settings: &'a Settings,
+        agents: &'a Agents<'b>,
+        rules: &'a Agents<'b>,
+    ) -> Self {
+        let lake = LakeVersions {
+            index: tools.index.manifest().checksum.clone(),
+            weights: tools.weights.hash(),
+            questions: tools.questions.to_string(),
+            channels: tools.channels.iter().map(|channel| format!("{}@{}", channel.name(), channel.weight())).collect(),
+        };
+        Self {
+            tools,
+            sought,
+            settings,
+            agents,
+            rules,
+            versions: agents.versions(),
+            lake,
+            plans: Vec::new(),
+            iterations: Vec::new(),
+            tool_calls: 0,
+            degraded: Vec::new(),
+            by_rules: false,
+            timings: Timings::default(),
+        }
+    }
+
+    /// Plans and searches until there is a reason to end.
+    fn search(&mut self) -> Result<Stopped> {
+        loop {
+            let iteration = self.iterations.len() + 1;
+            let planning = Instant::now();
+            let Some(plan) = self.plan() else { return Ok(Stopped::NothingNew) };
+            let plan_ms = ms(planning);
+            let searching = Instant::now();
+            let before = self.iterations.last().map_or(0, |last| last.candidates.channels.len());
+            self.plans.push(plan.clone());
+            let candidates = match self.retrieve(&plan, iteration) {
+                Ok(candidates) => candidates,
+                Err(error) if self.iterations.is_empty() => return Err(error),
+                Err(error) => {
+                    self.degrade("retriever", &error.to_string());
+                    return Ok(Stopped::Failure);
+                }
+            };
+            let searched = candidates.channels.len() - before;
+            self.tool_calls += searched;
+            for list in &candidates.channels[before..] {
+                if let Some(problem) = &list.problem {
+                    self.degrade(&format!("channel {}", list.channel), problem);
+                }
+            }
+            let retrieve_ms = ms(searching);
+            let judging = Instant::now();
+            let report = self.evaluate(&plan, &candidates, iteration);
+            self.timings.iterations_ms.push([plan_ms, retrieve_ms, ms(judging)]);
+            let sufficient = report.sufficient;
+            let asked = plan.queries.len() * self.tools.channels.len();
+            self.iterations.push(IterationTrace { plan, candidates, report });
+            if sufficient {
+                return Ok(Stopped::Enough);
+            }
+            if self.tools.clock.is_over(Moment { iteration, step: AFTER_SEARCHES + 1 }) {
+                return Ok(Stopped::Seconds);
+            }
+            if searched < asked || self.tool_calls >= self.settings.tool_calls {
+                return Ok(Stopped::ToolCalls);
+            }
+            if iteration >= self.settings.iterations {
+                return Ok(Stopped::Iterations);
+            }
+        }
+    }
+
+    /// The next plan, of queries that were not searched yet; none where nobody knows one.
+    fn plan(&mut self) -> Option<QueryPlan> {
+        let asked = self.asked_to_plan(&*self.acting().planner);
+        let plan = match asked {
+            Ok(plan) => plan,
+            Err(problem) => {
+                self.fail("planner", problem);
+                self.asked_to_plan(&*self.rules.planner).unwrap_or_else(|problem| {
+                    self.fail("planner", problem);
+                    None
+                })
+            }
+        };
+        let is_first = self.plans.is_empty();
+        let mut plan = match plan {
+            Some(plan) => plan,
+            // Without any plan the request is searched as it is.
+            None if is_first => QueryPlan { queries: Vec::new(), must_have: self.sought.must_have.clone() },
+            None => return None,
+        };
+        let searched: Vec<String> =
+            self.plans.iter().flat_map(|plan| &plan.queries).map(|query| key_of(&query.text)).collect();
+        plan.queries.retain(|query| !searched.contains(&key_of(&query.text)));
+        if is_first {
+            // Whatever is planned, the request itself is searched, first of all.
+            let own = key_of(&self.sought.words);
+            plan.queries.retain(|query| key_of(&query.text) != own);
+            plan.queries.insert(0, PlannedQuery::new(&self.sought.words, "the request as it is"));
+            plan.queries.truncate(MOST_QUERIES);
+        }
+        (!plan.queries.is_empty()).then_some(plan)
+    }
+
+    fn asked_to_plan(&self, planner: &dyn Planner) -> Result<Option<QueryPlan>, Problem> {
+        let earlier = self.iterations.last().map(|last| Earlier {
+            plans: &self.plans,
+            candidates: &last.candidates,
+            report: &last.report,
+        });
+        match planner.plan(self.sought, earlier.as_ref())? {
+            Some(text) => Ok(Some(QueryPlan::accept(&text)?)),
+            None => Ok(None),
+        }
+    }
+
+    fn retrieve(&mut self, plan: &QueryPlan, iteration: usize) -> Result<CandidateSet> {
+        let tools = self.tools;
+        let key = self.key("candidates", &[&self.versions.retriever]);
+        // A run that was cut short here has to be cut short again.
+        let after = Moment { iteration, step: AFTER_SEARCHES };
+        let whole = tools.clock.over_at().is_none_or(|over_at| over_at >= after);
+        let cached = self.cached(&key).filter(|_| whole);
+        let is_table = |id: &str| tools.index.get(id).is_ok_and(|found| found.is_some());
+        if let Some(set) = cached.and_then(|text| CandidateSet::accept(&text, &is_table).ok()) {
+            self.timings.cached += 1;
+            return Ok(set);
+        }
+        let before = self.iterations.last().map(|last| &last.candidates);
+        let allowance = Allowance {
+            channels: tools.channels,
+            tool_calls: self.settings.tool_calls.saturating_sub(self.tool_calls).max(usize::from(iteration == 1)),
+            clock: tools.clock,
+            iteration,
+        };
+        let lists_before = before.map_or(0, |set| set.channels.len());
+        let asked = |retriever: &dyn Retriever| -> Result<CandidateSet, Problem> {
+            let text = retriever.retrieve(self.sought, plan, before, &allowance)?;
+            let set = CandidateSet::accept(&text, &is_table)?;
+            let kept = before.is_none_or(|before| set.channels.starts_with(&before.channels));
+            if !kept {
+                return Err(CandidateSet::malformed("it lost lists that were there before").into());
+            }
+            Ok(set)
+        };
+        let set = match asked(&*self.acting().retriever) {
+            Ok(set) => set,
+            Err(problem) => {
+                let again = asked(&*self.rules.retriever);
+                self.fail("retriever", problem);
+                again.map_err(Problem::into_error)?
+            }
+        };
+        let whole = set.channels.len() - lists_before == plan.queries.len() * tools.channels.len();
+        if whole && set.channels.iter().all(|list| list.problem.is_none()) {
+            self.keep(&key, &set.to_json());
+        }
+        Ok(set)
+    }
+
+    fn evaluate(&mut self, plan: &QueryPlan, candidates: &CandidateSet, iteration: usize) -> EvaluationReport {
+        // When the time is over nobody is waited for: the rules judge.
+        let in_time = !self.tools.clock.is_over(Moment { iteration, step: AFTER_SEARCHES });
+        let acting = if in_time { self.acting() } else { self.rules };
+        let key = self.key_of_set("report", &self.versions.evaluator, candidates);
+        let cached = self.cached(&key).filter(|_| in_time);
+        if let Some(report) = cached.and_then(|text| EvaluationReport::accept(&text).ok()) {
+            self.timings.cached += 1;
+            return report;
+        }
+        let asked = |evaluator: &dyn Evaluator| -> Result<EvaluationReport, Problem> {
+            Ok(EvaluationReport::accept(&evaluator.evaluate(self.sought, plan, candidates)?)?)
+        };
+        match asked(&*acting.evaluator) {
+            Ok(report) => {
+                if in_time {
+                    self.keep_unless_by_rules(&key, &report.to_json());
+                }
+                report
+            }
+            Err(problem) => {
+                let again = asked(&*self.rules.evaluator);
+                self.fail("evaluator", problem);
+                again.unwrap_or_else(|problem| {
+                    self.fail("evaluator", problem);
+                    EvaluationReport {
+                        sufficient: true,
+                        reason: "nobody could judge it".into(),
+                        ..EvaluationReport::default()
+                    }
+                })
+            }
+        }
+    }
+
+    /// The iteration whose candidates are ranked: the last that was enough; else the one that meets most constraints, then holds most
+    /// of the request, then the later, which has seen more.
+    fn chosen(&self) -> usize {
+        let key = |at: &usize| {
+            let report = &self.iterations[*at].report;
+            (report.sufficient, report.signals.constraints_met, report.signals.coverage)
+        };
+        let better = |a: &usize, b: &usize| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2))
+        };
+        (0..self.iterations.len()).max_by(better).unwrap_or_default()
+    }
+
+    fn rank(&mut self, chosen: usize) -> FinalRanking {
+        let Some(iteration) = self.iterations.get(chosen) else { return FinalRanking::default() };
+        let candidates = iteration.candidates.clone();
+        let at = Moment { iteration: self.iterations.len(), step: AFTER_SEARCHES + 2 };
+        let in_time = !self.tools.clock.is_over(at);
+        let acting = if in_time { self.acting() } else { self.rules };
+        let key = self.key_of_set("ranking", &self.versions.reranker, &candidates);
+        let cached = self.cached(&key).filter(|_| in_time);
+        if let Some(ranking) = cached.and_then(|text| FinalRanking::accept(&text, &candidates).ok()) {
+            self.timings.cached += 1;
+            return ranking;
+        }
+        let asked = |reranker: &dyn Reranker| -> Result<FinalRanking, Problem> {
+            Ok(FinalRanking::accept(&reranker.rerank(self.sought, &candidates)?, &candidates)?)
+        };
+        let Some(reranker) = &acting.reranker else { return FinalRanking::as_fused(&candidates) };
+        match asked(&**reranker) {
+            Ok(ranking) => {
+                if in_time {
+                    self.keep_unless_by_rules(&key, &ranking.to_json());
+                }
+                ranking
+            }
+            Err(problem) => {
+                self.fail("reranker", problem);
+                FinalRanking::as_fused(&candidates)
+            }
+        }
+    }
+
+    fn finish(self, stopped: Stopped, chosen: usize, ranking: FinalRanking) -> Pursuit {
+        let mut queries: Vec<SearchedQuery> = Vec::new();
+        for list in self.iterations.last().map_or(&[][..], |last| &last.candidates.channels) {
+            match queries.iter_mut().find(|known| known.text == list.query) {
+                Some(known) => known.weight = known.weight.max(list.weight),
+                None => queries.push(SearchedQuery { text: list.query.clone(), weight: list.weight }),
+            }
+        }
+        let tables = ranking.ranking.iter().map(|ranked| PursuedTable {
+            id: ranked.id.clone(),
+            score: ranked.score,
+            reason: ranking.reasons.get(&ranked.id).cloned().unwrap_or_default(),
+        });
+        Pursuit {
+            ranking: tables.collect(),
+            queries,
+            stopped,
+            partial: stopped.is_partial(),
+            degraded: self.degraded.clone(),
+            iterations: self.iterations.len(),
+            tool_calls: self.tool_calls,
+            trace: RunTrace {
+                version: VERSION,
+                sought: self.sought.clone(),
+                settings: self.settings.clone(),
+                agents: self.versions,
+                lake: self.lake,
+                iterations: self.iterations,
+                chosen,
+                ranking,
+                stopped,
+                tool_calls: self.tool_calls,
+                degraded: self.degraded,
+                over_at: self.tools.clock.over_at(),
+                timings: self.timings,
+            },
+        }
+    }
+
+    /// The agents that work now.
+    fn acting(&self) -> &'a Agents<'b> {
+        if self.by_rules { self.rules } else { self.agents }
+    }
+
+    /// Notes a failure. A limit of the model that is reached stays reached; the single agent does not recover from its own failure.
+    fn fail(&mut self, component: &str, problem: Problem) {
+        let limit = match &problem {
+            Problem::Fault(Fault::Model(Unanswered::Limit(_))) => true,
+            // As a replay has it.
+            Problem::Fault(Fault::Model(Unanswered::Failed(failure))) => failure.kind == FailureKind::Limit,
+            _ => false,
+        };
+        self.by_rules |= limit || self.settings.style == Style::SingleAgent;
+        self.degrade(component, &problem.to_string());
+    }
+
+    fn degrade(&mut self, component: &str, problem: &str) {
+        let degraded = Degraded { component: component.to_string(), problem: shortened(problem, 300) };
+        if !self.degraded.contains(&degraded) {
+            self.degraded.push(degraded);
+        }
+    }
+
+    /// The key of an artifact of the plans so far.
+    fn key(&self, artifact: &str, depends_on: &[&str]) -> String {
+        if self.tools.cache.is_none() {
+            return String::new();
+        }
+        let json = |value: serde_json::Result<String>| value.unwrap_or_default();
+        let (plans, lake) = (json(serde_json::to_string(&self.plans)), json(serde_json::to_string(&self.lake)));
+        let (sought, settings) = (json(serde_json::to_string(self.sought)), json(serde_json::to_string(self.settings)));
+        let version = format!("{artifact}@{VERSION}");
+        let mut parts = vec![version.as_str(), &plans, &lake, &sought, &settings];
+        parts.extend_from_slice(depends_on);
+        RunCache::key(&parts)
+    }
+
+    /// The key of what `version` makes of a set.
+    fn key_of_set(&self, artifact: &str, version: &str, set: &CandidateSet) -> String {
+        if self.tools.cache.is_some() { self.key(artifact, &[version, &set.to_json()]) } else { String::new() }
+    }
+
+    fn cached(&self, key: &str) -> Option<String> {
+        self.tools.cache?.get(key)
+    }
+
+    fn keep(&self, key: &str, artifact: &str) {
+        if let Some(cache) = self.tools.cache {
+            cache.put(key, artifact);
+        }
+    }
+
+    /// Keeps what the agents of this run made; what the rules made in their place is not theirs.
+    fn keep_unless_by_rules(&self, key: &str, artifact: &str) {
+        if !self.by_rules {
+            self.keep(key, artifact);
+        }
+    }
+}
+
+/// Why a step has to be done by others.
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error("{0}")]
+    Fault(#[from] Fault),
+    #[error("{0}")]
+    Malformed(#[from] Malformed),
+}
+
+impl Problem {
+    fn into_error(self) -> lakeward_core::Error {
+        match self {
+            Problem::Fault(Fault::Lake(error)) => error,
+            other => lakeward_core::Error::Internal(other.to_string()),
+        }
+    }
+}

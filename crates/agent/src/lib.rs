@@ -1,0 +1,140 @@
+//! The agent: reads what a request asks for ([`signals`]), finds and weighs tables, and recommends what to do next
+//! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
+
+pub mod agentic;
+pub mod config;
+pub mod grounding;
+mod hear;
+mod memory;
+pub mod model;
+pub mod operations;
+pub mod recommend;
+mod scored;
+mod search;
+pub mod session;
+mod tables;
+mod task;
+pub mod trace;
+mod turn;
+mod wanted;
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agentic::RunCache;
+use crate::session::SessionStore;
+use config::Config;
+use lakeward_index::LakeIndex;
+use lakeward_models::embed::Embedder;
+use lakeward_operate::LakeContext;
+use lakeward_search::RankingWeights;
+use lakeward_search::augment::QuestionIndex;
+use lakeward_search::task_search::TaskSearch;
+use model::ModelAccess;
+use trace::Provenance;
+pub use wanted::CatalogueWords;
+
+/// What a turn is asked with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Request {
+    /// The request in words; may be empty where a table is given.
+    pub text: String,
+    /// The table at hand: an id of the lake or a file. It becomes the session's working table.
+    pub table: Option<String>,
+    /// Its key column, where one is meant.
+    pub column: Option<String>,
+    /// Tables to recommend; 0: as many as the conversation asked for, else 3 records or 10 tables.
+    pub k: usize,
+}
+
+/// An agent over one snapshot of a lake.
+pub struct Agent<'a> {
+    lake: &'a Path,
+    index: &'a LakeIndex,
+    embedder: &'a dyn Embedder,
+    config: Config,
+    /// The weights of its searches.
+    ranking: RankingWeights,
+    /// Where results of steps are kept.
+    sessions: SessionStore,
+    /// Runs SQL; made when it is first needed.
+    context: OnceCell<LakeContext>,
+    /// The model that may be asked.
+    model: Option<ModelAccess<'a>>,
+    /// Where runs of the search are kept, if anywhere.
+    runs: Option<RunCache>,
+    /// The questions of tables, opened when they are first needed.
+    questions: OnceCell<Option<QuestionIndex>>,
+    /// The words of the catalogue, read when they are first needed.
+    words: Arc<CatalogueWords>,
+    /// What is known of tasks.
+    tasks: Option<&'a dyn TaskSearch>,
+    /// How much that counts.
+    task_weight: f64,
+    /// The turn that is answered again as it was.
+    replayed: Option<&'a Provenance>,
+}
+
+impl<'a> Agent<'a> {
+    /// An agent over `index`, whose files are below `lake`; `sessions` keeps the results of steps.
+    pub fn new(
+        lake: &'a Path,
+        index: &'a LakeIndex,
+        embedder: &'a dyn Embedder,
+        config: Config,
+        sessions: SessionStore,
+    ) -> Self {
+        let ranking = RankingWeights { relevance: config.relevance, ..config.ranking.clone() };
+        Self {
+            lake,
+            index,
+            embedder,
+            config,
+            ranking,
+            sessions,
+            context: OnceCell::new(),
+            model: None,
+            runs: None,
+            questions: OnceCell::new(),
+            words: Arc::default(),
+            tasks: None,
+            task_weight: task::WEIGHT,
+            replayed: None,
+        }
+    }
+
+    /// The same agent with a language model at hand.
+    pub fn with_model(self, model: Option<ModelAccess<'a>>) -> Self {
+        Self { model, ..self }
+    }
+
+    /// The same agent, keeping what it plans, finds and judges in `folder`, by plan and state of the index.
+    pub fn with_runs_kept(self, folder: &Path) -> Self {
+        Self { runs: Some(RunCache::new(folder)), ..self }
+    }
+
+    /// The same agent, sharing the words of the catalogue with others over the same snapshot.
+    pub fn with_words(self, words: Arc<CatalogueWords>) -> Self {
+        Self { words, ..self }
+    }
+
+    /// The same agent, also asking which tables served tasks like the request.
+    pub fn with_tasks(self, tasks: &'a dyn TaskSearch) -> Self {
+        Self { tasks: Some(tasks), ..self }
+    }
+
+    /// The same agent, in which having served a task just like the request counts `task_weight` times what the best table says of
+    /// itself: for measuring.
+    pub fn weighing_tasks(self, task_weight: f64) -> Self {
+        Self { task_weight, ..self }
+    }
+
+    /// The same agent, taking the way that the turn of `provenance` took where that depends on time and limits.
+    pub fn replaying(self, provenance: &'a Provenance) -> Self {
+        Self { replayed: Some(provenance), ..self }
+    }
+}

@@ -1,0 +1,231 @@
+//! What a model is told of the conversation so far: the constraints in force, how much was chosen and what was carried out, the
+//! latest requests; of a long one also a summary, which a model wrote. Names of tables stay out: who names a file must not have
+//! a say in what is searched.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::session::{Retrieval, Session, Turn};
+use lakeward_core::request::{Demand, Intent, Label, Said};
+use lakeward_core::role::Role;
+use lakeward_models::llm::quote::clean;
+use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
+
+/// The latest requests, told as they were typed.
+const LATEST: usize = 5;
+/// Turns before these that are summed up; of fewer there is nothing to sum up.
+const LEAST_SUMMED: usize = 5;
+/// Turns that a summary is made of at the most.
+const MOST_SUMMED: usize = 40;
+/// Words of a summary.
+const SUMMARY_WORDS: usize = 120;
+/// Choices and operations told.
+const CHOICES: usize = 8;
+/// Characters of a request.
+const REQUEST: usize = 300;
+/// Characters of the words of an element in force.
+const SAID: usize = 160;
+/// The role of years.
+const PERIOD: &str = "period";
+/// Bytes of JSON that make a token, as [`lakeward_models::llm::ChatCall::estimated_tokens`] counts.
+const BYTES_A_TOKEN: usize = 3;
+
+/// The conversation before a turn, for a prompt, in at most `max_tokens` tokens as they are estimated. `model` sums long ones up.
+///
+/// What is in force is told whatever else has to go: first the oldest requests go, then what was found, the summary, what ran,
+/// the oldest topics; in the end texts are cut short.
+pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel<'_>>) -> Value {
+    let latest = session.turns.len().saturating_sub(LATEST);
+    let (older, latest) = session.turns.split_at(latest);
+    let standing = session.steps.iter().filter(|step| !step.undone);
+    let ran: Vec<String> =
+        standing.map(|step| format!("{}: {} rows", step.operation.kind().name(), step.rows)).collect();
+    let mut memory = json!({
+        "constraints": session.constraints,
+        "accepted": session.accepted.len(),
+        "rejected": session.rejected.len(),
+        "ran": ran[ran.len().saturating_sub(CHOICES)..],
+        "requests": latest.iter().map(|turn| clean(&turn.text, REQUEST)).collect::<Vec<_>>(),
+    });
+    if session.memory.intent != Intent::default() {
+        memory["wanted"] = wanted(&session.memory.intent, SAID);
+        memory["found"] = session.memory.retrievals.iter().map(found).collect();
+    }
+    if let (Some(model), true) = (model, older.len() >= LEAST_SUMMED)
+        && let Some(summary) = summary(model, session, &older[older.len().saturating_sub(MOST_SUMMED)..])
+    {
+        memory["summary"] = json!(summary);
+    }
+    fitted(memory, &session.memory.intent, max_tokens)
+}
+
+/// What is in force, as the user said it: neither values nor field names of the catalogue, whose publishers must not have a
+/// say in what is searched.
+fn wanted(intent: &Intent, characters: usize) -> Value {
+    let Intent { topics, task, data, demands, refused, measures, columns_wanted, columns_excluded, answers } = intent;
+    let said = |said: &Said| json!({"words": clean(&said.text, characters), "turn": said.turn});
+    let all = |list: &[Said]| Value::Array(list.iter().map(said).collect());
+    let demand = |demand: &Demand| {
+        let role = match &demand.role {
+            Role::Other(name) if name != PERIOD => "other",
+            role => role.name(),
+        };
+        json!({
+            "about": role,
+            "words": clean(&demand.said, characters),
+            "must": demand.hard,
+            "turn": demand.turn,
+        })
+    };
+    let mut wanted = json!({
+        "topics": all(topics),
+        "must_or_should": demands.iter().map(demand).collect::<Vec<_>>(),
+        "must_not": refused.iter().map(demand).collect::<Vec<_>>(),
+        "measures": all(measures),
+        "columns_wanted": all(columns_wanted),
+        "columns_excluded": all(columns_excluded),
+        "answers": answers,
+    });
+    let single =
+        [("task", task), ("modality", &data.modality), ("annotation", &data.annotation), ("entity", &data.entity)];
+    for (name, element) in single {
+        wanted[name] = element.as_ref().map_or(Value::Null, said);
+    }
+    let Value::Object(members) = &mut wanted else { return wanted };
+    members.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    wanted
+}
+
+/// A search of the catalogue, in numbers: names of records stay out.
+fn found(retrieval: &Retrieval) -> Value {
+    let relaxed = retrieval.relaxed.len();
+    json!({"turn": retrieval.turn, "met_all": retrieval.met, "relaxed": relaxed})
+}
+
+/// Tokens of `value`, estimated as those of a call are.
+fn tokens(value: &Value) -> usize {
+    value.to_string().len() / BYTES_A_TOKEN + 1
+}
+
+/// `memory` in at most `max_tokens` tokens.
+fn fitted(mut memory: Value, intent: &Intent, max_tokens: usize) -> Value {
+    for list in ["/requests", "/found", "/summary", "/ran", "/wanted/topics"] {
+        while tokens(&memory) > max_tokens {
+            match memory.pointer_mut(list) {
+                Some(Value::Array(items)) if !items.is_empty() => drop(items.remove(0)),
+                Some(whole @ Value::String(_)) => *whole = Value::Null,
+                _ => break,
+            }
+        }
+    }
+    if tokens(&memory) <= max_tokens {
+        return memory;
+    }
+    // By now no topic is left.
+    for characters in [SAID / 2, SAID / 4, SAID / 8, SAID / 16] {
+        memory["wanted"] = wanted(&Intent { topics: Vec::new(), ..intent.clone() }, characters);
+        if tokens(&memory) <= max_tokens {
+            break;
+        }
+    }
+    memory
+}
+
+fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Summed {
+        summary: String,
+    }
+    let told: Vec<Value> = turns
+        .iter()
+        .map(|turn| {
+            json!({
+                "turn": turn.number,
+                "request": clean(&turn.text, REQUEST),
+                "operation": turn.signals.operation.label.name(),
+                "tables": turn.tables.len(),
+            })
+        })
+        .collect();
+    let values = [
+        ("turns", Value::Array(told)),
+        ("constraints", json!(session.constraints)),
+        ("most_words", json!(SUMMARY_WORDS)),
+    ];
+    let schema = json!({
+        "type": "object",
+        "properties": {"summary": {"type": "string"}},
+        "required": ["summary"],
+        "additionalProperties": false,
+    });
+    let shape = AnswerShape { name: "summary", schema, max_tokens: 300 };
+    let summed = model.ask(PromptUse::Memory, &values, shape, |answer: Summed| {
+        let text = clean(&answer.summary, 1_500);
+        match text.split_whitespace().count() {
+            0 => Err(Refusal::new("the summary is empty")),
+            words if words > SUMMARY_WORDS + SUMMARY_WORDS / 2 => {
+                Err(Refusal::new(format!("the summary has {words} words; {SUMMARY_WORDS} are allowed")))
+            }
+            _ => Ok(text),
+        }
+    });
+    summed.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lakeward_core::request::Demanded;
+
+    /// A conversation of 100 turns that set 20 elements, the first ones long ago.
+    fn long_session() -> Session {
+        let mut session = Session::new("s", "lake");
+        let intent = &mut session.memory.intent;
+        intent.demands = (1..=20)
+            .map(|turn| Demand {
+                role: Role::Other(format!("field {turn}")),
+                value: Demanded::Values(vec![vec![format!("value {turn}")]]),
+                hard: true,
+                turn,
+                said: format!("what turn {turn} says, in {}", "many words ".repeat(20)),
+            })
+            .collect();
+        intent.topics = (1..=100).map(|turn| Said { text: "topic ".repeat(30), turn }).collect();
+        session.memory.retrievals = (80..=100)
+            .map(|turn| Retrieval {
+                turn,
+                key: turn.to_string(),
+                met: 3,
+                relaxed: Vec::new(),
+                found: 0,
+                records: Vec::new(),
+            })
+            .collect();
+        session
+    }
+
+    #[test]
+    fn what_is_in_force_is_told_in_any_budget() {
+        let session = long_session();
+        for budget in [32_000, 8_000, 2_000, 1_000] {
+            let told = memory(&session, budget, None);
+            assert!(tokens(&told) <= budget, "{} tokens of {budget}", tokens(&told));
+            let turns: Vec<u64> = told["wanted"]["must_or_should"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|demand| demand["turn"].as_u64().unwrap())
+                .collect();
+            assert_eq!(turns, (1..=20).collect::<Vec<u64>>(), "{budget}");
+        }
+        assert!(memory(&session, 32_000, None)["wanted"]["topics"].as_array().unwrap().len() == 100);
+    }
+
+    #[test]
+    fn no_text_of_the_catalogue_is_told() {
+        let told = memory(&long_session(), 32_000, None).to_string();
+        assert!(!told.contains("value 3") && !told.contains("field 3"), "{told}");
+        assert!(told.contains("what turn 3 says"));
+    }
+}

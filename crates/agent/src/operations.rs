@@ -1,0 +1,69 @@
+//! Operations of a conversation: what its SQL can name, and carrying an operation out.
+
+use super::Agent;
+use crate::session::{NewStep, Session, SessionStore, StepInput};
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::Operation;
+use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
+
+/// Lets queries name the results of the session's steps, as `session.step_1` and so on.
+///
+/// # Errors
+/// [`Error::DamagedSession`] for a step whose file lies outside the folder of sessions; a file that is gone fails where it
+/// is asked for.
+pub fn connect(context: &LakeContext, store: &SessionStore, session: &Session) -> Result<()> {
+    for step in &session.steps {
+        if step.undone {
+            context.remove_step(step.number);
+            continue;
+        }
+        match store.step_path(session, step.number) {
+            Ok(path) => context.set_step(step.number, &path),
+            Err(Error::Io { .. }) => context.remove_step(step.number),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Carries `operation` out; its result is the session's working table. The session is not written.
+///
+/// # Errors
+/// As [`lakeward_operate::run()`]; then the session is as before.
+pub fn run(
+    context: &LakeContext,
+    store: &SessionStore,
+    session: &mut Session,
+    operation: &Operation,
+    limits: &PreviewLimits,
+) -> Result<Outcome> {
+    let (path, file) = store.new_step(session)?;
+    let outcome = lakeward_operate::run(context, operation, limits, &path)?;
+    let inputs = outcome.inputs.iter();
+    session.push_step(NewStep {
+        operation: operation.clone(),
+        sql: outcome.sql.clone(),
+        inputs: inputs
+            .map(|input| StepInput { name: input.name.clone(), content: input.content.to_string() })
+            .collect(),
+        rows: outcome.rows,
+        columns: outcome.columns.iter().map(|column| column.name.clone()).collect(),
+        file,
+    });
+    Ok(outcome)
+}
+
+impl Agent<'_> {
+    /// The SQL that carries `operation` out.
+    pub(super) fn sql(&self, session: &Session, operation: &Operation) -> Result<String> {
+        let context = match self.context.get() {
+            Some(context) => context,
+            None => {
+                let context = LakeContext::new(self.lake, self.index, Limits::default())?;
+                self.context.get_or_init(|| context)
+            }
+        };
+        connect(context, &self.sessions, session)?;
+        lakeward_operate::sql(context, operation)
+    }
+}

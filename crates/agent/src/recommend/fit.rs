@@ -1,0 +1,269 @@
+//! How well a table meets a task specification: AIDEN's Eq. 3 (Taha, 2026) computed from the profile, each check with its
+//! evidence, as 0 or 1 and as a grade.
+
+use std::collections::BTreeSet;
+
+use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
+use super::{IntentionFit, Match};
+use lakeward_core::request::{Constraints, TimeRange};
+use lakeward_core::text::name_words;
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::grain::GrainKind;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
+use lakeward_search::Candidate;
+use lakeward_search::likeness::name_likeness;
+
+/// Informative columns that are many.
+const MANY_COLUMNS: usize = 8;
+/// Rows below which a table is short, as summaries are.
+const FEW_ROWS: u64 = 300;
+/// Rows above which it is long, as instances are.
+const MANY_ROWS: u64 = 3000;
+/// Containment of keys from which a join makes sense.
+pub const LEAST_CONTAINMENT: f64 = 0.3;
+/// Alignment from which a union makes sense.
+pub const LEAST_ALIGNMENT: f64 = 0.5;
+/// A column called this much alike is the one that was asked for.
+pub const SAME_NAME: f64 = 0.7;
+/// The grade of a constraint about which the table tells nothing.
+const UNKNOWN: f64 = 0.4;
+
+/// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
+/// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
+pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate) -> IntentionFit {
+    let granularity = granularity(spec.granularity, &candidate.entry);
+    let richness = richness(spec.richness, &candidate.entry);
+    let compatibility = compatibility(spec.compatibility, candidate);
+    let constraints = explicit(constraints, candidate);
+    let three = [&granularity, &richness, &compatibility];
+    let paper = three.iter().filter(|check| check.met).count() as f64 / 3.0;
+    let grades = three.iter().map(|check| check.grade).chain(constraints.iter().map(|(_, check)| check.grade));
+    let graded = grades.sum::<f64>() / (three.len() + constraints.len()) as f64;
+    IntentionFit { granularity, richness, compatibility, constraints, paper, graded }
+}
+
+fn granularity(wanted: Granularity, entry: &TableEntry) -> Match {
+    let (likeness, seen) = aggregate_likeness(entry);
+    let (grade, evidence) = match wanted {
+        Granularity::Either => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
+        Granularity::Aggregate => (likeness, format!("looks like figures over groups: {seen}")),
+        Granularity::Instance => (1.0 - likeness, format!("looks like single things: {seen}")),
+    };
+    let met = grade >= 0.5;
+    let evidence = match (met, wanted) {
+        (true, _) => evidence,
+        (false, Granularity::Aggregate) => format!("looks like single things, not groups: {seen}"),
+        (false, _) => format!("looks like figures over groups, not single things: {seen}"),
+    };
+    Match { met, grade, evidence }
+}
+
+/// How much a row looks like a figure over a group, 0..=1, and what was seen: the profile's verdict (names of figures, total
+/// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows.
+pub fn aggregate_likeness(entry: &TableEntry) -> (f64, String) {
+    let profile = &entry.profile;
+    let signs = profile.grain.evidence.len() as f64;
+    let by_profile = match profile.grain.kind {
+        GrainKind::Aggregate => 0.75 + 0.05 * signs,
+        GrainKind::Instance if signs > 0.0 => 0.4,
+        GrainKind::Instance => 0.2,
+    };
+    let by_rows = match profile.rows {
+        0..FEW_ROWS => 0.1,
+        FEW_ROWS..MANY_ROWS => 0.0,
+        _ => -0.15,
+    };
+    let mut seen = profile.grain.evidence.clone();
+    seen.push(format!("{} rows", profile.rows));
+    ((by_profile + by_rows).clamp(0.0, 1.0), seen.join("; "))
+}
+
+/// Whether a column tells rows apart or says something about them: it is filled, varies, and is no row number.
+pub fn is_informative(column: &ColumnProfile) -> bool {
+    const MOST_MISSING: f64 = 0.9;
+    column.logical != LogicalType::Empty
+        && column.distinct > 1
+        && (column.missing as f64) < MOST_MISSING * column.rows as f64
+        && column.weakness != Some(Weakness::Counter)
+}
+
+fn richness(wanted: Richness, entry: &TableEntry) -> Match {
+    let columns = &entry.profile.columns;
+    let informative = columns.iter().filter(|column| is_informative(column)).count();
+    let few = if wanted == Richness::Many && informative < MANY_COLUMNS { "only " } else { "" };
+    let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
+    let share = informative as f64 / MANY_COLUMNS as f64;
+    match wanted {
+        Richness::Many => Match { met: informative >= MANY_COLUMNS, grade: share.min(1.0), evidence },
+        // A handful is enough, and more does little harm.
+        Richness::Few => Match {
+            met: (1..=2 * MANY_COLUMNS).contains(&informative),
+            grade: if informative == 0 { 0.0 } else { (2.0 / share).sqrt().min(1.0) },
+            evidence,
+        },
+    }
+}
+
+fn compatibility(wanted: Compatibility, candidate: &Candidate) -> Match {
+    if wanted == Compatibility::Optional {
+        return Match { met: true, grade: 1.0, evidence: "need not go with another table".into() };
+    }
+    let (key, key_seen) = key_overlap(candidate);
+    let (schema, schema_seen) = alignment(candidate);
+    let met = key >= LEAST_CONTAINMENT || schema >= LEAST_ALIGNMENT;
+    let evidence = if key >= schema { key_seen } else { schema_seen };
+    Match {
+        met,
+        grade: key.max(schema),
+        evidence: evidence.unwrap_or_else(|| "no key and no columns in common".into()),
+    }
+}
+
+/// Containment of the best key, halved where it may be an accident; and that in words.
+pub fn key_overlap(candidate: &Candidate) -> (f64, Option<String>) {
+    let Some(join) = &candidate.join else { return (0.0, None) };
+    let accidental = if join.weakness.is_some() { 0.5 } else { 1.0 };
+    let seen = format!("{:.0} % of `{}` is in `{}`", 100.0 * join.containment, join.query_column, join.column);
+    (join.containment * accidental, Some(seen))
+}
+
+/// How well the columns align, 0..=1; and that in words.
+pub fn alignment(candidate: &Candidate) -> (f64, Option<String>) {
+    let Some(union) = &candidate.union else { return (0.0, None) };
+    let columns = union.alignment.len() + union.unmatched.len();
+    (union.parts.alignment, Some(format!("{} of {columns} columns align", union.alignment.len())))
+}
+
+/// The explicit constraints that a table can be held against.
+fn explicit(constraints: &Constraints, candidate: &Candidate) -> Vec<(String, Match)> {
+    let mut matches = Vec::new();
+    let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
+    push("geography", constraints.geography.as_deref().map(|places| geography(places, candidate)));
+    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, &candidate.entry)));
+    let wanted = &constraints.required_columns;
+    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, &candidate.entry)));
+    push("excluded", excluded(&constraints.excluded, &candidate.entry));
+    matches
+}
+
+/// The single places of a list such as `Dublin, Kildare and Meath`.
+pub fn single_places(places: &str) -> Vec<String> {
+    places
+        .split([',', ';'])
+        .flat_map(|part| part.split(" and "))
+        .map(|part| part.trim().to_string())
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
+fn geography(places: &str, candidate: &Candidate) -> Match {
+    let wanted = single_places(places);
+    let said = about_words(&candidate.entry);
+    let told = |place: &String| name_words(place).iter().all(|word| said.contains(word));
+    let mut seen = Vec::new();
+    let mut found = 0;
+    for place in &wanted {
+        if let Some(held) = candidate.holds.iter().find(|held| held.value == *place) {
+            seen.push(format!("`{}` holds {place}", held.column));
+            found += 1;
+        } else if told(place) {
+            seen.push(format!("it is about {place}"));
+            found += 1;
+        }
+    }
+    if found == 0 {
+        return Match { met: false, grade: UNKNOWN / 2.0, evidence: format!("nothing in it says {places}") };
+    }
+    let share = found as f64 / wanted.len() as f64;
+    Match { met: share >= 0.5, grade: share, evidence: seen.join(", ") }
+}
+
+/// The words of a table's id, title, tags and places.
+fn about_words(entry: &TableEntry) -> BTreeSet<String> {
+    let metadata = entry
+        .metadata
+        .iter()
+        .flat_map(|metadata| metadata.title.iter().chain(&metadata.tags).chain(&metadata.description));
+    let places = entry.profile.places.iter().flat_map(|places| places.examples.iter());
+    metadata.chain(places).map(String::as_str).chain([entry.id.as_str()]).flat_map(name_words).collect()
+}
+
+fn period(range: &TimeRange, entry: &TableEntry) -> Option<Match> {
+    let (from, to) = range.years();
+    if from.is_none() && to.is_none() {
+        return None;
+    }
+    let year = |text: &str| text.get(..4).and_then(|year| year.parse::<i32>().ok());
+    let covered = entry.profile.time.as_ref().and_then(|time| Some((year(&time.from)?, year(&time.to)?, &time.column)));
+    let Some((first, last, column)) = covered else {
+        return Some(Match { met: false, grade: UNKNOWN, evidence: "it does not tell its period".into() });
+    };
+    // An open end asks for whatever there is on that side.
+    let (start, end) = (from.unwrap_or(first.min(to.unwrap_or(last))), to.unwrap_or(last.max(from.unwrap_or(first))));
+    let asked = (end - start + 1).max(1) as f64;
+    let shared = (end.min(last) - start.max(first) + 1).max(0) as f64;
+    let grade = (shared / asked).min(1.0);
+    Some(Match { met: grade >= 0.5, grade, evidence: format!("`{column}` covers {first} to {last}") })
+}
+
+fn required_columns(wanted: &[String], entry: &TableEntry) -> Match {
+    let best = |name: &String| {
+        let columns = entry.profile.columns.iter();
+        let likeness = columns.map(|column| (name_likeness(name, &column.name), column.name.as_str()));
+        likeness.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, ""))
+    };
+    let found: Vec<(f64, &str)> = wanted.iter().map(best).collect();
+    let grade = found.iter().map(|(likeness, _)| likeness).sum::<f64>() / wanted.len() as f64;
+    let there: Vec<&str> = found.iter().filter(|(likeness, _)| *likeness >= SAME_NAME).map(|(_, name)| *name).collect();
+    let evidence = match there[..] {
+        [] => format!("none of {}", wanted.join(", ")),
+        _ => format!("has {}", there.join(", ")),
+    };
+    Match { met: 2 * there.len() >= wanted.len(), grade, evidence }
+}
+
+/// Whether the table is one that was excluded; nothing where no exclusion speaks of tables.
+fn excluded(excluded: &[String], entry: &TableEntry) -> Option<Match> {
+    const TABLE_WORDS: [&str; 6] = ["table", "file", "dataset", "one", "data", "set"];
+    let about: BTreeSet<String> = name_words(entry.id.as_str()).into_iter().chain(name_words(&entry.title())).collect();
+    let hit = excluded.iter().find(|phrase| {
+        let words: Vec<String> =
+            name_words(phrase).into_iter().filter(|word| !TABLE_WORDS.contains(&word.as_str())).collect();
+        let is_word = words.iter().any(|word| word.len() > 2 && word.parse::<i32>().is_err());
+        is_word && words.iter().all(|word| about.contains(word))
+    })?;
+    Some(Match { met: false, grade: 0.0, evidence: format!("you excluded {hit}") })
+}
+
+/// Columns to group by: few values that repeat, or times.
+pub fn is_group(column: &ColumnProfile) -> bool {
+    let kind = matches!(
+        column.semantic,
+        Some(
+            SemanticType::Category
+                | SemanticType::Country
+                | SemanticType::CountryCode
+                | SemanticType::UsState
+                | SemanticType::Year
+                | SemanticType::Time
+        )
+    );
+    let repeats = column.distinct > 1 && column.uniqueness < 0.5;
+    kind || column.logical == LogicalType::Boolean || (repeats && column.logical == LogicalType::Text)
+}
+
+/// Columns to compute figures of: numbers that are no years, codes, places or identifiers.
+pub fn is_measure(column: &ColumnProfile) -> bool {
+    let no_figure = matches!(
+        column.semantic,
+        Some(
+            SemanticType::Year
+                | SemanticType::Identifier
+                | SemanticType::Code
+                | SemanticType::Latitude
+                | SemanticType::Longitude
+        )
+    );
+    column.logical.is_numeric() && !no_figure && column.weakness != Some(Weakness::Counter)
+}

@@ -1,0 +1,164 @@
+//! Which columns and values of a table a request speaks of: runs of its words held against headers and against cells.
+
+use std::collections::BTreeMap;
+
+use lakeward_core::text::name_words;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::{LogicalType, SemanticType};
+use lakeward_search::likeness::NameParts;
+use lakeward_sketch::normalise::Normaliser;
+
+/// Words of a request that are looked at.
+const MOST_WORDS: usize = 150;
+/// Words that a name or a value may have.
+const LONGEST_RUN: usize = 4;
+/// A header this much like a run of words is meant by it.
+const MEANT: f64 = 0.8;
+/// Words that mean no column and no value by themselves.
+const STOP_WORDS: &str = "a an and are as at be but by can data do does each every file files find for from get give had has \
+have how i in into is it its like list look make many me mean more most much my need no not of on one only or other our per \
+please put rows row show some such table tables than that the their them then there these they this those to total use \
+want was we were what when where which who will with would you your";
+
+/// A request taken apart into runs of one to four words, once for all tables it is held against.
+#[derive(Debug)]
+pub struct Phrases {
+    /// (place of the first word, words in it, the run as typed).
+    runs: Vec<(usize, usize, String)>,
+    parts: Vec<NameParts>,
+}
+
+/// A column that a request mentions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mention {
+    /// Place of the column in its table.
+    pub column: usize,
+    /// Place of the first word of the run that means it.
+    pub word: usize,
+    /// How alike run and header are, 0..=1.
+    pub likeness: f64,
+}
+
+/// A value that a request mentions and a column holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueMention {
+    /// Place of the column in its table.
+    pub column: usize,
+    /// The value as typed.
+    pub value: String,
+}
+
+impl Phrases {
+    /// The runs of words of `text`; only its first 150 words count.
+    pub fn of(text: &str) -> Self {
+        let typed: Vec<&str> = text
+            .split(|c: char| {
+                c.is_whitespace() || matches!(c, ',' | ';' | ':' | '!' | '?' | '(' | ')' | '"' | '“' | '”')
+            })
+            .map(|word| word.trim_matches(|c: char| c.is_ascii_punctuation() && !matches!(c, '%' | '$' | '#' | '+')))
+            .filter(|word| !word.is_empty())
+            .take(MOST_WORDS)
+            .collect();
+        let mut runs = Vec::new();
+        for start in 0..typed.len() {
+            for length in 1..=LONGEST_RUN.min(typed.len() - start) {
+                let ends = [typed[start], typed[start + length - 1]];
+                if !ends.iter().any(|word| is_stop_word(word)) {
+                    runs.push((start, length, typed[start..start + length].join(" ")));
+                }
+            }
+        }
+        let parts = runs.iter().map(|(_, _, run)| NameParts::of(run)).collect();
+        Self { runs, parts }
+    }
+
+    /// The columns that are mentioned, each once, by its best run; in the order in which they are mentioned.
+    pub fn columns(&self, columns: &[ColumnProfile]) -> Vec<Mention> {
+        let mut mentions: Vec<Mention> = Vec::new();
+        for (place, column) in columns.iter().enumerate() {
+            let name = NameParts::of(&column.name);
+            let likeness = |at: usize| (name.likeness(&self.parts[at]), at);
+            // Longer runs say more where they are alike.
+            let best = (0..self.runs.len())
+                .map(likeness)
+                .max_by(|a, b| a.0.total_cmp(&b.0).then(self.runs[a.1].1.cmp(&self.runs[b.1].1)).then(b.1.cmp(&a.1)));
+            if let Some((likeness, at)) = best.filter(|(likeness, _)| *likeness >= MEANT) {
+                mentions.push(Mention { column: place, word: self.runs[at].0, likeness });
+            }
+        }
+        mentions.sort_by_key(|mention| mention.word);
+        mentions
+    }
+
+    /// The values that are mentioned and that `holds(column, hash)` says a column holds; each in its longest run and in the
+    /// first column of text that holds it.
+    pub fn values(&self, columns: &[ColumnProfile], holds: impl Fn(usize, u64) -> bool) -> Vec<ValueMention> {
+        let mut normaliser = Normaliser::default();
+        let mut found: BTreeMap<usize, (usize, ValueMention)> = BTreeMap::new();
+        let headers: Vec<String> = columns.iter().flat_map(|column| name_words(&column.name)).collect();
+        let mut runs: Vec<&(usize, usize, String)> = self.runs.iter().collect();
+        runs.sort_by_key(|(start, length, _)| (std::cmp::Reverse(*length), *start));
+        for (start, length, run) in runs {
+            let inside = found.iter().any(|(first, (words, _))| *first < start + length && *start < first + words);
+            let plain = *length == 1 && (run.chars().count() < 3 || headers.contains(&run.to_lowercase()));
+            let named = run.chars().any(|c| c.is_uppercase() || c.is_numeric());
+            if inside || plain && !named || run.parse::<f64>().is_ok() {
+                continue;
+            }
+            let hash = normaliser.value(run).hash;
+            let column = (0..columns.len()).find(|place| speaks(&columns[*place], named) && holds(*place, hash));
+            if let Some(column) = column {
+                found.insert(*start, (*length, ValueMention { column, value: run.clone() }));
+            }
+        }
+        found.into_values().map(|(_, mention)| mention).collect()
+    }
+}
+
+fn is_stop_word(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    STOP_WORDS.split_whitespace().any(|stop| stop == lower)
+}
+
+/// Whether a column's values are words that a request would name; common words only where they are labels.
+fn speaks(column: &ColumnProfile, named: bool) -> bool {
+    let labels = matches!(
+        column.semantic,
+        Some(SemanticType::Category | SemanticType::Country | SemanticType::UsState | SemanticType::CountryCode)
+    );
+    let free = matches!(column.semantic, Some(SemanticType::FreeText | SemanticType::Url | SemanticType::Email));
+    column.logical == LogicalType::Text && !free && (labels || named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lakeward_lake::profile;
+    use lakeward_lake::reader::{ReadOptions, open_path};
+    use lakeward_lake::scan::scan;
+
+    #[test]
+    fn a_request_names_columns_and_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        std::fs::write(
+            &path,
+            "city,passenger count,fare_amount,mode\nOslo,5,1.5,Bus\nBergen,6,2.5,Ferry\nOslo,7,3.5,Bus\nBergen,8,4,Bus\n",
+        )
+        .unwrap();
+        let scan = scan(open_path(&path, &ReadOptions::default()).unwrap().as_mut()).unwrap();
+        let columns = profile::profile(&scan).columns;
+        let phrases = Phrases::of("What is the mean fare amount per city, for the Ferry only?");
+        let named: Vec<usize> = phrases.columns(&columns).iter().map(|mention| mention.column).collect();
+        assert_eq!(named, [2, 0]);
+        let holds = |place: usize, hash: u64| scan.sketches[place].hashes.binary_search(&hash).is_ok();
+        let values = phrases.values(&columns, holds);
+        assert_eq!(values, [ValueMention { column: 3, value: "Ferry".into() }]);
+    }
+
+    #[test]
+    fn a_long_request_is_cut() {
+        let phrases = Phrases::of(&"alpha beta ".repeat(100_000));
+        assert!(phrases.runs.len() <= MOST_WORDS * LONGEST_RUN);
+    }
+}

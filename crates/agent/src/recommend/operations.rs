@@ -1,0 +1,231 @@
+//! The operations that could come next, each with what has to hold for it and, where all is known, complete.
+//!
+//! A join needs a key with enough containment, a union an alignment, a filter a column for its condition, an aggregate a
+//! group and a measure. What is asked for counts most; a precondition that fails lowers an operation, it does not remove it.
+
+use super::fit::{LEAST_ALIGNMENT, LEAST_CONTAINMENT, alignment, key_overlap};
+use super::{Precondition, Question, RankedOperation};
+use lakeward_core::request::{Input, Join, Label, Operation, OperationKind, Signals, Union, UnionPart};
+use lakeward_lake::catalog::TableEntry;
+use lakeward_search::likeness::name_likeness;
+use lakeward_search::{Candidate, UnionAnswer};
+
+use super::aggregate;
+use super::filter;
+use super::mentions::Phrases;
+
+/// Share of an operation's score that preconditions can take away.
+const AT_STAKE: f64 = 0.25;
+/// Columns wanted are those of a table that are called this much alike.
+const WANTED: f64 = 0.7;
+/// How much of the doubt between the other operations speaks for asking.
+const DOUBT: f64 = 0.1;
+/// Signals at least this sure leave nothing to ask.
+const CLEAR: f64 = 0.6;
+/// Name of the column that says which table a row of a union is from.
+const SOURCE_COLUMN: &str = "source_table";
+
+/// The table that operations start from.
+pub struct Base<'a> {
+    /// How an operation names it.
+    pub input: Input,
+    /// What is in it.
+    pub entry: &'a TableEntry,
+    /// Whether a column holds a value, by the column's place and the hash of the value.
+    pub holds: &'a dyn Fn(usize, u64) -> bool,
+}
+
+/// What the ranking of operations looks at.
+pub struct Situation<'a> {
+    /// What was understood.
+    pub signals: &'a Signals,
+    /// The request's words.
+    pub text: &'a str,
+    /// The working table, or the best candidate where there is none.
+    pub base: Option<Base<'a>>,
+    /// The best record of a catalogue, where only such were found: there is nothing to start from.
+    pub record: Option<&'a str>,
+    /// The table to join with, best first found.
+    pub partner: Option<&'a Candidate>,
+    /// The tables to append, best first.
+    pub supplements: Vec<&'a Candidate>,
+    /// The question to ask, should it come to that.
+    pub question: Option<Question>,
+}
+
+/// The operations, best first; scores sum to 1.
+pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
+    let phrases = Phrases::of(situation.text);
+    let asked = &situation.signals.operation;
+    let mut operations: Vec<RankedOperation> = OperationKind::ALL
+        .iter()
+        .map(|kind| {
+            let mut ranked = match kind {
+                OperationKind::Filter => filter::propose(situation, &phrases),
+                OperationKind::Join => join(situation, &phrases),
+                OperationKind::Union => union(situation),
+                OperationKind::Aggregate => aggregate::propose(situation, &phrases),
+                OperationKind::Clarify => clarify(situation),
+            };
+            ranked.asked = asked.probability(*kind);
+            let met = ranked.preconditions.iter().filter(|precondition| precondition.met).count();
+            let share = met as f64 / ranked.preconditions.len().max(1) as f64;
+            ranked.score = ranked.asked * (1.0 - AT_STAKE + AT_STAKE * share);
+            if *kind == OperationKind::Clarify {
+                ranked.score += DOUBT * (1.0 - asked.confidence);
+            }
+            ranked
+        })
+        .collect();
+    let sum: f64 = operations.iter().map(|operation| operation.score).sum();
+    operations.iter_mut().for_each(|operation| operation.score /= sum.max(f64::MIN_POSITIVE));
+    operations.sort_by(|a, b| b.score.total_cmp(&a.score));
+    operations
+}
+
+/// A proposal of `kind` that knows only what has to hold.
+pub(super) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, reason: String) -> RankedOperation {
+    RankedOperation {
+        kind,
+        score: 0.0,
+        asked: 0.0,
+        preconditions,
+        table: None,
+        runnable: None,
+        sql: None,
+        question: None,
+        reason,
+    }
+}
+
+pub(super) fn met(what: impl Into<String>) -> Precondition {
+    Precondition { met: true, what: what.into() }
+}
+
+pub(super) fn unmet(what: impl Into<String>) -> Precondition {
+    Precondition { met: false, what: what.into() }
+}
+
+fn check(met: bool, what: String) -> Precondition {
+    Precondition { met, what }
+}
+
+/// The proposal where there is no table to start from.
+pub(super) fn without_table(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
+    match situation.record {
+        Some(id) => proposal(kind, vec![unmet("its data is not in the lake")], format!("needs the rows of `{id}`")),
+        None => proposal(kind, vec![unmet("none was found for it")], "needs a table".into()),
+    }
+}
+
+fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
+    let kind = OperationKind::Join;
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
+    let partner = situation.partner.and_then(|candidate| Some((candidate, candidate.join.as_ref()?)));
+    let Some((candidate, answer)) = partner else {
+        let nothing = "no table shares a key with it".to_string();
+        return proposal(kind, vec![unmet(nothing.clone())], nothing);
+    };
+    let (_, seen) = key_overlap(candidate);
+    let enough = answer.containment >= LEAST_CONTAINMENT;
+    let mut preconditions = vec![check(enough, seen.unwrap_or_default())];
+    if let Some(weakness) = answer.weakness {
+        preconditions.push(unmet(format!("the key may match by accident: {}", weakness.reason())));
+    }
+    preconditions.push(check(answer.fan_out <= 1.5, format!("a row meets {:.1} rows", answer.fan_out.max(1.0))));
+    let columns = wanted_columns(situation, phrases, answer.adds.as_slice(), candidate);
+    let adds = if columns.is_empty() { &answer.adds } else { &columns };
+    let reason =
+        format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
+    let operation = Join {
+        left: base.input.clone(),
+        right: Input::Table(answer.table.clone()),
+        on: answer.on.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
+        normalised: !answer.normalised.is_empty(),
+        matched_only: false,
+        columns,
+    };
+    RankedOperation {
+        table: Some(answer.table.clone()),
+        runnable: (!operation.on.is_empty()).then_some(Operation::Join(operation)),
+        ..proposal(kind, preconditions, reason)
+    }
+}
+
+/// The columns of the partner that were asked for, by constraint or in passing; none means all.
+fn wanted_columns(situation: &Situation<'_>, phrases: &Phrases, adds: &[String], candidate: &Candidate) -> Vec<String> {
+    let required = &situation.signals.constraints.required_columns;
+    let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= WANTED);
+    let mut columns: Vec<String> = adds.iter().filter(|name| asked(name)).cloned().collect();
+    if columns.is_empty() {
+        let profile = &candidate.entry.profile.columns;
+        let mentioned = phrases.columns(profile);
+        let names = mentioned.iter().filter_map(|mention| profile.get(mention.column)).map(|column| &column.name);
+        columns.extend(names.filter(|name| adds.contains(name)).cloned());
+    }
+    columns
+}
+
+fn union(situation: &Situation<'_>) -> RankedOperation {
+    let kind = OperationKind::Union;
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
+    let answers: Vec<(&Candidate, &UnionAnswer)> =
+        situation.supplements.iter().filter_map(|candidate| Some((*candidate, candidate.union.as_ref()?))).collect();
+    let Some((candidate, answer)) = answers.first() else {
+        let nothing = "no table has columns like its own".to_string();
+        return proposal(kind, vec![unmet(nothing.clone())], nothing);
+    };
+    let (grade, seen) = alignment(candidate);
+    let seen = format!("{}, alignment {grade:.2} of 1", seen.unwrap_or_default());
+    let mut preconditions = vec![check(grade >= LEAST_ALIGNMENT, seen)];
+    if answer.near_copy {
+        preconditions.push(unmet("nearly all of its rows are in yours already"));
+    }
+    let part = |answer: &UnionAnswer| UnionPart {
+        input: Input::Table(answer.table.clone()),
+        alignment: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
+    };
+    let tables: Vec<String> = answers.iter().map(|(_, answer)| answer.table.clone()).collect();
+    let rows: u64 = answers.iter().map(|(_, answer)| answer.rows).sum();
+    let reason = format!("appends {rows} rows of {}, {} columns aligned", listed(&tables), answer.alignment.len());
+    let operation = Union {
+        first: base.input.clone(),
+        others: answers.iter().map(|(_, answer)| part(answer)).collect(),
+        keep_extra: false,
+        source_column: Some(SOURCE_COLUMN.into()),
+        distinct: false,
+    };
+    RankedOperation {
+        table: Some(answer.table.clone()),
+        runnable: Some(Operation::Union(operation)),
+        ..proposal(kind, preconditions, reason)
+    }
+}
+
+fn clarify(situation: &Situation<'_>) -> RankedOperation {
+    let Some(question) = &situation.question else {
+        return proposal(
+            OperationKind::Clarify,
+            vec![unmet("no question would split the tables")],
+            "nothing to ask".into(),
+        );
+    };
+    let asked = &situation.signals.operation;
+    let open = asked.confidence < CLEAR || asked.label == OperationKind::Clarify;
+    let how = format!("{} is asked for with {:.0} %", asked.label.name(), 100.0 * asked.confidence);
+    let preconditions = vec![check(open, how), met(format!("an answer tells {:.1} bits", question.information))];
+    RankedOperation {
+        question: Some(question.clone()),
+        ..proposal(OperationKind::Clarify, preconditions, question.text.clone())
+    }
+}
+
+/// Up to three names, and how many more there are.
+pub(super) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

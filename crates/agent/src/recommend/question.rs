@@ -1,0 +1,184 @@
+//! The one question whose answers split the candidates most.
+//!
+//! Each property that candidates differ in (what is to be done, folder, grain, period, places, a column that some have) divides
+//! their weight among its values; the property of greatest entropy is asked about.
+
+use std::collections::BTreeMap;
+
+use super::{Choice, Question};
+use lakeward_core::request::{OperationKind, Ranked};
+use lakeward_lake::grain::GrainKind;
+use lakeward_lake::semantic::SemanticType;
+use lakeward_search::Candidate;
+
+/// Candidates that an answer should divide.
+const LOOKED_AT: usize = 20;
+/// Answers offered.
+const MOST_CHOICES: usize = 5;
+/// A question that tells less than this is not worth an analyst's time.
+const LEAST_BITS: f64 = 0.3;
+
+/// The best question over the candidates, best first, if one is worth asking. A candidate weighs 1 / rank: utilities lie so
+/// close together that the first would hardly count more than the last.
+pub fn best<'a>(
+    candidates: impl IntoIterator<Item = &'a Candidate>,
+    asked: &Ranked<OperationKind>,
+) -> Option<Question> {
+    let ranked = (1u32..).zip(candidates.into_iter().take(LOOKED_AT));
+    let tables: Vec<(&Candidate, f64)> = ranked.map(|(rank, candidate)| (candidate, 1.0 / f64::from(rank))).collect();
+    let tables = tables.as_slice();
+    let mut questions: Vec<Question> = vec![about_operation(asked)];
+    questions.extend(divide("Which part of the lake is it about?", tables, |candidate| {
+        let id = candidate.entry.id.as_str();
+        id.split_once('/').map(|(folder, _)| folder.to_string())
+    }));
+    questions.extend(divide("What should a row be?", tables, |candidate| {
+        Some(match candidate.entry.profile.grain.kind {
+            GrainKind::Instance => "one single thing or event".to_string(),
+            GrainKind::Aggregate => "a figure over a group, such as a total per year".to_string(),
+        })
+    }));
+    questions.extend(divide("How recent must it be?", tables, |candidate| {
+        let time = candidate.entry.profile.time.as_ref()?;
+        let last: i32 = time.to.get(..4)?.parse().ok()?;
+        let decade = last / 10 * 10;
+        Some(format!("the latest rows from the {decade}s"))
+    }));
+    questions.extend(divide("Which places should it cover?", tables, |candidate| {
+        let places = candidate.entry.profile.places.as_ref()?;
+        Some(match (places.distinct, places.examples.first()) {
+            (1, Some(only)) => only.clone(),
+            _ => match places.kind {
+                SemanticType::UsState => "states of the USA".to_string(),
+                _ => "several countries".to_string(),
+            },
+        })
+    }));
+    questions.extend(column_question(tables));
+    let best = questions.into_iter().max_by(|a, b| a.information.total_cmp(&b.information))?;
+    (best.information >= LEAST_BITS).then_some(best)
+}
+
+/// What to do, where the request does not say.
+fn about_operation(asked: &Ranked<OperationKind>) -> Question {
+    let label = |kind: OperationKind| match kind {
+        OperationKind::Filter => "look at rows or columns of one table",
+        OperationKind::Join => "add columns of another table to mine",
+        OperationKind::Union => "add rows of other tables below mine",
+        OperationKind::Aggregate => "counts, totals or averages",
+        OperationKind::Clarify => "something else",
+    };
+    let open: Vec<(OperationKind, f64)> =
+        asked.all.iter().copied().filter(|(kind, _)| *kind != OperationKind::Clarify).collect();
+    let choices = open
+        .iter()
+        .map(|(kind, _)| Choice { label: label(*kind).into(), operation: Some(*kind), tables: Vec::new() })
+        .collect();
+    let weights: Vec<f64> = open.iter().map(|(_, probability)| *probability).collect();
+    Question { text: "What do you want to do?".into(), computed: None, choices, information: entropy(&weights) }
+}
+
+/// A question that divides the candidates by a property; nothing where fewer than two values are known.
+fn divide(
+    text: &str,
+    tables: &[(&Candidate, f64)],
+    property: impl Fn(&Candidate) -> Option<String>,
+) -> Option<Question> {
+    let mut groups: BTreeMap<String, (f64, Vec<String>)> = BTreeMap::new();
+    let mut known = 0;
+    for (candidate, weight) in tables {
+        let Some(value) = property(candidate) else { continue };
+        known += 1;
+        let group = groups.entry(value).or_default();
+        group.0 += weight;
+        group.1.push(candidate.entry.id.as_str().to_string());
+    }
+    // A property that half of them do not have divides nothing.
+    if groups.len() < 2 || known * 2 < tables.len() {
+        return None;
+    }
+    let mut groups: Vec<(String, (f64, Vec<String>))> = groups.into_iter().collect();
+    groups.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+    let rest = groups.split_off(groups.len().min(MOST_CHOICES));
+    let mut weights: Vec<f64> = groups.iter().map(|(_, (weight, _))| *weight).collect();
+    weights.extend((!rest.is_empty()).then(|| rest.iter().map(|(_, (weight, _))| weight).sum::<f64>()));
+    let mut choices: Vec<Choice> =
+        groups.into_iter().map(|(label, (_, tables))| Choice { label, operation: None, tables }).collect();
+    if !rest.is_empty() {
+        let tables = rest.into_iter().flat_map(|(_, (_, tables))| tables).collect();
+        choices.push(Choice { label: "another one".into(), operation: None, tables });
+    }
+    Some(Question { text: text.into(), computed: None, choices, information: entropy(&weights) })
+}
+
+/// Whether a column is needed that about half of the candidates have.
+fn column_question(tables: &[(&Candidate, f64)]) -> Option<Question> {
+    let mut having: BTreeMap<String, f64> = BTreeMap::new();
+    let total: f64 = tables.iter().map(|(_, weight)| weight).sum();
+    for (candidate, weight) in tables {
+        let mut names: Vec<String> =
+            candidate.entry.profile.columns.iter().map(|column| column.name.to_lowercase()).collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            *having.entry(name).or_default() += weight;
+        }
+    }
+    let (name, _) = having.into_iter().min_by(|a, b| {
+        let distance = |weight: f64| (weight / total - 0.5).abs();
+        distance(a.1).total_cmp(&distance(b.1)).then_with(|| a.0.cmp(&b.0))
+    })?;
+    divide(&format!("Do you need the column `{name}`?"), tables, |candidate| {
+        let has = candidate.entry.profile.columns.iter().any(|column| column.name.to_lowercase() == name);
+        Some(if has { "yes".to_string() } else { "no".to_string() })
+    })
+}
+
+/// Shannon entropy in bits of weights, which need not sum to 1.
+fn entropy(weights: &[f64]) -> f64 {
+    let sum: f64 = weights.iter().sum();
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    weights.iter().filter(|weight| **weight > 0.0).map(|weight| weight / sum).map(|share| -share * share.log2()).sum()
+}
+
+/// The question which of two things is meant, one that nothing is known to tell.
+pub fn about(text: String, choices: [String; 2]) -> Question {
+    let choices = choices.map(|label| Choice { label, operation: None, tables: Vec::new() });
+    Question { text, computed: None, choices: choices.into(), information: 1.0 }
+}
+
+/// The choice that an answer means: its number from 1, or its words.
+pub fn understood<'a>(question: &'a Question, answer: &str) -> Option<&'a Choice> {
+    let answer = answer.trim().trim_end_matches(['.', ')', '!']).trim();
+    if let Ok(number) = answer.parse::<usize>() {
+        return number.checked_sub(1).and_then(|place| question.choices.get(place));
+    }
+    let lower = answer.to_lowercase();
+    question.choices.iter().find(|choice| choice.label.to_lowercase() == lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_greatest_for_even_splits() {
+        assert!((entropy(&[1.0, 1.0]) - 1.0).abs() < 1e-12);
+        assert!(entropy(&[3.0, 1.0]) < 1.0);
+        assert_eq!(entropy(&[]), 0.0);
+    }
+
+    #[test]
+    fn an_answer_is_understood_by_number_or_words() {
+        let choice = |label: &str| Choice { label: label.into(), operation: None, tables: vec![] };
+        let question =
+            Question { text: "?".into(), computed: None, choices: vec![choice("yes"), choice("no")], information: 1.0 };
+        assert_eq!(understood(&question, " 2. ").map(|choice| choice.label.as_str()), Some("no"));
+        assert_eq!(understood(&question, "Yes").map(|choice| choice.label.as_str()), Some("yes"));
+        assert_eq!(understood(&question, "0"), None);
+        assert_eq!(understood(&question, "3"), None);
+        assert_eq!(understood(&question, "perhaps"), None);
+    }
+}

@@ -1,0 +1,299 @@
+//! The answer to a turn, as plain types: what `ask --json` prints and what a session keeps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::task_spec::TaskSpec;
+use lakeward_core::error::Result;
+use lakeward_core::request::{Input, Operation, OperationKind, Signals};
+use lakeward_core::text::counted;
+use lakeward_search::cite::{Gate, NamesTables};
+use lakeward_search::task_search::TaskPath;
+use lakeward_search::{JoinAnswer, RecordAnswer, SearchAnswer, UnionAnswer};
+
+/// The answer to one turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recommendation {
+    /// What was understood.
+    pub signals: Signals,
+    /// What a table should be like for that intention.
+    pub spec: TaskSpec,
+    /// Tables, greatest utility first.
+    pub tables: Vec<RankedTable>,
+    /// Operations, likeliest first; one of each kind.
+    pub operations: Vec<RankedOperation>,
+    /// What the analyst should know besides: what was left out, what could not be used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Recommendation {
+    /// Whether records of a catalogue answer it best, whose data is not in the lake.
+    pub fn is_of_records(&self) -> bool {
+        self.tables.first().is_some_and(|first| first.record)
+    }
+}
+
+impl NamesTables for Recommendation {
+    /// Tables, operations and choices lose what is not in the catalogue; a question that a model put in words that name other
+    /// data is asked as it was computed.
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        let before = gate.taken();
+        self.tables.pass(gate)?;
+        let names = names_in(self);
+        for operation in &mut self.operations {
+            operation.pass_with(gate, &names)?;
+        }
+        for note in &mut self.notes {
+            *note = gate.identifiers(note, &[])?;
+        }
+        let taken = gate.taken() - before;
+        if taken > 0 {
+            let what = counted(taken as u64, "name");
+            self.notes.push(format!("kept back: {what} of data that the catalogue does not have"));
+        }
+        Ok(true)
+    }
+}
+
+/// What the answer itself says of its tables: titles, columns, constraints. A question may name these.
+fn names_in(answer: &Recommendation) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for table in &answer.tables {
+        names.push(table.title.clone());
+        names.extend(table.evidence.search.iter().flat_map(|found| found.columns.iter().cloned()));
+        names.extend(table.evidence.join.iter().map(|found| found.column.clone()));
+    }
+    names.extend(answer.signals.constraints.required_columns.iter().cloned());
+    names
+}
+
+impl RankedOperation {
+    fn pass_with(&mut self, gate: &Gate<'_>, names: &[String]) -> Result<()> {
+        let inputs = self.runnable.as_ref().map(Operation::inputs).unwrap_or_default();
+        // What works on one table works on the one at hand, which need not be the lake's: a file, the result of a step.
+        let on_own = matches!(self.kind, OperationKind::Filter | OperationKind::Aggregate)
+            && inputs.iter().any(|input| !matches!(input, Input::Table(_)));
+        if let Some(table) = &self.table
+            && !on_own
+            && !gate.has(table)?
+        {
+            gate.count(1);
+            self.table = None;
+        }
+        let mut is_there = true;
+        for input in inputs {
+            if let Input::Table(table) = input {
+                is_there &= gate.has(table)?;
+            }
+        }
+        if !is_there {
+            gate.count(1);
+            (self.runnable, self.sql) = (None, None);
+        }
+        let Some(question) = &mut self.question else { return Ok(()) };
+        for choice in &mut question.choices {
+            choice.tables = there(gate, std::mem::take(&mut choice.tables))?;
+        }
+        let Some(computed) = question.computed.clone() else { return Ok(()) };
+        let labels = question.choices.iter().map(|choice| choice.label.as_str());
+        let grounds: Vec<&str> = labels.chain(names.iter().map(String::as_str)).chain([computed.as_str()]).collect();
+        if !gate.admits_text(&question.text, &grounds)? {
+            gate.count(1);
+            // The reason quotes the question.
+            self.reason = self.reason.replace(&question.text, &computed);
+            question.text = computed;
+            question.computed = None;
+        }
+        Ok(())
+    }
+}
+
+/// Those of `tables` that are in the catalogue.
+fn there(gate: &Gate<'_>, tables: Vec<String>) -> Result<Vec<String>> {
+    let mut kept = Vec::with_capacity(tables.len());
+    for table in tables {
+        match gate.has(&table)? {
+            true => kept.push(table),
+            false => gate.count(1),
+        }
+    }
+    Ok(kept)
+}
+
+impl NamesTables for RankedTable {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
+/// A table with its utility.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedTable {
+    /// Its id.
+    pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is a record of a catalogue: its data is not in the lake, and no operation can use it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Its rows; those read where it was sampled; 0 for a record.
+    pub rows: u64,
+    /// Its columns.
+    pub columns: usize,
+    /// The operation it serves best.
+    pub operation: OperationKind,
+    /// Why it stands where it stands.
+    pub utility: Utility,
+    /// How well it meets the task specification.
+    pub fit: IntentionFit,
+    /// What the searches found.
+    pub evidence: Evidence,
+    /// Whether the analyst accepted it earlier.
+    #[serde(default)]
+    pub accepted: bool,
+    /// Its rank by the language model, from 1, where one ordered the tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_rank: Option<usize>,
+    /// The answer in one line.
+    pub reason: String,
+}
+
+/// AIDEN's Eq. 4 (Taha, 2026): U(T, O) = α·Rel + β·Int + γ·Opt, each part and the sum in 0..=1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Utility {
+    /// Rel(T, q): how well the table answers request and query table.
+    pub relevance: f64,
+    /// Int(T, U): how well it meets the task specification.
+    pub intention: f64,
+    /// Opt(O, o, s): how appropriate the operation is with this table.
+    pub operation: f64,
+    /// The weighted sum.
+    pub total: f64,
+}
+
+/// AIDEN's Eq. 3 (Taha, 2026) with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntentionFit {
+    /// Whether a row is what the intention needs a row to be.
+    pub granularity: Match,
+    /// Whether there are as many informative columns as it needs.
+    pub richness: Match,
+    /// Whether it goes with the working table, where it must.
+    pub compatibility: Match,
+    /// The explicit constraints, by name; they enter the graded score only.
+    #[serde(default)]
+    pub constraints: Vec<(String, Match)>,
+    /// The paper's form: the share of the three that are met: 0, ⅓, ⅔ or 1.
+    pub paper: f64,
+    /// The mean grade of the three and of the explicit constraints, 0..=1.
+    pub graded: f64,
+}
+
+/// A check with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Match {
+    /// Whether it is met.
+    pub met: bool,
+    /// How well, 0..=1.
+    pub grade: f64,
+    /// What was seen, in a clause.
+    pub evidence: String,
+}
+
+/// What the searches found out about a table; each only where it was asked and found it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// By words and meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchAnswer>,
+    /// By shared key values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<JoinAnswer>,
+    /// By alignable columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub union: Option<UnionAnswer>,
+    /// By what is wanted of the catalogue's records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordAnswer>,
+    /// By the tasks that it served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskEvidence>,
+}
+
+/// What a graph of tasks says for a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskEvidence {
+    /// How far the tasks it served fit the request, 0..=1: of the best dataset as far as the graph knows the request's words.
+    pub share: f64,
+    /// The way from the request to the table.
+    pub path: TaskPath,
+    /// The way in a sentence.
+    pub reason: String,
+}
+
+/// An operation with its score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedOperation {
+    /// What to do.
+    pub kind: OperationKind,
+    /// Greater is better; those of one answer sum to 1.
+    pub score: f64,
+    /// The probability that the request asks for it.
+    pub asked: f64,
+    /// What has to hold for it.
+    pub preconditions: Vec<Precondition>,
+    /// The table it would use besides the working table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The operation, where it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runnable: Option<Operation>,
+    /// The SQL that running it would execute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sql: Option<String>,
+    /// The question to answer first, for [`OperationKind::Clarify`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+    /// Why, in one line.
+    pub reason: String,
+}
+
+/// Something that has to hold for an operation to make sense.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Precondition {
+    /// Whether it holds.
+    pub met: bool,
+    /// What was looked for and found, in a clause.
+    pub what: String,
+}
+
+/// A question whose answers split the candidates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// The question as it was computed, where a language model put it in other words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<String>,
+    /// The answers to choose from, numbered from 1 for the analyst.
+    pub choices: Vec<Choice>,
+    /// How much an answer tells, in bits, weighing candidates by utility.
+    pub information: f64,
+}
+
+/// An answer to a question and what follows from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// As shown.
+    pub label: String,
+    /// The operation it stands for, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationKind>,
+    /// The tables it keeps; empty keeps all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<String>,
+}

@@ -1,0 +1,176 @@
+//! What a table should be like for an intention: AIDEN's Table 1 (Taha, 2026), adjusted by what the request says outright.
+//!
+//! | intention | granularity | richness | compatibility |
+//! |---|---|---|---|
+//! | Exploration | either | few | optional |
+//! | Prediction | instance | many | optional |
+//! | Integration | either | many | required |
+//! | Summarization | aggregate | few | optional |
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::request::{Constraints, Intention, OperationKind, Ranked};
+use lakeward_core::text::name_words;
+
+/// What a row should stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Granularity {
+    /// Whatever it is.
+    Either,
+    /// One observed thing or event.
+    Instance,
+    /// A figure over a group.
+    Aggregate,
+}
+
+/// How many informative columns there should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Richness {
+    /// A handful.
+    Few,
+    /// As many as possible.
+    Many,
+}
+
+/// Whether a table must go with the working table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compatibility {
+    /// It need not.
+    Optional,
+    /// It must share a key or columns.
+    Required,
+}
+
+/// U_t: what a table should be like.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskSpec {
+    /// What a row should stand for.
+    pub granularity: Granularity,
+    /// How many informative columns.
+    pub richness: Richness,
+    /// Whether it must go with the working table.
+    pub compatibility: Compatibility,
+    /// What was changed against the table above, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjusted: Vec<String>,
+}
+
+/// Words of a wanted granularity that ask for single things.
+const INSTANCE_WORDS: [&str; 12] = [
+    "single",
+    "individual",
+    "each",
+    "raw",
+    "record",
+    "row",
+    "instance",
+    "incident",
+    "transaction",
+    "event",
+    "person",
+    "case",
+];
+/// Words of a wanted granularity that stand for groups.
+const GROUP_WORDS: [&str; 17] = [
+    "year",
+    "yearly",
+    "annual",
+    "month",
+    "monthly",
+    "quarter",
+    "quarterly",
+    "decade",
+    "country",
+    "state",
+    "region",
+    "province",
+    "county",
+    "district",
+    "national",
+    "total",
+    "group",
+];
+/// An operation this probable shapes the specification.
+const CLEAR: f64 = 0.5;
+
+impl TaskSpec {
+    /// The row of the table for `intention`.
+    pub fn of(intention: Intention) -> Self {
+        let (granularity, richness, compatibility) = match intention {
+            Intention::Exploration => (Granularity::Either, Richness::Few, Compatibility::Optional),
+            Intention::Prediction => (Granularity::Instance, Richness::Many, Compatibility::Optional),
+            Intention::Integration => (Granularity::Either, Richness::Many, Compatibility::Required),
+            Intention::Summarization => (Granularity::Aggregate, Richness::Few, Compatibility::Optional),
+        };
+        Self { granularity, richness, compatibility, adjusted: Vec::new() }
+    }
+
+    /// The specification after what was said outright: a granularity, and an operation that combines the working table
+    /// (where there is one) with another.
+    pub fn adjusted(mut self, operation: &Ranked<OperationKind>, constraints: &Constraints, has_working: bool) -> Self {
+        if let Some(wanted) = &constraints.granularity {
+            let words = name_words(wanted);
+            let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+            let granularity = match (has(&INSTANCE_WORDS), has(&GROUP_WORDS)) {
+                (true, _) => Some(Granularity::Instance),
+                // What is to be aggregated now may come as instances.
+                (false, true) if operation.label != OperationKind::Aggregate => Some(Granularity::Aggregate),
+                _ => None,
+            };
+            if let Some(granularity) = granularity.filter(|granularity| *granularity != self.granularity) {
+                self.granularity = granularity;
+                self.adjusted.push(format!("granularity: you asked for one row per {wanted}"));
+            }
+        }
+        let combines =
+            matches!(operation.label, OperationKind::Join | OperationKind::Union) && operation.confidence >= CLEAR;
+        if combines && has_working && self.compatibility == Compatibility::Optional {
+            self.compatibility = Compatibility::Required;
+            self.adjusted.push("compatibility: another table is to be combined with yours".into());
+        }
+        if !has_working && self.compatibility == Compatibility::Required {
+            self.compatibility = Compatibility::Optional;
+            self.adjusted.push("compatibility: there is no working table yet to go with".into());
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_intention_has_the_row_of_the_paper() {
+        use {Compatibility::*, Granularity::*, Richness::*};
+        for (intention, expected) in [
+            (Intention::Exploration, (Either, Few, Optional)),
+            (Intention::Prediction, (Instance, Many, Optional)),
+            (Intention::Integration, (Either, Many, Required)),
+            (Intention::Summarization, (Aggregate, Few, Optional)),
+        ] {
+            let spec = TaskSpec::of(intention);
+            assert_eq!((spec.granularity, spec.richness, spec.compatibility), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_said_outright_wins() {
+        let sure = |label| Ranked { label, confidence: 0.9, all: vec![(label, 0.9)] };
+        let per = |text: &str| Constraints { granularity: Some(text.into()), ..Constraints::default() };
+        let spec = TaskSpec::of(Intention::Summarization);
+        let filter = sure(OperationKind::Filter);
+        assert_eq!(spec.clone().adjusted(&filter, &per("single sale"), true).granularity, Granularity::Instance);
+        let spec = TaskSpec::of(Intention::Prediction);
+        assert_eq!(spec.clone().adjusted(&filter, &per("county-year"), true).granularity, Granularity::Aggregate);
+        let join = spec.clone().adjusted(&sure(OperationKind::Join), &Constraints::default(), true);
+        assert_eq!(join.compatibility, Compatibility::Required);
+        assert_eq!(join.adjusted.len(), 1);
+        let alone = TaskSpec::of(Intention::Integration).adjusted(&filter, &Constraints::default(), false);
+        assert_eq!(alone.compatibility, Compatibility::Optional);
+    }
+}

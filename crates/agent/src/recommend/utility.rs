@@ -1,0 +1,192 @@
+//! AIDEN's Eq. 4 (Taha, 2026) over pairs of table and operation.
+
+use std::sync::OnceLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
+use super::{IntentionFit, Utility};
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::{OperationKind, Ranked};
+use lakeward_search::likeness::name_likeness;
+use lakeward_search::{Candidate, RankingWeights, Relevance};
+
+/// Which form of Eq. 3 enters the utility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FitForm {
+    /// The mean of the grades, explicit constraints included.
+    #[default]
+    Graded,
+    /// The paper's: the share of three checks that are met.
+    Paper,
+}
+
+/// α, β and γ of Eq. 4; they are used as shares of their sum.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UtilityWeights {
+    /// α, of relevance.
+    pub alpha: f64,
+    /// β, of the intention's specification.
+    pub beta: f64,
+    /// γ, of the operation.
+    pub gamma: f64,
+    /// Which form of Eq. 3.
+    pub fit: FitForm,
+}
+
+impl UtilityWeights {
+    /// Those of a file of weights.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where one is missing, unknown or below 0.
+    pub fn of(weights: &RankingWeights) -> Result<Self> {
+        /// As [`UtilityWeights`], whole.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Whole {
+            alpha: f64,
+            beta: f64,
+            gamma: f64,
+            fit: FitForm,
+        }
+        let wrong = |what: String| Error::Usage(format!("weights of the utility: {what}"));
+        let Whole { alpha, beta, gamma, fit } =
+            Whole::deserialize(Value::Object(weights.utility.clone())).map_err(|error| wrong(error.to_string()))?;
+        match [alpha, beta, gamma].into_iter().find(|weight| !weight.is_finite() || *weight < 0.0) {
+            Some(weight) => Err(wrong(format!("{weight} is no weight; one is a number of 0 or more"))),
+            None => Ok(Self { alpha, beta, gamma, fit }),
+        }
+    }
+}
+
+impl Default for UtilityWeights {
+    /// Those that ship: on the pooled join and union queries of LakeBench with their requests, more for β or γ orders tables
+    /// worse than relevance alone; `tests/turns.rs` measures them.
+    fn default() -> Self {
+        static WEIGHTS: OnceLock<UtilityWeights> = OnceLock::new();
+        *WEIGHTS.get_or_init(|| {
+            #[expect(clippy::expect_used, reason = "the file is part of the program, and a test reads it")]
+            UtilityWeights::of(RankingWeights::shipped()).expect("the shipped weights are well-formed")
+        })
+    }
+}
+
+/// What a table's utility is measured against.
+#[derive(Debug, Clone, Copy)]
+pub struct Purpose<'a> {
+    /// The operation signal.
+    pub asked: &'a Ranked<OperationKind>,
+    /// Columns that were asked for and that the working table does not have.
+    pub wanted: &'a [String],
+    /// Whether there is a working table.
+    pub has_working: bool,
+    /// Whether the request was put with that table at hand; else it may speak of another subject.
+    pub with_table: bool,
+    /// Whether the analyst accepted the table: half of what speaks for an operation with it.
+    pub accepted: bool,
+}
+
+/// How much the words of a request count by themselves where it was put with a table, so that one they name stands before
+/// what is hardly alike; and their share where the table at hand is from an earlier turn.
+const WORDS_WITH_TABLE: f64 = 0.3;
+const WORDS_LATER: f64 = 0.7;
+
+/// How much a table is relevant to a join by the columns it brings alone.
+const BRINGS_COLUMNS: f64 = 0.8;
+
+/// U(T, O) of every operation that works on a table, greatest first.
+pub fn utilities(
+    candidate: &Candidate,
+    fit: &IntentionFit,
+    purpose: &Purpose<'_>,
+    weights: &UtilityWeights,
+) -> Vec<(OperationKind, Utility)> {
+    let intention = match weights.fit {
+        FitForm::Graded => fit.graded,
+        FitForm::Paper => fit.paper,
+    };
+    let sum = (weights.alpha + weights.beta + weights.gamma).max(f64::MIN_POSITIVE);
+    let kinds = [OperationKind::Join, OperationKind::Union, OperationKind::Filter, OperationKind::Aggregate];
+    let mut utilities: Vec<(OperationKind, Utility)> = kinds
+        .into_iter()
+        .map(|kind| {
+            let relevance = relevance_for(kind, candidate, purpose);
+            let apt = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
+            let operation = if purpose.accepted { (1.0 + apt) / 2.0 } else { apt };
+            let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
+            (kind, Utility { relevance, intention, operation, total })
+        })
+        .collect();
+    utilities.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
+    utilities
+}
+
+/// Rel(T, q) as a table to join with: by what the searches found or by the columns asked for that it would bring; each makes
+/// it relevant alone.
+fn relevance_to_join(candidate: &Candidate, wanted: &[String]) -> f64 {
+    let by_columns = BRINGS_COLUMNS * brings(candidate, wanted);
+    1.0 - (1.0 - candidate.relevance.to_join) * (1.0 - by_columns)
+}
+
+/// Rel(T, q) for an operation.
+fn relevance_for(kind: OperationKind, candidate: &Candidate, purpose: &Purpose<'_>) -> f64 {
+    let Relevance { otherwise, by_words, .. } = candidate.relevance;
+    let with_table = match kind {
+        OperationKind::Join => relevance_to_join(candidate, purpose.wanted),
+        OperationKind::Union => otherwise,
+        _ => otherwise.max(WORDS_WITH_TABLE * by_words),
+    };
+    if purpose.has_working && !purpose.with_table {
+        WORDS_LATER * by_words + (1.0 - WORDS_LATER) * with_table
+    } else {
+        with_table
+    }
+}
+
+/// The share of the columns asked for that a join with the table would add, 0..=1; 0 where no key is shared well enough.
+fn brings(candidate: &Candidate, wanted: &[String]) -> f64 {
+    let Some(join) = candidate.join.as_ref().filter(|join| join.containment >= LEAST_CONTAINMENT) else { return 0.0 };
+    if wanted.is_empty() || join.weakness.is_some() {
+        return 0.0;
+    }
+    let best = |name: &String| join.adds.iter().map(|added| name_likeness(name, added)).fold(0.0, f64::max);
+    let found = wanted.iter().map(best).filter(|likeness| *likeness >= SAME_NAME);
+    found.sum::<f64>() / wanted.len() as f64
+}
+
+/// How well a table serves as the other part of a join or union, for choosing one: a table that adds no column to a join is
+/// none to join with, one with the columns asked for is.
+pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String]) -> f64 {
+    let columns = candidate.entry.profile.columns.len().max(1);
+    let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
+    let news = (columns - aligned.min(columns)) as f64 / columns as f64;
+    match kind {
+        OperationKind::Join => relevance_to_join(candidate, wanted) * (0.3 + 0.7 * news),
+        _ => candidate.relevance.otherwise * feasibility(kind, candidate, true),
+    }
+}
+
+/// How well an operation can be done with a table, 0..=1, whoever asks for it.
+pub fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool) -> f64 {
+    let columns = &candidate.entry.profile.columns;
+    if candidate.entry.record {
+        // Its data is elsewhere.
+        return 0.0;
+    }
+    match kind {
+        OperationKind::Join if has_working => candidate.join.as_ref().map_or(0.0, |join| join.score),
+        OperationKind::Union if has_working => candidate.union.as_ref().map_or(0.0, |union| union.score),
+        // With nothing to combine it with, a table is a first part.
+        OperationKind::Join | OperationKind::Union => 0.5,
+        OperationKind::Filter => 0.5,
+        OperationKind::Aggregate => {
+            let (groups, measures) = (columns.iter().any(is_group), columns.iter().any(is_measure));
+            0.25 + 0.125 * f64::from(u8::from(groups)) + 0.125 * f64::from(u8::from(measures))
+        }
+        OperationKind::Clarify => 0.0,
+    }
+}

@@ -1,0 +1,149 @@
+//! Candidates with their scores: which of them serves an operation best, and what is told of each.
+
+use super::trace::RankedList;
+use crate::recommend::utility::as_operand;
+use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility, fit};
+use lakeward_core::request::OperationKind;
+use lakeward_core::text::name_words;
+use lakeward_search::{Candidate, RecordAnswer};
+
+/// Tables that align at least this much of what the best one does are of its kind.
+const NEARLY: f64 = 0.8;
+
+/// A candidate with its scores.
+pub(super) struct Scored {
+    pub(super) candidate: Candidate,
+    pub(super) fit: IntentionFit,
+    /// U(T, O) of each operation, greatest first.
+    pub(super) utilities: Vec<(OperationKind, Utility)>,
+    /// Among the records that meet what is wanted: its rank there, from 0.
+    pub(super) record: Option<(usize, RecordAnswer)>,
+    /// By the tasks that it served.
+    pub(super) task: Option<TaskEvidence>,
+    pub(super) accepted: bool,
+    /// Its rank in the model's order, from 1.
+    pub(super) model_rank: Option<usize>,
+}
+
+impl Scored {
+    pub(super) fn best(&self) -> (OperationKind, Utility) {
+        self.utilities[0]
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.candidate.entry.id.as_str()
+    }
+}
+
+/// The best candidate that an operation can start from: its data is in the lake.
+pub(super) fn best_table(scored: &[Scored]) -> Option<&Scored> {
+    scored.iter().find(|scored| !scored.candidate.entry.record)
+}
+
+/// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
+pub(super) fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[String]) -> Option<&'a Candidate> {
+    let possible = |scored: &&Scored| match kind {
+        OperationKind::Join => scored.candidate.join.is_some(),
+        _ => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
+    };
+    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted));
+    let mut best: Option<&Scored> = None;
+    for scored in scored.iter().filter(possible) {
+        let better = best.is_none_or(|best| {
+            let (a, b) = (key(scored), key(best));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).is_gt()
+        });
+        if better {
+            best = Some(scored);
+        }
+    }
+    best.map(|scored| &scored.candidate)
+}
+
+/// The candidates to append: the accepted ones that fit; else the best, with those that fit nearly as well where all of a
+/// kind are asked for.
+pub(super) fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &str) -> Vec<&'a Candidate> {
+    const ALL: [&str; 8] = ["all", "every", "each", "other", "others", "rest", "remaining", "both"];
+    const MOST: usize = 12;
+    let Some(best) = best_for(OperationKind::Union, scored, wanted) else { return Vec::new() };
+    let fits = |candidate: &Candidate| candidate.union.as_ref().map_or(0.0, |union| union.parts.alignment);
+    let nearly = fit::LEAST_ALIGNMENT.max(NEARLY * fits(best));
+    let accepted = scored.iter().any(|scored| scored.accepted && fits(&scored.candidate) >= fit::LEAST_ALIGNMENT);
+    let several = accepted || name_words(text).iter().any(|word| ALL.contains(&word.as_str()));
+    let more = scored.iter().filter(|scored| several && (scored.accepted || !accepted)).map(|scored| &scored.candidate);
+    let more = more.filter(|candidate| {
+        let copy = candidate.union.as_ref().is_some_and(|union| union.near_copy);
+        candidate.entry.id != best.entry.id && !copy && fits(candidate) >= nearly
+    });
+    std::iter::once(best).chain(more.take(MOST - 1)).collect()
+}
+
+pub(super) fn ranked_table(scored: Scored) -> RankedTable {
+    let (operation, utility) = scored.best();
+    let reason = reason(&scored, operation);
+    let Scored { candidate, fit, record, task, accepted, model_rank, .. } = scored;
+    let record = record.map(|(_, answer)| answer);
+    let Candidate { entry, search, join, union, .. } = candidate;
+    RankedTable {
+        table: entry.id.as_str().to_string(),
+        citation: entry.citation.clone(),
+        title: entry.title(),
+        record: entry.record,
+        rows: entry.profile.rows,
+        columns: entry.profile.columns.len(),
+        operation,
+        utility,
+        fit,
+        evidence: Evidence { search, join, union, record, task },
+        accepted,
+        model_rank,
+        reason,
+    }
+}
+
+/// The strongest evidence for the operation that a table serves best, and what speaks against it.
+pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
+    let candidate = &scored.candidate;
+    let join = candidate.join.as_ref().map(|answer| answer.reason.clone());
+    let union = candidate.union.as_ref().map(|answer| answer.reason.clone());
+    let search = candidate.search.as_ref().map(|answer| answer.reason.clone());
+    let mut parts: Vec<String> = Vec::new();
+    let main = match operation {
+        _ if scored.record.is_some() => scored.record.as_ref().map(|(_, answer)| answer.reason.clone()),
+        OperationKind::Join => join.or(union).or(search),
+        OperationKind::Union => union.or(join).or(search),
+        _ => search.or(union).or(join),
+    };
+    parts.extend(main);
+    parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));
+    let unmet = [&scored.fit.granularity, &scored.fit.richness, &scored.fit.compatibility];
+    if scored.record.is_none() {
+        let met = scored.fit.constraints.iter().filter(|(_, check)| check.met);
+        parts.extend(met.map(|(_, check)| check.evidence.clone()));
+    }
+    parts.extend(unmet.into_iter().filter(|check| !check.met).map(|check| format!("but {}", check.evidence)));
+    if let Some(rank) = scored.model_rank.filter(|rank| *rank <= 3) {
+        parts.push(format!("the model's number {rank}"));
+    }
+    if scored.accepted {
+        parts.insert(0, "accepted".into());
+    }
+    parts.join("; ")
+}
+
+/// What each search ranked, and the utility.
+pub(super) fn lists(scored: &[Scored]) -> Vec<RankedList> {
+    let by = |name, score: &dyn Fn(&Scored) -> Option<f64>| {
+        let mut hits: Vec<(&str, f64)> =
+            scored.iter().filter_map(|scored| Some((scored.id(), score(scored)?))).collect();
+        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        RankedList::of(name, hits.into_iter().map(|(id, score)| (id, Some(score))))
+    };
+    let found = |scored: &Scored| scored.candidate.search.as_ref().map(|answer| answer.score);
+    let joined = |scored: &Scored| scored.candidate.join.as_ref().map(|answer| answer.score);
+    let aligned = |scored: &Scored| scored.candidate.union.as_ref().map(|answer| answer.score);
+    let served = |scored: &Scored| scored.task.as_ref().map(|task| task.share);
+    let all = [by("search", &found), by("join", &joined), by("union", &aligned), by("task", &served)];
+    let utility = by("utility", &|scored| Some(scored.best().1.total));
+    all.into_iter().filter(|list| !list.hits.is_empty()).chain([utility]).collect()
+}

@@ -1,0 +1,195 @@
+//! What a turn searches for beside the request's own words: what the plan–retrieve–evaluate loop found worth searching.
+
+use super::Agent;
+use super::memory;
+use crate::agentic::{
+    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, Pursuit, RecordedClock, RunCache, SearchedQuery, Sought,
+    Stopped, Tools, WordsChannel, pursue_with,
+};
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::request::{Constraints, Signals};
+use lakeward_index::TableRef;
+use lakeward_models::embed::Embedder;
+use lakeward_models::llm::LanguageModel;
+use lakeward_search::SearchOptions;
+use lakeward_search::augment::{QuestionIndex, QuestionMode};
+use lakeward_search::search::search;
+
+/// How much a text that was searched for besides may count: what the request itself finds comes first.
+const MOST_WEIGHT: f64 = 0.7;
+/// How much the request's own words count where no table has them.
+const UNCOVERED_WEIGHT: f64 = 0.5;
+/// Share of the words, counted by how rare they are, that one of the best tables must say.
+const COVERED: f64 = 0.3;
+/// The best tables.
+const LOOKED_AT: usize = 10;
+/// Tables that a run may propose.
+const MOST_PROPOSED: usize = 30;
+/// Texts searched for besides.
+const MOST_TEXTS: usize = 4;
+
+/// What came of pursuing a request.
+pub(super) struct Found {
+    pub(super) pursuit: Pursuit,
+    /// Of the request and of each query besides whether a plain search finds what its words say.
+    covered: Vec<bool>,
+}
+
+impl Found {
+    /// All that is searched for, each with how much it counts: the request's own `words` first. Where nothing has them, as when
+    /// they are misspelt, what was searched for in their stead and found counts more than they do; where something has them, what
+    /// a model wants searched besides counts as much as its `voice`.
+    pub(super) fn texts(&self, words: &str, voice: f64) -> Vec<(String, f64)> {
+        let queries = &self.pursuit.queries;
+        let own = queries.first().map_or(1.0, |query| query.weight).max(f64::MIN_POSITIVE);
+        let is_covered = |place: usize| self.covered.get(place).copied().unwrap_or_default();
+        let in_stead = !is_covered(0) && (1..=MOST_TEXTS).any(is_covered);
+        let most = if is_covered(0) { voice } else { MOST_WEIGHT };
+        let weight = |(place, query): (usize, &SearchedQuery)| match in_stead && is_covered(place) {
+            true => (query.text.clone(), 1.0),
+            false => (query.text.clone(), (query.weight / own).clamp(0.0, 1.0) * most),
+        };
+        let further = queries.iter().enumerate().skip(1).take(MOST_TEXTS).map(weight);
+        std::iter::once((words.to_string(), if in_stead { UNCOVERED_WEIGHT } else { 1.0 })).chain(further).collect()
+    }
+
+    /// What the analyst should know of the search.
+    pub(super) fn note(&self) -> Option<String> {
+        let limit = match self.pursuit.stopped {
+            Stopped::Seconds => "seconds",
+            Stopped::ToolCalls => "searches",
+            _ => return None,
+        };
+        Some(format!("the search for words ended at its limit of {limit}; what was found until then is shown"))
+    }
+}
+
+impl Agent<'_> {
+    /// What a request seeks, in its session.
+    pub(super) fn sought(
+        &self,
+        session: &Session,
+        text: &str,
+        words: &str,
+        signals: &Signals,
+        model: Option<&LanguageModel<'_>>,
+    ) -> Sought {
+        let memory =
+            model.map(|model| memory::memory(session, self.config.memory.max_tokens, Some(model))).unwrap_or_default();
+        Sought { request: text.into(), words: words.into(), must_have: must_have(&signals.constraints), memory }
+    }
+
+    /// Pursues what is sought; `None` where it has no words, and where nobody but the rules would plan and a plain search finds
+    /// what the words say: then more searches change next to nothing and cost several times as much (eval/variants.md).
+    pub(super) fn pursue(
+        &self,
+        sought: Sought,
+        model: Option<&LanguageModel<'_>>,
+        runs: Option<&RunCache>,
+    ) -> Result<Option<Found>> {
+        if sought.words.trim().is_empty() {
+            return Ok(None);
+        }
+        let covered = self.is_covered(&sought.words)?;
+        if covered && model.is_none() {
+            return Ok(None);
+        }
+        let (by_words, by_meaning) = (WordsChannel(self.index), MeaningChannel(self.index, self.embedder));
+        let questions = self.questions();
+        let asked = |kind| questions.map(|index| Questions { index, embedder: self.embedder, kind });
+        let (asked_by_words, asked_by_meaning) = (asked(ChannelKind::Words), asked(ChannelKind::Meaning));
+        let mut channels: Vec<&dyn Channel> = vec![&by_words, &by_meaning];
+        channels.extend(asked_by_words.iter().chain(&asked_by_meaning).map(|channel| channel as &dyn Channel));
+        let mut version = questions.map_or(String::new(), |index| index.documents().manifest().checksum.clone());
+        let by_task = self.task_channel();
+        if let Some((graph, channel)) = &by_task {
+            channels.push(channel);
+            // Another graph may find other tables: what was found with one is no answer with another.
+            version.push_str(&format!("+tasks-{graph}"));
+        }
+        let settings = &self.config.search;
+        let live = LiveClock::start(settings.seconds);
+        let recorded = self.replayed.map(|turn| RecordedClock::new(turn.run.as_ref().and_then(|run| run.over_at)));
+        let tools = Tools {
+            index: self.index,
+            embedder: self.embedder,
+            weights: &self.ranking,
+            channels: &channels,
+            questions: &version,
+            clock: recorded.as_ref().map_or(&live, |recorded| recorded),
+            cache: runs,
+        };
+        let mut agents = match model {
+            Some(model) => Agents::with_model(&tools, settings, model),
+            None => Agents::by_rules(&tools, settings),
+        };
+        // The turn orders tables itself, by more than words.
+        agents.reranker = None;
+        let pursuit = pursue_with(&tools, &sought, settings, &agents)?;
+        if covered && pursuit.degraded.iter().any(|degraded| degraded.component == "planner") {
+            // The rules planned in the model's stead, and by rules alone nothing more would have been searched.
+            return Ok(None);
+        }
+        let mut all = vec![covered];
+        for query in pursuit.queries.iter().skip(1).take(if covered { 0 } else { MOST_TEXTS }) {
+            all.push(self.is_covered(&query.text)?);
+        }
+        Ok(Some(Found { pursuit, covered: all }))
+    }
+
+    /// The questions that `lakeward augment` made, where it did and they can be used.
+    fn questions(&self) -> Option<&QuestionIndex> {
+        let open = |mode| QuestionIndex::open(self.index, mode, self.embedder.id()).ok();
+        // Documents of their own find more (eval/variants.md).
+        let found = || open(QuestionMode::Dedicated).or_else(|| open(QuestionMode::Concatenated));
+        self.questions.get_or_init(found).as_ref()
+    }
+
+    /// The tables that a run ranked first.
+    pub(super) fn proposed(&self, found: &Found) -> Vec<TableRef> {
+        let first = found.pursuit.ranking.iter().take(MOST_PROPOSED);
+        first.filter_map(|table| self.index.get(&table.id).ok().flatten()).collect()
+    }
+}
+
+/// The questions of tables as a channel.
+struct Questions<'a> {
+    index: &'a QuestionIndex,
+    embedder: &'a dyn Embedder,
+    kind: ChannelKind,
+}
+
+impl Channel for Questions<'_> {
+    fn name(&self) -> &str {
+        match self.kind {
+            ChannelKind::Words => "questions-words",
+            ChannelKind::Meaning => "questions-meaning",
+        }
+    }
+
+    fn kind(&self) -> ChannelKind {
+        self.kind
+    }
+
+    fn search(&self, text: &str, depth: usize) -> Result<Vec<(String, f64)>> {
+        match self.kind {
+            ChannelKind::Words => self.index.by_words(text, depth),
+            ChannelKind::Meaning => self.index.by_meaning(self.embedder, text, depth),
+        }
+    }
+}
+
+impl Agent<'_> {
+    /// Whether one of the best tables says most of the words.
+    fn is_covered(&self, words: &str) -> Result<bool> {
+        let options = SearchOptions { k: LOOKED_AT, weights: self.ranking.search };
+        let found = search(self.index, self.embedder, words, &options)?;
+        Ok(found.iter().any(|answer| answer.features.coverage >= COVERED))
+    }
+}
+
+/// Words that a table has to hold.
+fn must_have(constraints: &Constraints) -> Vec<String> {
+    constraints.geography.iter().chain(&constraints.required_columns).cloned().collect()
+}

@@ -1,0 +1,113 @@
+//! The document itself. Its JSON Schema is published as `schemas/session.schema.json`.
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::memory::Memory;
+use crate::recommend::Recommendation;
+use lakeward_core::request::{Constraints, Input, Operation, Signals};
+
+/// Version of the document; another one is refused, never guessed at.
+pub const VERSION: u32 = 1;
+
+/// A conversation: all that the next answer depends on besides the lake.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Session {
+    /// Version of this layout.
+    pub version: u32,
+    /// Its name.
+    pub id: String,
+    /// Counts the writes, so that a second writer is noticed.
+    pub revision: u64,
+    /// When it began, RFC 3339.
+    pub created: String,
+    /// When it was last written, RFC 3339.
+    pub updated: String,
+    /// The lake it speaks of.
+    pub lake: String,
+    /// The table the analyst brought or chose.
+    pub table: Option<Input>,
+    /// Steps carried out before it was chosen: their results are no longer the working table.
+    #[serde(default)]
+    pub steps_before_table: usize,
+    /// The constraints in force.
+    pub constraints: Constraints,
+    /// What is wanted of a catalogue, and what was found there.
+    #[serde(default)]
+    pub memory: Memory,
+    /// Tables the analyst accepted, in order.
+    pub accepted: Vec<Choice>,
+    /// Tables the analyst rejected, in order.
+    pub rejected: Vec<Choice>,
+    /// The turns, oldest first; the oldest of very many are gone, so that the first need not have number 1.
+    pub turns: Vec<Turn>,
+    /// Operations carried out, oldest first.
+    pub steps: Vec<Step>,
+}
+
+/// A table that was accepted or rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// Its id.
+    pub table: String,
+    /// After which turn, from 1.
+    pub turn: usize,
+}
+
+/// A request and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    /// From 1.
+    pub number: usize,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The request as typed; cut in old turns.
+    pub text: String,
+    /// What was understood; in old turns the labels, and of the constraints those that the turn itself set.
+    pub signals: Signals,
+    /// Ids of the tables shown, best first; the first few in old turns.
+    pub tables: Vec<String>,
+    /// The whole answer; only of the latest turns, and without evidence where it is very large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recommendation: Option<Recommendation>,
+}
+
+/// An operation that was carried out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// From 1.
+    pub number: usize,
+    /// After which turn.
+    pub turn: usize,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The operation.
+    pub operation: Operation,
+    /// The SQL that ran.
+    pub sql: String,
+    /// What it read.
+    pub inputs: Vec<StepInput>,
+    /// Rows of the result.
+    pub rows: u64,
+    /// Columns of the result.
+    pub columns: Vec<String>,
+    /// The file that holds the result, below the folder of sessions.
+    pub file: String,
+    /// Whether it was taken back.
+    #[serde(default)]
+    pub undone: bool,
+}
+
+/// A table that a step read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepInput {
+    /// Its name.
+    pub name: String,
+    /// Hash of its content when it was read.
+    pub content: String,
+}
+
+/// The JSON Schema of a session's document.
+pub fn schema() -> Schema {
+    schema_for!(Session)
+}

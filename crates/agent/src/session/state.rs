@@ -1,0 +1,208 @@
+//! How a session changes: turns and steps are added, tables chosen and turned down. Nothing here reads a file.
+
+use chrono::{SecondsFormat, Utc};
+
+use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
+use super::memory::Memory;
+use crate::recommend::Recommendation;
+use lakeward_core::request::{Constraints, Input, Operation};
+
+/// An operation that was carried out, before the session numbers it.
+#[derive(Debug, Clone)]
+pub struct NewStep {
+    /// The operation.
+    pub operation: Operation,
+    /// The SQL that ran.
+    pub sql: String,
+    /// What it read.
+    pub inputs: Vec<StepInput>,
+    /// Rows of the result.
+    pub rows: u64,
+    /// Columns of the result.
+    pub columns: Vec<String>,
+    /// The file that holds the result, below the folder of sessions.
+    pub file: String,
+}
+
+impl Session {
+    /// A session that has not begun, nowhere stored.
+    pub fn new(id: impl Into<String>, lake: impl Into<String>) -> Self {
+        let created = now();
+        Self {
+            version: VERSION,
+            id: id.into(),
+            revision: 0,
+            updated: created.clone(),
+            created,
+            lake: lake.into(),
+            table: None,
+            steps_before_table: 0,
+            constraints: Constraints::default(),
+            memory: Memory::default(),
+            accepted: Vec::new(),
+            rejected: Vec::new(),
+            turns: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Whether nothing has happened in it.
+    pub fn is_untouched(&self) -> bool {
+        let Self { table, accepted, rejected, turns, steps, .. } = self;
+        table.is_none() && accepted.is_empty() && rejected.is_empty() && turns.is_empty() && steps.is_empty()
+    }
+
+    /// The latest turn.
+    pub fn latest(&self) -> Option<&Turn> {
+        self.turns.last()
+    }
+
+    /// The number that the next turn will have, from 1.
+    pub fn next_turn(&self) -> usize {
+        self.latest().map_or(1, |turn| turn.number + 1)
+    }
+
+    /// Adds a request and its answer; the constraints that the answer was read under are in force from now on.
+    pub fn push_turn(&mut self, text: &str, recommendation: &Recommendation) {
+        self.constraints = recommendation.signals.constraints.clone();
+        self.memory.intent = recommendation.signals.intent.clone();
+        self.turns.push(Turn {
+            number: self.next_turn(),
+            at: now(),
+            text: text.to_string(),
+            signals: recommendation.signals.clone(),
+            tables: recommendation.tables.iter().map(|table| table.table.clone()).collect(),
+            recommendation: Some(recommendation.clone()),
+        });
+    }
+
+    /// Notes that the analyst wants this table; an earlier rejection no longer counts.
+    pub fn accept(&mut self, table: &str) {
+        let turn = self.next_turn() - 1;
+        self.rejected.retain(|choice| choice.table != table);
+        choose(&mut self.accepted, table, turn);
+    }
+
+    /// Notes that the analyst does not want this table; an earlier acceptance no longer counts.
+    pub fn reject(&mut self, table: &str) {
+        let turn = self.next_turn() - 1;
+        self.accepted.retain(|choice| choice.table != table);
+        choose(&mut self.rejected, table, turn);
+    }
+
+    /// Whether the analyst turned this table down.
+    pub fn is_rejected(&self, table: &str) -> bool {
+        self.rejected.iter().any(|choice| choice.table == table)
+    }
+
+    /// Whether the analyst accepted this table.
+    pub fn is_accepted(&self, table: &str) -> bool {
+        self.accepted.iter().any(|choice| choice.table == table)
+    }
+
+    /// Makes `input` the working table, whatever was carried out before.
+    pub fn use_table(&mut self, input: Input) {
+        self.table = Some(input);
+        self.steps_before_table = self.steps.len();
+    }
+
+    /// Adds an operation that was carried out; its result is the working table now.
+    pub fn push_step(&mut self, step: NewStep) -> &Step {
+        let NewStep { operation, sql, inputs, rows, columns, file } = step;
+        let (number, turn) = (self.steps.len() + 1, self.next_turn() - 1);
+        self.steps.push(Step { number, turn, at: now(), operation, sql, inputs, rows, columns, file, undone: false });
+        &self.steps[number - 1]
+    }
+
+    /// Step `number`, from 1.
+    pub fn step(&self, number: usize) -> Option<&Step> {
+        self.steps.get(number.checked_sub(1)?)
+    }
+
+    /// Takes back the latest step that stands; the working table is the one before. Its file stays.
+    pub fn undo(&mut self) -> Option<&Step> {
+        let step = self.steps.iter_mut().rev().find(|step| !step.undone)?;
+        step.undone = true;
+        Some(step)
+    }
+
+    /// The table that operations start from: the result of the latest step that stands, else the table in use, else the
+    /// last accepted one. A table chosen after a step comes before that step.
+    pub fn working(&self) -> Option<Input> {
+        let stands = |number: usize| self.step(number).is_some_and(|step| !step.undone);
+        let last = self.steps.iter().rev().find(|step| !step.undone && step.number > self.steps_before_table);
+        let in_use = || self.table.clone().filter(|input| !matches!(input, Input::Step(number) if !stands(*number)));
+        let accepted = || self.accepted.last().map(|choice| Input::Table(choice.table.clone()));
+        last.map(|step| Input::Step(step.number)).or_else(in_use).or_else(accepted)
+    }
+}
+
+fn choose(choices: &mut Vec<Choice>, table: &str, turn: usize) {
+    choices.retain(|choice| choice.table != table);
+    choices.push(Choice { table: table.to_string(), turn });
+}
+
+/// The time, RFC 3339 in UTC with milliseconds.
+pub(super) fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lakeward_core::request::Filter;
+
+    fn step(session: &mut Session) {
+        let input = Input::Table("a".into());
+        session.push_step(NewStep {
+            operation: Operation::Filter(Filter { input, conditions: Vec::new(), columns: Vec::new() }),
+            sql: "SELECT 1".into(),
+            inputs: Vec::new(),
+            rows: 1,
+            columns: Vec::new(),
+            file: String::new(),
+        });
+    }
+
+    #[test]
+    fn a_choice_takes_back_its_contrary() {
+        let mut session = Session::new("s", "lake");
+        session.accept("a");
+        session.accept("b");
+        session.reject("a");
+        assert!(session.is_rejected("a") && !session.is_accepted("a"));
+        session.accept("a");
+        session.accept("a");
+        assert!(!session.is_rejected("a"));
+        let accepted: Vec<&str> = session.accepted.iter().map(|choice| choice.table.as_str()).collect();
+        assert_eq!(accepted, ["b", "a"]);
+    }
+
+    #[test]
+    fn the_working_table_is_the_latest_choice_or_result() {
+        let mut session = Session::new("s", "lake");
+        assert_eq!(session.working(), None);
+        session.accept("a");
+        assert_eq!(session.working(), Some(Input::Table("a".into())));
+        session.use_table(Input::Table("b".into()));
+        assert_eq!(session.working(), Some(Input::Table("b".into())));
+        step(&mut session);
+        step(&mut session);
+        assert_eq!(session.working(), Some(Input::Step(2)));
+        session.undo();
+        assert_eq!(session.working(), Some(Input::Step(1)));
+        // A table chosen after a step is worked on, and a step after it again.
+        session.use_table(Input::Table("c".into()));
+        assert_eq!(session.working(), Some(Input::Table("c".into())));
+        step(&mut session);
+        assert_eq!(session.working(), Some(Input::Step(3)));
+        assert_eq!(session.undo().map(|step| step.number), Some(3));
+        assert_eq!(session.working(), Some(Input::Table("c".into())));
+        // The result of a step that is taken back is no table to work on.
+        session.use_table(Input::Step(1));
+        assert_eq!(session.working(), Some(Input::Step(1)));
+        assert_eq!(session.undo().map(|step| step.number), Some(1));
+        assert_eq!(session.working(), Some(Input::Table("a".into())));
+        assert_eq!(session.undo(), None);
+    }
+}

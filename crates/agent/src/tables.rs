@@ -1,0 +1,65 @@
+//! The tables that a conversation works with: from their names to their contents.
+
+use std::path::Path;
+
+use super::Agent;
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::Input;
+use lakeward_lake::source::{TableId, file_path};
+use lakeward_search::QueryTable;
+
+/// Tables that nobody asked to open are opened only up to this size.
+const MOST_BYTES_UNASKED: u64 = 32 << 20;
+
+impl Agent<'_> {
+    /// The input that `name` means: a table of the lake, else a file.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids.
+    pub fn input(&self, name: &str) -> Result<Input> {
+        if self.index.get(name)?.is_some() {
+            return Ok(Input::Table(name.to_string()));
+        }
+        if Path::new(name).is_file() {
+            let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
+            return Ok(Input::File(path.to_string_lossy().into_owned()));
+        }
+        // With the nearest names.
+        self.index.find(name).map(|_| Input::Table(name.to_string()))
+    }
+
+    /// Reads and sketches a table that the conversation works with.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a step that the session does not have; whatever reading a table reports.
+    pub fn open_input(&self, session: &Session, input: &Input) -> Result<QueryTable> {
+        match input {
+            Input::Table(id) => QueryTable::resolve(self.index, self.lake, id, self.embedder),
+            Input::File(path) => QueryTable::read(Path::new(path), None, self.embedder),
+            Input::Step(number) => {
+                let path = self.sessions.step_path(session, *number)?;
+                let mut table = QueryTable::read(&path, None, self.embedder)?;
+                table.entry.id = TableId::new(format!("result of step {number}"));
+                Ok(table)
+            }
+        }
+    }
+
+    /// Whether column `place` of table `id` holds the value of `hash`, by the index; beyond its sample of a column, no.
+    pub(super) fn is_held(&self, id: &str, place: usize, hash: u64) -> Result<bool> {
+        let table = self.index.find(id)?;
+        let segment = self.index.segment(table.segment)?;
+        let Some(column) = segment.catalog.columns(table.table)?.nth(place) else { return Ok(false) };
+        let record = segment.columns.record(column)?;
+        Ok(segment.columns.hashes(record)?.binary_search(&hash).is_ok())
+    }
+
+    /// Reads a candidate that nobody asked to open, where that is quick.
+    pub(super) fn open_candidate(&self, id: &str) -> Result<Option<QueryTable>> {
+        let entry = self.index.entry(self.index.find(id)?)?;
+        let small = file_path(self.lake, &entry.path)?.metadata().is_ok_and(|file| file.len() <= MOST_BYTES_UNASKED);
+        // A file that vanished or broke since it was indexed proposes nothing.
+        Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })
+    }
+}

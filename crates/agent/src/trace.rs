@@ -1,0 +1,226 @@
+//! What led to an answer, written down so that it can be made again without the model: the session before, the request, the
+//! state of the index, what each search ranked, every question to the model with its answer, and the answer itself.
+
+use std::path::Path;
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use super::config::Config;
+use super::{Agent, Request};
+use crate::agentic::RunTrace;
+use crate::recommend::Recommendation;
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_models::llm::{CallRecord, LanguageModel, Spent};
+use lakeward_search::RankingWeights;
+
+/// Version of the document; another one is refused, never guessed at.
+pub const VERSION: u32 = 1;
+/// Longest file that is read.
+const MOST_BYTES: u64 = 64 << 20;
+/// Tables of a list that are written down.
+const MOST_HITS: usize = 100;
+
+/// A table in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Hit {
+    /// Its id.
+    pub table: String,
+    /// Its score in this list, where it has one; greater is better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}
+
+/// The tables as one search, the utility, the model or the answer ranked them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankedList {
+    /// Who ranked: `search`, `join`, `union`, `task`, `utility`, `model`, `answer`.
+    pub by: String,
+    /// Best first, at most 100.
+    pub hits: Vec<Hit>,
+}
+
+impl RankedList {
+    /// The list `by`, of `hits` best first.
+    pub fn of<'a>(by: &str, hits: impl IntoIterator<Item = (&'a str, Option<f64>)>) -> Self {
+        let hits = hits.into_iter().take(MOST_HITS).map(|(table, score)| Hit { table: table.to_string(), score });
+        Self { by: by.to_string(), hits: hits.collect() }
+    }
+}
+
+/// What was asked of a model in a turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelUse {
+    /// Model and server.
+    pub id: String,
+    /// What it cost.
+    pub spent: Spent,
+    /// Every question with its answer, in order.
+    pub calls: Vec<CallRecord>,
+}
+
+impl ModelUse {
+    /// What `model` was asked.
+    pub fn of(model: LanguageModel<'_>) -> Self {
+        Self { id: model.id().to_string(), spent: model.spent(), calls: model.calls() }
+    }
+}
+
+/// What led to one answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// What each search ranked, then the utility, the model and the answer.
+    pub lists: Vec<RankedList>,
+    /// How the request's words were searched for, where it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunTrace>,
+    /// What the model was asked, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelUse>,
+}
+
+/// One turn with all that it depended on. `lakeward schema trace` prints its JSON Schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnTrace {
+    /// Version of this layout.
+    pub version: u32,
+    /// The program's version.
+    pub lakeward: String,
+    /// The state of the index: its manifest's checksum.
+    pub index: String,
+    /// The embedding model.
+    pub embedder: String,
+    /// The settings.
+    pub config: Config,
+    /// The weights that it was ranked with.
+    pub weights: RankingWeights,
+    /// The session before the turn.
+    pub session: Session,
+    /// The request.
+    pub request: Request,
+    /// What led to the answer.
+    pub provenance: Provenance,
+    /// The answer.
+    pub answer: Recommendation,
+    /// 64 hex digits of a hash of the answer as JSON: reading a number back may change its last digit.
+    pub answer_hash: String,
+    /// Time to answer, in milliseconds.
+    pub elapsed_ms: f64,
+}
+
+/// Where two answers to the same request part.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// The first stage that differs: `signals`, a list's name, `operations`, `answer`.
+    pub stage: String,
+    /// What differs there, in a sentence.
+    pub what: String,
+}
+
+impl TurnTrace {
+    /// Reads a trace.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Usage`] for a file that is no trace or of another version.
+    pub fn read(path: &Path) -> Result<Self> {
+        let size = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
+        let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
+        if size > MOST_BYTES {
+            return Err(wrong(format!("has {size} bytes; that is no trace")));
+        }
+        let text = std::fs::read(path).map_err(|error| Error::io("read", path, error))?;
+        let version =
+            serde_json::from_slice::<Versioned>(&text).map_err(|error| wrong(format!("is no trace: {error}")))?;
+        if version.version != VERSION {
+            let (found, expected) = (version.version, VERSION);
+            return Err(wrong(format!("is a trace of version {found}; this program reads version {expected}")));
+        }
+        serde_json::from_slice(&text).map_err(|error| wrong(format!("is no trace: {error}")))
+    }
+
+    /// The trace as it is read from its file: comparable with others that were.
+    ///
+    /// # Errors
+    /// [`Error::Internal`].
+    pub fn read_back(&self) -> Result<Self> {
+        let text = serde_json::to_vec(self).map_err(|error| Error::Internal(error.to_string()))?;
+        serde_json::from_slice(&text).map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    /// Where another run of the same request parts from this one first; `None` where both gave the same answer.
+    pub fn difference(&self, other: &TurnTrace) -> Option<Difference> {
+        let part = |stage: &str, what: String| Some(Difference { stage: stage.to_string(), what });
+        if self.answer.signals != other.answer.signals {
+            let labels = |trace: &TurnTrace| format!("{:?}", trace.answer.signals.operation.label);
+            return part("signals", format!("{} was read, then {}", labels(self), labels(other)));
+        }
+        for list in &self.provenance.lists {
+            let same = other.provenance.lists.iter().find(|candidate| candidate.by == list.by);
+            match same {
+                None => return part(&list.by, "the other run has no such list".into()),
+                Some(same) if same != list => return part(&list.by, moved(list, same)),
+                Some(_) => {}
+            }
+        }
+        if self.answer.tables != other.answer.tables {
+            return part("answer", "the tables are told of otherwise".into());
+        }
+        if self.answer.operations != other.answer.operations {
+            return part("operations", "the operations differ".into());
+        }
+        (self.answer != other.answer).then(|| Difference { stage: "answer".into(), what: "the notes differ".into() })
+    }
+}
+
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+/// The first place at which two lists differ.
+fn moved(before: &RankedList, after: &RankedList) -> String {
+    let at = before.hits.iter().zip(&after.hits).position(|(a, b)| a != b);
+    let at = at.unwrap_or_else(|| before.hits.len().min(after.hits.len()));
+    let told = |list: &RankedList| {
+        list.hits.get(at).map_or("nothing".to_string(), |hit| match hit.score {
+            Some(score) => format!("`{}` ({score:.4})", hit.table),
+            None => format!("`{}`", hit.table),
+        })
+    };
+    format!("from rank {} on: {}, then {}", at + 1, told(before), told(after))
+}
+
+impl Agent<'_> {
+    /// A turn with its trace.
+    ///
+    /// # Errors
+    /// Those of [`Agent::turn`].
+    pub fn trace(&self, session: &mut Session, request: &Request) -> Result<TurnTrace> {
+        let before = session.clone();
+        let started = std::time::Instant::now();
+        let (answer, provenance) = self.answer(session, request, None)?;
+        let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        let answer = answer.into_inner();
+        let written = serde_json::to_vec(&answer).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(TurnTrace {
+            version: VERSION,
+            lakeward: env!("CARGO_PKG_VERSION").into(),
+            index: self.index.manifest().checksum.clone(),
+            embedder: self.embedder.id().into(),
+            config: self.config.clone(),
+            weights: self.ranking.clone(),
+            session: before,
+            request: request.clone(),
+            provenance,
+            answer,
+            answer_hash: blake3::hash(&written).to_hex().to_string(),
+            elapsed_ms,
+        })
+    }
+}
+
+/// The JSON Schema of a trace.
+pub fn schema() -> Schema {
+    schema_for!(TurnTrace)
+}

@@ -1,0 +1,475 @@
+//! Plan, retrieve, evaluate: what each agent may hand over, what happens when one fails, and that every limit holds. On the sample
+//! lake; `variants.rs` measures on outside benchmarks, `models.rs` puts scripted models in the agents' places.
+
+mod models;
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use lakeward_agent::agentic::{
+    Agents, Artifact, CandidateSet, Channel, ChannelKind, Clock, Earlier, EvaluationReport, Evaluator, Fault,
+    FinalRanking, LiveClock, MeaningChannel, Planner, Pursuit, QueryPlan, RecordedClock, Reranker, RunCache, Settings,
+    Sought, Stage, Stopped, Style, Tools, WordsChannel, differences, pursue, pursue_with, schemas,
+};
+use lakeward_core::Error;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_search::RankingWeights;
+
+/// The sample lake, indexed once for all tests.
+fn index() -> &'static LakeIndex {
+    static INDEX: OnceLock<(tempfile::TempDir, LakeIndex)> = OnceLock::new();
+    let (_, index) = INDEX.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (lake, embedder) = (Path::new(crate::REPOSITORY).join("lake"), StaticModel::builtin());
+        build(&lake, folder.path(), embedder, &BuildOptions::default(), &Silent).expect("a build");
+        let index = LakeIndex::open(folder.path(), embedder.id()).expect("an index");
+        (folder, index)
+    });
+    index
+}
+
+/// Calls `use_them` with the tools of a run over the sample lake.
+fn with_tools<T>(
+    channels: &[&dyn Channel],
+    clock: &dyn Clock,
+    cache: Option<&RunCache>,
+    use_them: impl FnOnce(&Tools<'_>) -> T,
+) -> T {
+    let (words, meaning) = (WordsChannel(index()), MeaningChannel(index(), StaticModel::builtin()));
+    let both: [&dyn Channel; 2] = [&words, &meaning];
+    use_them(&Tools {
+        index: index(),
+        embedder: StaticModel::builtin(),
+        weights: RankingWeights::shipped(),
+        channels: if channels.is_empty() { &both } else { channels },
+        questions: "",
+        clock,
+        cache,
+    })
+}
+
+fn plain(text: &str, settings: &Settings) -> Pursuit {
+    let clock = LiveClock::start(60.0);
+    with_tools(&[], &clock, None, |tools| pursue(tools, &Sought::words(text), settings, None)).expect("a pursuit")
+}
+
+fn ids(pursuit: &Pursuit) -> Vec<&str> {
+    pursuit.ranking.iter().map(|table| table.id.as_str()).collect()
+}
+
+const REQUEST: &str = "manufacturer and model of aircraft by tail number";
+
+#[test]
+fn a_request_is_found_and_every_step_is_told() {
+    for style in [Style::SingleAgent, Style::MultiAgent] {
+        let pursuit = plain(REQUEST, &Settings { style, ..Settings::default() });
+        assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+        assert!(!pursuit.ranking[0].reason.is_empty() && pursuit.degraded.is_empty());
+        assert_eq!(pursuit.queries[0].text, REQUEST);
+        assert!(pursuit.queries.iter().skip(1).all(|query| query.weight < pursuit.queries[0].weight));
+        let trace = &pursuit.trace;
+        assert_eq!((trace.iterations.len(), trace.tool_calls), (pursuit.iterations, pursuit.tool_calls));
+        let lists = &trace.iterations[0].candidates.channels;
+        assert!(lists.iter().all(|list| !list.hits.is_empty() && list.depth > 0 && list.weight > 0.0));
+        assert!(!trace.lake.index.is_empty() && trace.agents.planner.starts_with("rules@"));
+    }
+}
+
+#[test]
+fn equal_runs_have_equal_traces_and_others_say_where_they_part() {
+    let settings = Settings::default();
+    let (one, same) = (plain("rent and income", &settings), plain("rent and income", &settings));
+    assert_eq!(one.trace.without_timings(), same.trace.without_timings());
+    assert!(differences(&one.trace, &same.trace).stages.is_empty());
+    let read: lakeward_agent::agentic::RunTrace =
+        serde_json::from_str(&serde_json::to_string(&one.trace).expect("JSON")).expect("a trace");
+    assert_eq!(read.without_timings(), one.trace.without_timings());
+    // The same run with one channel's list turned round parts from the first there.
+    let mut turned = one.trace.clone();
+    turned.iterations[0].candidates.channels[1].hits.reverse();
+    turned.iterations[0].candidates.candidates.reverse();
+    turned.ranking.ranking.swap(0, 1);
+    let found = differences(&one.trace, &turned);
+    assert!(matches!(&found.stages[0], Stage::Hits { iteration: 1, channel, .. } if channel == "meaning"), "{found:?}");
+    assert!(found.stages.contains(&Stage::Ranking));
+    assert_eq!(
+        found.moved.iter().map(|moved| (moved.from, moved.to)).collect::<Vec<_>>(),
+        [(Some(1), Some(2)), (Some(2), Some(1))]
+    );
+    let other = plain("unemployment", &settings);
+    assert!(matches!(&differences(&one.trace, &other.trace).stages[0], Stage::Asked { parts } if parts == &["sought"]));
+}
+
+#[test]
+fn any_text_is_a_request() {
+    for text in ["", "   ", "?!", "the of and", "\u{202e}\u{0}", &"x".repeat(10_000), &"rent income ".repeat(1_000)] {
+        let pursuit = plain(text, &Settings::default());
+        assert!(pursuit.degraded.is_empty(), "{:?}", pursuit.degraded);
+        assert!(pursuit.tool_calls <= 36 && pursuit.iterations <= 3);
+    }
+    let sought = Sought { must_have: vec!["y".repeat(1_000); 100], ..Sought::words("rent") };
+    let clock = LiveClock::start(60.0);
+    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &Settings::default(), None));
+    assert!(pursuit.expect("a pursuit").degraded.is_empty());
+}
+
+#[test]
+fn misspelt_words_are_searched_as_the_lake_spells_them() {
+    let pursuit = plain("unemploymnt rates of counties", &Settings::default());
+    assert!(
+        pursuit.queries.iter().any(|query| query.text.contains("unemploy") && !query.text.contains("unemploymnt")),
+        "{:?}",
+        pursuit.queries
+    );
+    assert!(pursuit.iterations > 1);
+}
+
+/// How a channel answers.
+type Searching = fn(&str) -> lakeward_core::Result<Vec<(String, f64)>>;
+/// What makes an artifact malformed, and what is then said of it.
+type Change<T> = (fn(&mut T), &'static str);
+
+/// A channel that does what a test wants.
+struct Odd {
+    name: &'static str,
+    answer: Searching,
+}
+
+impl Channel for Odd {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn kind(&self) -> ChannelKind {
+        ChannelKind::Meaning
+    }
+
+    fn search(&self, text: &str, _depth: usize) -> lakeward_core::Result<Vec<(String, f64)>> {
+        (self.answer)(text)
+    }
+}
+
+#[test]
+fn a_channel_that_fails_leaves_the_others() {
+    let words = WordsChannel(index());
+    let broken = Odd { name: "broken", answer: |_| Err(Error::Internal("no connection".into())) };
+    let clock = LiveClock::start(60.0);
+    let settings = Settings::default();
+    let sought = Sought::words(REQUEST);
+    let pursuit = with_tools(&[&words, &broken], &clock, None, |tools| pursue(tools, &sought, &settings, None));
+    let pursuit = pursuit.expect("a pursuit");
+    assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+    assert!(
+        pursuit
+            .degraded
+            .iter()
+            .any(|part| part.component == "channel broken" && part.problem.contains("no connection"))
+    );
+    assert!(pursuit.degraded.iter().all(|part| part.component.starts_with("channel")));
+    let alone = with_tools(&[&broken], &clock, None, |tools| pursue(tools, &sought, &settings, None));
+    assert!(alone.unwrap_err().to_string().contains("no connection"));
+}
+
+#[test]
+fn a_channel_that_invents_tables_is_not_believed() {
+    let (words, meaning) = (WordsChannel(index()), MeaningChannel(index(), StaticModel::builtin()));
+    let inventions: [Searching; 3] = [
+        |_| Ok(vec![("no/such/table".into(), 1.0)]),
+        |_| Ok(vec![("us/states".into(), f64::NAN)]),
+        |_| Ok(vec![("us/states".into(), 1.0), ("us/states".into(), 0.5)]),
+    ];
+    for answer in inventions {
+        let liar = Odd { name: "liar", answer };
+        let clock = LiveClock::start(60.0);
+        let channels: [&dyn Channel; 3] = [&words, &meaning, &liar];
+        let pursuit = with_tools(&channels, &clock, None, |tools| {
+            pursue(tools, &Sought::words(REQUEST), &Settings::default(), None)
+        });
+        let pursuit = pursuit.expect("a pursuit");
+        assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+        assert!(pursuit.degraded.iter().any(|part| part.component == "channel liar"), "{:?}", pursuit.degraded);
+    }
+}
+
+#[test]
+fn time_ends_a_run_and_what_was_found_is_returned() {
+    let slow = Odd {
+        name: "slow",
+        answer: |_| {
+            std::thread::sleep(Duration::from_millis(40));
+            Ok(vec![("us/states".into(), 1.0)])
+        },
+    };
+    let words = WordsChannel(index());
+    let channels: [&dyn Channel; 2] = [&words, &slow];
+    let settings = Settings { seconds: 0.05, ..Settings::default() };
+    let sought = Sought::words("unemploymnt of counties, and rent with their income");
+    let clock = LiveClock::start(settings.seconds);
+    let started = Instant::now();
+    let pursuit =
+        with_tools(&channels, &clock, None, |tools| pursue(tools, &sought, &settings, None)).expect("a pursuit");
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!((pursuit.stopped, pursuit.partial), (Stopped::Seconds, true));
+    assert!(!pursuit.ranking.is_empty() && pursuit.trace.over_at.is_some());
+    // A clock that answers as that one did takes the same path, however fast the channel is now.
+    let fast = Odd { name: "slow", answer: |_| Ok(vec![("us/states".into(), 1.0)]) };
+    let channels: [&dyn Channel; 2] = [&words, &fast];
+    let clock = RecordedClock::new(pursuit.trace.over_at);
+    let again =
+        with_tools(&channels, &clock, None, |tools| pursue(tools, &sought, &settings, None)).expect("a pursuit");
+    assert_eq!(again.trace.without_timings(), pursuit.trace.without_timings());
+}
+
+/// A planner that always has something new to search.
+struct Restless;
+
+impl Planner for Restless {
+    fn version(&self) -> String {
+        "restless".into()
+    }
+
+    fn plan(&self, _: &Sought, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+        let number = earlier.map_or(0, |earlier| earlier.plans.len());
+        let queries = (0..4).map(|at| format!(r#"{{"text": "query {number} {at}", "aim": ""}}"#)).collect::<Vec<_>>();
+        Ok(Some(format!(r#"{{"queries": [{}], "must_have": ["unobtainium"]}}"#, queries.join(","))))
+    }
+}
+
+#[test]
+fn plans_and_searches_end() {
+    let clock = LiveClock::start(60.0);
+    let run = |iterations: usize, tool_calls: usize| {
+        let settings = Settings { iterations, tool_calls, ..Settings::default() };
+        with_tools(&[], &clock, None, |tools| {
+            let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
+            pursue_with(tools, &Sought::words(REQUEST), &settings, &agents).expect("a pursuit")
+        })
+    };
+    let pursuit = run(3, 1_000);
+    assert_eq!((pursuit.stopped, pursuit.partial, pursuit.iterations), (Stopped::Iterations, true, 3));
+    assert_eq!(pursuit.tool_calls, 2 * (1 + 3 * 4));
+    for tool_calls in [0, 1, 2, 7, 12] {
+        let pursuit = run(3, tool_calls);
+        assert_eq!((pursuit.stopped, pursuit.tool_calls), (Stopped::ToolCalls, tool_calls.max(1)));
+        assert!(!pursuit.ranking.is_empty());
+    }
+    let pursuit = run(1_000, 1_000_000);
+    assert!(pursuit.tool_calls <= 128 && pursuit.partial, "{}", pursuit.tool_calls);
+    assert_eq!(run(0, 10).iterations, 1);
+}
+
+/// An agent of any kind that hands over the same text whatever it is asked, or nothing.
+struct Says(Option<&'static str>);
+
+impl Says {
+    fn said(&self) -> Result<String, Fault> {
+        self.0.map(str::to_string).ok_or_else(|| Fault::Other("it is out of order".into()))
+    }
+}
+
+impl Planner for Says {
+    fn version(&self) -> String {
+        "says".into()
+    }
+
+    fn plan(&self, _: &Sought, _: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+        self.said().map(Some)
+    }
+}
+
+impl Evaluator for Says {
+    fn version(&self) -> String {
+        "says".into()
+    }
+
+    fn evaluate(&self, _: &Sought, _: &QueryPlan, _: &CandidateSet) -> Result<String, Fault> {
+        self.said()
+    }
+}
+
+impl Reranker for Says {
+    fn version(&self) -> String {
+        "says".into()
+    }
+
+    fn rerank(&self, _: &Sought, _: &CandidateSet) -> Result<String, Fault> {
+        self.said()
+    }
+}
+
+impl lakeward_agent::agentic::Retriever for Says {
+    fn version(&self) -> String {
+        "says".into()
+    }
+
+    fn retrieve(
+        &self,
+        _: &Sought,
+        _: &QueryPlan,
+        _: Option<&CandidateSet>,
+        _: &lakeward_agent::agentic::Allowance<'_>,
+    ) -> Result<String, Fault> {
+        self.said()
+    }
+}
+
+/// No artifact at all, whichever is asked for.
+const NO_ARTIFACTS: [Option<&str>; 7] = [
+    None,
+    Some(""),
+    Some("null"),
+    Some("[]"),
+    Some("{}"),
+    Some("{\"queries\": 3}"),
+    Some("{\"candidates\": [], \"weight\": 1}"),
+];
+
+#[test]
+fn an_agent_that_fails_degrades_its_own_step_only() {
+    let settings = Settings::default();
+    let whole = plain(REQUEST, &settings);
+    let clock = LiveClock::start(60.0);
+    for said in NO_ARTIFACTS {
+        for component in ["planner", "retriever", "evaluator", "reranker"] {
+            let pursuit = with_tools(&[], &clock, None, |tools| {
+                let mut agents = Agents::by_rules(tools, &settings);
+                match component {
+                    "planner" => agents.planner = Box::new(Says(said)),
+                    "retriever" => agents.retriever = Box::new(Says(said)),
+                    "evaluator" => agents.evaluator = Box::new(Says(said)),
+                    _ => agents.reranker = Some(Box::new(Says(said))),
+                }
+                pursue_with(tools, &Sought::words(REQUEST), &settings, &agents).expect("a pursuit")
+            });
+            assert!(!pursuit.degraded.is_empty(), "{component} {said:?}");
+            assert!(pursuit.degraded.iter().all(|part| part.component == component), "{:?}", pursuit.degraded);
+            assert_eq!(pursuit.trace.iterations, whole.trace.iterations, "{component} {said:?}");
+            match component {
+                "reranker" => assert_eq!(
+                    pursuit.trace.ranking,
+                    FinalRanking::as_fused(&pursuit.trace.iterations[pursuit.trace.chosen].candidates)
+                ),
+                _ => assert_eq!(ids(&pursuit), ids(&whole)),
+            }
+        }
+    }
+}
+
+#[test]
+fn malformed_artifacts_of_every_kind_are_named() {
+    let many = |what: &str, count: usize| vec![what; count].join(",");
+    let query = r#"{"text": "rent", "aim": ""}"#;
+    let plans = [
+        (r#"{"queries": [], "must_have": []}"#.to_string(), "no query"),
+        (format!(r#"{{"queries": [{query}, {query}], "must_have": []}}"#), "twice"),
+        (format!(r#"{{"queries": [{}], "must_have": []}}"#, many(query, 1_000)), "1000 queries"),
+        (format!(r#"{{"queries": [{query}], "must_have": [], "top_k": 1000}}"#), "unknown field"),
+        (r#"{"queries": [{"text": "rent", "aim": "", "weight": 9}], "must_have": []}"#.into(), "unknown field"),
+        (
+            format!(r#"{{"queries": [{{"text": "{}", "aim": ""}}], "must_have": []}}"#, "x".repeat(2_001)),
+            "2001 characters",
+        ),
+        (format!(r#"{{"queries": [{query}], "must_have": [" "]}}"#), "empty"),
+        (format!(r#"{{"queries": [{query}], "must_have": []}} {{}}"#), "trailing"),
+        ("[".repeat(100_000), "invalid type"),
+    ];
+    for (text, problem) in plans {
+        let error = QueryPlan::accept(&text).unwrap_err().to_string();
+        assert!(error.starts_with("the query-plan is malformed") && error.contains(problem), "{error}");
+    }
+    let whole = plain(REQUEST, &Settings::default());
+    let set = &whole.trace.iterations[0].candidates;
+    let is_table = |id: &str| index().get(id).is_ok_and(|table| table.is_some());
+    assert_eq!(&CandidateSet::accept(&set.to_json(), &is_table).expect("a set"), set);
+    let changes: [Change<CandidateSet>; 9] = [
+        (|set| set.candidates[0].id = "no/table".into(), "no list has"),
+        (|set| set.channels[0].hits[0].0 = "no/table".into(), "there is no table"),
+        (|set| set.candidates.swap(0, 1), "order of their scores"),
+        (|set| set.candidates[1] = set.candidates[0].clone(), "twice"),
+        (|set| set.candidates[0].ranks[0].rank = 0, "where it says"),
+        (|set| set.candidates[0].ranks[0].list = 999, "where it says"),
+        (|set| set.channels[0].weight = -1.0, "weighs"),
+        (|set| set.candidates[0].title = "x".repeat(201), "201 characters"),
+        (|set| set.channels = vec![set.channels[0].clone(); 129], "129 lists"),
+    ];
+    for (change, problem) in changes {
+        let mut changed = set.clone();
+        change(&mut changed);
+        let error = CandidateSet::accept(&changed.to_json(), &is_table).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error} for {problem}");
+    }
+    let report = &whole.trace.iterations[0].report;
+    let changes: [Change<EvaluationReport>; 4] = [
+        (|report| report.signals.coverage = 1.5, "`coverage` is 1.5"),
+        (|report| report.reason = String::new(), "reason is empty"),
+        (|report| report.missing = vec!["x".into(); 17], "17 things missing"),
+        (|report| (report.sufficient, report.missing) = (true, vec!["x".into()]), "sufficient"),
+    ];
+    for (change, problem) in changes {
+        let mut changed = report.clone();
+        change(&mut changed);
+        let error = EvaluationReport::accept(&changed.to_json()).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error} for {problem}");
+    }
+    let ranking = &whole.trace.ranking;
+    let changes: [Change<FinalRanking>; 4] = [
+        (|ranking| ranking.ranking[0].id = "us/nowhere".into(), "no candidate"),
+        (|ranking| ranking.ranking[1] = ranking.ranking[0].clone(), "twice"),
+        (|ranking| ranking.ranking.reverse(), "order of their scores"),
+        (|ranking| ranking.reasons = [("us/nowhere".into(), "x".into())].into(), "no candidate"),
+    ];
+    for (change, problem) in changes {
+        let mut changed = ranking.clone();
+        change(&mut changed);
+        let error = FinalRanking::accept(&changed.to_json(), set).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error} for {problem}");
+    }
+    let best = FinalRanking { ranking: ranking.ranking[..1].to_vec(), ..FinalRanking::default() };
+    let filled = FinalRanking::accept(&best.to_json(), set).expect("a ranking");
+    assert_eq!((filled.ranking.len(), &filled.ranking[0]), (set.candidates.len(), &ranking.ranking[0]));
+}
+
+#[test]
+fn a_cache_gives_the_same_run_and_never_that_of_another_lake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = RunCache::new(folder.path());
+    let clock = LiveClock::start(60.0);
+    let run = |text: &str, questions: &str| {
+        with_tools(&[], &clock, Some(&cache), |tools| {
+            let tools = Tools { questions, ..*tools };
+            pursue(&tools, &Sought::words(text), &Settings::default(), None).expect("a pursuit")
+        })
+    };
+    let first = run(REQUEST, "");
+    assert_eq!(first.trace.timings.cached, 0);
+    let second = run(REQUEST, "");
+    assert_eq!(second.trace.timings.cached, 2 * second.iterations + 1);
+    assert_eq!(second.trace.without_timings(), first.trace.without_timings());
+    assert_eq!(run(REQUEST, "questions@2").trace.timings.cached, 0);
+    assert_eq!(run("another request", "").trace.timings.cached, 0);
+    for file in std::fs::read_dir(folder.path()).expect("files") {
+        let path = file.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        std::fs::write(&path, text.replace('a', "b")).expect("a file");
+    }
+    let third = run(REQUEST, "");
+    assert_eq!((third.trace.timings.cached, third.trace.without_timings()), (0, first.trace.without_timings()));
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_artifacts() {
+    for (name, schema) in schemas() {
+        let path = Path::new(crate::REPOSITORY).join(format!("schemas/{name}.schema.json"));
+        let expected = serde_json::to_value(schema).expect("a schema");
+        if std::env::var_os("LAKEWARD_WRITE_SCHEMAS").is_some() {
+            let text = serde_json::to_string_pretty(&expected).expect("JSON") + "\n";
+            std::fs::write(&path, text).expect("a file");
+        }
+        let published: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+        assert!(published == expected, "{name} is out of date: run this test with LAKEWARD_WRITE_SCHEMAS=1");
+    }
+}

@@ -1,0 +1,141 @@
+//! Planner and evaluator with a scripted model: what it says is used only as far as it is valid.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use lakeward_agent::agentic::{LiveClock, Pursuit, Settings, Sought, Stopped, Style, pursue};
+use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, LanguageModel, Limits, Prompts};
+
+use super::{REQUEST, ids, plain, with_tools};
+
+/// Answers in turn, whatever it is asked; at last it is not there any more.
+struct Script {
+    answers: Mutex<Vec<Result<String, FailureKind>>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Chat for Script {
+    fn id(&self) -> &str {
+        "script"
+    }
+
+    fn complete(&self, call: &ChatCall, _: Duration) -> Result<ChatAnswer, ChatFailure> {
+        self.asked.lock().expect("a lock").push(call.messages.last().expect("a message").content.clone());
+        let mut answers = self.answers.lock().expect("a lock");
+        let answer = if answers.is_empty() { Err(FailureKind::Unreachable) } else { answers.remove(0) };
+        answer.map(|text| ChatAnswer { text, usage: None }).map_err(|kind| ChatFailure::new(kind, "scripted"))
+    }
+}
+
+const LIMITS: Limits = Limits {
+    calls: 20,
+    tokens: 100_000,
+    time: Duration::from_secs(60),
+    call_time: Duration::from_secs(60),
+    money: None,
+    question_price: 0.0,
+    answer_price: 0.0,
+};
+
+/// The run, and what the model was asked.
+fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) -> (Pursuit, Vec<String>) {
+    let answers = answers.into_iter().map(|answer| answer.map(str::to_string)).collect();
+    let chat = Script { answers: Mutex::new(answers), asked: Mutex::default() };
+    let model = LanguageModel::new(&chat, Prompts::shipped(), limits, None);
+    let clock = LiveClock::start(60.0);
+    let settings = Settings { style, ..Settings::default() };
+    let sought = Sought::words(REQUEST);
+    let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &settings, Some(&model)));
+    let asked = chat.asked.lock().expect("a lock").clone();
+    (pursuit.expect("a pursuit"), asked)
+}
+
+const PLAN: &str = r#"{"queries": [{"text": "aircraft registry", "aim": "planes"}], "must_have": []}"#;
+const ENOUGH: &str = r#"{"sufficient": true, "missing": [], "reason": "planes are there"}"#;
+const MISSING: &str = r#"{"sufficient": false, "missing": ["tail number", "blood type"], "reason": "no tail number"}"#;
+
+#[test]
+fn a_model_plans_and_judges() {
+    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(ENOUGH)]);
+    assert_eq!((pursuit.stopped, pursuit.iterations, asked.len()), (Stopped::Enough, 1, 2));
+    let texts: Vec<&str> = pursuit.queries.iter().map(|query| query.text.as_str()).collect();
+    assert_eq!(texts, [REQUEST, "aircraft registry"]);
+    assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+    assert!(pursuit.trace.agents.planner.starts_with("script plan@") && pursuit.degraded.is_empty());
+    // What nobody asked for is not missing; what is missing reaches the next plan.
+    let again = r#"{"queries": [{"text": "tail numbers", "aim": ""}], "must_have": ["number", "Atlantis"]}"#;
+    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(PLAN), Ok(MISSING), Ok(again), Ok(ENOUGH)]);
+    assert_eq!(pursuit.trace.iterations[0].report.missing, ["tail number"]);
+    assert!(asked[2].contains("aircraft registry") && asked[2].contains("no tail number"), "{}", asked[2]);
+    assert_eq!(pursuit.trace.iterations[1].plan.must_have, ["number"]);
+    assert_eq!(pursuit.iterations, 2);
+}
+
+#[test]
+fn the_single_agent_is_asked_once_a_step() {
+    let (pursuit, asked) = run(Style::SingleAgent, LIMITS, vec![Ok(PLAN)]);
+    // By what was measured it was enough, or the model was asked for a second plan and was not there.
+    assert_eq!(asked.len(), if pursuit.iterations == 1 { 1 } else { 2 });
+    assert!(asked.iter().skip(1).all(|asked| asked.contains("measured") && asked.contains("found")));
+    assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
+}
+
+#[test]
+fn plans_that_break_their_contract_are_replaced() {
+    let many = format!(
+        r#"{{"queries": [{}], "must_have": []}}"#,
+        (0..1_000).map(|at| format!(r#"{{"text": "q{at}", "aim": ""}}"#)).collect::<Vec<_>>().join(",")
+    );
+    let wrong = [
+        r#"{"queries": [{"text": "planes", "aim": "", "k": 500}], "must_have": []}"#,
+        r#"{"queries": [{"text": "planes", "aim": ""}], "must_have": [], "weights": {"words": 9}}"#,
+        r#"{"queries": [], "must_have": []}"#,
+        r#"{"queries": "planes"}"#,
+        "I cannot help with that.",
+        &many,
+    ];
+    let by_rules = plain(REQUEST, &Settings::default());
+    for answer in wrong {
+        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(answer), Ok(answer), Ok(ENOUGH)]);
+        assert_eq!(pursuit.degraded.len(), 1, "{answer}: {:?}", pursuit.degraded);
+        assert_eq!(pursuit.degraded[0].component, "planner");
+        assert_eq!(pursuit.trace.iterations[0].plan, by_rules.trace.iterations[0].plan);
+        assert_eq!(pursuit.trace.iterations[0].report.reason, "planes are there");
+    }
+    // One that is put right when asked again counts.
+    let (pursuit, asked) = run(Style::MultiAgent, LIMITS, vec![Ok(wrong[0]), Ok(PLAN), Ok(ENOUGH)]);
+    assert!(pursuit.degraded.is_empty() && asked.len() == 3);
+}
+
+#[test]
+fn verdicts_that_break_their_contract_are_replaced() {
+    let by_rules = plain(REQUEST, &Settings::default());
+    for answer in [
+        r#"{"sufficient": true, "missing": ["number"], "reason": "x"}"#,
+        r#"{"sufficient": "yes", "missing": [], "reason": "x"}"#,
+        r#"{"sufficient": true, "missing": [], "reason": "x", "ranking": ["us/states"]}"#,
+        r#"{"sufficient": true, "missing": [], "reason": ""}"#,
+    ] {
+        let plan = format!(r#"{{"queries": [{{"text": "{REQUEST}", "aim": ""}}], "must_have": []}}"#);
+        let (pursuit, _) = run(Style::MultiAgent, LIMITS, vec![Ok(&plan), Ok(answer), Ok(answer)]);
+        assert_eq!(pursuit.degraded[0].component, "evaluator", "{answer}");
+        assert_eq!(pursuit.trace.iterations[0].report.sufficient, by_rules.trace.iterations[0].report.sufficient);
+    }
+}
+
+#[test]
+fn without_answers_all_is_as_by_rules() {
+    let failures = [FailureKind::Unreachable, FailureKind::TimedOut, FailureKind::Broken, FailureKind::Busy];
+    for style in [Style::SingleAgent, Style::MultiAgent] {
+        let by_rules = plain(REQUEST, &Settings { style, ..Settings::default() });
+        for failure in failures {
+            let (pursuit, asked) = run(style, LIMITS, vec![Err(failure)]);
+            assert_eq!((ids(&pursuit), pursuit.iterations), (ids(&by_rules), by_rules.iterations));
+            assert_eq!(asked.len(), 1);
+            assert!(!pursuit.degraded.is_empty());
+        }
+        // A limit that is reached ends the model's help, and is told once.
+        let (pursuit, asked) = run(style, Limits { calls: 0, ..LIMITS }, vec![Ok(PLAN)]);
+        assert_eq!((ids(&pursuit), asked.len(), pursuit.degraded.len()), (ids(&by_rules), 0, 1));
+    }
+}

@@ -1,0 +1,9 @@
+//! Plan, retrieve, evaluate; hostile texts; turns answered again; a real model.
+
+mod agentic;
+mod injection;
+mod real_model;
+mod replay;
+
+/// The folder of the repository.
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -1,0 +1,144 @@
+//! What a conversation wants, element by element: topic, task, data, constraints, measures, columns, number of answers. Its
+//! JSON Schema is published as `schemas/intent.schema.json`.
+//!
+//! The elements follow ScienceDB AI (Long et al., 2026): subject, task, data (modality, source, annotation, entity),
+//! settings and constraints, evaluation measures.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use crate::role::Role;
+
+/// What is wanted, as of one turn or of all turns so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Intent {
+    /// What the data is about, and which part of that: the words to search by, each with the turn that said it.
+    pub topics: Vec<Said>,
+    /// What it is to be used for: `train a classifier`.
+    pub task: Option<Said>,
+    /// What kind of data: modality, annotation, entity.
+    pub data: DataWanted,
+    /// What a record must or should meet, in the order it was said; one a role is in force.
+    pub demands: Vec<Demand>,
+    /// What it must not be.
+    pub refused: Vec<Demand>,
+    /// How results will be judged: `F1`, `mean absolute error`.
+    pub measures: Vec<Said>,
+    /// Columns wanted.
+    pub columns_wanted: Vec<Said>,
+    /// Columns unwanted.
+    pub columns_excluded: Vec<Said>,
+    /// How many answers are wanted, 1..=100.
+    pub answers: Option<usize>,
+}
+
+impl Intent {
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The JSON Schema of an [`Intent`], as published in `schemas/intent.schema.json`.
+pub fn intent_schema() -> Schema {
+    schema_for!(Intent)
+}
+
+/// Words of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Said {
+    /// The words.
+    pub text: String,
+    /// The turn, from 1.
+    pub turn: usize,
+}
+
+/// What kind of data is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DataWanted {
+    /// Tables, images, sensor readings, text, …
+    pub modality: Option<Said>,
+    /// How it is labelled.
+    pub annotation: Option<Said>,
+    /// Whom or what it describes: a species, persons, firms.
+    pub entity: Option<Said>,
+}
+
+/// What a record must (hard) or should (soft) meet in one role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Demand {
+    /// In which role; `period` for years.
+    pub role: Role,
+    /// What.
+    pub value: Demanded,
+    /// Whether it was stated (a filter) or only inferred (it counts, and leaves nothing out).
+    pub hard: bool,
+    /// The turn that set it, from 1.
+    pub turn: usize,
+    /// The words it was read from.
+    pub said: String,
+}
+
+/// What is demanded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Demanded {
+    /// All of these things; each as the values by which the catalogue writes it, any of which will do. Exactly as in the catalogue.
+    Values(Vec<Vec<String>>),
+    /// Years covered.
+    Period(YearsWanted),
+}
+
+/// In words: `Ontario and Quebec`, `2015 onward`.
+impl fmt::Display for Demanded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Values(things) => {
+                let names: Vec<&str> = things.iter().filter_map(|thing| thing.first()).map(String::as_str).collect();
+                formatter.write_str(&names.join(" and "))
+            }
+            Self::Period(years) => write!(formatter, "{years}"),
+        }
+    }
+}
+
+/// Which years a record must cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum YearsWanted {
+    /// All of `from..=to`, perhaps more.
+    Cover {
+        /// First year.
+        from: i32,
+        /// Last year.
+        to: i32,
+    },
+    /// These and no others.
+    Exactly {
+        /// First year.
+        from: i32,
+        /// Last year.
+        to: i32,
+    },
+    /// It begins in this year.
+    StartsIn(i32),
+    /// It ends in this year.
+    EndsIn(i32),
+}
+
+impl fmt::Display for YearsWanted {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cover { from, to } if from == to => write!(formatter, "{from}"),
+            Self::Cover { from, to } => write!(formatter, "{from} to {to}"),
+            Self::Exactly { from, to } if from == to => write!(formatter, "{from} and no other years"),
+            Self::Exactly { from, to } => write!(formatter, "{from} to {to} and no other years"),
+            Self::StartsIn(year) => write!(formatter, "{year} onward"),
+            Self::EndsIn(year) => write!(formatter, "up to {year}"),
+        }
+    }
+}

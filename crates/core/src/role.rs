@@ -1,0 +1,192 @@
+//! What a catalogue says of its records under named fields, as far as a request can ask for it: where, on what subject, from
+//! which survey, how often, over which years.
+//!
+//! Publishers name the same thing in many ways, so a field is told by the [`Role`] that its name gives it; a field whose
+//! name says nothing is a role of its own.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the values of a field say of a record. Written and read as its name: `place`, `subject`, …, else the field's own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Role {
+    /// Where: countries, regions, cities.
+    Place,
+    /// On what: subjects, themes, tags.
+    Subject,
+    /// From whom or what: surveys, publishers, authors.
+    Source,
+    /// How often it is measured or released.
+    Frequency,
+    /// Whether it is kept up.
+    Status,
+    /// By what it can be broken down.
+    Dimension,
+    /// In which file format.
+    Format,
+    /// Under which licence.
+    Licence,
+    /// What a field of another name says.
+    Other(String),
+}
+
+/// Names of fields, by their first word, and the roles that they have.
+const NAMES: [(Role, &[&str]); 8] = [
+    (
+        Role::Place,
+        &[
+            "geography",
+            "geographic",
+            "spatial",
+            "place",
+            "places",
+            "region",
+            "regions",
+            "country",
+            "location",
+            "territory",
+            "city",
+            "state",
+            "province",
+            "area",
+            "jurisdiction",
+            "coverage",
+        ],
+    ),
+    (
+        Role::Subject,
+        &[
+            "subject",
+            "subjects",
+            "theme",
+            "themes",
+            "category",
+            "categories",
+            "topic",
+            "topics",
+            "tag",
+            "tags",
+            "keyword",
+            "keywords",
+            "domain",
+            "group",
+            "groups",
+            "discipline",
+            "field",
+        ],
+    ),
+    (
+        Role::Source,
+        &[
+            "survey",
+            "surveys",
+            "source",
+            "sources",
+            "publisher",
+            "author",
+            "authors",
+            "organization",
+            "organisation",
+            "provider",
+            "agency",
+            "institution",
+            "producer",
+            "program",
+            "programme",
+            "creator",
+            "maintainer",
+            "owner",
+        ],
+    ),
+    (Role::Frequency, &["frequency", "periodicity", "accrualperiodicity", "interval", "accrual", "cadence"]),
+    (Role::Status, &["status", "lifecycle", "archived"]),
+    (
+        Role::Dimension,
+        &[
+            "dimension",
+            "dimensions",
+            "variable",
+            "variables",
+            "column",
+            "columns",
+            "breakdown",
+            "breakdowns",
+            "attribute",
+            "attributes",
+        ],
+    ),
+    (Role::Format, &["format", "formats", "mediatype", "filetype"]),
+    (Role::Licence, &["license", "licence", "rights"]),
+];
+
+impl Role {
+    /// The role of a field, from the first word of its name: `accrual periodicity` is how often, `Erhebung` is itself.
+    pub fn of_field(name: &str) -> Self {
+        let lower = name.trim().to_lowercase();
+        let first = lower.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+        let known = NAMES.iter().find(|(_, names)| names.contains(&first));
+        known.map_or(Self::Other(lower), |(role, _)| role.clone())
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Place => "place",
+            Self::Subject => "subject",
+            Self::Source => "source",
+            Self::Frequency => "frequency",
+            Self::Status => "status",
+            Self::Dimension => "dimension",
+            Self::Format => "format",
+            Self::Licence => "licence",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Role {
+    type Err = std::convert::Infallible;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Ok(Self::from(name.to_string()))
+    }
+}
+
+impl From<String> for Role {
+    fn from(name: String) -> Self {
+        NAMES.iter().map(|(role, _)| role).find(|role| role.name() == name).cloned().unwrap_or(Self::Other(name))
+    }
+}
+
+impl From<Role> for String {
+    fn from(role: Role) -> Self {
+        role.name().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_told_by_the_first_word_of_its_name() {
+        let role = |name: &str| Role::of_field(name).name().to_string();
+        assert_eq!(
+            ["Geography", "geo_level", "surveys", "accrualPeriodicity", "license_title"].map(role),
+            ["place", "geo_level", "source", "frequency", "licence"]
+        );
+        let read: Role = serde_json::from_str("\"subject\"").unwrap();
+        assert_eq!((read, serde_json::to_string(&Role::Other("x".into())).unwrap()), (Role::Subject, "\"x\"".into()));
+    }
+}

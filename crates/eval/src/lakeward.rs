@@ -1,0 +1,336 @@
+//! Lakeward as a [`System`]: its index over the benchmark's lake, asked as a user would ask; and its ablations, the same with
+//! features of a ranking weighed 0.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::benchmark::{BenchQuery, Task};
+use super::system::{Ranked, System};
+use super::variant::system::VariantModel;
+use super::variant::work::Work;
+use lakeward_agent::config::Config;
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::{Agent, CatalogueWords, Request};
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildObserver, BuildOptions, BuildStats};
+use lakeward_index::manifest::Manifest;
+use lakeward_models::embed::Embedder;
+use lakeward_models::llm::Spent;
+use lakeward_search::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
+use lakeward_search::{composite, join, search, union};
+
+/// Its name; ablations add [`WITHOUT`] and what is left out.
+pub const NAME: &str = "lakeward";
+/// Between the name and what an ablation leaves out.
+pub const WITHOUT: &str = "-no-";
+/// The rankers whose features can be left out, as the file of weights calls them.
+const RANKERS: [&str; 3] = ["join", "union", "search"];
+
+/// An index over the documents of a benchmark.
+pub struct LakeIndexOf<'a> {
+    lake: PathBuf,
+    index: LakeIndex,
+    words: Arc<CatalogueWords>,
+    embedder: &'a dyn Embedder,
+    weights: RankingWeights,
+    /// What building it did.
+    pub stats: BuildStats,
+    /// Folders that go when it goes.
+    _places: Vec<tempfile::TempDir>,
+}
+
+/// What to index, and where.
+pub struct IndexPlan<'a> {
+    /// The tables; without them the records are the documents.
+    pub lake: Option<&'a Path>,
+    /// Records about the tables, or the documents.
+    pub records: Option<&'a Path>,
+    /// The folder of the index; a temporary one without it.
+    pub folder: Option<&'a Path>,
+    /// The weights to rank with.
+    pub weights: RankingWeights,
+}
+
+impl<'a> LakeIndexOf<'a> {
+    /// Indexes the documents; what a folder that was given holds already is brought up to date.
+    ///
+    /// # Errors
+    /// Those of [`build::build`]; [`Error::Interrupted`] where the observer was asked to stop: an index of half a lake is not
+    /// measured.
+    pub fn build(plan: &IndexPlan<'_>, embedder: &'a dyn Embedder, observer: &dyn BuildObserver) -> Result<Self> {
+        let mut places = Vec::new();
+        let mut or_temporary = |given: Option<&Path>| match given {
+            Some(folder) => Ok(folder.to_path_buf()),
+            None => {
+                let place =
+                    tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+                let path = place.path().to_path_buf();
+                places.push(place);
+                Ok::<PathBuf, Error>(path)
+            }
+        };
+        let lake = or_temporary(plan.lake)?;
+        let folder = or_temporary(plan.folder)?;
+        let mut options = BuildOptions { records: plan.records.map(Path::to_path_buf), ..BuildOptions::default() };
+        let mut stats = build::build(&lake, &folder, embedder, &options, observer)?;
+        if plan.records.is_none() && !Manifest::read(&folder)?.records.is_empty() {
+            // The index that was there remembers records that are not to be shown.
+            options.rebuild = true;
+            stats = build::build(&lake, &folder, embedder, &options, observer)?;
+        }
+        if stats.unread > 0 {
+            return Err(Error::Interrupted);
+        }
+        let index = LakeIndex::open(&folder, embedder.id())?;
+        let words = Arc::default();
+        Ok(Self { lake, index, words, embedder, weights: plan.weights.clone(), stats, _places: places })
+    }
+
+    /// The folder of the tables.
+    pub fn lake(&self) -> &Path {
+        &self.lake
+    }
+
+    /// The index itself.
+    pub fn index(&self) -> &LakeIndex {
+        &self.index
+    }
+
+    /// The weights it is ranked with.
+    pub fn weights(&self) -> &RankingWeights {
+        &self.weights
+    }
+
+    /// The model whose vectors are in it.
+    pub fn embedder(&self) -> &'a dyn Embedder {
+        self.embedder
+    }
+
+    /// The table of a query, read.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a query without one; what reading it reports.
+    pub fn query_table(&self, query: &BenchQuery) -> Result<QueryTable> {
+        let path = query.table.as_ref().ok_or_else(|| Error::Usage(format!("query `{}` has no table", query.id)))?;
+        let origin = query.origin.as_ref().map(|id| self.index.get(id)).transpose()?.flatten();
+        QueryTable::read(path, origin, self.embedder)
+    }
+
+    /// An agent over it that ranks by `weights`, with the settings that ship beside them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where α, β, γ are none.
+    pub fn agent(&self, weights: &RankingWeights) -> Result<Agent<'_>> {
+        let nowhere = SessionStore::new(Path::new("unused"));
+        let config = Config::ranking_by(weights.clone())?;
+        Ok(Agent::new(&self.lake, &self.index, self.embedder, config, nowhere).with_words(Arc::clone(&self.words)))
+    }
+}
+
+/// Lakeward, whole or without something.
+pub struct Lakeward<'a> {
+    name: String,
+    over: Rc<LakeIndexOf<'a>>,
+    weights: RankingWeights,
+    /// The language model that helps in dialogues.
+    model: Option<VariantModel<'a>>,
+    /// The dialogue asked about last, up to the turn asked about last.
+    conversation: RefCell<Conversation>,
+}
+
+/// A dialogue with the session that its turns so far have made.
+#[derive(Default)]
+struct Conversation {
+    query: String,
+    turns: Vec<String>,
+    session: Option<Session>,
+}
+
+impl<'a> Lakeward<'a> {
+    /// The system of `name` ([`NAME`], or an ablation of [`ablations`]) over an index.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name of none, with the nearest.
+    pub fn named(name: &str, over: Rc<LakeIndexOf<'a>>) -> Result<Self> {
+        let weights = match name.strip_prefix(NAME) {
+            Some("") => over.weights.clone(),
+            Some(rest) => match rest.strip_prefix(WITHOUT) {
+                Some(left_out) => without(&over.weights, left_out)?,
+                None => return Err(unknown(name, &over.weights)),
+            },
+            None => return Err(unknown(name, &over.weights)),
+        };
+        Ok(Self { name: name.to_string(), over, weights, model: None, conversation: RefCell::default() })
+    }
+
+    /// The same with a language model that helps in dialogues.
+    pub fn with_model(self, model: Option<VariantModel<'a>>) -> Self {
+        Self { model, ..self }
+    }
+}
+
+/// The names of all ablations that `weights` allow: without one feature of one ranker each, `lakeward-no-join-rarity`.
+pub fn ablations(weights: &RankingWeights) -> Vec<String> {
+    features(weights).into_iter().map(|(ranker, feature)| ablation(ranker, &feature)).collect()
+}
+
+fn ablation(ranker: &str, feature: &str) -> String {
+    format!("{NAME}{WITHOUT}{ranker}-{}", feature.replace('_', "-"))
+}
+
+/// Ranker and feature of every weight above 0.
+fn features(weights: &RankingWeights) -> Vec<(&'static str, String)> {
+    let value = serde_json::to_value(weights).unwrap_or_default();
+    let of = |ranker: &'static str| {
+        let weighs = |weight: &Value| weight.as_f64().is_some_and(|weight| weight > 0.0);
+        let fields = value[ranker].as_object().cloned().unwrap_or_default();
+        fields.into_iter().filter(move |(_, weight)| weighs(weight)).map(move |(feature, _)| (ranker, feature))
+    };
+    RANKERS.into_iter().flat_map(of).collect()
+}
+
+/// `weights` with the feature that `left_out` (`join-rarity`) names weighed 0.
+fn without(weights: &RankingWeights, left_out: &str) -> Result<RankingWeights> {
+    let wanted = format!("{NAME}{WITHOUT}{left_out}");
+    let found = features(weights).into_iter().find(|(ranker, feature)| ablation(ranker, feature) == wanted);
+    let Some((ranker, feature)) = found else { return Err(unknown(&wanted, weights)) };
+    let internal = |error: serde_json::Error| Error::Internal(error.to_string());
+    let mut value = serde_json::to_value(weights).map_err(internal)?;
+    value[ranker][feature.as_str()] = Value::from(0.0);
+    serde_json::from_value(value).map_err(internal)
+}
+
+fn unknown(name: &str, weights: &RankingWeights) -> Error {
+    let all = ablations(weights);
+    let nearest = nearest_names(name, all.iter().map(String::as_str), 3);
+    let near: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+    Error::Usage(format!("there is no system `{name}`; did you mean {}?", near.join(", ")))
+}
+
+impl System for Lakeward<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
+        // One more, for the query's own table where it lies in the lake.
+        let k = depth.saturating_add(usize::from(query.origin.is_some()));
+        let ranking: Vec<Ranked> = match query.task {
+            Task::Join => self.join(query, k)?,
+            Task::Union => self.union(query, k)?,
+            Task::Dialogue => self.dialogue(query, k)?.0,
+            // A request with a table at hand is what the agent is for.
+            Task::Search if query.table.is_some() => self.ask(query, k)?,
+            Task::Search | Task::TaskSearch | Task::Signals => self.search(query, k)?,
+        };
+        let others = ranking.into_iter().filter(|ranked| query.origin.as_ref() != Some(&ranked.id));
+        Ok(others.take(depth).collect())
+    }
+
+    fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
+        if query.task != Task::Dialogue {
+            return Ok((self.rank(query, depth)?, None));
+        }
+        let (ranking, spent) = self.dialogue(query, depth)?;
+        let tokens = spent.usage.tokens();
+        Ok((ranking, Some(Work { model_calls: spent.calls as u32, tokens, ..Work::default() })))
+    }
+
+    fn answers(&self, query: &BenchQuery) -> bool {
+        !matches!(query.task, Task::TaskSearch | Task::Signals)
+    }
+
+    fn index_bytes(&self) -> Option<u64> {
+        Some(self.over.stats.index_bytes)
+    }
+}
+
+impl Lakeward<'_> {
+    fn join(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
+        let table = self.over.query_table(query)?;
+        if !query.columns.is_empty() {
+            let columns = query.columns.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
+            let options = CompositeOptions { k, columns };
+            let found = composite::search(&self.over.index, &self.over.lake, &table, &options)?;
+            return Ok(found.answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect());
+        }
+        let column = query.column.as_ref().map(|name| table.column(name)).transpose()?;
+        let options = JoinOptions { k, column, weights: self.weights.join };
+        let answers = join::search(&self.over.index, &table, &options)?;
+        Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
+    }
+
+    fn union(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
+        let table = self.over.query_table(query)?;
+        // Rows are not counted: that is told with an answer and ranks nothing.
+        let options = UnionOptions { k, count_rows: false, weights: self.weights.union };
+        let answers = union::search(&self.over.index, &self.over.lake, &table, &options)?;
+        Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
+    }
+
+    fn search(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
+        let text = query.text.as_deref().unwrap_or_default();
+        let options = SearchOptions { k, weights: self.weights.search };
+        let answers = search::search(&self.over.index, self.over.embedder, text, &options)?;
+        Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
+    }
+
+    /// The tables that the agent recommends for a request with a table at hand.
+    fn ask(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
+        let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let request = Request { text: query.text.clone().unwrap_or_default(), table, column: query.column.clone(), k };
+        let answer = self.over.agent(&self.weights)?.turn(&mut Session::new("eval", "lake"), &request)?;
+        Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
+    }
+
+    /// The tables that the agent recommends after the latest turn, and what a model cost.
+    fn dialogue(&self, query: &BenchQuery, k: usize) -> Result<(Vec<Ranked>, Spent)> {
+        let agent = self.over.agent(&self.weights)?.with_model(self.model.map(|model| model.access));
+        let mut conversation = self.conversation.borrow_mut();
+        let mut known = std::mem::take(&mut *conversation);
+        // The turns before were asked a moment ago.
+        let goes_on =
+            known.query == query.id && query.turns.len() > known.turns.len() && query.turns.starts_with(&known.turns);
+        if !goes_on {
+            known = Conversation { query: query.id.clone(), ..Conversation::default() };
+        }
+        let mut session = known.session.unwrap_or_else(|| Session::new("eval", "lake"));
+        let (mut latest, mut spent) = (Vec::new(), Spent::default());
+        for text in &query.turns[known.turns.len()..] {
+            let request = Request { text: text.clone(), table: None, column: None, k };
+            let (answer, provenance) = agent.traced_turn(&mut session, &request)?;
+            latest = answer.into_inner().tables;
+            if let Some(used) = provenance.model {
+                spent.calls += used.spent.calls;
+                spent.usage.prompt_tokens += used.spent.usage.prompt_tokens;
+                spent.usage.answer_tokens += used.spent.usage.answer_tokens;
+            }
+        }
+        *conversation = Conversation { query: known.query, turns: query.turns.clone(), session: Some(session) };
+        Ok((latest.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect(), spent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ablation_weighs_one_feature_nothing() {
+        let weights = RankingWeights::shipped();
+        let names = ablations(weights);
+        assert!(names.contains(&"lakeward-no-search-meaning".to_string()), "{names:?}");
+        for name in &names {
+            let left_out = name.strip_prefix("lakeward-no-").unwrap();
+            let ablated = without(weights, left_out).unwrap();
+            assert_eq!(features(&ablated).len() + 1, features(weights).len(), "{name}");
+        }
+        let error = without(weights, "search-meanin").unwrap_err().to_string();
+        assert!(error.contains("`lakeward-no-search-meaning`"), "{error}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Late interaction beside what it stands on, as [`System`]s for requests in words: the first stage proposes [`CANDIDATES`] documents,
+//! by words and by one vector, and each system puts these same ones in an order of its own.
+
+use std::rc::Rc;
+
+use super::benchmark::{BenchQuery, Task};
+use super::lakeward::LakeIndexOf;
+use super::system::{Ranked, System};
+use lakeward_core::error::Result;
+use lakeward_index::TableRef;
+use lakeward_search::fuse::reciprocal_rank_fusion;
+use lakeward_search::late::{LateQuery, token_vectors};
+use lakeward_search::search::nearest_tables;
+
+/// Documents that are put in order.
+pub const CANDIDATES: usize = 30;
+/// What the first stage's score, as a share of the greatest, counts beside late interaction in [`LateOrder::Mixed`].
+const FIRST_STAGE_SHARE: f64 = 0.2;
+/// Documents that words and vectors propose each, before they are fused.
+const PROPOSED: usize = 200;
+
+/// What the candidates are ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateOrder {
+    /// Reciprocal rank fusion of words and one vector.
+    FirstStage,
+    /// The cosine of the request and one vector of the document.
+    OneVector,
+    /// Late interaction.
+    Late,
+    /// Late interaction with a share of the first stage.
+    Mixed,
+}
+
+impl LateOrder {
+    /// All of them.
+    pub const ALL: [LateOrder; 4] = [LateOrder::FirstStage, LateOrder::OneVector, LateOrder::Late, LateOrder::Mixed];
+
+    /// Its name as a system.
+    pub fn name(self) -> &'static str {
+        match self {
+            LateOrder::FirstStage => "first-stage",
+            LateOrder::OneVector => "one-vector",
+            LateOrder::Late => "late-interaction",
+            LateOrder::Mixed => "late-interaction-mixed",
+        }
+    }
+
+    /// The order of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.name() == name)
+    }
+}
+
+/// A document that the first stage proposes.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate {
+    /// The document.
+    pub table: TableRef,
+    /// Its score there.
+    pub fused: f64,
+    /// Cosine of its vector and the request's.
+    pub cosine: f64,
+}
+
+/// Candidates in one order.
+pub struct LateSystem<'a> {
+    order: LateOrder,
+    over: Rc<LakeIndexOf<'a>>,
+}
+
+impl<'a> LateSystem<'a> {
+    /// Those of an index in `order`.
+    pub fn new(order: LateOrder, over: Rc<LakeIndexOf<'a>>) -> Self {
+        Self { order, over }
+    }
+
+    /// The candidates for a request, best first.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn candidates(&self, text: &str) -> Result<Vec<Candidate>> {
+        let (index, embedder) = (self.over.index(), self.over.embedder());
+        let lexical = index.lexical().prepare(text)?;
+        let of = |(segment, table)| TableRef { segment, table };
+        let by_words: Vec<TableRef> = lexical.best(PROPOSED).into_iter().map(of).collect();
+        // Words that weigh nothing, too: a sentence model reads the others in their context.
+        let typed: Vec<(&str, f32)> = lexical.typed_words().iter().map(|word| (word.text, word.rarity)).collect();
+        let mut vector = vec![0.0; embedder.dims()];
+        embedder.embed_weighted(&typed, &mut vector);
+        let by_vector = nearest_tables(index, &vector, PROPOSED)?.into_iter().map(|(table, _)| table).collect();
+        let fused = reciprocal_rank_fusion(&[(1.0, by_words), (1.0, by_vector)]);
+        fused
+            .into_iter()
+            .take(CANDIDATES)
+            .map(|(table, fused)| {
+                let cosine = index.segment(table.segment)?.topic_vectors.dot(table.table, &vector)?;
+                Ok(Candidate { table, fused, cosine: f64::from(cosine) })
+            })
+            .collect()
+    }
+
+    /// What each of `candidates` scores in this order.
+    ///
+    /// # Errors
+    /// As [`candidates`](Self::candidates).
+    pub fn scores(&self, text: &str, candidates: &[Candidate]) -> Result<Vec<f64>> {
+        let share = match self.order {
+            LateOrder::FirstStage => return Ok(candidates.iter().map(|candidate| candidate.fused).collect()),
+            LateOrder::OneVector => return Ok(candidates.iter().map(|candidate| candidate.cosine).collect()),
+            LateOrder::Late => 0.0,
+            LateOrder::Mixed => FIRST_STAGE_SHARE,
+        };
+        let vectors = token_vectors(self.over.index(), self.over.embedder())?;
+        let mut late = LateQuery::new(vectors.as_ref(), text)?;
+        let most = candidates.first().map_or(1.0, |candidate| candidate.fused);
+        candidates.iter().map(|candidate| Ok(late.score(candidate.table)? + share * candidate.fused / most)).collect()
+    }
+}
+
+impl System for LateSystem<'_> {
+    fn name(&self) -> &str {
+        self.order.name()
+    }
+
+    fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
+        let text = query.text.as_deref().unwrap_or_default();
+        let candidates = self.candidates(text)?;
+        let scores = self.scores(text, &candidates)?;
+        // Stable, so that equals stay as the first stage has them.
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
+        order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+        let ranked = |at: usize| Ok(Ranked::new(self.over.index().id(candidates[at].table)?, scores[at]));
+        order.into_iter().take(depth).map(ranked).collect()
+    }
+
+    fn answers(&self, query: &BenchQuery) -> bool {
+        query.task == Task::Search && query.text.is_some()
+    }
+
+    fn index_bytes(&self) -> Option<u64> {
+        Some(self.over.stats.index_bytes)
+    }
+}

@@ -1,0 +1,88 @@
+//! Lines of a benchmark's text files, plain or `.zst`, of bounded length and number of bytes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use lakeward_core::error::{Error, Result};
+
+/// Longest line that is read.
+const MOST_LINE_BYTES: u64 = 64 << 20;
+/// Most bytes read of a file, after decompression.
+const MOST_BYTES: u64 = 16 << 30;
+
+/// A line that is not empty.
+pub struct Line<'a> {
+    /// From 1.
+    pub number: usize,
+    /// Without its end.
+    pub text: &'a str,
+}
+
+/// An error about line `number` of `path`.
+pub fn bad_line(path: &Path, number: usize, reason: &str) -> Error {
+    Error::Benchmark { path: path.to_path_buf(), line: Some(number), reason: reason.to_string() }
+}
+
+/// An error about `path` as a whole.
+pub fn bad_file(path: &Path, reason: impl Into<String>) -> Error {
+    Error::Benchmark { path: path.to_path_buf(), line: None, reason: reason.into() }
+}
+
+/// Hands every line of `path` to `take` that is not empty. Bytes that are no UTF-8 are replaced.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Benchmark`] for a file or a line that is too long, and whatever `take` returns.
+pub fn read_lines(path: &Path, mut take: impl FnMut(&Line<'_>) -> Result<()>) -> Result<()> {
+    let io = |source| Error::io("read", path, source);
+    let mut reader = open(path)?;
+    let (mut buffer, mut number, mut total) = (Vec::new(), 0, 0u64);
+    loop {
+        buffer.clear();
+        let read = reader.by_ref().take(MOST_LINE_BYTES + 1).read_until(b'\n', &mut buffer).map_err(io)? as u64;
+        if read == 0 {
+            return Ok(());
+        }
+        number += 1;
+        total += read;
+        if read > MOST_LINE_BYTES {
+            return Err(bad_line(path, number, &format!("the line is longer than {} MB", MOST_LINE_BYTES >> 20)));
+        }
+        if total > MOST_BYTES {
+            return Err(bad_file(path, format!("more than {} GB of text", MOST_BYTES >> 30)));
+        }
+        let bytes = if number == 1 { buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&buffer) } else { &buffer[..] };
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_end_matches(['\n', '\r']);
+        if !text.trim().is_empty() {
+            take(&Line { number, text })?;
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    let io = |source| Error::io("read", path, source);
+    let file = File::open(path).map_err(io)?;
+    if path.extension().is_some_and(|extension| extension == "zst") {
+        return Ok(Box::new(BufReader::new(zstd::Decoder::new(file).map_err(io)?)));
+    }
+    Ok(Box::new(BufReader::new(file)))
+}
+
+/// Hands every JSON object of `path`, one a line, to `take`.
+///
+/// # Errors
+/// As [`read_lines`], and [`Error::Benchmark`] with the line that is no such object.
+pub fn read_json<T: DeserializeOwned>(path: &Path, mut take: impl FnMut(usize, T) -> Result<()>) -> Result<()> {
+    read_lines(path, |line| {
+        let value = serde_json::from_str(line.text).map_err(|error| bad_line(path, line.number, &error.to_string()))?;
+        take(line.number, value)
+    })
+}
+
+/// `folder/name`, or `folder/name.zst`, whichever is a file.
+pub fn file_of(folder: &Path, name: &str) -> Option<PathBuf> {
+    [folder.join(name), folder.join(format!("{name}.zst"))].into_iter().find(|path| path.is_file())
+}

@@ -1,0 +1,86 @@
+//! Which records of a catalogue meet what a user wants, read literally.
+
+use std::collections::HashMap;
+
+use super::{GoalRecord, Wanted};
+use lakeward_core::request::YearsWanted;
+use lakeward_core::role::Role;
+
+/// Records by their words and values.
+pub struct Catalogue<'a> {
+    /// The records.
+    pub records: &'a [GoalRecord],
+    words: HashMap<String, Vec<u32>>,
+    values: HashMap<(&'a Role, &'a str), Vec<u32>>,
+    by_role: HashMap<&'a Role, Vec<&'a str>>,
+}
+
+impl<'a> Catalogue<'a> {
+    /// Over `records`.
+    pub fn new(records: &'a [GoalRecord]) -> Self {
+        let mut words: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut values: HashMap<(&Role, &str), Vec<u32>> = HashMap::new();
+        for (place, record) in (0u32..).zip(records) {
+            for word in words_of(&record.title) {
+                add(words.entry(word).or_default(), place);
+            }
+            for (role, value) in &record.facets.values {
+                add(values.entry((role, value)).or_default(), place);
+            }
+        }
+        let mut by_role: HashMap<&Role, Vec<&str>> = HashMap::new();
+        for (role, value) in values.keys() {
+            by_role.entry(role).or_default().push(value);
+        }
+        by_role.values_mut().for_each(|values| values.sort_unstable());
+        Self { records, words, values, by_role }
+    }
+
+    /// The records that meet `wanted`, in order.
+    pub fn meeting(&self, wanted: &Wanted) -> Vec<u32> {
+        match wanted {
+            Wanted::Topic(text) | Wanted::Aspect(text) => {
+                let lists = words_of(text).into_iter().map(|word| self.words.get(&word).cloned().unwrap_or_default());
+                lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
+            }
+            Wanted::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
+            Wanted::Years(years) => {
+                let places = (0u32..).zip(self.records);
+                places.filter(|(_, record)| covers(record, *years)).map(|(place, _)| place).collect()
+            }
+        }
+    }
+
+    /// All values in a role, by name.
+    pub fn values(&self, role: &Role) -> &[&'a str] {
+        self.by_role.get(role).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn add(list: &mut Vec<u32>, place: u32) {
+    if list.last() != Some(&place) {
+        list.push(place);
+    }
+}
+
+/// What stands in both of two ordered lists.
+pub(super) fn both(a: &[u32], b: &[u32]) -> Vec<u32> {
+    a.iter().copied().filter(|place| b.binary_search(place).is_ok()).collect()
+}
+
+fn covers(record: &GoalRecord, years: YearsWanted) -> bool {
+    let (first, last) = (record.facets.first_year, record.facets.last_year);
+    match years {
+        YearsWanted::Cover { from, to } => {
+            first.is_some_and(|first| first <= from) && last.is_some_and(|last| last >= to)
+        }
+        YearsWanted::Exactly { from, to } => first == Some(from) && last == Some(to),
+        YearsWanted::StartsIn(year) => first == Some(year),
+        YearsWanted::EndsIn(year) => last == Some(year),
+    }
+}
+
+/// The words of a title, in small letters.
+pub(super) fn words_of(title: &str) -> Vec<String> {
+    title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}

@@ -1,0 +1,169 @@
+//! What a user says in a turn, in the words of his bank.
+
+use super::phrases::Bank;
+use super::script::{Script, Statement};
+use super::{Wanted, gold_key};
+use crate::compare::SplitMix;
+use lakeward_core::request::YearsWanted;
+use lakeward_core::role::Role;
+
+/// Words shorter than this are not misspelt.
+const LONG_WORD: usize = 6;
+
+/// What the user makes of what he was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// He was shown nothing yet.
+    Begins,
+    /// What he wants is not there, or he cannot tell.
+    Unhappy,
+    /// It goes on well.
+    Content,
+}
+
+impl Mood {
+    /// That of a user who is not listened to: by turn, from 0.
+    pub fn of_turn(turn: usize) -> Self {
+        match turn {
+            0 => Mood::Begins,
+            turn if turn % 2 == 0 => Mood::Content,
+            _ => Mood::Unhappy,
+        }
+    }
+}
+
+/// What the user says in the turn `turn` of his script, from 0.
+pub fn utterance(bank: &Bank, script: &Script, turn: usize, mood: Mood, random: &mut SplitMix) -> String {
+    let mut parts: Vec<String> = reaction(bank, mood, random).into_iter().collect();
+    for statement in script.turns.get(turn).into_iter().flatten() {
+        match statement {
+            Statement::Says(wanted) | Statement::Misstates(wanted) => parts.push(said(bank, wanted, random)),
+            Statement::Slips { wrong, right } => {
+                parts.push(said(bank, wrong, random));
+                parts.extend(one(bank.slip, random));
+                parts.push(said(bank, right, random));
+            }
+            Statement::Corrects { right, .. } => {
+                parts.extend(one(bank.correction, random).map(|phrase| phrase.replacen("{}", about(right), 1)));
+                parts.push(said(bank, right, random));
+            }
+        }
+    }
+    finished(bank, &parts.join(" "), random)
+}
+
+/// Something that the user wants, said once more.
+pub fn again(bank: &Bank, wanted: &Wanted, random: &mut SplitMix) -> String {
+    let parts: Vec<String> = one(bank.again, random).into_iter().chain([said(bank, wanted, random)]).collect();
+    finished(bank, &parts.join(" "), random)
+}
+
+/// A table that was shown turned down, by its title.
+pub fn refusal(bank: &Bank, title: &str, random: &mut SplitMix) -> String {
+    one(bank.refusal, random).map(|phrase| phrase.replacen("{}", title, 1)).unwrap_or_default()
+}
+
+fn reaction(bank: &Bank, mood: Mood, random: &mut SplitMix) -> Option<String> {
+    match mood {
+        Mood::Begins => None,
+        Mood::Unhappy => one(bank.wrong, random),
+        Mood::Content => one(bank.many, random),
+    }
+}
+
+fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
+    random.one(phrases).map(ToString::to_string)
+}
+
+/// What `wanted` is about, as users call it.
+fn about(wanted: &Wanted) -> &str {
+    match wanted {
+        Wanted::Topic(_) | Wanted::Aspect(_) => "topic",
+        Wanted::Years(_) => "years",
+        Wanted::Value(Role::Place, _) => "place",
+        Wanted::Value(Role::Source, _) => "source",
+        Wanted::Value(Role::Dimension, _) => "breakdown",
+        Wanted::Value(role, _) => gold_key(role),
+    }
+}
+
+fn said(bank: &Bank, wanted: &Wanted, random: &mut SplitMix) -> String {
+    let filled = |phrases: &[&str], values: &[String], random: &mut SplitMix| {
+        let mut text = one(phrases, random).unwrap_or_else(|| "{}".into());
+        for value in values {
+            text = text.replacen("{}", value, 1);
+        }
+        text
+    };
+    match wanted {
+        Wanted::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
+        Wanted::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
+        Wanted::Years(years) => {
+            let (phrases, values) = match years {
+                YearsWanted::Cover { from, to } => (bank.cover, vec![from, to]),
+                YearsWanted::Exactly { from, to } => (bank.exactly, vec![from, to]),
+                YearsWanted::StartsIn(year) => (bank.starts, vec![year]),
+                YearsWanted::EndsIn(year) => (bank.ends, vec![year]),
+            };
+            let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
+            filled(phrases, &values, random)
+        }
+        Wanted::Value(role, value) => {
+            let lower = value.to_lowercase();
+            let phrases = match role {
+                Role::Place => bank.place,
+                Role::Source => bank.source,
+                Role::Frequency => bank.frequency,
+                Role::Status if ["current", "active", "maintained"].contains(&lower.as_str()) => bank.current,
+                Role::Status if ["archived", "inactive", "discontinued"].contains(&lower.as_str()) => bank.archived,
+                Role::Status => bank.status,
+                Role::Dimension => bank.dimension,
+                Role::Format => bank.format,
+                Role::Licence => bank.licence,
+                Role::Subject | Role::Other(_) => bank.subject,
+            };
+            // Names keep their letters; kinds are said as in a sentence.
+            let value = match role {
+                Role::Frequency | Role::Dimension | Role::Subject => in_sentence(value),
+                _ => value.clone(),
+            };
+            filled(phrases, &[value], random)
+        }
+    }
+}
+
+/// `text` as it stands inside a sentence: its first letter small, unless the first word is a name or an abbreviation.
+fn in_sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => text.to_string(),
+    }
+}
+
+/// A text as its user types it.
+fn finished(bank: &Bank, text: &str, random: &mut SplitMix) -> String {
+    let mut text = text.to_string();
+    if bank.misspelt > 0.0 {
+        let words: Vec<String> = text.split(' ').map(|word| misspelt(word, bank.misspelt, random)).collect();
+        text = words.join(" ");
+    }
+    if bank.small { text.to_lowercase() } else { text }
+}
+
+/// A long word, perhaps with two letters exchanged or one left out; never the first or the last.
+fn misspelt(word: &str, share: f64, random: &mut SplitMix) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    if letters.len() < LONG_WORD || !letters.iter().all(|c| c.is_alphabetic()) || !random.happens(share) {
+        return word.to_string();
+    }
+    let place = 1 + random.below(letters.len() - 3);
+    if random.happens(0.5) {
+        letters.swap(place, place + 1);
+    } else {
+        letters.remove(place);
+    }
+    letters.into_iter().collect()
+}

@@ -1,0 +1,81 @@
+//! The agent as a [`System`] for searches by task: a turn with what a graph of papers knows, and without it. A query's own paper is
+//! left out of the graph.
+//!
+//! ```text
+//! lakeward:agent    as shipped           lakeward:agent-0.25    tasks weigh a quarter of what the best table says of itself
+//! lakeward:agent-0  without a graph
+//! ```
+
+use std::rc::Rc;
+
+use super::benchmark::{BenchQuery, Task};
+use super::lakeward::{LakeIndexOf, NAME};
+use super::system::{Ranked, System};
+use super::task_search::GraphOf;
+use lakeward_agent::Request;
+use lakeward_agent::session::Session;
+use lakeward_core::error::Result;
+use lakeward_tasks::task_graph::TaskSource;
+
+/// Behind [`NAME`] and a colon.
+const AGENT: &str = "agent";
+/// The names that `ablations` stands for.
+pub const NAMES: [&str; 2] = [AGENT, "agent-0"];
+
+/// How much tasks count with the agent called `name`: as shipped, or so much; none where it is another system.
+pub fn weight_of(name: &str) -> Option<Option<f64>> {
+    match name.strip_prefix(NAME)?.strip_prefix(':')?.strip_prefix(AGENT)? {
+        "" => Some(None),
+        rest => {
+            let weight: f64 = rest.strip_prefix('-')?.parse().ok()?;
+            (0.0..=100.0).contains(&weight).then_some(Some(weight))
+        }
+    }
+}
+
+/// The agent over an index and a graph.
+pub struct TaskAgent<'a> {
+    name: String,
+    weight: Option<f64>,
+    over: Rc<LakeIndexOf<'a>>,
+    graph: Rc<GraphOf<'a>>,
+}
+
+impl<'a> TaskAgent<'a> {
+    /// The agent in which tasks count `weight`, else as shipped.
+    pub fn new(name: &str, weight: Option<f64>, over: Rc<LakeIndexOf<'a>>, graph: Rc<GraphOf<'a>>) -> Self {
+        Self { name: name.to_string(), weight, over, graph }
+    }
+}
+
+impl System for TaskAgent<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
+        let agent = self.over.agent(self.over.weights())?;
+        let request = Request { text: query.text.clone().unwrap_or_default(), k: depth, ..Request::default() };
+        let mut session = Session::new("eval", "lake");
+        let answer = if self.weight == Some(0.0) {
+            agent.turn(&mut session, &request)?
+        } else {
+            let exclude: Vec<String> = query.exclude_paper.iter().cloned().collect();
+            let source = TaskSource::without(self.graph.folder(), self.over.embedder(), &exclude)?;
+            let agent = match self.weight {
+                Some(weight) => agent.weighing_tasks(weight),
+                None => agent,
+            };
+            agent.with_tasks(&source).turn(&mut session, &request)?
+        };
+        Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
+    }
+
+    fn answers(&self, query: &BenchQuery) -> bool {
+        query.task == Task::TaskSearch
+    }
+
+    fn index_bytes(&self) -> Option<u64> {
+        Some(self.over.stats.index_bytes)
+    }
+}

@@ -1,0 +1,324 @@
+//! Learning the weights of every ranking from judged benchmarks: their queries become pools of candidates with features, and
+//! [`super::learn`] finds the weights.
+//!
+//! Six rankers are learned: the three searches; what they say together of a table to join with and of one to append; and α, β,
+//! γ of the utility. Which benchmark a query is of is known to nobody but the averages: every set of judgments counts alike.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, Task};
+use super::evaluate::EvalObserver;
+use super::lakeward::LakeIndexOf;
+use super::learn::{HeldOut, Learned, Pool, PoolCandidate, learn};
+use lakeward_agent::Request;
+use lakeward_agent::recommend::Utility;
+use lakeward_core::error::{Error, Result};
+use lakeward_index::TableRef;
+use lakeward_search::candidates::{CandidateRequest, candidates};
+use lakeward_search::join::{self, JoinFeatures, JoinWeights};
+use lakeward_search::search::{self, SearchFeatures, SearchWeights};
+use lakeward_search::union::{self, UnionFeatures, UnionWeights};
+use lakeward_search::{Candidate, ChannelWeights, JoinOptions, QueryTable, RankingWeights, SearchOptions};
+
+/// What is learned, each from pools of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ranker {
+    /// Join search.
+    Join,
+    /// Union search.
+    Union,
+    /// Text search.
+    Search,
+    /// The three searches together, for a table to join with.
+    ToJoin,
+    /// The three searches together, for a table to append.
+    Otherwise,
+    /// α, β, γ.
+    Utility,
+}
+
+impl Ranker {
+    /// All of them.
+    pub const ALL: [Ranker; 6] =
+        [Ranker::Join, Ranker::Union, Ranker::Search, Ranker::ToJoin, Ranker::Otherwise, Ranker::Utility];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ranker::Join => "join",
+            Ranker::Union => "union",
+            Ranker::Search => "search",
+            Ranker::ToJoin => "to-join",
+            Ranker::Otherwise => "otherwise",
+            Ranker::Utility => "utility",
+        }
+    }
+
+    /// The names of its features.
+    pub fn features(self) -> &'static [&'static str] {
+        match self {
+            Ranker::Join => JoinFeatures::NAMES,
+            Ranker::Union => UnionFeatures::NAMES,
+            Ranker::Search => SearchFeatures::NAMES,
+            Ranker::ToJoin | Ranker::Otherwise => &["search", "join", "union"],
+            Ranker::Utility => &["alpha", "beta", "gamma"],
+        }
+    }
+
+    /// Its weights in `weights`, in the order of its features.
+    pub fn weights(self, weights: &RankingWeights) -> Vec<f64> {
+        let channels = |ChannelWeights { search, join, union }: ChannelWeights| vec![search, join, union];
+        match self {
+            Ranker::Join => weights.join.values(),
+            Ranker::Union => weights.union.values(),
+            Ranker::Search => weights.search.values(),
+            Ranker::ToJoin => channels(weights.relevance.to_join),
+            Ranker::Otherwise => channels(weights.relevance.otherwise),
+            Ranker::Utility => self
+                .features()
+                .iter()
+                .map(|name| weights.utility.get(*name).and_then(Value::as_f64).unwrap_or(0.0))
+                .collect(),
+        }
+    }
+
+    fn set(self, weights: &mut RankingWeights, values: &[f64]) {
+        let channels = || ChannelWeights { search: values[0], join: values[1], union: values[2] };
+        match self {
+            Ranker::Join => weights.join = JoinWeights::from_values(values),
+            Ranker::Union => weights.union = UnionWeights::from_values(values),
+            Ranker::Search => weights.search = SearchWeights::from_values(values),
+            Ranker::ToJoin => weights.relevance.to_join = channels(),
+            Ranker::Otherwise => weights.relevance.otherwise = channels(),
+            Ranker::Utility => {
+                for (name, value) in self.features().iter().zip(values) {
+                    weights.utility.insert((*name).to_string(), Value::from(*value));
+                }
+            }
+        }
+    }
+}
+
+/// Pools by ranker.
+pub type Pools = BTreeMap<Ranker, Vec<Pool>>;
+
+/// What was learned of one ranker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TunedRanker {
+    /// Which.
+    pub ranker: Ranker,
+    /// Its features with the weight before and after; shares of their sum.
+    pub weights: Vec<TunedWeight>,
+    /// What they are worth, by set of judgments.
+    pub sets: Vec<HeldOut>,
+}
+
+/// A feature's weight, as a share of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TunedWeight {
+    /// The feature.
+    pub feature: String,
+    /// Before.
+    pub before: f64,
+    /// As learned.
+    pub learned: f64,
+}
+
+/// What a tuning found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TuneReport {
+    /// Hash of the weights that were learned.
+    pub weights: String,
+    /// Hash of those that it began with.
+    pub started_from: String,
+    /// The file written.
+    pub out: PathBuf,
+    /// By ranker.
+    pub rankers: Vec<TunedRanker>,
+}
+
+/// Adds the pools of a benchmark's queries to `pools`, but those of label sets in `left_out`.
+///
+/// # Errors
+/// [`Error::Interrupted`]; whatever keeps a query from being answered.
+pub fn add_pools(
+    pools: &mut Pools,
+    benchmark: &Benchmark,
+    over: &LakeIndexOf<'_>,
+    rankers: &[Ranker],
+    left_out: &[String],
+    observer: &dyn EvalObserver,
+) -> Result<()> {
+    for labelled in &benchmark.queries {
+        if observer.interrupted() {
+            return Err(Error::Interrupted);
+        }
+        observer.answered();
+        let Some(grades) = benchmark.qrels.get(&labelled.query.id) else { continue };
+        let left = labelled.labels.as_ref().is_some_and(|labels| left_out.contains(labels));
+        if left || !grades.values().any(|grade| *grade > 0) {
+            continue;
+        }
+        let asked = Asked { benchmark, labelled, grades, over };
+        for ranker in rankers {
+            if let Some(pool) = asked.pool(*ranker)? {
+                pools.entry(*ranker).or_default().push(pool);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Learns the weights of every ranker that has pools, beginning with `start`.
+pub fn tune(pools: &Pools, start: &RankingWeights) -> (RankingWeights, Vec<TunedRanker>) {
+    let mut weights = start.clone();
+    let mut rankers = Vec::new();
+    for (ranker, pools) in pools {
+        let before = ranker.weights(start);
+        let Learned { weights: learned, held_out } = learn(pools, &before);
+        ranker.set(&mut weights, &learned);
+        let sum: f64 = before.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let tuned = ranker.features().iter().zip(before.iter().zip(&learned)).map(|(feature, (before, learned))| {
+            TunedWeight { feature: (*feature).to_string(), before: before / sum, learned: *learned }
+        });
+        rankers.push(TunedRanker { ranker: *ranker, weights: tuned.collect(), sets: held_out });
+    }
+    (weights, rankers)
+}
+
+/// A query whose candidates are collected.
+struct Asked<'a> {
+    benchmark: &'a Benchmark,
+    labelled: &'a LabelledQuery,
+    grades: &'a Grades,
+    over: &'a LakeIndexOf<'a>,
+}
+
+/// Candidates of a query, at most: more teach nothing about the first twenty.
+const MOST_CANDIDATES: usize = 200;
+
+impl Asked<'_> {
+    fn query(&self) -> &BenchQuery {
+        &self.labelled.query
+    }
+
+    /// The candidates of the query for `ranker`; none where it does not ask for that ranking.
+    fn pool(&self, ranker: Ranker) -> Result<Option<Pool>> {
+        let query = self.query();
+        let request = query.text.as_deref().filter(|text| !text.trim().is_empty());
+        let found = match (ranker, query.task, request) {
+            (Ranker::Join, Task::Join, _) => self.join()?,
+            (Ranker::Union, Task::Union, _) => self.union()?,
+            (Ranker::Search, Task::Search, Some(text)) if query.table.is_none() => self.search(text)?,
+            (Ranker::ToJoin, Task::Join, Some(text)) | (Ranker::Otherwise, Task::Union, Some(text)) => {
+                self.together(text)?
+            }
+            (Ranker::Utility, Task::Join | Task::Union, Some(text)) => self.utility(text)?,
+            _ => return Ok(None),
+        };
+        let unjudged = self.benchmark.unjudged.get(&query.id);
+        let gain = |id: &str| self.grades.get(id).copied().unwrap_or(0).max(0) as f64;
+        let mut found = found;
+        // What was judged stays, whatever the cut.
+        found.sort_by_key(|(id, _)| gain(id) == 0.0);
+        found.truncate(MOST_CANDIDATES);
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let candidates = found
+            .into_iter()
+            .filter(|(id, _)| query.origin.as_ref() != Some(id))
+            .map(|(id, features)| PoolCandidate {
+                features,
+                gain: gain(&id),
+                judged: self.grades.contains_key(&id) || !unjudged.is_some_and(|unjudged| unjudged.contains(&id)),
+            })
+            .collect();
+        let mut ideal: Vec<f64> = self.grades.values().filter(|grade| **grade > 0).map(|grade| *grade as f64).collect();
+        ideal.sort_by(|a, b| b.total_cmp(a));
+        let group = self.group()?;
+        let set = format!("{} {} {}", self.benchmark.name, query.task, self.labelled.group());
+        Ok(Some(Pool { query: query.id.clone(), set: set.trim_end().to_string(), group, candidates, ideal }))
+    }
+
+    /// What the query shares with others of its kind: the header of its table; without a table its best document.
+    fn group(&self) -> Result<String> {
+        if self.query().table.is_some() {
+            let table = self.table()?;
+            let mut header: Vec<String> =
+                table.columns.iter().map(|column| column.profile.name.trim().to_lowercase()).collect();
+            header.sort_unstable();
+            return Ok(header.join("\u{1f}"));
+        }
+        let best = self.grades.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
+        Ok(best.map(|(id, _)| id.clone()).unwrap_or_default())
+    }
+
+    fn table(&self) -> Result<QueryTable> {
+        self.over.query_table(self.query())
+    }
+
+    fn join(&self) -> Result<Vec<(String, Vec<f64>)>> {
+        let table = self.table()?;
+        let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
+        let options = JoinOptions { column, ..JoinOptions::new(MOST_CANDIDATES) };
+        let index = self.over.index();
+        // Any of its columns may be the best one of a table.
+        let mut ways: BTreeMap<TableRef, Vec<f64>> = BTreeMap::new();
+        for candidate in join::candidates_with_features(index, &table, &options)? {
+            let features = candidate.features.values().into_iter().map(|value| value * candidate.weight);
+            ways.entry(candidate.table).or_default().extend(features);
+        }
+        ways.into_iter().map(|(table, features)| Ok((index.id(table)?.to_string(), features))).collect()
+    }
+
+    fn union(&self) -> Result<Vec<(String, Vec<f64>)>> {
+        let pool = union::candidates_with_features(self.over.index(), &self.table()?)?;
+        Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
+    }
+
+    fn search(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
+        let options = SearchOptions::new(MOST_CANDIDATES);
+        let pool = search::candidates_with_features(self.over.index(), self.over.embedder(), text, &options)?;
+        Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
+    }
+
+    /// The scores of the three searches, for a query with a table and words.
+    fn together(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
+        let table = self.table()?;
+        let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
+        let request = CandidateRequest {
+            texts: &[(text, 1.0)],
+            proposed: &[],
+            supported: &[],
+            query: Some(&table),
+            column,
+            values: &[],
+            depth: MOST_CANDIDATES,
+        };
+        let lake: &Path = self.over.lake();
+        let found = candidates(self.over.index(), lake, self.over.embedder(), &request, self.over.weights())?;
+        let features = |candidate: &Candidate| {
+            let join = candidate.join.as_ref().map_or(0.0, |answer| answer.score);
+            let union = candidate.union.as_ref().map_or(0.0, |answer| answer.score);
+            vec![candidate.relevance.by_words, join, union]
+        };
+        Ok(found.iter().map(|candidate| (candidate.entry.id.to_string(), features(candidate))).collect())
+    }
+
+    /// Rel, Int and Opt of every table, once for each operation.
+    fn utility(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
+        let query = self.query();
+        let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let request = Request { text: text.to_string(), table, column: query.column.clone(), k: MOST_CANDIDATES };
+        let weighed = self.over.agent(self.over.weights())?.weigh(&request)?;
+        let ways = |utilities: &[Utility]| {
+            utilities.iter().flat_map(|utility| [utility.relevance, utility.intention, utility.operation]).collect()
+        };
+        Ok(weighed.into_iter().map(|(id, utilities)| (id, ways(&utilities))).collect())
+    }
+}

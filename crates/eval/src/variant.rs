@@ -1,0 +1,264 @@
+//! The seven variants of agentic hybrid retrieval (Terrenzi et al. 2026), each a [`System`](super::System): what words and
+//! meaning find alone, their fusion, and what planning, agents and pseudo-queries add to it.
+//!
+//! | | retrieval | planned | index |
+//! |---|---|---|---|
+//! | V1 | BM25 | no | metadata |
+//! | V2 | dense vectors | no | metadata |
+//! | V3 | both, fused | no | metadata |
+//! | V4, V5 | both, fused | by one agent | metadata; V5 with pseudo-queries |
+//! | V6, V7 | both, fused | by planner, retriever, evaluator, reranker | metadata; V7 with pseudo-queries |
+//!
+//! [`system`] asks them, [`work`] counts what an answer took, [`drill`] compares runs that ought to be equal and runs in which a
+//! component fails, [`table`] writes it down.
+
+pub mod drill;
+mod outage;
+pub mod system;
+pub mod table;
+pub mod work;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_search::augment::QuestionMode;
+
+/// Stands for all variants on the command line.
+pub const ALL: &str = "all";
+
+/// A variant of the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// BM25 alone.
+    V1,
+    /// Dense vectors alone.
+    V2,
+    /// Reciprocal rank fusion of both, k = 60, weights 1.
+    V3,
+    /// One agent that plans, searches, evaluates and ranks.
+    V4,
+    /// V4 over an index with pseudo-queries.
+    V5,
+    /// Planner, retriever, evaluator and reranker as agents that exchange checked artifacts.
+    V6,
+    /// V6 over an index with pseudo-queries.
+    V7,
+}
+
+impl Variant {
+    /// All of them.
+    pub const ALL: [Variant; 7] =
+        [Variant::V1, Variant::V2, Variant::V3, Variant::V4, Variant::V5, Variant::V6, Variant::V7];
+
+    /// Pairs worth comparing, the plainer first: fusion with each channel, and every step after it.
+    pub const STEPS: [(Variant, Variant); 10] = [
+        (Variant::V1, Variant::V3),
+        (Variant::V2, Variant::V3),
+        (Variant::V3, Variant::V4),
+        (Variant::V3, Variant::V5),
+        (Variant::V3, Variant::V6),
+        (Variant::V3, Variant::V7),
+        (Variant::V4, Variant::V5),
+        (Variant::V4, Variant::V6),
+        (Variant::V5, Variant::V7),
+        (Variant::V6, Variant::V7),
+    ];
+
+    /// Its number in the paper.
+    pub fn number(self) -> &'static str {
+        match self {
+            Variant::V1 => "V1",
+            Variant::V2 => "V2",
+            Variant::V3 => "V3",
+            Variant::V4 => "V4",
+            Variant::V5 => "V5",
+            Variant::V6 => "V6",
+            Variant::V7 => "V7",
+        }
+    }
+
+    /// Its name as a system.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::V1 => "v1-words",
+            Variant::V2 => "v2-meaning",
+            Variant::V3 => "v3-fusion",
+            Variant::V4 => "v4-agent",
+            Variant::V5 => "v5-agent-questions",
+            Variant::V6 => "v6-agents",
+            Variant::V7 => "v7-agents-questions",
+        }
+    }
+
+    /// The variant of this number or name, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        let is = |variant: &Variant| {
+            [variant.number(), variant.name()].iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
+        };
+        Variant::ALL.into_iter().find(is)
+    }
+
+    /// The variants that `asked` stand for, [`ALL`] spelled out, each once, in the order of the paper.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name of none, with the nearest.
+    pub fn of_names(asked: &[String]) -> Result<Vec<Variant>> {
+        let mut found = Vec::new();
+        for name in asked {
+            if name.trim().eq_ignore_ascii_case(ALL) {
+                found.extend(Variant::ALL);
+                continue;
+            }
+            found.push(Variant::named(name).ok_or_else(|| unknown(name))?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Whether it plans, evaluates and searches again.
+    pub fn is_agentic(self) -> bool {
+        self >= Variant::V4
+    }
+
+    /// Whether its roles are agents of their own.
+    pub fn has_several_agents(self) -> bool {
+        self >= Variant::V6
+    }
+
+    /// Whether it searches an index with pseudo-queries.
+    pub fn uses_questions(self) -> bool {
+        matches!(self, Variant::V5 | Variant::V7)
+    }
+
+    /// The components it is made of, which a drill makes fail one after the other.
+    pub fn components(self) -> Vec<Component> {
+        let has = |component: &Component| match component {
+            Component::Words => self != Variant::V2,
+            Component::Meaning => self != Variant::V1,
+            Component::Questions => self.uses_questions(),
+            Component::Planner | Component::Evaluator | Component::Reranker => self.is_agentic(),
+        };
+        Component::ALL.into_iter().filter(has).collect()
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let known = Variant::ALL.iter().flat_map(|variant| [variant.number(), variant.name()]);
+    let near: Vec<String> = nearest_names(name, known, 2).iter().map(|near| format!("`{near}`")).collect();
+    let hint = match near.is_empty() {
+        true => "there are `V1` to `V7` and `all`".to_string(),
+        false => format!("did you mean {}? There are `V1` to `V7` and `all`", near.join(" or ")),
+    };
+    // What `--variant` meant in earlier versions.
+    let form = ["titles", "cells", "masked"].iter().find(|form| form.eq_ignore_ascii_case(name.trim()));
+    let hint = form.map_or(hint, |form| format!("the form of the documents is asked for with `--form {form}`"));
+    Error::Usage(format!("there is no variant `{name}`; {hint}"))
+}
+
+/// How V5 and V7 use pseudo-queries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionUse {
+    /// Appended to the metadata, one document a table, searched instead of the metadata alone: the paper's mode B.
+    #[default]
+    Concatenated,
+    /// One document a question, searched instead of the metadata: the paper's mode A.
+    Dedicated,
+    /// One document a question, searched beside the metadata and counting half as much.
+    Beside,
+}
+
+impl QuestionUse {
+    /// All of them.
+    pub const ALL: [QuestionUse; 3] = [QuestionUse::Concatenated, QuestionUse::Dedicated, QuestionUse::Beside];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            QuestionUse::Concatenated => "concatenated",
+            QuestionUse::Dedicated => "dedicated",
+            QuestionUse::Beside => "beside",
+        }
+    }
+
+    /// How the questions are indexed for it.
+    pub fn mode(self) -> QuestionMode {
+        match self {
+            QuestionUse::Concatenated => QuestionMode::Concatenated,
+            QuestionUse::Dedicated | QuestionUse::Beside => QuestionMode::Dedicated,
+        }
+    }
+}
+
+/// A part of a variant that can fail by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Component {
+    /// What says what to search for.
+    Planner,
+    /// Search by words.
+    Words,
+    /// Search by meaning.
+    Meaning,
+    /// The index with pseudo-queries.
+    Questions,
+    /// What says whether the candidates suffice.
+    Evaluator,
+    /// What orders the candidates.
+    Reranker,
+}
+
+impl Component {
+    /// All of them.
+    pub const ALL: [Component; 6] = [
+        Component::Planner,
+        Component::Words,
+        Component::Meaning,
+        Component::Questions,
+        Component::Evaluator,
+        Component::Reranker,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Component::Planner => "planner",
+            Component::Words => "words",
+            Component::Meaning => "meaning",
+            Component::Questions => "questions",
+            Component::Evaluator => "evaluator",
+            Component::Reranker => "reranker",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_go_by_number_and_by_name() {
+        let names = |asked: &[&str]| {
+            let asked: Vec<String> = asked.iter().map(|name| name.to_string()).collect();
+            Variant::of_names(&asked).map(|found| found.into_iter().map(Variant::number).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&["v3", "V1", "v3-FUSION"]).unwrap(), ["V1", "V3"]);
+        assert_eq!(names(&["V2", "ALL"]).unwrap().len(), 7);
+        let said = |name: &str| names(&[name]).unwrap_err().to_string();
+        assert!(said("v3-fusoin").contains("`v3-fusion`"), "{}", said("v3-fusoin"));
+        assert!(said("V8").contains("`V1` to `V7`"), "{}", said("V8"));
+        assert!(said("masked").contains("--form masked"), "{}", said("masked"));
+        assert!(said("").contains("`V1` to `V7`"));
+    }
+
+    #[test]
+    fn a_component_belongs_to_who_uses_it() {
+        assert_eq!(Variant::V1.components(), [Component::Words]);
+        assert_eq!(Variant::V3.components(), [Component::Words, Component::Meaning]);
+        assert_eq!(Variant::V7.components(), Component::ALL);
+        assert!(Variant::STEPS.iter().all(|(plainer, other)| plainer < other));
+    }
+}

@@ -1,0 +1,10 @@
+//! Searches and turns on benchmarks of the folder `LAKEWARD_BENCH`, and their baselines.
+
+mod agentic_variants;
+mod augment;
+mod baselines;
+mod benchmark;
+mod intent_published;
+mod quality;
+mod record_quality;
+mod turns;

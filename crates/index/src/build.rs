@@ -1,0 +1,464 @@
+//! Building and updating an index: what changed is read once, sketched, and written as new segments; the manifest is
+//! committed last.
+//!
+//! Files are read in parallel in the order of their table ids; one writer takes the finished tables in that order, so an
+//! index depends on the lake alone and not on scheduling. Tables that vanished or changed are struck out of the segments
+//! they are in. Nothing of the old index is touched before the commit; folders that no manifest names are removed after.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::LakeIndex;
+use super::catalog::Catalog;
+use super::lock::WriteLock;
+use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
+use super::plan::{Plan, Read, Wanted, plan};
+use super::segment_builder::{SegmentBuilder, VectorShape};
+use super::{merge, verify};
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::metadata::MetadataIndex;
+use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
+use lakeward_lake::source::{self, ContentHash};
+use lakeward_models::embed::Embedder;
+
+mod observer;
+mod reading;
+
+pub use observer::{BuildObserver, BuildStep, Silent};
+use reading::{FileResult, read_records, read_table};
+
+/// Files handed to the reading threads at once.
+const CHUNK_FILES: usize = 128;
+/// … and their size at the most, so that few large tables are in memory together.
+const CHUNK_BYTES: u64 = 256 << 20;
+/// Values after which a segment is closed and the next one begun; bounds the writer's memory to about 28 bytes a value.
+const SEGMENT_VALUES: usize = 16 << 20;
+/// … and tables, of which each may have few values, or none: records of a catalogue. Bounds the writer's memory to about 3 KB a table.
+const SEGMENT_TABLES: usize = 128 << 10;
+
+/// What a build did.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BuildStats {
+    /// Tables in the index now.
+    pub tables: u64,
+    /// Records of a catalogue in the index now that describe none of these tables; not counted among them, but among what was
+    /// added, changed, removed and left.
+    pub records: u64,
+    /// Lines of the file of records that hold none; `problems` says why.
+    pub records_left_out: u64,
+    /// Columns in the index now.
+    pub columns: u64,
+    /// Tables read because they are new.
+    pub added: u64,
+    /// Tables read because their file or its metadata changed.
+    pub changed: u64,
+    /// Tables whose file is gone.
+    pub removed: u64,
+    /// Tables whose file is now elsewhere in the lake, its content unchanged; not counted as added or removed.
+    pub renamed: u64,
+    /// Tables left as they were.
+    pub unchanged: u64,
+    /// New or changed files not read because the run was interrupted; the next run reads them.
+    pub unread: u64,
+    /// Tables of which this run read only the first rows, as it was asked to.
+    pub sampled: u64,
+    /// Rows read in this run.
+    pub rows: u64,
+    /// Bytes read in this run.
+    pub read_bytes: u64,
+    /// Segments of the index now.
+    pub segments: u64,
+    /// Older segments that were merged into new ones in this run.
+    pub merged_segments: u64,
+    /// Size of the index on disk.
+    pub index_bytes: u64,
+    /// Damaged segments that were dropped and whose tables were read again.
+    pub repaired_segments: u64,
+    /// Wall time in milliseconds.
+    pub elapsed_ms: u64,
+    /// Files mended while reading, in this run: (path, repairs).
+    pub repaired: Vec<(String, Vec<Repair>)>,
+    /// Files of which rows are missing, whenever they were read.
+    pub partial: Vec<PartialFile>,
+    /// Files of the lake that hold no readable table.
+    pub skipped: Vec<SkippedFile>,
+    /// Metadata files and folders that could not be used: (path, reason).
+    pub problems: Vec<(String, String)>,
+}
+
+impl BuildStats {
+    /// Whether the index or what is known of the lake is another one than before.
+    pub fn did_something(&self) -> bool {
+        self.added + self.changed + self.removed + self.renamed + self.merged_segments + self.repaired_segments > 0
+            || self.read_bytes > 0
+    }
+
+    /// Whether something of the lake is not in the index.
+    pub fn is_partial(&self) -> bool {
+        !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0 || self.records_left_out > 0
+    }
+}
+
+/// How to build.
+#[derive(Debug, Clone, Default)]
+pub struct BuildOptions {
+    /// Forget the existing index.
+    pub rebuild: bool,
+    /// Check every byte of the existing index first and read again what damaged segments held.
+    pub repair: bool,
+    /// A file of catalogue records (see [`lakeward_lake::metadata::Records`]). Without one, that of the run before, which is remembered; `rebuild`
+    /// forgets it.
+    pub records: Option<PathBuf>,
+    /// Read only so many rows of every table, from the first on; all without it. What an older run read to another extent is
+    /// read again.
+    pub sample_rows: Option<u64>,
+}
+
+impl BuildOptions {
+    /// The rows wanted: at least one, and a number that a stamp can hold.
+    fn wanted_rows(&self) -> Option<u64> {
+        self.sample_rows.map(|rows| rows.clamp(1, u64::from(u32::MAX)))
+    }
+}
+
+/// Brings the index in `folder` up to the state of the lake in `lake`.
+///
+/// # Errors
+/// [`Error::Io`] when the lake cannot be listed or the index not written, [`Error::Locked`] when another process writes it,
+/// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] when the index that is there cannot be
+/// extended, [`Error::EmbeddingServer`] when a model on a server stops giving vectors. After any error the index is what it was.
+/// Interrupted by its observer, a build commits what it has read and leaves the rest to the next run.
+pub fn build(
+    lake: &Path,
+    folder: &Path,
+    embedder: &dyn Embedder,
+    options: &BuildOptions,
+    observer: &dyn BuildObserver,
+) -> Result<BuildStats> {
+    let started = Instant::now();
+    fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
+    let _lock = WriteLock::acquire(folder)?;
+    embedder.forget_trouble();
+    let mut manifest = starting_manifest(lake, folder, embedder, options)?;
+    let records_before = manifest.records.clone();
+    let segments_before = manifest.segments.len();
+    if options.repair {
+        manifest.segments.retain(|segment| verify::damage_of(folder, segment).is_empty());
+    }
+    let repaired_segments = segments_before - manifest.segments.len();
+    if !manifest.segments.is_empty() {
+        // An index that cannot be opened must not be added to and called up to date.
+        LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
+    }
+    let mut listing = source::list_files(lake)?;
+    let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
+    let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
+    problems.append(&mut listing.problems);
+    let records_left_out = records.left_out;
+    let ids = source::assign_ids(&listing.files);
+    let (recorded, records) = records.divide(&ids)?;
+    let sample_rows = options.wanted_rows();
+    let wanted = Wanted {
+        files: &listing.files,
+        ids: &ids,
+        metadata: &metadata,
+        recorded: &recorded,
+        records: &records,
+        sample_rows,
+    };
+    let plan = plan(folder, &manifest, &wanted)?;
+    let bytes = plan.reads.iter().map(|read| read.file.read_bytes).sum();
+    observer.started(plan.reads.len() as u64, bytes);
+    let mut outcome = Outcome::default();
+    if !plan.reads.is_empty() {
+        read_and_write(&plan, folder, &mut manifest, embedder, observer, &mut outcome)?;
+        if let Some(failure) = embedder.trouble() {
+            return Err(Error::EmbeddingServer { reason: failure.message });
+        }
+    }
+    let known_skips = manifest.skipped.len();
+    manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
+    manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    let done = &plan.reads[..outcome.reads_done];
+    let read_again: HashSet<&str> = done.iter().map(|read| read.file.relative.as_str()).collect();
+    let listed: HashSet<&str> = listing.files.iter().map(|file| file.relative.as_str()).collect();
+    manifest.partial.retain(|file| !read_again.contains(file.path.as_str()) && listed.contains(file.path.as_str()));
+    manifest.partial.append(&mut outcome.partial);
+    manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
+    plan.apply(&mut manifest, outcome.reads_done);
+    let other_extent = manifest.sample_rows != sample_rows && outcome.reads_done == plan.reads.len();
+    if other_extent {
+        manifest.sample_rows = sample_rows;
+    }
+    let changed = manifest.generation == 0
+        || plan.changes_manifest()
+        || repaired_segments > 0
+        || other_extent
+        || records_before != manifest.records
+        || known_skips != manifest.skipped.len()
+        || !plan.reads.is_empty();
+    if changed {
+        commit(&mut manifest, folder, observer)?;
+    }
+    let merged_segments = merge_segments(&mut manifest, folder, embedder, observer)?;
+    remove_orphans(folder, &manifest);
+    observer.reached(BuildStep::OrphansRemoved);
+    let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
+    let renamed = plan.renamed(std::mem::take(&mut outcome.new_contents));
+    let live_records = plan.unchanged_records + done.iter().filter(|read| read.record.is_some()).count() as u64;
+    Ok(BuildStats {
+        tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),
+        records: live_records,
+        records_left_out,
+        columns: live_columns(folder, &manifest)?,
+        added: done.iter().filter(|read| read.new).count() as u64 - outcome.new_skipped - renamed,
+        changed: done.iter().filter(|read| !read.new).count() as u64,
+        removed: plan.removed - renamed,
+        renamed,
+        unread: (plan.reads.len() - outcome.reads_done) as u64,
+        unchanged: plan.unchanged,
+        sampled: outcome.sampled,
+        rows: outcome.rows,
+        read_bytes: outcome.read_bytes,
+        segments: manifest.segments.len() as u64,
+        merged_segments,
+        index_bytes: manifest.segments.iter().flat_map(|segment| &segment.files).map(|file| file.bytes).sum(),
+        repaired_segments: repaired_segments as u64,
+        elapsed_ms: started.elapsed().as_millis() as u64,
+        repaired: outcome.repaired,
+        partial: manifest.partial,
+        skipped: manifest.skipped,
+        problems: problems.into_iter().map(|(path, reason)| (path.display().to_string(), reason)).collect(),
+    })
+}
+
+/// Columns of the tables that are not struck out.
+fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
+    let mut columns = 0;
+    for segment in &manifest.segments {
+        columns += u64::from(segment.columns);
+        if !segment.removed.is_empty() {
+            let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(super::CATALOG_FILE))?;
+            for table in &segment.removed {
+                columns = columns.saturating_sub(catalog.columns(*table)?.len() as u64);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Makes `manifest` the state of the index.
+fn commit(manifest: &mut Manifest, folder: &Path, observer: &dyn BuildObserver) -> Result<()> {
+    manifest.generation += 1;
+    manifest.commit(folder, || observer.reached(BuildStep::ManifestWritten))?;
+    observer.reached(BuildStep::ManifestReplaced);
+    Ok(())
+}
+
+/// Merges segments as long as it pays; each merge is a commit of its own. Returns how many older ones are gone.
+fn merge_segments(
+    manifest: &mut Manifest,
+    folder: &Path,
+    embedder: &dyn Embedder,
+    observer: &dyn BuildObserver,
+) -> Result<u64> {
+    let mut merged = 0;
+    while let Some(places) = merge::choose(&manifest.segments, SEGMENT_VALUES as u64, SEGMENT_TABLES as u64) {
+        if observer.interrupted() {
+            break;
+        }
+        observer.phase("merging segments");
+        let index = LakeIndex::open(folder, embedder.id())?;
+        let name = format!("{:06}-0", manifest.generation + 1);
+        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), observer)?;
+        for place in places.iter().rev() {
+            manifest.segments.remove(*place);
+        }
+        // Where the oldest of them was: segments stay in the order of their age.
+        let first = places.first().copied().unwrap_or(0);
+        manifest.segments.insert(first, entry);
+        commit(manifest, folder, observer)?;
+        merged += places.len() as u64;
+    }
+    Ok(merged)
+}
+
+fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, options: &BuildOptions) -> Result<Manifest> {
+    let name = fs::canonicalize(lake)
+        .ok()
+        .and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "lake".into());
+    let fresh = || Manifest::empty(name.clone(), embedder.id().to_string());
+    match Manifest::read(folder) {
+        Ok(before) if options.rebuild => Ok(Manifest { generation: before.generation, ..fresh() }),
+        Err(_) if options.rebuild => Ok(Manifest { generation: next_free_generation(folder), ..fresh() }),
+        Ok(before) if before.embedder != embedder.id() => {
+            Err(Error::EmbeddingModel { found: before.embedder, expected: embedder.id().to_string() })
+        }
+        Ok(before) => Ok(before),
+        Err(Error::NoIndex { .. }) => Ok(fresh()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A generation whose segment folders do not exist yet, for an index whose manifest cannot be read.
+fn next_free_generation(folder: &Path) -> u64 {
+    let names = fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten();
+    names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max().unwrap_or(0)
+}
+
+#[derive(Default)]
+struct Outcome {
+    /// How many of the planned reads were done, in their order.
+    reads_done: usize,
+    sampled: u64,
+    rows: u64,
+    read_bytes: u64,
+    new_skipped: u64,
+    /// Contents of the files read as new.
+    new_contents: Vec<ContentHash>,
+    repaired: Vec<(String, Vec<Repair>)>,
+    partial: Vec<PartialFile>,
+    skipped: Vec<SkippedFile>,
+}
+
+/// Reads the planned files on all cores while one thread writes segments; appends those to `manifest`. Interrupted, it
+/// finishes what was read.
+fn read_and_write(
+    plan: &Plan<'_>,
+    folder: &Path,
+    manifest: &mut Manifest,
+    embedder: &dyn Embedder,
+    observer: &dyn BuildObserver,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let generation = manifest.generation + 1;
+    let lake_name = manifest.lake.as_str();
+    let options = ReadOptions { max_rows: plan.sample_rows, ..ReadOptions::default() };
+    let segments = std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
+        let shape = VectorShape::of(embedder);
+        let writer = scope.spawn(move || write_segments(receiver, folder, generation, shape, observer));
+        for chunk in chunks(&plan.reads) {
+            if observer.interrupted() || embedder.trouble().is_some() {
+                break;
+            }
+            let results: Vec<FileResult> =
+                chunk.par_iter().map(|read| read_table(read, &options, lake_name, embedder, observer)).collect();
+            for (read, result) in chunk.iter().zip(&results) {
+                note(outcome, read, result);
+            }
+            outcome.reads_done += chunk.len();
+            if sender.send(results).is_err() {
+                // The writer has failed; its error is what joining it returns.
+                break;
+            }
+        }
+        drop(sender);
+        observer.phase("writing the index");
+        writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?
+    })?;
+    manifest.segments.extend(segments);
+    Ok(())
+}
+
+fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
+    match result {
+        Ok(draft) => {
+            outcome.rows += draft.rows;
+            outcome.read_bytes += read.file.read_bytes;
+            if read.new {
+                outcome.new_contents.push(draft.hash);
+            }
+            let report = &draft.report;
+            outcome.sampled += u64::from(report.sample.is_some());
+            let wanted = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
+            if report.lost_rows() {
+                let lost = report.repairs.iter().filter(wanted).filter(|repair| repair.kind.loses_rows());
+                let lost = lost.map(ToString::to_string);
+                let reason = lost.collect::<Vec<_>>().join("; ");
+                outcome.partial.push(PartialFile { path: read.file.relative.clone(), reason });
+            }
+            let repairs: Vec<Repair> = report.repairs.iter().filter(wanted).cloned().collect();
+            if !repairs.is_empty() {
+                outcome.repaired.push((read.file.relative.clone(), repairs));
+            }
+        }
+        Err(skipped) => {
+            outcome.new_skipped += u64::from(read.new);
+            outcome.skipped.push(skipped.clone());
+        }
+    }
+}
+
+/// Consecutive reads of at most [`CHUNK_FILES`] files and about [`CHUNK_BYTES`] bytes.
+fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
+    let mut chunks = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (place, read) in reads.iter().enumerate() {
+        if place > start && (place - start >= CHUNK_FILES || bytes + read.file.read_bytes > CHUNK_BYTES) {
+            chunks.push(&reads[start..place]);
+            (start, bytes) = (place, 0);
+        }
+        bytes += read.file.read_bytes;
+    }
+    if start < reads.len() {
+        chunks.push(&reads[start..]);
+    }
+    chunks
+}
+
+fn write_segments(
+    receiver: mpsc::Receiver<Vec<FileResult>>,
+    folder: &Path,
+    generation: u64,
+    shape: VectorShape,
+    observer: &dyn BuildObserver,
+) -> Result<Vec<SegmentEntry>> {
+    let mut segments = Vec::new();
+    let mut open: Option<SegmentBuilder> = None;
+    for results in receiver {
+        for draft in results.into_iter().flatten() {
+            let builder = match &mut open {
+                Some(builder) => builder,
+                None => {
+                    open.insert(SegmentBuilder::create(folder, &format!("{generation:06}-{}", segments.len()), shape)?)
+                }
+            };
+            builder.push(&draft)?;
+            if (builder.values() > SEGMENT_VALUES || builder.tables() >= SEGMENT_TABLES)
+                && let Some(full) = open.take()
+            {
+                segments.push(full.finish(observer)?);
+            }
+        }
+    }
+    if let Some(last) = open {
+        segments.push(last.finish(observer)?);
+    }
+    Ok(segments)
+}
+
+/// Removes what the manifest does not name: segment folders and unfinished manifests left by a crash or a failed run, and
+/// segments struck out whole or merged. Failing to is harmless, the next run tries again.
+fn remove_orphans(folder: &Path, manifest: &Manifest) {
+    let live: HashSet<PathBuf> =
+        manifest.segments.iter().map(|segment| Manifest::segment_folder(folder, &segment.name)).collect();
+    for entry in fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten() {
+        if !live.contains(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(manifest::SCRATCH_PREFIX) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

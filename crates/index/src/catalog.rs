@@ -1,0 +1,281 @@
+//! The catalogue of one segment: its tables in the order of their ids, each entry parsed only when asked for.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+use memchr::memmem;
+
+use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::catalog::TableEntry;
+
+/// Marks a catalogue.
+pub const KIND: SegmentKind = SegmentKind(*b"CATA");
+/// Its format version.
+pub const VERSION: u32 = 1;
+
+/// Where a table's texts lie, and what tells whether its file has changed.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct TableRecord {
+    id_start: u64,
+    path_start: u64,
+    entry_start: u64,
+    id_len: u32,
+    path_len: u32,
+    entry_len: u32,
+    first_column: u32,
+    columns: u32,
+    sample_rows: u32,
+    read_bytes: u64,
+    modified_ns: u64,
+    metadata_hash: u64,
+    content: [u8; 32],
+}
+
+/// What tells whether a file is still the one that was indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStamp {
+    /// Path below the lake's root.
+    pub path: String,
+    /// Size of the file.
+    pub read_bytes: u64,
+    /// Time of the last change, nanoseconds since 1970; a hint only, and 0 where it cannot be trusted.
+    pub modified_ns: u64,
+    /// BLAKE3 of the content.
+    pub content: [u8; 32],
+    /// Hash of the publisher's metadata for it.
+    pub metadata_hash: u64,
+    /// The rows read, where they are a sample of the table; 0 where they are all.
+    pub sample_rows: u32,
+}
+
+/// `entry` as the catalogue keeps it.
+///
+/// # Errors
+/// [`Error::Internal`] when it cannot be written as JSON, which no entry gives cause for.
+pub fn written(entry: &TableEntry) -> Result<Vec<u8>> {
+    serde_json::to_vec(entry).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// Writes the catalogue of one segment, table by table in the order of their ids.
+#[derive(Default)]
+pub struct CatalogWriter {
+    records: Vec<TableRecord>,
+    names: Vec<u8>,
+    entries: Vec<u8>,
+    last_id: Option<String>,
+}
+
+impl CatalogWriter {
+    /// Adds the next table, whose columns have these numbers in the segment; its own number. `entry` is its [`TableEntry`] as
+    /// [`written`].
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when tables do not come in the order of their ids.
+    pub fn push(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<u32> {
+        if self.last_id.as_deref().is_some_and(|last| last >= id) {
+            return Err(Error::Internal(format!("table `{id}` out of order")));
+        }
+        let id_start = self.names.len();
+        self.names.extend_from_slice(id.as_bytes());
+        let path_start = self.names.len();
+        self.names.extend_from_slice(stamp.path.as_bytes());
+        let entry_start = self.entries.len();
+        self.entries.extend_from_slice(entry);
+        self.records.push(TableRecord {
+            id_start: id_start as u64,
+            path_start: path_start as u64,
+            entry_start: entry_start as u64,
+            id_len: id.len() as u32,
+            path_len: stamp.path.len() as u32,
+            entry_len: entry.len() as u32,
+            first_column: columns.start,
+            columns: columns.len() as u32,
+            sample_rows: stamp.sample_rows,
+            read_bytes: stamp.read_bytes,
+            modified_ns: stamp.modified_ns,
+            metadata_hash: stamp.metadata_hash,
+            content: stamp.content,
+        });
+        self.last_id = Some(id.to_string());
+        Ok((self.records.len() - 1) as u32)
+    }
+
+    /// Adds table `table` of `from` as the next one, as it is; `modified_ns` is what its stamp says from now on.
+    ///
+    /// # Errors
+    /// Those of [`push`](Self::push), and [`Error::DamagedIndex`].
+    pub fn push_stored(&mut self, from: &Catalog, table: u32, modified_ns: u64, first_column: u32) -> Result<u32> {
+        let stamp = FileStamp { modified_ns, ..from.stamp(table)? };
+        let columns = first_column..first_column + from.columns(table)?.len() as u32;
+        self.push(from.id(table)?, &stamp, from.entry_bytes(table)?, columns)
+    }
+
+    /// Tables added.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether no table was added.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Writes the catalogue to `path`.
+    ///
+    /// # Errors
+    /// What the segment writer reports.
+    pub fn finish(self, path: &Path) -> Result<SegmentStats> {
+        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+        writer.section_of(*b"RECS", &self.records)?;
+        writer.section(*b"NAME", &self.names)?;
+        writer.section(*b"ENTR", &self.entries)?;
+        writer.finish()
+    }
+}
+
+/// An opened catalogue.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    records: Section,
+    names: Section,
+    entries: Section,
+}
+
+impl Catalog {
+    /// Opens the catalogue at `path`; reads no table.
+    ///
+    /// # Errors
+    /// Those of [`SegmentFile::open`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let segment = SegmentFile::open(path, KIND, VERSION)?;
+        Ok(Self {
+            records: segment.section(*b"RECS")?,
+            names: segment.section(*b"NAME")?,
+            entries: segment.section(*b"ENTR")?,
+        })
+    }
+
+    /// Tables in the segment, those that the manifest has struck out included.
+    pub fn len(&self) -> usize {
+        self.records.len() / size_of::<TableRecord>()
+    }
+
+    /// Whether there is no table.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    fn record(&self, table: u32) -> Result<&TableRecord> {
+        let table = table as usize;
+        self.records
+            .slice::<TableRecord>(table..table + 1)?
+            .first()
+            .ok_or_else(|| self.records.damaged("no such table"))
+    }
+
+    fn name(&self, start: u64, length: u32) -> Result<&str> {
+        let start = start as usize;
+        let bytes = self.names.bytes(start..start.saturating_add(length as usize))?;
+        std::str::from_utf8(bytes).map_err(|_| self.names.damaged("a name that is not UTF-8"))
+    }
+
+    /// The id of table `table`.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] for damaged blocks and impossible numbers, as everything below.
+    pub fn id(&self, table: u32) -> Result<&str> {
+        let record = self.record(table)?;
+        self.name(record.id_start, record.id_len)
+    }
+
+    /// The columns of table `table`, as numbers in the segment's column store.
+    pub fn columns(&self, table: u32) -> Result<Range<u32>> {
+        let record = self.record(table)?;
+        Ok(record.first_column..record.first_column.saturating_add(record.columns))
+    }
+
+    /// The path of table `table` in the lake.
+    pub fn path(&self, table: u32) -> Result<&str> {
+        let record = self.record(table)?;
+        self.name(record.path_start, record.path_len)
+    }
+
+    /// What the file of table `table` was when it was read.
+    pub fn stamp(&self, table: u32) -> Result<FileStamp> {
+        let record = self.record(table)?;
+        Ok(FileStamp {
+            path: self.name(record.path_start, record.path_len)?.to_string(),
+            read_bytes: record.read_bytes,
+            modified_ns: record.modified_ns,
+            content: record.content,
+            metadata_hash: record.metadata_hash,
+            sample_rows: record.sample_rows,
+        })
+    }
+
+    /// The whole entry of table `table`.
+    pub fn entry(&self, table: u32) -> Result<TableEntry> {
+        serde_json::from_slice(self.entry_bytes(table)?)
+            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
+    }
+
+    fn entry_bytes(&self, table: u32) -> Result<&[u8]> {
+        let record = self.record(table)?;
+        let start = record.entry_start as usize;
+        self.entries.bytes(start..start.saturating_add(record.entry_len as usize))
+    }
+
+    /// What table `table` is cited by; read without the rest of the entry, so that all tables can be asked.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn citation(&self, table: u32) -> Result<Cow<'_, str>> {
+        // Quotes inside texts are escaped, so that this stands nowhere but before the value; all before it are texts and numbers.
+        const FIELD: &[u8] = b",\"citation\":\"";
+        let bytes = self.entry_bytes(table)?;
+        let none = || self.entries.damaged("an entry without a citation");
+        let start = memmem::find(bytes, FIELD).ok_or_else(none)? + FIELD.len();
+        let mut end = start;
+        loop {
+            match bytes.get(end).ok_or_else(none)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => end += 1,
+            }
+        }
+        let text =
+            std::str::from_utf8(&bytes[start..end]).map_err(|_| self.entries.damaged("an entry that is not UTF-8"))?;
+        if !text.contains('\\') {
+            return Ok(Cow::Borrowed(text));
+        }
+        let read: String = serde_json::from_slice(&bytes[start - 1..=end])
+            .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))?;
+        Ok(Cow::Owned(read))
+    }
+
+    /// BLAKE3 of the content of table `table`, as its entry has it.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn content(&self, table: u32) -> Result<&[u8; 32]> {
+        Ok(&self.record(table)?.content)
+    }
+
+    /// The number of the table called `id`.
+    pub fn find(&self, id: &str) -> Result<Option<u32>> {
+        let (mut low, mut high) = (0u32, self.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.id(middle)?.cmp(id) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Ok(Some(middle)),
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,405 @@
+//! The column store: one fixed-size record a column, with its name, its sorted value hashes and its sample values.
+//!
+//! Columns of a segment are numbered from 0 in table order, then column order. Hash lists are what exact containment is
+//! computed from; samples are what answers show.
+
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+
+use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
+use lakeward_sketch::{ApproximateForm, ColumnSketch};
+
+/// Marks a column store.
+pub const KIND: SegmentKind = SegmentKind(*b"COLS");
+/// Its format version.
+pub const VERSION: u32 = 1;
+
+/// One column, as stored.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct ColumnRecord {
+    values_start: u64,
+    names_start: u64,
+    samples_start: u64,
+    /// Values with a hash up to this are kept; `u64::MAX` when all are.
+    pub bound: u64,
+    /// Rows of the table.
+    pub rows: u64,
+    /// Cells with a value.
+    pub present: u64,
+    /// Different values; an estimate when sampled.
+    pub distinct: u64,
+    /// The table's number in its segment.
+    pub table: u32,
+    /// The column's place in its table, from 0.
+    pub place: u32,
+    values_len: u32,
+    names_len: u32,
+    samples_len: u32,
+    /// Cells per distinct value.
+    pub multiplicity: f32,
+    /// Cells of the most frequent value.
+    pub most_frequent: f32,
+    /// How much it looks like a key, 0..=1.
+    pub key_likeness: f32,
+    /// Mean bytes a cell.
+    pub mean_length: f32,
+    /// 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
+    pub quantiles: [f32; 5],
+    logical: u8,
+    semantic: u8,
+    weakness: u8,
+    sampled: u8,
+    reserved: [u8; 4],
+}
+
+/// Mean bytes a cell beyond which values are sentences.
+const LONGEST_VARYING: f64 = 64.0;
+const NONE: u8 = u8::MAX;
+const LOGICAL: [LogicalType; 7] = [
+    LogicalType::Empty,
+    LogicalType::Boolean,
+    LogicalType::Integer,
+    LogicalType::Float,
+    LogicalType::Date,
+    LogicalType::Timestamp,
+    LogicalType::Text,
+];
+const SEMANTIC: [SemanticType; 17] = [
+    SemanticType::Year,
+    SemanticType::Time,
+    SemanticType::Country,
+    SemanticType::CountryCode,
+    SemanticType::UsState,
+    SemanticType::Latitude,
+    SemanticType::Longitude,
+    SemanticType::Email,
+    SemanticType::Url,
+    SemanticType::Identifier,
+    SemanticType::Code,
+    SemanticType::Name,
+    SemanticType::Category,
+    SemanticType::FreeText,
+    SemanticType::Money,
+    SemanticType::Percentage,
+    SemanticType::Measure,
+];
+const WEAKNESS: [Weakness; 6] = [
+    Weakness::Year,
+    Weakness::Boolean,
+    Weakness::Counter,
+    Weakness::SmallNumbers,
+    Weakness::SmallDomain,
+    Weakness::Measure,
+];
+
+fn code_of<T: PartialEq>(all: &[T], value: Option<T>) -> u8 {
+    value.and_then(|value| all.iter().position(|known| *known == value)).map_or(NONE, |place| place as u8)
+}
+
+/// Whether values of type `logical` with `mean_length` bytes a cell may be written in ways that normalisation does not overcome:
+/// text of a few words.
+pub fn may_vary(logical: LogicalType, mean_length: f64) -> bool {
+    logical == LogicalType::Text && mean_length <= LONGEST_VARYING
+}
+
+impl ColumnRecord {
+    /// The type its cells share.
+    pub fn logical(&self) -> LogicalType {
+        LOGICAL.get(usize::from(self.logical)).copied().unwrap_or(LogicalType::Text)
+    }
+
+    /// What its values stand for.
+    pub fn semantic(&self) -> Option<SemanticType> {
+        SEMANTIC.get(usize::from(self.semantic)).copied()
+    }
+
+    /// Why it may join by accident.
+    pub fn weakness(&self) -> Option<Weakness> {
+        WEAKNESS.get(usize::from(self.weakness)).copied()
+    }
+
+    /// Distinct values per cell with a value, 0..=1.
+    pub fn uniqueness(&self) -> f64 {
+        if self.multiplicity > 0.0 { 1.0 / f64::from(self.multiplicity) } else { 0.0 }
+    }
+
+    /// Whether all its values are kept, of the rows that were read.
+    pub fn is_exact(&self) -> bool {
+        self.bound == u64::MAX
+    }
+
+    /// Whether its values [may be written](may_vary) in ways that normalisation does not overcome.
+    pub fn may_vary(&self) -> bool {
+        may_vary(self.logical(), f64::from(self.mean_length))
+    }
+
+    /// Whether only the first rows of its table were read.
+    pub fn is_sampled(&self) -> bool {
+        self.sampled != 0
+    }
+}
+
+/// Collects the columns of one segment.
+#[derive(Default)]
+pub struct ColumnsWriter {
+    records: Vec<ColumnRecord>,
+    names: Vec<u8>,
+    hashes: Vec<u64>,
+    variants: Vec<u32>,
+    samples: Vec<u8>,
+}
+
+impl ColumnsWriter {
+    /// Adds the next column, all of it or, if `sampled`, the first rows; its number in the segment.
+    pub fn push(
+        &mut self,
+        table: u32,
+        place: u32,
+        profile: &ColumnProfile,
+        sketch: &ColumnSketch,
+        sampled: bool,
+    ) -> u32 {
+        let samples_start = self.samples.len();
+        for (hash, value) in &sketch.samples {
+            self.samples.extend_from_slice(&hash.to_le_bytes());
+            self.samples.extend_from_slice(&(value.len() as u16).to_le_bytes());
+            self.samples.extend_from_slice(value.as_bytes());
+        }
+        let quantiles =
+            sketch.numbers.map_or([f32::NAN; 5], |numbers| numbers.quantiles.map(|quantile| quantile as f32));
+        self.records.push(ColumnRecord {
+            values_start: self.hashes.len() as u64,
+            names_start: self.names.len() as u64,
+            samples_start: samples_start as u64,
+            bound: sketch.bound,
+            rows: sketch.rows,
+            present: sketch.present(),
+            distinct: sketch.distinct,
+            table,
+            place,
+            values_len: sketch.hashes.len() as u32,
+            names_len: profile.name.len() as u32,
+            samples_len: (self.samples.len() - samples_start) as u32,
+            multiplicity: sketch.multiplicity as f32,
+            most_frequent: sketch.most_frequent as f32,
+            key_likeness: profile.key_likeness as f32,
+            mean_length: sketch.mean_length as f32,
+            quantiles,
+            logical: code_of(&LOGICAL, Some(profile.logical)),
+            semantic: code_of(&SEMANTIC, profile.semantic),
+            weakness: code_of(&WEAKNESS, profile.weakness),
+            sampled: u8::from(sampled),
+            reserved: [0; 4],
+        });
+        self.names.extend_from_slice(profile.name.as_bytes());
+        self.hashes.extend_from_slice(&sketch.hashes);
+        self.variants.extend_from_slice(&sketch.variants);
+        (self.records.len() - 1) as u32
+    }
+
+    /// Adds a column of another store as the next one, for table `table` of this segment; its number in the segment.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where the other store is damaged.
+    pub fn push_stored(&mut self, from: &Columns, record: &ColumnRecord, table: u32) -> Result<u32> {
+        let stored = ColumnRecord {
+            values_start: self.hashes.len() as u64,
+            names_start: self.names.len() as u64,
+            samples_start: self.samples.len() as u64,
+            table,
+            ..*record
+        };
+        self.hashes.extend_from_slice(from.hashes(record)?);
+        self.variants.extend_from_slice(from.variants(record)?);
+        self.names.extend_from_slice(from.name(record)?.as_bytes());
+        self.samples.extend_from_slice(from.sample_bytes(record)?);
+        self.records.push(stored);
+        Ok((self.records.len() - 1) as u32)
+    }
+
+    /// Adds the columns of `part`, all of them of table `table`; the number of the first one.
+    pub fn append(&mut self, part: &ColumnsWriter, table: u32) -> u32 {
+        let first = self.records.len() as u32;
+        self.records.extend(part.records.iter().map(|record| ColumnRecord {
+            values_start: record.values_start + self.hashes.len() as u64,
+            names_start: record.names_start + self.names.len() as u64,
+            samples_start: record.samples_start + self.samples.len() as u64,
+            table,
+            ..*record
+        }));
+        self.names.extend_from_slice(&part.names);
+        self.hashes.extend_from_slice(&part.hashes);
+        self.variants.extend_from_slice(&part.variants);
+        self.samples.extend_from_slice(&part.samples);
+        first
+    }
+
+    /// Value hashes of all columns added.
+    pub fn values(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// Columns added.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether no column was added.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The record of a column added and its value hashes, as [`Columns::hashes`] gives them.
+    pub(super) fn column(&self, column: u32) -> (&ColumnRecord, &[u64]) {
+        let record = &self.records[column as usize];
+        let start = record.values_start as usize;
+        (record, &self.hashes[start..start + record.values_len as usize])
+    }
+
+    /// Every (value hash, column) pair: what the inverted list is made of.
+    pub fn pairs(&self) -> Vec<(u64, u32)> {
+        let mut pairs = Vec::with_capacity(self.hashes.len());
+        for (column, record) in self.records.iter().enumerate() {
+            let start = record.values_start as usize;
+            let mut previous = 0;
+            for hash in &self.hashes[start..start + record.values_len as usize] {
+                // 0 is no value's hash, so the first one always differs.
+                if *hash != previous {
+                    pairs.push((*hash, column as u32));
+                    previous = *hash;
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Every (key of a value as it varies, column) pair, of the sample values of columns whose values
+    /// [may vary](ColumnRecord::may_vary).
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::Internal`] where samples were not kept as they are read.
+    pub fn variant_pairs(&self) -> Result<Vec<(u64, u32)>> {
+        let keys_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
+            if !record.may_vary() {
+                return Ok(Vec::new());
+            }
+            let start = record.samples_start as usize;
+            let bytes = &self.samples[start..start + record.samples_len as usize];
+            let samples = parse_samples(bytes).ok_or_else(|| Error::Internal("samples cut short".into()))?;
+            let forms = samples.iter().filter_map(|(_, value)| ApproximateForm::of(value));
+            Ok(forms.flat_map(|form| form.keys()).map(|key| (key, column as u32)).collect())
+        };
+        let pairs: Vec<Vec<(u64, u32)>> = self.records.par_iter().enumerate().map(keys_of).collect::<Result<_>>()?;
+        Ok(pairs.concat())
+    }
+
+    /// Writes the store to `path`.
+    ///
+    /// # Errors
+    /// What the segment writer reports.
+    pub fn finish(&self, path: &std::path::Path) -> Result<SegmentStats> {
+        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+        writer.section_of(*b"RECS", &self.records)?;
+        writer.section(*b"NAME", &self.names)?;
+        writer.section_of(*b"HASH", &self.hashes)?;
+        writer.section_of(*b"VARI", &self.variants)?;
+        writer.section(*b"SAMP", &self.samples)?;
+        writer.finish()
+    }
+}
+
+/// An opened column store.
+#[derive(Debug, Clone)]
+pub struct Columns {
+    records: Section,
+    names: Section,
+    hashes: Section,
+    variants: Section,
+    samples: Section,
+}
+
+impl Columns {
+    /// Opens the store at `path`; reads no column.
+    ///
+    /// # Errors
+    /// Those of [`SegmentFile::open`].
+    pub fn open(path: &std::path::Path) -> Result<Self> {
+        let segment = SegmentFile::open(path, KIND, VERSION)?;
+        Ok(Self {
+            records: segment.section(*b"RECS")?,
+            names: segment.section(*b"NAME")?,
+            hashes: segment.section(*b"HASH")?,
+            variants: segment.section(*b"VARI")?,
+            samples: segment.section(*b"SAMP")?,
+        })
+    }
+
+    /// How many columns there are.
+    pub fn len(&self) -> usize {
+        self.records.len() / size_of::<ColumnRecord>()
+    }
+
+    /// Whether there is no column.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The record of a column.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] for damaged blocks and impossible numbers, as everything below.
+    pub fn record(&self, column: u32) -> Result<&ColumnRecord> {
+        let column = column as usize;
+        self.records
+            .slice::<ColumnRecord>(column..column + 1)?
+            .first()
+            .ok_or_else(|| self.records.damaged("no such column"))
+    }
+
+    /// The name of a column.
+    pub fn name(&self, record: &ColumnRecord) -> Result<&str> {
+        let start = record.names_start as usize;
+        let bytes = self.names.bytes(start..start.saturating_add(record.names_len as usize))?;
+        std::str::from_utf8(bytes).map_err(|_| self.names.damaged("a name that is not UTF-8"))
+    }
+
+    /// The value hashes kept, ascending; a value written in several ways stands once for each.
+    pub fn hashes(&self, record: &ColumnRecord) -> Result<&[u64]> {
+        let start = record.values_start as usize;
+        self.hashes.slice(start..start.saturating_add(record.values_len as usize))
+    }
+
+    /// Low bits of the hashes of the cells as written, parallel to [`Columns::hashes`].
+    pub fn variants(&self, record: &ColumnRecord) -> Result<&[u32]> {
+        let start = record.values_start as usize;
+        self.variants.slice(start..start.saturating_add(record.values_len as usize))
+    }
+
+    fn sample_bytes(&self, record: &ColumnRecord) -> Result<&[u8]> {
+        let start = record.samples_start as usize;
+        self.samples.bytes(start..start.saturating_add(record.samples_len as usize))
+    }
+
+    /// The values with the smallest hashes as written: (hash, value), ascending by hash.
+    pub fn samples(&self, record: &ColumnRecord) -> Result<Vec<(u64, &str)>> {
+        parse_samples(self.sample_bytes(record)?).ok_or_else(|| self.samples.damaged("samples cut short or not UTF-8"))
+    }
+}
+
+/// The (hash, value) pairs in `bytes`; nothing where they are cut short or no text.
+fn parse_samples(bytes: &[u8]) -> Option<Vec<(u64, &str)>> {
+    let mut rest = bytes;
+    let mut samples = Vec::new();
+    while let Some((head, after)) = rest.split_at_checked(10) {
+        let (hash, length) = head.split_at(8);
+        let hash = u64::from_le_bytes(hash.try_into().ok()?);
+        let (value, next) = after.split_at_checked(usize::from(u16::from_le_bytes(length.try_into().ok()?)))?;
+        samples.push((hash, std::str::from_utf8(value).ok()?));
+        rest = next;
+    }
+    Some(samples)
+}

@@ -1,0 +1,378 @@
+//! What the records and tables of a segment can be asked for by field: which of them has which value, whose lists are cut short, and
+//! which years they cover. Also which words their titles are made of.
+//!
+//! A segment has a dictionary, sorted by kind, field and text, whose entries name ascending lists of tables. Nothing but the
+//! dictionary is read before a value is asked for. What the values mean is not known here; a field is told apart by the
+//! [`Role`](lakeward_core::role::Role) its name gives it when the segments are put together ([`FacetIndex`]).
+
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+use hashbrown::HashMap;
+
+use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use lakeward_core::error::Result;
+use lakeward_lake::catalog::TableEntry;
+
+mod lake;
+
+pub use lake::FacetIndex;
+
+/// Marks the facets of a segment.
+pub const KIND: SegmentKind = SegmentKind(*b"FACE");
+/// Their format version.
+pub const VERSION: u32 = 1;
+
+/// No year.
+const UNKNOWN_YEAR: i16 = i16::MIN;
+/// Words of one title at the most.
+const MOST_TITLE_WORDS: usize = 64;
+/// Longer words of titles are no words, in bytes.
+const LONGEST_WORD_BYTES: usize = 48;
+
+/// What an entry of the dictionary stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+enum Kind {
+    /// Tables that have a value.
+    Value = 0,
+    /// Tables whose list under a field is cut short.
+    CutShort = 1,
+    /// Tables that have a word in their titles.
+    TitleWord = 2,
+}
+
+/// One entry of the dictionary: where its texts lie and its list.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct EntryRecord {
+    text_start: u64,
+    /// In numbers.
+    list_start: u64,
+    field_len: u32,
+    value_len: u32,
+    tables: u32,
+    kind: u32,
+}
+
+/// What one table or record can be asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableFacets {
+    /// As (field, value), each once.
+    values: Vec<(String, String)>,
+    cut_short: Vec<String>,
+    years: [i16; 2],
+    title_words: Vec<String>,
+}
+
+impl TableFacets {
+    /// Those of a table or record.
+    pub fn of(entry: &TableEntry) -> Self {
+        let mut facets = TableFacets { years: [UNKNOWN_YEAR; 2], ..Self::default() };
+        let title = entry.metadata.as_ref().and_then(|metadata| metadata.title.as_deref()).unwrap_or_default();
+        facets.title_words = title_words(title);
+        let path = (!entry.record).then_some(entry.path.as_str());
+        let nothing = Default::default();
+        let metadata = entry.metadata.as_ref().unwrap_or(&nothing);
+        let (values, cut_short) = metadata.fields(path);
+        facets.values = values.into_iter().map(|(field, value)| (field.to_string(), value.to_string())).collect();
+        facets.cut_short = cut_short.into_iter().map(str::to_string).collect();
+        let (first, last) = metadata.years();
+        let stored = |year: Option<i32>| year.and_then(|year| i16::try_from(year).ok()).unwrap_or(UNKNOWN_YEAR);
+        facets.years = [stored(first), stored(last)];
+        facets
+    }
+}
+
+/// The words of a title in lower case, each once: runs of letters and digits with a letter among them.
+fn title_words(title: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in title.split(|letter: char| !letter.is_alphanumeric()).take(MOST_TITLE_WORDS) {
+        let word = word.to_lowercase();
+        if word.len() <= LONGEST_WORD_BYTES && word.contains(char::is_alphabetic) && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Texts with the tables that have each.
+type Lists = HashMap<String, Vec<u32>>;
+
+/// Collects the facets of one segment. Memory: four bytes a value of a table, and the distinct texts.
+#[derive(Default)]
+pub struct FacetWriter {
+    /// By kind and field.
+    fields: HashMap<(Kind, String), Lists>,
+    years: Vec<[i16; 2]>,
+}
+
+impl FacetWriter {
+    /// Adds the next table.
+    pub fn push(&mut self, facets: &TableFacets) {
+        let table = self.years.len() as u32;
+        for (field, value) in &facets.values {
+            self.add(Kind::Value, field, value, table);
+        }
+        for field in &facets.cut_short {
+            self.add(Kind::CutShort, field, "", table);
+        }
+        for word in &facets.title_words {
+            self.add(Kind::TitleWord, "", word, table);
+        }
+        self.years.push(facets.years);
+    }
+
+    /// Adds the years of table `table` of `from` as those of the next one; its values come with [`push_lists`](Self::push_lists).
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where `from` is damaged.
+    pub fn push_stored(&mut self, from: &Facets, table: u32) -> Result<()> {
+        self.years.push(from.stored_years(table)?);
+        Ok(())
+    }
+
+    /// Adds the values of the tables of `from`; `table_of` gives the number that each has here, or none where it is left out.
+    ///
+    /// # Errors
+    /// As [`push_stored`](Self::push_stored).
+    pub fn push_lists(&mut self, from: &Facets, table_of: impl Fn(u32) -> Option<u32>) -> Result<()> {
+        for place in 0..from.len() {
+            let entry = from.entry(place)?;
+            for table in from.list(&entry)? {
+                if let Some(table) = table_of(*table) {
+                    self.add(entry.kind, entry.field, entry.text, table);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, kind: Kind, field: &str, text: &str, table: u32) {
+        let lists = match self.fields.get_mut(&(kind, field) as &dyn FieldKey) {
+            Some(lists) => lists,
+            None => self.fields.entry((kind, field.to_string())).or_default(),
+        };
+        match lists.get_mut(text) {
+            Some(list) if list.last() == Some(&table) => {}
+            Some(list) => list.push(table),
+            None => _ = lists.insert(text.to_string(), vec![table]),
+        }
+    }
+
+    /// Writes the facets to `path`.
+    ///
+    /// # Errors
+    /// What the segment writer reports.
+    pub fn finish(mut self, path: &Path) -> Result<SegmentStats> {
+        let mut sorted: Vec<(Kind, &str, &str, &mut Vec<u32>)> = Vec::new();
+        for ((kind, field), lists) in &mut self.fields {
+            sorted.extend(lists.iter_mut().map(|(text, list)| (*kind, field.as_str(), text.as_str(), list)));
+        }
+        sorted.sort_unstable_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
+        let (mut entries, mut texts, mut start) = (Vec::with_capacity(sorted.len()), Vec::new(), 0u64);
+        for (kind, field, text, list) in &mut sorted {
+            list.sort_unstable();
+            list.dedup();
+            entries.push(EntryRecord {
+                text_start: texts.len() as u64,
+                list_start: start,
+                field_len: field.len() as u32,
+                value_len: text.len() as u32,
+                tables: list.len() as u32,
+                kind: *kind as u32,
+            });
+            texts.extend_from_slice(field.as_bytes());
+            texts.extend_from_slice(text.as_bytes());
+            start += list.len() as u64;
+        }
+        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+        writer.section_of(*b"ENTR", &entries)?;
+        writer.section(*b"TEXT", &texts)?;
+        {
+            let mut lists = writer.section_writer(*b"LIST")?;
+            for (_, _, _, list) in &sorted {
+                lists.write_slice(list)?;
+            }
+        }
+        writer.section_of(*b"YEAR", &self.years)?;
+        writer.finish()
+    }
+}
+
+/// The key of a field, owned or borrowed: looking one up makes no text.
+trait FieldKey {
+    fn parts(&self) -> (Kind, &str);
+}
+
+impl FieldKey for (Kind, String) {
+    fn parts(&self) -> (Kind, &str) {
+        (self.0, &self.1)
+    }
+}
+
+impl FieldKey for (Kind, &str) {
+    fn parts(&self) -> (Kind, &str) {
+        *self
+    }
+}
+
+impl std::hash::Hash for dyn FieldKey + '_ {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
+}
+
+impl hashbrown::Equivalent<(Kind, String)> for dyn FieldKey + '_ {
+    fn equivalent(&self, key: &(Kind, String)) -> bool {
+        self.parts() == key.parts()
+    }
+}
+
+/// The facets of an opened segment, read in place.
+#[derive(Debug)]
+pub struct Facets {
+    entries: Section,
+    texts: Section,
+    lists: Section,
+    years: Section,
+}
+
+/// An entry of the dictionary.
+struct Entry<'a> {
+    kind: Kind,
+    field: &'a str,
+    text: &'a str,
+    list_start: u64,
+    tables: u32,
+}
+
+impl Facets {
+    /// Opens the facets at `path`; reads none.
+    ///
+    /// # Errors
+    /// Those of [`SegmentFile::open`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = SegmentFile::open(path, KIND, VERSION)?;
+        Ok(Self {
+            entries: file.section(*b"ENTR")?,
+            texts: file.section(*b"TEXT")?,
+            lists: file.section(*b"LIST")?,
+            years: file.section(*b"YEAR")?,
+        })
+    }
+
+    /// Tables of the segment.
+    pub fn tables(&self) -> usize {
+        self.years.len() / size_of::<[i16; 2]>()
+    }
+
+    /// Entries of the dictionary.
+    fn len(&self) -> usize {
+        self.entries.len() / size_of::<EntryRecord>()
+    }
+
+    fn entry(&self, place: usize) -> Result<Entry<'_>> {
+        let record = self.entries.slice::<EntryRecord>(place..place + 1)?[0];
+        let start = record.text_start as usize;
+        let middle = start.saturating_add(record.field_len as usize);
+        let end = middle.saturating_add(record.value_len as usize);
+        let text = |range| {
+            std::str::from_utf8(self.texts.bytes(range)?).map_err(|_| self.texts.damaged("a text that is not UTF-8"))
+        };
+        let kind = match record.kind {
+            0 => Kind::Value,
+            1 => Kind::CutShort,
+            2 => Kind::TitleWord,
+            _ => return Err(self.entries.damaged("an entry of no known kind")),
+        };
+        let (field, text) = (text(start..middle)?, text(middle..end)?);
+        Ok(Entry { kind, field, text, list_start: record.list_start, tables: record.tables })
+    }
+
+    /// The tables of an entry, ascending.
+    fn list(&self, entry: &Entry<'_>) -> Result<&[u32]> {
+        self.numbers(entry.list_start, entry.tables)
+    }
+
+    fn numbers(&self, start: u64, count: u32) -> Result<&[u32]> {
+        let start = start as usize;
+        let numbers = self.lists.slice::<u32>(start..start.saturating_add(count as usize))?;
+        if numbers.last().is_some_and(|last| *last as usize >= self.tables()) {
+            return Err(self.lists.damaged("a table that is not there"));
+        }
+        Ok(numbers)
+    }
+
+    fn stored_years(&self, table: u32) -> Result<[i16; 2]> {
+        Ok(self.years.slice::<[i16; 2]>(table as usize..table as usize + 1)?[0])
+    }
+
+    /// First and last year of all tables, by number.
+    fn all_years(&self) -> Result<&[[i16; 2]]> {
+        self.years.slice::<[i16; 2]>(0..self.tables())
+    }
+}
+
+#[inline]
+fn known_year(year: i16) -> Option<i32> {
+    (year != UNKNOWN_YEAR).then_some(i32::from(year))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(values: &[(&str, &str)], years: [i16; 2], title: &str) -> TableFacets {
+        TableFacets {
+            values: values.iter().map(|(field, value)| (field.to_string(), value.to_string())).collect(),
+            cut_short: if years[0] == 1999 { vec!["geography".into()] } else { Vec::new() },
+            years,
+            title_words: title_words(title),
+        }
+    }
+
+    fn written(writer: FacetWriter) -> Facets {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facets.seg");
+        writer.finish(&path).unwrap();
+        Facets::open(&path).unwrap()
+    }
+
+    #[test]
+    fn merged_facets_are_those_written_at_once() {
+        let tables = [
+            table(&[("geography", "Canada"), ("subjects", "Crime")], [1999, 2001], "Crime, by 5 regions"),
+            table(&[("geography", "Canada"), ("geography", "Ontario")], [UNKNOWN_YEAR; 2], ""),
+            table(&[("geography", "Ontario"), ("subject", "Crime")], [1990, UNKNOWN_YEAR], "Crime crime"),
+        ];
+        let mut whole = FacetWriter::default();
+        tables.iter().for_each(|table| whole.push(table));
+        let whole = written(whole);
+        assert_eq!(
+            whole.told(),
+            [
+                "Value geography Canada: [0, 1]",
+                "Value geography Ontario: [1, 2]",
+                "Value subject Crime: [2]",
+                "Value subjects Crime: [0]",
+                "CutShort geography : [0]",
+                "TitleWord  by: [0]",
+                "TitleWord  crime: [0, 2]",
+                "TitleWord  regions: [0]",
+            ]
+        );
+        // Written the other way round, with one more that is left out, and put in order again.
+        let mut reversed = FacetWriter::default();
+        reversed.push(&table(&[("geography", "Mars")], [1, 2], "Mars"));
+        tables.iter().rev().for_each(|table| reversed.push(table));
+        let reversed = written(reversed);
+        let mut merged = FacetWriter::default();
+        [3, 2, 1].iter().for_each(|table| merged.push_stored(&reversed, *table).unwrap());
+        merged.push_lists(&reversed, |table| 3u32.checked_sub(table).filter(|number| *number < 3)).unwrap();
+        let merged = written(merged);
+        assert_eq!(merged.told(), whole.told());
+        assert_eq!(merged.all_years().unwrap(), whole.all_years().unwrap());
+        assert_eq!(known_year(merged.stored_years(2).unwrap()[1]), None);
+    }
+}

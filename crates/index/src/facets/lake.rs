@@ -1,0 +1,262 @@
+//! The facets of all segments as one dictionary.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
+
+#[cfg(test)]
+use super::Facets;
+use super::{Kind, known_year};
+use crate::open::{LakeIndex, Segment, TableRef};
+use crate::table_set::TableSet;
+use lakeward_core::error::Result;
+use lakeward_core::role::Role;
+
+/// Where a list of tables lies.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    segment: u32,
+    start: u64,
+    tables: u32,
+}
+
+/// The lists of one value, and how many live tables are in them.
+#[derive(Debug, Default)]
+struct Lists {
+    lists: Vec<List>,
+    tables: u32,
+    /// Whether it tells records apart: that under one of its fields there are other values, too.
+    tells: bool,
+}
+
+/// Which values the records and tables of a lake have in which role; the names of fields are forgotten. A value that is the only
+/// one of its field tells no record from another: it can be asked for, and is not among the [`values`](FacetIndex::values).
+#[derive(Debug)]
+pub struct FacetIndex {
+    roles: BTreeMap<Role, HashMap<Box<str>, Lists>>,
+    cut_short: BTreeMap<Role, Lists>,
+    title_words: Vec<(Box<str>, u32)>,
+    /// Live tables.
+    all: TableSet,
+    records: usize,
+    has_years: bool,
+}
+
+impl FacetIndex {
+    /// Reads the dictionaries of `segments`. Cost: a look-up a distinct value, and in segments of which tables are struck out
+    /// the lists.
+    pub(crate) fn new(segments: &[Segment]) -> Result<Self> {
+        let mut all = TableSet::empty(segments.iter().map(|segment| segment.catalog.len()));
+        for (place, segment) in segments.iter().enumerate() {
+            for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
+                all.insert(TableRef { segment: place as u32, table });
+            }
+        }
+        let mut fields: BTreeMap<&str, HashMap<&str, Lists>> = BTreeMap::new();
+        let mut cut_short: BTreeMap<Role, Lists> = BTreeMap::new();
+        let mut title_words: HashMap<&str, u32> = HashMap::new();
+        for (place, segment) in segments.iter().enumerate() {
+            for entry in 0..segment.facets.len() {
+                let entry = segment.facets.entry(entry)?;
+                let tables = match segment.has_removed() {
+                    false => entry.tables,
+                    true => {
+                        let list = segment.facets.list(&entry)?;
+                        list.iter().filter(|table| segment.is_live(**table)).count() as u32
+                    }
+                };
+                if tables == 0 {
+                    continue;
+                }
+                let lists = match entry.kind {
+                    Kind::Value => fields.entry(entry.field).or_default().entry(entry.text).or_default(),
+                    Kind::CutShort => cut_short.entry(Role::of_field(entry.field)).or_default(),
+                    Kind::TitleWord => {
+                        *title_words.entry(entry.text).or_default() += tables;
+                        continue;
+                    }
+                };
+                lists.lists.push(List { segment: place as u32, start: entry.list_start, tables: entry.tables });
+                lists.tables += tables;
+            }
+        }
+        let mut index = FacetIndex {
+            roles: BTreeMap::new(),
+            cut_short,
+            title_words: title_words.into_iter().map(|(word, tables)| (word.into(), tables)).collect(),
+            records: all.len(),
+            has_years: false,
+            all,
+        };
+        index.title_words.sort_unstable();
+        index.has_years = index.any_years(segments)?;
+        let mut shared: BTreeSet<(Role, &str)> = BTreeSet::new();
+        for (field, values) in fields {
+            let tells = values.len() > 1;
+            let role = Role::of_field(field);
+            let of_role = index.roles.entry(role.clone()).or_default();
+            for (value, lists) in values {
+                match of_role.get_mut(value) {
+                    Some(known) => {
+                        known.lists.extend(lists.lists);
+                        known.tells |= tells;
+                        shared.insert((role.clone(), value));
+                    }
+                    None => _ = of_role.insert(value.into(), Lists { tells, ..lists }),
+                }
+            }
+        }
+        // A table may have a value under two fields of one role.
+        let shared: Vec<(Role, String)> = shared.into_iter().map(|(role, value)| (role, value.to_string())).collect();
+        for (role, value) in shared {
+            let tables = index.tables_with(segments, &role, &value)?.len() as u32;
+            if let Some(lists) = index.roles.get_mut(&role).and_then(|values| values.get_mut(value.as_str())) {
+                lists.tables = tables;
+            }
+        }
+        Ok(index)
+    }
+
+    fn any_years(&self, segments: &[Segment]) -> Result<bool> {
+        for (place, segment) in segments.iter().enumerate() {
+            for (table, years) in segment.facets.all_years()?.iter().enumerate() {
+                let table = TableRef { segment: place as u32, table: table as u32 };
+                if years.iter().any(|year| known_year(*year).is_some()) && self.all.contains(table) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Every role with how many values it has, by role.
+    pub fn roles(&self) -> impl Iterator<Item = (&Role, usize)> {
+        let counted = |values: &HashMap<Box<str>, Lists>| values.values().filter(|lists| lists.tells).count();
+        self.roles.iter().map(move |(role, values)| (role, counted(values))).filter(|(_, count)| *count > 0)
+    }
+
+    /// Every value with how many tables and records have it, by role and value.
+    pub fn values(&self) -> impl Iterator<Item = (&Role, &str, u32)> {
+        self.roles.iter().flat_map(|(role, values)| {
+            let telling = values.iter().filter(|(_, lists)| lists.tells);
+            let mut sorted: Vec<(&str, u32)> = telling.map(|(value, lists)| (&**value, lists.tables)).collect();
+            sorted.sort_unstable();
+            sorted.into_iter().map(move |(value, tables)| (role, value, tables))
+        })
+    }
+
+    /// The words of titles in lower case with how many tables and records have each in its own, by word.
+    pub fn title_words(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.title_words.iter().map(|(word, tables)| (&**word, *tables))
+    }
+
+    /// How many tables and records there are.
+    pub fn records(&self) -> usize {
+        self.records
+    }
+
+    /// Whether any of them says which years it covers.
+    pub fn has_years(&self) -> bool {
+        self.has_years
+    }
+
+    /// All tables and records.
+    pub fn all(&self) -> &TableSet {
+        &self.all
+    }
+
+    /// No table, of this snapshot.
+    pub fn none(&self) -> TableSet {
+        let mut none = self.all.clone();
+        none.clear();
+        none
+    }
+
+    /// How many have `value` in `role`; 0 for what none has.
+    pub fn count(&self, role: &Role, value: &str) -> u32 {
+        self.roles.get(role).and_then(|values| values.get(value)).map_or(0, |lists| lists.tables)
+    }
+
+    fn tables_with(&self, segments: &[Segment], role: &Role, value: &str) -> Result<TableSet> {
+        let mut set = self.none();
+        if let Some(lists) = self.roles.get(role).and_then(|values| values.get(value)) {
+            self.add(segments, lists, &mut set)?;
+        }
+        Ok(set)
+    }
+
+    fn add(&self, segments: &[Segment], lists: &Lists, set: &mut TableSet) -> Result<()> {
+        for list in &lists.lists {
+            let segment = &segments[list.segment as usize];
+            let tables = segment.facets.numbers(list.start, list.tables)?;
+            if !segment.has_removed() {
+                set.insert_numbers(list.segment, tables);
+                continue;
+            }
+            for table in tables {
+                let table = TableRef { segment: list.segment, table: *table };
+                if self.all.contains(table) {
+                    set.insert(table);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LakeIndex {
+    /// Adds to `set` the tables and records that have `value` in `role`.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged, as below.
+    pub fn add_tables_with(&self, role: &Role, value: &str, set: &mut TableSet) -> Result<()> {
+        let facets = self.facets()?;
+        match facets.roles.get(role).and_then(|values| values.get(value)) {
+            Some(lists) => facets.add(self.segments(), lists, set),
+            None => Ok(()),
+        }
+    }
+
+    /// The tables and records whose list in `role` the publisher cut short: what is not in it may still hold.
+    pub fn cut_short(&self, role: &Role) -> Result<TableSet> {
+        let facets = self.facets()?;
+        let mut set = facets.none();
+        if let Some(lists) = facets.cut_short.get(role) {
+            facets.add(self.segments(), lists, &mut set)?;
+        }
+        Ok(set)
+    }
+
+    /// Calls `each` with every live table and record that says which years it covers, in order: first and last year, of which
+    /// one that is not known is taken to be the other.
+    pub fn for_each_years(&self, mut each: impl FnMut(TableRef, i32, i32)) -> Result<()> {
+        for (place, segment) in self.segments().iter().enumerate() {
+            for (table, years) in segment.facets.all_years()?.iter().enumerate() {
+                let [first, last] = years.map(known_year);
+                let (Some(first), Some(last)) = (first.or(last), last.or(first)) else { continue };
+                let table = table as u32;
+                if segment.is_live(table) {
+                    each(TableRef { segment: place as u32, table }, first, last);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// First and last year that a table or record covers.
+    pub fn years(&self, table: TableRef) -> Result<(Option<i32>, Option<i32>)> {
+        let [first, last] = self.segment(table.segment)?.facets.stored_years(table.table)?.map(known_year);
+        Ok((first, last))
+    }
+}
+
+#[cfg(test)]
+impl Facets {
+    /// Everything that is stored, in words.
+    pub fn told(&self) -> Vec<String> {
+        let entries = (0..self.len()).map(|place| self.entry(place).unwrap());
+        entries
+            .map(|entry| format!("{:?} {} {}: {:?}", entry.kind, entry.field, entry.text, self.list(&entry).unwrap()))
+            .collect()
+    }
+}

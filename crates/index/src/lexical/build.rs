@@ -1,0 +1,244 @@
+//! Writing the word index of one segment, on the calling thread, within a memory budget.
+//!
+//! Tables are collected in memory; when the budget is reached what is there becomes a part, the first one kept in memory,
+//! later ones in a scratch folder. Word indexes of older segments can be taken over as parts, less the tables that are dead.
+//! [`LexicalBuilder::finish`] merges the parts into exactly one tantivy segment and packs its files into one segment file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes, RamDirectory};
+use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::indexer::{SingleSegmentIndexWriter, merge_filtered_segments};
+use tantivy::schema::TantivyDocument;
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{BitSet, Index, IndexSettings, Segment};
+
+use crate::segment::SegmentStats;
+use lakeward_core::error::{Error, Result};
+
+use super::LexicalIndex;
+use super::analysis::{Analyzer, name_key};
+use super::field::{FIELD_COUNT, Fields, KeyKind, NAMES, WORDS};
+use super::packed::pack;
+use super::segment::guarded;
+
+/// tantivy refuses to work with less memory than this, in bytes.
+const LEAST_MEMORY_BYTES: usize = 1 << 20;
+/// The longest key kept for exact matches, in bytes; a longer title is found by its words.
+const LONGEST_KEY_BYTES: usize = 512;
+
+/// What is indexed of one table. All texts may be empty.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LexicalDocument<'a> {
+    /// The table's ordinal in its segment; hits name it.
+    pub table: u32,
+    /// The table's id: its path in the lake, `/`-separated.
+    pub id: &'a str,
+    /// The publisher's title.
+    pub title: &'a str,
+    /// Column names, joined with line feeds.
+    pub headers: &'a str,
+    /// The publisher's description.
+    pub description: &'a str,
+    /// Keywords, joined with line feeds.
+    pub tags: &'a str,
+    /// Distinct cell values, joined with line feeds.
+    pub values: &'a str,
+}
+
+impl<'a> LexicalDocument<'a> {
+    fn texts(&self) -> [&'a str; FIELD_COUNT] {
+        [self.id, self.title, self.headers, self.description, self.tags, self.values]
+    }
+}
+
+/// What a builder did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LexicalStats {
+    /// Tables indexed.
+    pub tables: u32,
+    /// Text analysed, in bytes.
+    pub text_bytes: u64,
+    /// The file written.
+    pub file: SegmentStats,
+}
+
+/// Builds the word index of one segment.
+pub struct LexicalBuilder {
+    scratch: PathBuf,
+    memory_bytes: usize,
+    fields: Fields,
+    writer: Option<PartWriter>,
+    parts: Vec<Part>,
+    stats: LexicalStats,
+}
+
+/// A part that is still being written.
+struct PartWriter {
+    writer: SingleSegmentIndexWriter,
+    directory: Box<dyn Directory>,
+    tables: Vec<u32>,
+}
+
+/// A tantivy index of some of the tables.
+struct Part {
+    index: Index,
+    directory: Box<dyn Directory>,
+    /// Which of its documents to take over; all when nothing is said.
+    alive: Option<AliveBitSet>,
+    /// The table of each document taken over.
+    tables: Vec<u32>,
+}
+
+impl LexicalBuilder {
+    /// Starts a word index. `scratch` is a folder that is made when `memory_bytes` (at least 1 MiB; postings in memory take
+    /// about as much as the text) do not suffice, and removed when the index is finished.
+    pub fn new(scratch: &Path, memory_bytes: usize) -> Self {
+        LexicalBuilder {
+            scratch: scratch.to_path_buf(),
+            memory_bytes: memory_bytes.max(LEAST_MEMORY_BYTES),
+            fields: Fields::new(),
+            writer: None,
+            parts: Vec::new(),
+            stats: LexicalStats::default(),
+        }
+    }
+
+    /// Adds one table.
+    pub fn add(&mut self, document: &LexicalDocument<'_>) -> Result<()> {
+        let entry = self.entry(document);
+        let mut part = match self.writer.take() {
+            Some(part) => part,
+            None => self.start_part()?,
+        };
+        part.writer.add_document(entry).map_err(|error| self.failed(&error))?;
+        part.tables.push(document.table);
+        self.stats.tables += 1;
+        self.stats.text_bytes += document.texts().iter().map(|text| text.len() as u64).sum::<u64>();
+        let is_full = part.writer.mem_usage() >= self.memory_bytes;
+        self.writer = Some(part);
+        if is_full { self.end_part() } else { Ok(()) }
+    }
+
+    /// Takes over segment `segment` of an open index: `table_of` gives the ordinal that a table has here, or none where it is
+    /// left out. The words are not analysed again.
+    pub fn add_segment(
+        &mut self,
+        index: &LexicalIndex,
+        segment: usize,
+        table_of: impl Fn(u32) -> Option<u32>,
+    ) -> Result<()> {
+        let Some(segment) = index.segments.get(segment) else {
+            return Err(Error::Internal(format!("no word index {segment}")));
+        };
+        let mut alive = BitSet::with_max_value(segment.documents);
+        let mut tables = Vec::new();
+        for document in (0..segment.documents).filter(|document| !segment.is_dead(*document)) {
+            if let Some(table) = table_of(segment.table(document)) {
+                alive.insert(document);
+                tables.push(table);
+            }
+        }
+        if tables.is_empty() {
+            return Ok(());
+        }
+        self.stats.tables += tables.len() as u32;
+        let mut bits = Vec::new();
+        write_alive_bitset(&alive, &mut bits).map_err(|error| Error::io("write", &self.scratch, error))?;
+        let directory: Box<dyn Directory> = Box::new(segment.directory.clone());
+        let index = guarded(&segment.path, || Index::open(directory.clone()))?;
+        let alive = (tables.len() < segment.documents as usize).then(|| AliveBitSet::open(OwnedBytes::new(bits)));
+        self.parts.push(Part { index, directory, alive, tables });
+        Ok(())
+    }
+
+    /// Writes everything to `path` as exactly one tantivy segment.
+    pub fn finish(mut self, path: &Path) -> Result<LexicalStats> {
+        self.end_part()?;
+        self.stats.file = match self.parts.as_slice() {
+            [] => pack(path, &[], None)?,
+            [part @ Part { alive: None, .. }] => pack(path, &part.tables, Some((&part.index, &*part.directory)))?,
+            parts => {
+                let tables: Vec<u32> = parts.iter().flat_map(|part| part.tables.iter().copied()).collect();
+                let directory = self.directory("merged", self.parts.len() > 1)?;
+                let merged = guarded(path, || merge(parts, directory.clone()))?;
+                pack(path, &tables, Some((&merged, &*directory)))?
+            }
+        };
+        self.parts.clear();
+        if self.scratch.exists() {
+            fs::remove_dir_all(&self.scratch).map_err(|source| Error::io("write", &self.scratch, source))?;
+        }
+        Ok(self.stats)
+    }
+
+    fn entry(&self, document: &LexicalDocument<'_>) -> TantivyDocument {
+        let mut entry = TantivyDocument::default();
+        for (field, text) in self.fields.text.iter().zip(document.texts()) {
+            if !text.is_empty() {
+                entry.add_text(*field, text);
+            }
+        }
+        let name = document.id.rsplit('/').next().unwrap_or(document.id);
+        let names = [(KeyKind::Id, document.id), (KeyKind::Name, name), (KeyKind::Title, document.title)];
+        for (kind, text) in names {
+            let key = name_key(text);
+            if !key.is_empty() && key.len() <= LONGEST_KEY_BYTES {
+                entry.add_text(self.fields.key, kind.term(&key));
+            }
+        }
+        entry
+    }
+
+    fn start_part(&self) -> Result<PartWriter> {
+        let directory = self.directory(&format!("part-{}", self.parts.len()), !self.parts.is_empty())?;
+        let writer = Index::builder()
+            .schema(self.fields.schema.clone())
+            .tokenizers(tokenizers())
+            .settings(IndexSettings::default())
+            .single_segment_index_writer(directory.clone(), self.memory_bytes)
+            .map_err(|error| self.failed(&error))?;
+        Ok(PartWriter { writer, directory, tables: Vec::new() })
+    }
+
+    fn end_part(&mut self) -> Result<()> {
+        if let Some(part) = self.writer.take() {
+            let index = part.writer.finalize().map_err(|error| self.failed(&error))?;
+            self.parts.push(Part { index, directory: part.directory, alive: None, tables: part.tables });
+        }
+        Ok(())
+    }
+
+    /// A directory in memory, or on disk in the scratch folder.
+    fn directory(&self, name: &str, on_disk: bool) -> Result<Box<dyn Directory>> {
+        if !on_disk {
+            return Ok(Box::new(RamDirectory::create()));
+        }
+        let path = self.scratch.join(name);
+        fs::create_dir_all(&path).map_err(|source| Error::io("create", &path, source))?;
+        let directory = MmapDirectory::open(&path).map_err(|error| self.failed(&error.into()))?;
+        Ok(Box::new(directory))
+    }
+
+    fn failed(&self, error: &tantivy::TantivyError) -> Error {
+        Error::io("write", &self.scratch, std::io::Error::other(error.to_string()))
+    }
+}
+
+/// One tantivy index of the documents of `parts` that are alive, in their order.
+fn merge(parts: &[Part], directory: Box<dyn Directory>) -> tantivy::Result<Index> {
+    let mut segments: Vec<Segment> = Vec::with_capacity(parts.len());
+    for part in parts {
+        segments.extend(part.index.searchable_segments()?);
+    }
+    let alive = parts.iter().map(|part| part.alive.clone()).collect();
+    merge_filtered_segments(&segments, IndexSettings::default(), alive, directory)
+}
+
+fn tokenizers() -> TokenizerManager {
+    let manager = TokenizerManager::default();
+    manager.register(WORDS, Analyzer::new(false));
+    manager.register(NAMES, Analyzer::new(true));
+    manager
+}

@@ -1,0 +1,303 @@
+//! What the word index knows of chosen tables for one text: not only a score but which share of the text each field says.
+//!
+//! A share of the text is counted by rarity: idf(t) summed over its words that are said, over the same sum of all its words
+//! that the lake knows. Nothing is ranked here.
+
+use hashbrown::HashMap;
+use tantivy::postings::Postings;
+use tantivy::{DocId, DocSet, Term};
+
+use super::LexicalIndex;
+use super::field::{Boosts, KeyKind, LexicalField};
+use super::matched::{add_word, find};
+use super::query::{Query, is_stop_word};
+use super::score::{K1, Weights, score};
+use super::search::FieldMatch;
+use super::segment::{OpenSegment, guarded};
+use lakeward_core::error::Result;
+
+/// Stop words that may stand between two words of the text that belong together.
+const MOST_BETWEEN: usize = 2;
+/// Words of the text that are looked at one by one.
+const MOST_TYPED: usize = 64;
+
+/// A text looked up in the word index.
+pub struct LexicalQuery<'a> {
+    index: &'a LexicalIndex,
+    query: Query,
+    text: String,
+    exact: HashMap<(usize, DocId), KeyKind>,
+    scores: Vec<Vec<f32>>,
+    /// idf of each term; of those that no table has, too.
+    rarities: Vec<f32>,
+    known: Vec<bool>,
+}
+
+/// A word as it was typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TypedWord<'a> {
+    /// Without punctuation around it.
+    pub text: &'a str,
+    /// Its idf; 0 for a stop word.
+    pub rarity: f32,
+}
+
+/// What the word index knows of one table; every share in 0..=1.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LexicalEvidence {
+    /// BM25F.
+    pub score: f32,
+    /// BM25F as a share of what a table could score that says every word without end.
+    pub words: f64,
+    /// Share of the text that the table says anywhere.
+    pub coverage: f64,
+    /// Share of the text that its title or its id says.
+    pub title: f64,
+    /// Share of its title's words that the text says.
+    pub title_said: f64,
+    /// Share of the text that its column names say.
+    pub headers: f64,
+    /// Share of its column names' words that the text says.
+    pub headers_said: f64,
+    /// Share of the text's neighbouring words that stand together in title, column names, description or tags.
+    pub phrases: f64,
+    /// Which words stand where; an exact match first.
+    pub matched: Vec<FieldMatch>,
+}
+
+/// Two neighbouring words of a text.
+struct Pair {
+    first: usize,
+    second: usize,
+    /// How far apart they may stand.
+    reach: u32,
+    weight: f32,
+}
+
+impl LexicalIndex {
+    /// Looks up the words of `text`; any text will do.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`], as everything here.
+    pub fn prepare(&self, text: &str) -> Result<LexicalQuery<'_>> {
+        let boosts = Boosts::default();
+        let query = Query::from_text(text);
+        let weights = Weights::new(&self.segments, boosts);
+        let (scores, counts) = score(&self.segments, &self.fields, &weights, &query.terms)?;
+        Ok(LexicalQuery {
+            index: self,
+            exact: self.exact_documents(text, &boosts)?,
+            text: text.to_string(),
+            scores,
+            rarities: counts.iter().map(|count| weights.idf(*count)).collect(),
+            known: counts.iter().map(|count| *count > 0).collect(),
+            query,
+        })
+    }
+}
+
+impl LexicalQuery<'_> {
+    /// The `k` best tables by BM25F as (segment, table), exact matches first.
+    pub fn best(&self, k: usize) -> Vec<(u32, u32)> {
+        let ranked = self.index.best(&self.scores, &self.exact, k);
+        let table = |segment: usize, document: DocId| self.index.segments[segment].table(document);
+        ranked.iter().map(|ranked| (ranked.segment as u32, table(ranked.segment, ranked.document))).collect()
+    }
+
+    /// The first words of the text in order.
+    pub fn typed_words(&self) -> Vec<TypedWord<'_>> {
+        let shouted = !self.text.chars().any(char::is_lowercase);
+        let mut rarity_of: HashMap<&str, f32> = HashMap::new();
+        for (term, rarity) in self.query.terms.iter().zip(&self.rarities) {
+            let most = rarity_of.entry(self.query.words[term.word].as_str()).or_default();
+            *most = most.max(*rarity);
+        }
+        let has_others = self.query.sequence.iter().any(Option::is_none);
+        let words = self.text.split_whitespace().take(MOST_TYPED);
+        let words = words.map(|word| (word, word.trim_matches(|letter: char| !letter.is_alphanumeric())));
+        words
+            .filter(|(_, bare)| !bare.is_empty())
+            .map(|(word, text)| {
+                let stop = has_others && is_stop_word(word, shouted);
+                let rarity = if stop { 0.0 } else { rarity_of.get(text).copied().unwrap_or_default() };
+                TypedWord { text, rarity }
+            })
+            .collect()
+    }
+
+    /// What is known of each of `tables`, given as (segment, table).
+    pub fn evidence(&self, tables: &[(u32, u32)]) -> Result<Vec<LexicalEvidence>> {
+        let mut all = vec![LexicalEvidence::default(); tables.len()];
+        for (place, segment) in self.index.segments.iter().enumerate() {
+            let (at, numbers): (Vec<usize>, Vec<u32>) =
+                (0..tables.len()).filter(|at| tables[*at].0 as usize == place).map(|at| (at, tables[at].1)).unzip();
+            let found = segment.documents_of(&numbers).into_iter().zip(at);
+            let mut documents: Vec<(DocId, usize)> = found.filter_map(|(document, at)| Some((document?, at))).collect();
+            documents.sort_unstable();
+            if !documents.is_empty() {
+                self.look_into(place, segment, &documents, &mut all)?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn look_into(
+        &self,
+        place: usize,
+        segment: &OpenSegment,
+        documents: &[(DocId, usize)],
+        all: &mut [LexicalEvidence],
+    ) -> Result<()> {
+        let terms = &self.query.terms;
+        let numbers: Vec<DocId> = documents.iter().map(|(document, _)| *document).collect();
+        let pairs = self.pairs();
+        let whole = |at: usize| !terms[at].part && self.known[at];
+        let total: f32 = (0..terms.len()).filter(|at| whole(*at)).map(|at| self.rarities[at]).sum();
+        // An empty sum is -0: the 0 added makes it 0.
+        let share = |sum: f32| if total > 0.0 { (f64::from(sum / total) + 0.0).min(1.0) } else { 0.0 };
+        let mut said: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
+        let mut named = said.clone();
+        let mut together = vec![vec![false; pairs.len()]; documents.len()];
+        for field in LexicalField::ALL {
+            let mut here: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
+            for (at, term) in terms.iter().enumerate() {
+                if !self.known[at] || term.part && !field.takes_parts() {
+                    continue;
+                }
+                let found = find(segment, &self.index.fields, field, &term.term, &numbers)?;
+                for (row, _) in found.iter().enumerate().filter(|(_, found)| **found) {
+                    here[row][at] = true;
+                    said[row][at] = true;
+                    named[row][at] |= matches!(field, LexicalField::Title | LexicalField::Id);
+                    add_word(&mut all[documents[row].1].matched, field, &self.query.words[term.word]);
+                }
+            }
+            for (row, (document, at)) in documents.iter().enumerate() {
+                let spoken = (0..terms.len()).filter(|at| here[row][*at] && !terms[*at].part);
+                let length = segment.length(field as usize, *document).max(1);
+                let of_field = (spoken.clone().count() as f64 / f64::from(length)).min(1.0);
+                let evidence = &mut all[*at];
+                match field {
+                    LexicalField::Title => evidence.title_said = of_field,
+                    LexicalField::Headers => {
+                        evidence.headers = share(spoken.filter(|at| whole(*at)).map(|at| self.rarities[at]).sum());
+                        evidence.headers_said = of_field;
+                    }
+                    _ => {}
+                }
+            }
+            if field.has_positions() {
+                self.find_pairs(segment, field, &pairs, &numbers, (&here, &mut together))?;
+            }
+        }
+        let pair_total: f32 = pairs.iter().map(|pair| pair.weight).sum();
+        let highest: f32 = terms
+            .iter()
+            .zip(&self.rarities)
+            .zip(&self.known)
+            .filter(|(_, known)| **known)
+            .map(|((term, rarity), _)| term.weight * rarity * (K1 + 1.0))
+            .sum();
+        for (row, (document, at)) in documents.iter().enumerate() {
+            let rarity_of = |flags: &[bool]| -> f32 {
+                (0..terms.len()).filter(|at| flags[*at] && whole(*at)).map(|at| self.rarities[at]).sum()
+            };
+            let evidence = &mut all[*at];
+            evidence.score = self.scores[place].get(*document as usize).copied().unwrap_or(0.0);
+            evidence.words = if highest > 0.0 { f64::from(evidence.score / highest).clamp(0.0, 1.0) } else { 0.0 };
+            evidence.coverage = share(rarity_of(&said[row]));
+            evidence.title = share(rarity_of(&named[row]));
+            let stand: f32 =
+                pairs.iter().zip(&together[row]).filter(|(_, found)| **found).map(|(pair, _)| pair.weight).sum();
+            evidence.phrases = if pair_total > 0.0 { f64::from(stand / pair_total).min(1.0) } else { 0.0 };
+            if let Some(kind) = self.exact.get(&(place, *document)) {
+                let field = if *kind == KeyKind::Title { LexicalField::Title } else { LexicalField::Id };
+                let words = vec![self.text.trim().to_string()];
+                evidence.matched.insert(0, FieldMatch { field, words, exact: true });
+            }
+        }
+        Ok(())
+    }
+
+    /// The neighbouring words of the text, each pair once.
+    fn pairs(&self) -> Vec<Pair> {
+        let sequence = &self.query.sequence;
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (at, first) in sequence.iter().enumerate() {
+            let Some(first) = *first else { continue };
+            let next = sequence[at + 1..].iter().take(MOST_BETWEEN + 1).enumerate();
+            let Some((between, second)) = next.filter_map(|(gap, next)| Some((gap, (*next)?))).next() else { continue };
+            let is_new = !pairs.iter().any(|pair| (pair.first, pair.second) == (first, second));
+            if is_new && first != second && self.known[first] && self.known[second] {
+                let weight = self.rarities[first].min(self.rarities[second]);
+                pairs.push(Pair { first, second, reach: between as u32 + 1, weight });
+            }
+        }
+        pairs
+    }
+
+    /// Notes in `together` which pairs stand together in `field` of each document that has both words there.
+    fn find_pairs(
+        &self,
+        segment: &OpenSegment,
+        field: LexicalField,
+        pairs: &[Pair],
+        documents: &[DocId],
+        (here, together): (&[Vec<bool>], &mut [Vec<bool>]),
+    ) -> Result<()> {
+        let term =
+            |at: usize| Term::from_field_text(self.index.fields.text[field as usize], &self.query.terms[at].term);
+        for (number, pair) in pairs.iter().enumerate() {
+            let both = |row: usize| here[row][pair.first] && here[row][pair.second];
+            let rows: Vec<usize> = (0..documents.len()).filter(|row| both(*row) && !together[*row][number]).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let first = segment.postings_with_positions(field as usize, &term(pair.first))?;
+            let second = segment.postings_with_positions(field as usize, &term(pair.second))?;
+            let (Some(mut first), Some(mut second)) = (first, second) else { continue };
+            guarded(&segment.path, || {
+                let (mut left, mut right) = (Vec::new(), Vec::new());
+                for row in rows {
+                    let document = documents[row];
+                    for postings in [&mut first, &mut second] {
+                        if postings.doc() < document {
+                            postings.seek(document);
+                        }
+                    }
+                    if first.doc() == document && second.doc() == document {
+                        first.positions(&mut left);
+                        second.positions(&mut right);
+                        together[row][number] = stand_together(&left, &right, pair.reach);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a place of `second` (ascending) follows one of `first` (ascending) at most `reach` behind it.
+fn stand_together(first: &[u32], second: &[u32], reach: u32) -> bool {
+    let mut at = 0;
+    first.iter().any(|place| {
+        while second.get(at).is_some_and(|next| next <= place) {
+            at += 1;
+        }
+        second.get(at).is_some_and(|next| next - place <= reach)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stand_together;
+
+    #[test]
+    fn words_stand_together_in_their_order_only() {
+        assert!(stand_together(&[3, 9], &[1, 10], 1));
+        assert!(!stand_together(&[3, 9], &[1, 2, 11], 1));
+        assert!(stand_together(&[3, 9], &[1, 2, 11], 2));
+        assert!(!stand_together(&[], &[1], 3) && !stand_together(&[1], &[], 3));
+    }
+}

@@ -1,0 +1,161 @@
+//! tantivy's files inside one segment file, and a read-only tantivy directory over it.
+//!
+//! tantivy reads through a `Directory`; this one hands out pieces of the mapped segment file, so that whatever tantivy
+//! touches has passed the checksum of its block, and opening reads no more than tantivy's own heads.
+//!
+//! Sections: `DOCS` `[u32]`, the table of each document; `LIST`, the names of tantivy's files as JSON; `F000`, `F001`, …,
+//! the files in that order. A word index of no tables has an empty `DOCS` and no files.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
+use tantivy::directory::{Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
+use tantivy::{HasLen, Index};
+
+use crate::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter, Tag};
+use lakeward_core::error::{Error, Result};
+
+/// Marks a word index.
+pub const KIND: SegmentKind = SegmentKind(*b"WORD");
+/// Version of the file's layout, of the analysis and of tantivy's schema.
+pub const VERSION: u32 = 2;
+
+const DOCUMENTS: Tag = *b"DOCS";
+const NAMES: Tag = *b"LIST";
+/// tantivy writes eight files a segment; far more would be a mistake.
+const MOST_FILES: usize = 1000;
+
+fn file_tag(place: usize) -> Tag {
+    let digit = |power: usize| b'0' + (place / power % 10) as u8;
+    [b'F', digit(100), digit(10), digit(1)]
+}
+
+/// Writes the word index at `path`: the table of each document and, where there are documents, the files of the tantivy
+/// index `index` as they lie in `directory`, the directory it was made in.
+pub(super) fn pack(path: &Path, tables: &[u32], index: Option<(&Index, &dyn Directory)>) -> Result<SegmentStats> {
+    let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+    writer.section_of(DOCUMENTS, tables)?;
+    let mut names: Vec<PathBuf> = match index {
+        Some((index, _)) => index.directory().list_managed_files().into_iter().collect(),
+        None => Vec::new(),
+    };
+    names.sort();
+    if names.len() > MOST_FILES {
+        return Err(Error::Internal(format!("a word index of {} files", names.len())));
+    }
+    let failed = |error: &dyn std::fmt::Display| Error::io("write", path, io::Error::other(error.to_string()));
+    let list = serde_json::to_vec(&names).map_err(|error| failed(&error))?;
+    writer.section(NAMES, &list)?;
+    if let Some((_, directory)) = index {
+        for (place, name) in names.iter().enumerate() {
+            let content = directory.open_read(name).map_err(|error| failed(&error))?;
+            let content = content.read_bytes().map_err(|error| failed(&error))?;
+            writer.section(file_tag(place), content.as_slice())?;
+        }
+    }
+    writer.finish()
+}
+
+/// A word index opened: what document stands for what table, and tantivy's files.
+pub(super) struct Packed {
+    /// The table of each document.
+    pub tables: Vec<u32>,
+    /// Where tantivy finds its files.
+    pub directory: PackedDirectory,
+}
+
+impl Packed {
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = SegmentFile::open(path, KIND, VERSION)?;
+        let tables = file.section(DOCUMENTS)?.all::<u32>()?.to_vec();
+        let list = file.section(NAMES)?;
+        let names: Vec<PathBuf> = serde_json::from_slice(list.bytes(0..list.len())?)
+            .map_err(|error| list.damaged(format!("no list of files: {error}")))?;
+        let files = names
+            .into_iter()
+            .enumerate()
+            .map(|(place, name)| Ok((name, file.section(file_tag(place))?)))
+            .collect::<Result<_>>()?;
+        Ok(Self { tables, directory: PackedDirectory { files: Arc::new(files) } })
+    }
+}
+
+/// The files of one word index, for reading only.
+#[derive(Debug, Clone)]
+pub(super) struct PackedDirectory {
+    files: Arc<HashMap<PathBuf, Section>>,
+}
+
+impl PackedDirectory {
+    fn file(&self, path: &Path) -> Result<&Section, OpenReadError> {
+        self.files.get(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))
+    }
+}
+
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "a packed word index is read-only")
+}
+
+impl Directory for PackedDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        Ok(Arc::new(PackedFile(self.file(path)?.clone())))
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        Ok(self.files.contains_key(path))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        let file = self.file(path)?;
+        let bytes = file.bytes(0..file.len());
+        bytes.map(<[u8]>::to_vec).map_err(|error| OpenReadError::wrap_io_error(damage(&error), path.to_path_buf()))
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_path_buf() })
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::wrap_io_error(read_only(), path.to_path_buf()))
+    }
+
+    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}
+
+/// One of tantivy's files.
+#[derive(Debug)]
+struct PackedFile(Section);
+
+impl HasLen for PackedFile {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl FileHandle for PackedFile {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        Ok(OwnedBytes::new(self.0.owned(range).map_err(|error| damage(&error))?))
+    }
+}
+
+fn damage(error: &Error) -> io::Error {
+    let reason = match error {
+        Error::DamagedIndex { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    };
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}

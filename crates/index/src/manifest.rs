@@ -1,0 +1,254 @@
+//! The manifest: the one file that says which segments are live. It is replaced atomically, so that a reader sees the last
+//! commit or the one before, and a crash leaves the last one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::error::{Error, Result};
+
+/// Format version of the manifest; a manifest of another version is a named error.
+pub const VERSION: u32 = 3;
+/// Its name in the index folder.
+pub const FILE_NAME: &str = "manifest.json";
+/// The folder of segments in the index folder.
+pub const SEGMENTS: &str = "segments";
+
+/// What the names of manifests begin with that are not committed yet.
+pub const SCRATCH_PREFIX: &str = ".manifest-";
+
+/// The live state of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct Manifest {
+    /// Format version: [`VERSION`].
+    pub format_version: u32,
+    /// Counts commits; names new segments.
+    pub generation: u64,
+    /// Name of the lake, used in citations.
+    pub lake: String,
+    /// The embedding model that made the vectors.
+    pub embedder: String,
+    /// Of every table, so many rows at the most were read; all without it. The setting of the last run that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_rows: Option<u64>,
+    /// The files of catalogue records: their paths below the lake, else from the root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<String>,
+    /// Live segments, oldest first.
+    pub segments: Vec<SegmentEntry>,
+    /// Files of the lake that hold no readable table, with the reason.
+    pub skipped: Vec<SkippedFile>,
+    /// Files of the lake of which rows are missing, with the reason.
+    pub partial: Vec<PartialFile>,
+    /// Hash over the rest of the document.
+    #[serde(default)]
+    pub checksum: String,
+}
+
+/// One live segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct SegmentEntry {
+    /// Its folder below [`SEGMENTS`].
+    pub name: String,
+    /// Tables in it.
+    pub tables: u32,
+    /// Columns in it.
+    pub columns: u32,
+    /// Value hashes in it, those of struck-out tables included: what merging it costs.
+    pub values: u64,
+    /// Numbers of tables that no longer exist or were replaced by a later segment, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<u32>,
+    /// Times of change, by table number, of files that were touched and found to be what they were.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub restamped: BTreeMap<u32, u64>,
+    /// Its files with their checksums.
+    pub files: Vec<FileEntry>,
+}
+
+impl SegmentEntry {
+    /// Whether it can be what a build wrote: a checksum does not prove who made a manifest.
+    fn is_possible(&self) -> bool {
+        let plain =
+            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
+        let inside = self.removed.last().is_none_or(|last| *last < self.tables);
+        plain(&self.name)
+            && !self.name.contains("..")
+            && self.files.iter().all(|file| plain(&file.name) && !file.name.contains(".."))
+            && self.removed.is_sorted_by(|a, b| a < b)
+            && inside
+    }
+}
+
+/// One file of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct FileEntry {
+    /// Its name in the segment's folder.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Checksum of its content as 16 hexadecimal digits.
+    pub checksum: String,
+}
+
+/// A file of the lake that could not be read as a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct SkippedFile {
+    /// Path below the lake's root.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+    /// Its size when it was tried, so that an unchanged file is not tried again.
+    pub read_bytes: u64,
+    /// Its time of change when it was tried.
+    pub modified_ns: u64,
+}
+
+/// A file of the lake of which only some rows could be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartialFile {
+    /// Path below the lake's root.
+    pub path: String,
+    /// Which rows are missing and why.
+    pub reason: String,
+}
+
+impl Manifest {
+    /// The manifest of an index that holds nothing yet.
+    pub fn empty(lake: String, embedder: String) -> Self {
+        Self {
+            format_version: VERSION,
+            generation: 0,
+            lake,
+            embedder,
+            sample_rows: None,
+            records: Vec::new(),
+            segments: Vec::new(),
+            skipped: Vec::new(),
+            partial: Vec::new(),
+            checksum: String::new(),
+        }
+    }
+
+    /// Reads the manifest of the index folder `folder`.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`] when there is none, [`Error::IndexVersion`] for another version, [`Error::DamagedIndex`] when it
+    /// does not parse or fails its checksum.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(FILE_NAME);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::NoIndex { path: folder.to_path_buf() });
+            }
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        // The version is looked at first: a newer manifest may have fields of other shapes.
+        let head: serde_json::Value =
+            serde_json::from_slice(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
+        let found = head.get("format_version").and_then(serde_json::Value::as_u64).unwrap_or(0) as u32;
+        if found != VERSION {
+            return Err(Error::IndexVersion { path, found, expected: VERSION });
+        }
+        let manifest: Manifest =
+            serde_json::from_value(head).map_err(|error| Error::damaged(&path, error.to_string()))?;
+        if manifest.checksum != manifest.content_checksum()? {
+            return Err(Error::damaged(&path, "its checksum does not fit its content"));
+        }
+        if let Some(segment) = manifest.segments.iter().find(|segment| !segment.is_possible()) {
+            return Err(Error::damaged(&path, format!("segment `{}` makes no sense", segment.name.escape_debug())));
+        }
+        Ok(manifest)
+    }
+
+    /// Replaces the manifest of the index folder `folder` by this one: all of it or nothing.
+    ///
+    /// `before_replacing` is called when the new one is on the disk and the old one still stands.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the folder cannot be written.
+    pub fn commit(&mut self, folder: &Path, before_replacing: impl FnOnce()) -> Result<()> {
+        self.checksum = self.content_checksum()?;
+        let path = folder.join(FILE_NAME);
+        let failed = |source| Error::io("write", &path, source);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(SCRATCH_PREFIX);
+        #[cfg(unix)]
+        {
+            // Whoever may read the segments may read the manifest: temporary files are private unless told otherwise.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(folder).map_err(failed)?;
+        serde_json::to_writer_pretty(&mut file, self).map_err(|error| Error::Internal(error.to_string()))?;
+        file.flush().map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        before_replacing();
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        sync_folder(folder)
+    }
+
+    fn content_checksum(&self) -> Result<String> {
+        let mut bare = self.clone();
+        bare.checksum.clear();
+        let bytes = serde_json::to_vec(&bare).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes)))
+    }
+
+    /// The folder of segment `name` in the index folder `folder`.
+    pub fn segment_folder(folder: &Path, name: &str) -> PathBuf {
+        folder.join(SEGMENTS).join(name)
+    }
+}
+
+/// Makes a rename in `folder` durable.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    fs::File::open(folder).and_then(|file| file.sync_all()).map_err(|source| Error::io("write", folder, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_returns_as_it_was_committed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut manifest = Manifest::empty("lake".into(), "model".into());
+        manifest.skipped.push(SkippedFile {
+            path: "a.csv".into(),
+            reason: "empty".into(),
+            read_bytes: 0,
+            modified_ns: 1,
+        });
+        manifest.commit(folder.path(), || ()).unwrap();
+        assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
+    }
+
+    #[test]
+    fn missing_changed_and_newer_manifests_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(Manifest::read(folder.path()), Err(Error::NoIndex { .. })));
+        let mut manifest = Manifest::empty("lake".into(), "model".into());
+        manifest.commit(folder.path(), || ()).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("\"model\"", "\"other\"")).unwrap();
+        assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
+        fs::write(&path, text.replace("\"format_version\": 3", "\"format_version\": 99")).unwrap();
+        assert!(matches!(Manifest::read(folder.path()), Err(Error::IndexVersion { found: 99, .. })));
+        for name in ["../../elsewhere", "", "..", "a/b"] {
+            let mut hostile = manifest.clone();
+            let segment = r#"{"name": "", "tables": 1, "columns": 1, "values": 1, "files": []}"#;
+            hostile.segments.push(SegmentEntry { name: name.into(), ..serde_json::from_str(segment).unwrap() });
+            hostile.commit(folder.path(), || ()).unwrap();
+            assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })), "{name}");
+        }
+        fs::write(&path, "not json").unwrap();
+        assert!(matches!(Manifest::read(folder.path()), Err(Error::DamagedIndex { .. })));
+    }
+}

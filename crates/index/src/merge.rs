@@ -1,0 +1,171 @@
+//! Merging segments: many small ones become one, and tables that were struck out leave the disk.
+//!
+//! Every update adds a segment, and every search asks all of them, so their number has to stay small; rewriting everything
+//! at each update would be dear. As in a log-structured merge tree, segments of like size are merged together, so that a
+//! table is rewritten once for each time that its segment grows severalfold. Nothing of the lake is read: what is stored is
+//! copied, inverted lists and trees are built again from it.
+
+use super::LakeIndex;
+use super::build::BuildObserver;
+use super::manifest::SegmentEntry;
+use super::segment_builder::{SegmentBuilder, VectorShape};
+use super::token_vectors;
+use lakeward_core::error::Result;
+
+/// Segments of like size that are merged into one.
+const MERGED_AT_ONCE: usize = 4;
+/// Sizes count as alike up to this multiple of those of all smaller ones together.
+const ALIKE: u64 = 2;
+/// A segment of which more than one table in this many is struck out is written anew.
+const MOST_STRUCK_OUT: u32 = 4;
+
+/// What is left of a segment, in values; tables count too, so that empty ones have a size.
+fn live_size(segment: &SegmentEntry) -> u64 {
+    let live = u64::from(segment.tables) - segment.removed.len() as u64;
+    live + segment.values * live / u64::from(segment.tables).max(1)
+}
+
+/// The segments to merge next, as ascending places in `segments`; none when they are well as they are. A merged segment has at most
+/// `most_values` values and `most_tables` tables.
+pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u64) -> Option<Vec<usize>> {
+    let mut by_size: Vec<(u64, usize)> =
+        segments.iter().enumerate().map(|(place, segment)| (live_size(segment), place)).collect();
+    by_size.sort_unstable();
+    let mut group: Vec<usize> = Vec::new();
+    let (mut group_size, mut group_tables) = (0, 0);
+    for (size, place) in by_size {
+        let tables = u64::from(segments[place].tables) - segments[place].removed.len() as u64;
+        let alike = group.is_empty() || size <= ALIKE * group_size;
+        if !alike || group_size + size > most_values || group_tables + tables > most_tables {
+            if group.len() >= MERGED_AT_ONCE {
+                break;
+            }
+            group.clear();
+            (group_size, group_tables) = (0, 0);
+        }
+        group.push(place);
+        group_size += size;
+        group_tables += tables;
+    }
+    if group.len() < MERGED_AT_ONCE {
+        let riddled = |segment: &SegmentEntry| segment.removed.len() as u32 > segment.tables / MOST_STRUCK_OUT;
+        group = vec![segments.iter().position(riddled)?];
+    }
+    group.sort_unstable();
+    Some(group)
+}
+
+/// Writes the live tables of segments `places` of `index` as one new segment called `name`.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where one of them is damaged, [`lakeward_core::Error::Io`] when the disk refuses.
+pub(super) fn merge(
+    index: &LakeIndex,
+    places: &[usize],
+    name: &str,
+    shape: VectorShape,
+    observer: &dyn BuildObserver,
+) -> Result<SegmentEntry> {
+    let mut tables: Vec<(&str, usize, u32)> = Vec::new();
+    for &place in places {
+        let segment = index.segment(place as u32)?;
+        for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
+            tables.push((segment.catalog.id(table)?, place, table));
+        }
+    }
+    tables.sort_unstable();
+    let mut numbers: Vec<Vec<Option<u32>>> =
+        index.segments().iter().map(|segment| vec![None; segment.catalog.len()]).collect();
+    // Segments of an older version have no vectors of pieces; then the new one has none either.
+    let vocabulary = token_vectors::shape(index.segments(), places.iter().copied()).map(|(_, vocabulary)| vocabulary);
+    let mut builder = SegmentBuilder::create(index.folder(), name, VectorShape { vocabulary, ..shape })?;
+    for (_, place, table) in tables {
+        let segment = index.segment(place as u32)?;
+        let restamped = index.manifest().segments[place].restamped.get(&table).copied();
+        let modified_ns = restamped.map_or_else(|| segment.catalog.stamp(table).map(|stamp| stamp.modified_ns), Ok)?;
+        numbers[place][table as usize] = Some(builder.push_stored(segment, table, modified_ns)?);
+    }
+    for &place in places {
+        let number = |table: u32| numbers[place].get(table as usize).copied().flatten();
+        builder.push_facets(index.segment(place as u32)?, number)?;
+        builder.push_words(index.lexical(), place, number)?;
+    }
+    builder.finish(observer)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn segment(tables: u32, values: u64, removed: u32) -> SegmentEntry {
+        SegmentEntry {
+            name: String::new(),
+            tables,
+            columns: tables,
+            values,
+            removed: (0..removed).collect(),
+            restamped: BTreeMap::new(),
+            files: Vec::new(),
+        }
+    }
+
+    const MOST: u64 = 1 << 24;
+    const TABLES: u64 = 1 << 18;
+
+    #[test]
+    fn small_segments_of_like_size_are_merged_and_large_ones_left() {
+        let large = segment(5000, 1_000_000, 0);
+        let small = || segment(50, 10_000, 0);
+        assert_eq!(choose(&[large.clone(), small(), small(), small()], MOST, TABLES), None);
+        assert_eq!(choose(&[small(), small(), large.clone(), small(), small()], MOST, TABLES), Some(vec![0, 1, 3, 4]));
+        assert_eq!(
+            choose(&[large.clone(), large.clone(), small(), large.clone(), large], MOST, TABLES),
+            Some(vec![0, 1, 3, 4])
+        );
+        assert_eq!(choose(&[], MOST, TABLES), None);
+        assert_eq!(choose(&[segment(0, 0, 0)], MOST, TABLES), None);
+    }
+
+    #[test]
+    fn full_segments_are_never_merged() {
+        let full = || segment(100_000, MOST - 1000, 0);
+        assert_eq!(choose(&[full(), full(), full(), full(), full()], MOST, TABLES), None);
+    }
+
+    #[test]
+    fn segments_full_of_records_are_left_as_they_are() {
+        let full = || segment(1 << 18, 0, 0);
+        assert_eq!(choose(&[full(), full(), full(), full(), full()], MOST, TABLES), None);
+    }
+
+    #[test]
+    fn riddled_segments_are_written_anew() {
+        assert_eq!(choose(&[segment(100, 5000, 25), segment(100, 100_000, 0)], MOST, TABLES), None);
+        assert_eq!(choose(&[segment(100, 100_000, 0), segment(100, 5000, 26)], MOST, TABLES), Some(vec![1]));
+    }
+
+    /// Updates of equal size: few segments at any time, and each table is rewritten a logarithmic number of times.
+    #[test]
+    fn many_updates_leave_few_segments_at_little_cost() {
+        let mut segments = Vec::new();
+        let (mut written, mut most) = (0, 0);
+        for _ in 0..1000 {
+            segments.push(segment(10, 1000, 0));
+            while let Some(group) = choose(&segments, MOST, TABLES) {
+                let merged = group
+                    .iter()
+                    .fold((0, 0), |sum, place| (sum.0 + segments[*place].tables, sum.1 + segments[*place].values));
+                for place in group.into_iter().rev() {
+                    segments.remove(place);
+                }
+                written += merged.0;
+                segments.push(segment(merged.0, merged.1, 0));
+            }
+            most = most.max(segments.len());
+        }
+        assert!(most <= 16, "{most} segments");
+        assert!(written <= 10 * 1000 * 8, "{written} tables written");
+    }
+}

@@ -1,0 +1,339 @@
+//! An opened index: a snapshot of the segments that one manifest names.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::catalog::Catalog;
+use super::columns::Columns;
+use super::entries::Entries;
+use super::facets::{FacetIndex, Facets};
+use super::lexical::{LexicalIndex, LexicalSegment};
+use super::lsh::LshIndex;
+use super::manifest::Manifest;
+use super::postings::Postings;
+use super::segment::SegmentFile;
+use super::token_vectors::{self, TokenVectors};
+use super::tokens::{PieceRarity, Tokens};
+use super::vectors::VectorSet;
+use super::{
+    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
+    JOIN_VERSION, TITLE_VECTORS, TOKEN_VECTORS_FILE, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS,
+    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
+};
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_lake::catalog::TableEntry;
+
+/// A table of an opened index. Numbers mean something within one snapshot only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TableRef {
+    /// Place of the segment in the snapshot.
+    pub segment: u32,
+    /// Number of the table in its segment.
+    pub table: u32,
+}
+
+/// A column of an opened index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ColumnRef {
+    /// Place of the segment in the snapshot.
+    pub segment: u32,
+    /// Number of the column in its segment.
+    pub column: u32,
+}
+
+/// One opened segment.
+pub struct Segment {
+    /// Its tables.
+    pub catalog: Catalog,
+    /// Its columns.
+    pub columns: Columns,
+    /// From value hashes to columns.
+    pub values: Postings,
+    /// From header hashes to columns.
+    pub headers: Postings,
+    /// From the keys of values as they vary ([`lakeward_sketch::ApproximateForm::keys`]) to columns.
+    pub variants: Postings,
+    /// MinHash LSH over its columns.
+    pub lsh: LshIndex,
+    /// One vector a column.
+    pub column_vectors: VectorSet,
+    /// One vector a table, of headers and values.
+    pub content_vectors: VectorSet,
+    /// One vector a table, of all that is said about it.
+    pub topic_vectors: VectorSet,
+    /// One vector a table, of its title; of the words of its path where it has none.
+    pub title_vectors: VectorSet,
+    /// What its tables and records can be asked for by field.
+    pub facets: Facets,
+    /// The word pieces of its titles and bodies.
+    pub tokens: Tokens,
+    /// The vectors of the pieces that a sentence model cuts them into, where one built it.
+    pub token_vectors: Option<TokenVectors>,
+    removed: HashSet<u32>,
+}
+
+impl Segment {
+    /// Whether table `table` is part of the snapshot.
+    #[inline]
+    pub fn is_live(&self, table: u32) -> bool {
+        !self.removed.contains(&table)
+    }
+
+    /// Whether tables are struck out of it.
+    pub fn has_removed(&self) -> bool {
+        !self.removed.is_empty()
+    }
+
+    /// The tables that are struck out of it, in any order.
+    pub fn struck_out(&self) -> impl Iterator<Item = u32> + '_ {
+        self.removed.iter().copied()
+    }
+}
+
+/// A writer may remove the segments of one manifest after another while they are being opened; so often is not by chance.
+const OPEN_ATTEMPTS: u32 = 20;
+
+/// A snapshot of an index.
+pub struct LakeIndex {
+    folder: PathBuf,
+    manifest: Manifest,
+    segments: Vec<Segment>,
+    lexical: LexicalIndex,
+    entries: Entries,
+    facets: OnceLock<FacetIndex>,
+    piece_rarity: OnceLock<PieceRarity>,
+    token_vector_rarity: OnceLock<Option<(PieceRarity, usize)>>,
+}
+
+impl LakeIndex {
+    /// Whether any of the tables is a record of a catalogue. Cost: the path of every table before the first.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn has_records(&self) -> Result<bool> {
+        for segment in &self.segments {
+            for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
+                // No path in a lake has two slashes in a row.
+                if segment.catalog.path(table)?.contains("//") {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Opens the index in `folder`, made with the embedding model `embedder_id`; reads no table.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`], [`Error::IndexVersion`], [`Error::DamagedIndex`] naming the file, [`Error::EmbeddingModel`].
+    pub fn open(folder: &Path, embedder_id: &str) -> Result<Self> {
+        let mut manifest = Manifest::read(folder)?;
+        for _ in 1..OPEN_ATTEMPTS {
+            let (generation, checksum) = (manifest.generation, manifest.checksum.clone());
+            match Self::open_snapshot(folder, manifest, embedder_id) {
+                Ok(index) => return Ok(index),
+                Err(error) => {
+                    manifest = Manifest::read(folder)?;
+                    // Nothing was committed meanwhile: the error is the index's own.
+                    if (manifest.generation, &manifest.checksum) == (generation, &checksum) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Self::open_snapshot(folder, manifest, embedder_id)
+    }
+
+    /// Opens the segments that `manifest` names; fails when a commit has replaced and removed them meanwhile.
+    pub(super) fn open_snapshot(folder: &Path, manifest: Manifest, embedder_id: &str) -> Result<Self> {
+        if manifest.embedder != embedder_id {
+            return Err(Error::EmbeddingModel { found: manifest.embedder, expected: embedder_id.to_string() });
+        }
+        let mut segments = Vec::with_capacity(manifest.segments.len());
+        let mut words = Vec::with_capacity(manifest.segments.len());
+        for entry in &manifest.segments {
+            let path = Manifest::segment_folder(folder, &entry.name);
+            let join = SegmentFile::open(&path.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
+            let vectors = SegmentFile::open(&path.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
+            let segment = Segment {
+                catalog: Catalog::open(&path.join(CATALOG_FILE))?,
+                columns: Columns::open(&path.join(COLUMNS_FILE))?,
+                values: Postings::open(&join, VALUE_TAGS)?,
+                headers: Postings::open(&join, HEADER_TAGS)?,
+                variants: Postings::open(&join, VARIANT_TAGS)?,
+                lsh: LshIndex::open(&join)?,
+                column_vectors: VectorSet::open(&vectors, COLUMN_VECTORS)?,
+                content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,
+                topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
+                title_vectors: VectorSet::open(&vectors, TITLE_VECTORS)?,
+                facets: Facets::open(&path.join(FACETS_FILE))?,
+                tokens: Tokens::open(&path.join(TOKENS_FILE))?,
+                token_vectors: match entry.files.iter().any(|file| file.name == TOKEN_VECTORS_FILE) {
+                    true => Some(TokenVectors::open(&path.join(TOKEN_VECTORS_FILE))?),
+                    false => None,
+                },
+                removed: entry.removed.iter().copied().collect(),
+            };
+            let tables = [segment.catalog.len(), segment.facets.tables(), segment.tokens.tables()];
+            let with_vectors = segment.token_vectors.as_ref().map_or(entry.tables as usize, TokenVectors::tables);
+            if tables != [entry.tables as usize; 3]
+                || with_vectors != entry.tables as usize
+                || segment.columns.len() != entry.columns as usize
+            {
+                return Err(Error::damaged(
+                    &path,
+                    "it holds another number of tables or columns than the manifest says",
+                ));
+            }
+            words.push(LexicalSegment { path: path.join(WORDS_FILE), dead: entry.removed.clone() });
+            segments.push(segment);
+        }
+        let lexical = LexicalIndex::open(&words)?;
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            manifest,
+            segments,
+            lexical,
+            entries: Entries::default(),
+            facets: OnceLock::new(),
+            piece_rarity: OnceLock::new(),
+            token_vector_rarity: OnceLock::new(),
+        })
+    }
+
+    /// The folder it was opened from.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The manifest of the snapshot.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The opened segments.
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The word index over all segments.
+    pub fn lexical(&self) -> &LexicalIndex {
+        &self.lexical
+    }
+
+    /// What tables and records can be asked for by field; read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn facets(&self) -> Result<&FacetIndex> {
+        if let Some(facets) = self.facets.get() {
+            return Ok(facets);
+        }
+        let read = FacetIndex::new(&self.segments)?;
+        Ok(self.facets.get_or_init(|| read))
+    }
+
+    /// How rare each word piece is in the lake; read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn piece_rarity(&self) -> Result<&PieceRarity> {
+        if let Some(rarity) = self.piece_rarity.get() {
+            return Ok(rarity);
+        }
+        let read = PieceRarity::new(&self.segments)?;
+        Ok(self.piece_rarity.get_or_init(|| read))
+    }
+
+    /// How rare each piece of the sentence model is among the texts of the lake, and how many values its rows have; none where not
+    /// every segment has vectors of pieces. Read at the first call.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn token_vector_rarity(&self) -> Result<Option<(&PieceRarity, usize)>> {
+        let known = match self.token_vector_rarity.get() {
+            Some(known) => known,
+            None => {
+                let read = token_vectors::rarity(&self.segments)?;
+                self.token_vector_rarity.get_or_init(|| read)
+            }
+        };
+        Ok(known.as_ref().map(|(rarity, dims)| (rarity, *dims)))
+    }
+
+    /// The segment of a reference.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a reference of another snapshot.
+    pub fn segment(&self, place: u32) -> Result<&Segment> {
+        self.segments.get(place as usize).ok_or_else(|| Error::Internal(format!("no segment {place} in this snapshot")))
+    }
+
+    /// Tables in the snapshot.
+    pub fn len(&self) -> usize {
+        self.segments.iter().map(|segment| segment.catalog.len() - segment.removed.len()).sum()
+    }
+
+    /// Whether the lake holds no table.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All tables of the snapshot, by segment and number.
+    pub fn tables(&self) -> impl Iterator<Item = TableRef> + '_ {
+        self.segments.iter().enumerate().flat_map(|(place, segment)| {
+            let live = (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table));
+            live.map(move |table| TableRef { segment: place as u32, table })
+        })
+    }
+
+    /// The table called `id`, if there is one.
+    pub fn get(&self, id: &str) -> Result<Option<TableRef>> {
+        for (place, segment) in self.segments.iter().enumerate() {
+            if let Some(table) = segment.catalog.find(id)?.filter(|table| segment.is_live(*table)) {
+                return Ok(Some(TableRef { segment: place as u32, table }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The table called `id`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids.
+    pub fn find(&self, id: &str) -> Result<TableRef> {
+        if let Some(table) = self.get(id)? {
+            return Ok(table);
+        }
+        let mut ids = Vec::with_capacity(self.len());
+        for table in self.tables() {
+            ids.push(self.segment(table.segment)?.catalog.id(table.table)?);
+        }
+        Err(Error::UnknownTable { name: id.to_string(), nearest: nearest_names(id, ids, 5) })
+    }
+
+    /// The id of a table.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged, as below.
+    pub fn id(&self, table: TableRef) -> Result<&str> {
+        self.segment(table.segment)?.catalog.id(table.table)
+    }
+
+    /// Whether `table` is a record of a catalogue, whose data is not in the lake.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn is_record(&self, table: TableRef) -> Result<bool> {
+        let path = self.segment(table.segment)?.catalog.path(table.table)?;
+        Ok(path.contains("//"))
+    }
+
+    /// The entry of a table; parsed once while it is among those used lately.
+    pub fn entry(&self, table: TableRef) -> Result<Arc<TableEntry>> {
+        self.entries.get(table, || self.segment(table.segment)?.catalog.entry(table.table))
+    }
+}

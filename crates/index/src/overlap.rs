@@ -1,0 +1,488 @@
+//! Which columns share values with a query column, and how many: exact containment from inverted lists.
+//!
+//! The lists of the query's values are read rarest first (the idea of Zhu et al., "JOSIE", SIGMOD 2019). A column that was
+//! not met when r of the lists are read shares at most the others, so once fewer than t·|Q| are left, every column that
+//! holds a share t of the query has been met. That is where reading may stop: the common values, which are most of the work
+//! and tell least, are then counted on the sorted values of those columns only that could still be among the wanted ones,
+//! or their lists are read where that is cheaper. What is reported is exact either way. Where even the rare lists exceed a
+//! budget, MinHash LSH proposes the columns that share only commoner values ([`may_be_missed`] says which can).
+
+mod sorted;
+
+use std::cell::RefCell;
+
+use super::columns::{ColumnRecord, Columns};
+use super::postings::{PostingList, Postings};
+use lakeward_core::error::Result;
+use lakeward_sketch::ColumnSketch;
+
+use self::sorted::count_distinct;
+pub use self::sorted::{gallop, shared_hashes};
+
+/// Columns that hold this share of the query's values are met, unless that takes more than [`MODERATE_BYTES`].
+const WANTED_CONTAINMENT: f64 = 0.3;
+/// … and those that hold this share, unless that takes more than [`MOST_BYTES`].
+const SURE_CONTAINMENT: f64 = 0.5;
+/// Bytes of inverted lists read for one query and segment: about so many columns counted. Up to this, all lists are read.
+const EASY_BYTES: usize = 128 << 10;
+const MODERATE_BYTES: usize = 1 << 20;
+const MOST_BYTES: usize = 4 << 20;
+/// The three together: read in any case, for [`WANTED_CONTAINMENT`], for [`SURE_CONTAINMENT`].
+const BUDGETS: [usize; 3] = [EASY_BYTES, MODERATE_BYTES, MOST_BYTES];
+/// Reading a list byte takes about 3 ns; looking at a column's values as long as 64 of them, and as 8 more for each value
+/// looked up.
+const LOOK_BYTES: usize = 64;
+const VALUE_LOOK_BYTES: usize = 8;
+/// Columns looked at closely for each one wanted, at the most: with more that may be as good, all share little.
+const LOOKS_PER_WANTED: usize = 25;
+
+/// The values of a query column.
+#[derive(Debug, Clone)]
+pub struct QueryValues {
+    /// Hashes of the normal forms, ascending, each once.
+    pub hashes: Vec<u64>,
+    /// (hash, low bits of the hash as written), ascending.
+    written: Vec<(u64, u32)>,
+    /// Values with a hash up to this are in `hashes`.
+    pub bound: u64,
+}
+
+impl QueryValues {
+    /// The values of a sketched column.
+    pub fn of(sketch: &ColumnSketch) -> Self {
+        let written: Vec<(u64, u32)> = sketch.hashes.iter().copied().zip(sketch.variants.iter().copied()).collect();
+        let mut hashes = sketch.hashes.clone();
+        hashes.dedup();
+        Self { hashes, written, bound: sketch.bound }
+    }
+
+    /// Values at or below `bound`.
+    fn up_to(&self, bound: u64) -> usize {
+        self.hashes.partition_point(|hash| *hash <= bound)
+    }
+}
+
+/// What a query column and a candidate share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Overlap {
+    /// The candidate, as a number in its segment's column store.
+    pub column: u32,
+    /// Values in common, among those kept by both.
+    pub shared: u64,
+    /// Values of the query that were compared.
+    pub query_values: u64,
+    /// Values of the candidate that were compared.
+    pub candidate_values: u64,
+    /// Inverse-frequency weight of the shared values, as a share of the query's total weight, 0..=1.
+    pub rarity: f64,
+    /// Whether neither side had to sample its values.
+    pub exact: bool,
+}
+
+impl Overlap {
+    /// |Q ∩ X| / |Q|, 0..=1.
+    pub fn containment(&self) -> f64 {
+        ratio(self.shared, self.query_values)
+    }
+
+    /// |Q ∩ X| / |X|, 0..=1.
+    pub fn containment_of_candidate(&self) -> f64 {
+        ratio(self.shared, self.candidate_values)
+    }
+
+    /// How much it promises before anything else is known of the column: what it holds of the query, most of all rare values.
+    pub fn closeness(&self) -> f64 {
+        closeness(self.rarity, self.containment())
+    }
+
+    /// |Q ∩ X| / |Q ∪ X|, 0..=1.
+    pub fn jaccard(&self) -> f64 {
+        ratio(self.shared, self.query_values + self.candidate_values - self.shared)
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// How often each of a query's values occurs over all segments: what rarity is computed from, and where its lists are.
+#[derive(Debug, Clone)]
+pub struct ValueWeights {
+    /// ln(1 + N/df) for each of the query's hashes, N columns in all; for a value that no column holds, df is 1.
+    pub weights: Vec<f32>,
+    /// The same as whole numbers, whose sums are the same in any order.
+    units: Vec<u64>,
+    total_units: u64,
+    /// For each segment, its lists with the place of their value among the query's hashes, rarest first.
+    lists: Vec<Vec<(PostingList, u32)>>,
+}
+
+/// Fractional bits of a weight in units.
+const UNIT_BITS: u32 = 20;
+/// A tally holds a count in its low bits and a sum of units above: one addition a posting.
+const COUNT_BITS: u32 = 20;
+const MOST_COUNTED: usize = (1 << COUNT_BITS) - 1;
+/// So that the greatest count of greatest weights fits.
+const GREATEST_UNITS: f64 = ((1u64 << (u64::BITS - 2 * COUNT_BITS)) - 1) as f64;
+
+impl ValueWeights {
+    /// Weights of `query`'s values over `segments`, pairs of an inverted list and a number of columns.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn of(query: &QueryValues, segments: &[(&Postings, usize)]) -> Result<Self> {
+        let columns: usize = segments.iter().map(|(_, columns)| columns).sum();
+        let hashes = &query.hashes[..query.hashes.len().min(MOST_COUNTED)];
+        let mut frequencies = vec![0usize; hashes.len()];
+        let mut lists: Vec<Vec<(PostingList, u32)>> = Vec::with_capacity(segments.len());
+        for (postings, _) in segments {
+            let mut found = Vec::new();
+            for (place, hash) in hashes.iter().enumerate() {
+                if let Some(list) = postings.find(*hash)? {
+                    frequencies[place] += list.count();
+                    found.push((list, place as u32));
+                }
+            }
+            found.sort_unstable_by_key(|(list, place)| (list.bytes(), *place));
+            lists.push(found);
+        }
+        let weight = |frequency: &usize| (1.0 + columns as f64 / (*frequency).max(1) as f64).ln();
+        let unit = |weight: &f32| (f64::from(*weight) * f64::from(1 << UNIT_BITS)).min(GREATEST_UNITS) as u64;
+        let weights: Vec<f32> = frequencies.iter().map(|frequency| weight(frequency) as f32).collect();
+        let units: Vec<u64> = weights.iter().map(unit).collect();
+        Ok(Self { total_units: units.iter().sum(), units, weights, lists })
+    }
+
+    fn rarity(&self, units: u64) -> f64 {
+        (units as f64 / self.total_units.max(1) as f64).min(1.0)
+    }
+}
+
+/// Which columns are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every column met, whatever it shares.
+    All,
+    /// At least the so many of greatest [`Overlap::closeness`].
+    Best(usize),
+}
+
+/// The parts of a segment that are asked.
+#[derive(Clone, Copy)]
+pub struct SegmentParts<'a> {
+    /// From value hashes to columns.
+    pub postings: &'a Postings,
+    /// Its columns.
+    pub columns: &'a Columns,
+    /// Which of its tables are live, by number, where some are not; columns of others are left out.
+    pub live: Option<&'a (dyn Fn(u32) -> bool + Sync)>,
+}
+
+/// Columns of one segment that share values with `query`, with exact counts; unordered. All of them when the lists are short;
+/// else all that hold 30% or, from a megabyte of lists on, 50% of the query's values, as far as they are `wanted`.
+///
+/// `segment` is the place that the segment had when `weights` were made; `propose` finds columns by other means and is asked
+/// only where the lists are too long. Counts of columns that are sampled are of the values both kept.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn overlaps(
+    query: &QueryValues,
+    weights: &ValueWeights,
+    segment: usize,
+    parts: SegmentParts<'_>,
+    wanted: Wanted,
+    propose: impl FnOnce() -> Result<Vec<u32>>,
+) -> Result<Vec<Overlap>> {
+    overlaps_within(query, weights, segment, parts, wanted, BUDGETS, propose)
+}
+
+/// As [`overlaps`], with other budgets than [`BUDGETS`].
+fn overlaps_within(
+    query: &QueryValues,
+    weights: &ValueWeights,
+    segment: usize,
+    SegmentParts { postings, columns, live }: SegmentParts<'_>,
+    wanted: Wanted,
+    budgets: [usize; 3],
+    propose: impl FnOnce() -> Result<Vec<u32>>,
+) -> Result<Vec<Overlap>> {
+    let lists = weights.lists.get(segment).map_or(&[][..], Vec::as_slice);
+    let sizes: Vec<usize> = lists.iter().map(|(list, _)| list.bytes()).collect();
+    let reading = Reading::plan(&sizes, query.hashes.len(), wanted, budgets);
+    let (read, mut rest) = lists.split_at(reading.lists);
+    let mut tallies = tally(postings, columns.len(), read, &weights.units)?;
+    if let Some(live) = live {
+        let mut kept = Vec::with_capacity(tallies.len());
+        for (column, tally) in tallies {
+            if live(columns.record(column)?.table) {
+                kept.push((column, tally));
+            }
+        }
+        tallies = kept;
+    }
+    let closeness_of = |tally: u64| {
+        let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
+        closeness(weights.rarity(units), ratio(shared, query.hashes.len() as u64))
+    };
+    if let Wanted::Best(most) = wanted
+        && !rest.is_empty()
+    {
+        let left = rest.iter().map(|(_, place)| weights.units[*place as usize] << COUNT_BITS | 1).sum();
+        keep_possible(&mut tallies, most, closeness_of(left), closeness_of);
+    }
+    let rest_bytes: usize = rest.iter().map(|(list, _)| list.bytes()).sum();
+    let look_bytes = tallies.len() * (LOOK_BYTES + VALUE_LOOK_BYTES * rest.len());
+    if rest_bytes < look_bytes && reading.bytes + rest_bytes <= budgets[2] {
+        add_lists(&mut tallies, postings, columns.len(), rest, &weights.units)?;
+        rest = &[];
+    }
+    if let Wanted::Best(most) = wanted
+        && rest.is_empty()
+    {
+        keep_best(&mut tallies, most, closeness_of);
+    }
+    let mut unread: Vec<(u64, u64)> =
+        rest.iter().map(|(_, place)| (query.hashes[*place as usize], weights.units[*place as usize])).collect();
+    unread.sort_unstable();
+    let mut overlaps = Vec::with_capacity(tallies.len());
+    let mut push = |column, record, tally: u64| {
+        let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
+        if shared > 0 {
+            overlaps.push(overlap(column, shared, weights.rarity(units), query, columns, record)?);
+        }
+        Ok(())
+    };
+    for (column, tally) in &tallies {
+        let record = columns.record(*column)?;
+        let rest = if unread.is_empty() { 0 } else { shared_values(&unread, columns.hashes(record)?) };
+        push(*column, record, tally + rest)?;
+    }
+    if !reading.sure {
+        let values: Vec<(u64, u64)> = query.hashes.iter().copied().zip(weights.units.iter().copied()).collect();
+        for column in propose()? {
+            let known = tallies.binary_search_by_key(&column, |(known, _)| *known).is_ok();
+            if known || column as usize >= columns.len() {
+                continue;
+            }
+            let record = columns.record(column)?;
+            if live.is_none_or(|live| live(record.table)) {
+                push(column, record, shared_values(&values, columns.hashes(record)?))?;
+            }
+        }
+    }
+    Ok(overlaps)
+}
+
+/// Whether a column whose values have inverted lists of `list_bytes` in all can share 30% of a query's values without being
+/// met when [`MOST_BYTES`] of lists are read: only such columns need to be found by sketches.
+///
+/// Let the first list not read have L bytes. With those read before it, r lists of at most L bytes, it exceeds the budget B,
+/// so (r + 1)·L > B and |Q| > r. A column that was not met shares only lists not read, of at least L bytes each; with
+/// t·|Q| of them it has t·|Q|·L ≥ t·B bytes.
+pub fn may_be_missed(list_bytes: u64) -> bool {
+    is_missable(list_bytes, MOST_BYTES)
+}
+
+fn is_missable(list_bytes: u64, budget: usize) -> bool {
+    list_bytes as f64 >= WANTED_CONTAINMENT * budget as f64
+}
+
+/// How many of the lists, rarest first, are read before anything is looked at.
+struct Reading {
+    lists: usize,
+    bytes: usize,
+    /// Whether every column that holds [`SURE_CONTAINMENT`] of the query is met by them.
+    sure: bool,
+}
+
+impl Reading {
+    /// For lists of `sizes` bytes, ascending, of a query with `query_values` values.
+    fn plan(sizes: &[usize], query_values: usize, wanted: Wanted, [easy, moderate, most]: [usize; 3]) -> Self {
+        // Fewer than t·|Q| lists may be left.
+        let needed = |containment: f64| {
+            let left = (containment * query_values as f64).ceil() as usize;
+            (sizes.len() + 1).saturating_sub(left.max(1)).min(sizes.len())
+        };
+        let (sure, enough) = (needed(SURE_CONTAINMENT), needed(WANTED_CONTAINMENT));
+        let mut reading = Self { lists: 0, bytes: 0, sure: false };
+        for size in sizes {
+            let budget = match reading.lists {
+                read if read < sure || wanted == Wanted::All => most,
+                read if read < enough => moderate,
+                _ => easy,
+            };
+            if reading.bytes + size > budget {
+                break;
+            }
+            reading.bytes += size;
+            reading.lists += 1;
+        }
+        reading.sure = reading.lists >= sure;
+        reading
+    }
+}
+
+/// Tallies of all columns of a segment, between two uses all 0, and a bit for each column met: an array of a million columns
+/// takes longer to make than most queries to count.
+#[derive(Default)]
+struct Scratch {
+    tallies: Vec<u64>,
+    met: Vec<u64>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// What is in `lists`: (column, count and weight as one number), ascending by column.
+fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], units: &[u64]) -> Result<Vec<(u32, u64)>> {
+    SCRATCH.with_borrow_mut(|Scratch { tallies, met }| {
+        if tallies.len() < columns {
+            tallies.resize(columns, 0);
+            met.resize(columns.div_ceil(64), 0);
+        }
+        let read = lists.iter().try_for_each(|(list, place)| {
+            let one = units[*place as usize] << COUNT_BITS | 1;
+            postings.for_each(*list, |column| {
+                if let Some(tally) = tallies[..columns].get_mut(column as usize) {
+                    *tally += one;
+                    met[column as usize / 64] |= 1 << (column % 64);
+                }
+            })
+        });
+        // Emptied also where reading failed.
+        let mut found = Vec::new();
+        for (word, bits) in met.iter_mut().enumerate() {
+            let mut left = std::mem::take(bits);
+            while left != 0 {
+                let column = word * 64 + left.trailing_zeros() as usize;
+                found.push((column as u32, std::mem::take(&mut tallies[column])));
+                left &= left - 1;
+            }
+        }
+        read.map(|()| found)
+    })
+}
+
+/// Adds what is in `lists` to `tallies`, ascending by column, of columns that are there.
+fn add_lists(
+    tallies: &mut [(u32, u64)],
+    postings: &Postings,
+    columns: usize,
+    lists: &[(PostingList, u32)],
+    units: &[u64],
+) -> Result<()> {
+    let more = tally(postings, columns, lists, units)?;
+    let mut more = more.into_iter().peekable();
+    for (column, tally) in tallies {
+        while more.next_if(|(other, _)| other < column).is_some() {}
+        *tally += more.next_if(|(other, _)| other == column).map_or(0, |(_, added)| added);
+    }
+    Ok(())
+}
+
+/// Leaves out the columns that cannot be among the `most` closest, whatever they share of what is `left`, and all but a
+/// multiple of `most`. Ascending by column before and after.
+fn keep_possible(tallies: &mut Vec<(u32, u64)>, most: usize, left: f64, closeness_of: impl Fn(u64) -> f64) {
+    if tallies.len() <= most {
+        return;
+    }
+    let mut scores: Vec<f64> = tallies.iter().map(|(_, tally)| closeness_of(*tally)).collect();
+    let least = *scores.select_nth_unstable_by(most.saturating_sub(1), |a, b| b.total_cmp(a)).1 - left;
+    tallies.retain(|(_, tally)| closeness_of(*tally) >= least);
+    keep_best(tallies, most * LOOKS_PER_WANTED, closeness_of);
+}
+
+/// Leaves the `most` closest, ties by column. Ascending by column before and after.
+fn keep_best(tallies: &mut Vec<(u32, u64)>, most: usize, closeness_of: impl Fn(u64) -> f64) {
+    if tallies.len() <= most {
+        return;
+    }
+    let mut scored: Vec<(f64, u32, u64)> =
+        tallies.iter().map(|(column, tally)| (closeness_of(*tally), *column, *tally)).collect();
+    scored.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.truncate(most);
+    tallies.clear();
+    tallies.extend(scored.into_iter().map(|(_, column, tally)| (column, tally)));
+    tallies.sort_unstable_by_key(|(column, _)| *column);
+}
+
+fn closeness(rarity: f64, containment: f64) -> f64 {
+    rarity + 0.5 * containment
+}
+
+fn overlap(
+    column: u32,
+    shared: u64,
+    rarity: f64,
+    query: &QueryValues,
+    columns: &Columns,
+    record: &ColumnRecord,
+) -> Result<Overlap> {
+    let bound = query.bound.min(record.bound);
+    let candidate_values = if bound == u64::MAX {
+        record.distinct
+    } else {
+        let hashes = columns.hashes(record)?;
+        count_distinct(&hashes[..hashes.partition_point(|hash| *hash <= bound)])
+    };
+    Ok(Overlap {
+        column,
+        shared,
+        query_values: query.up_to(bound) as u64,
+        candidate_values: candidate_values.max(shared),
+        rarity,
+        exact: bound == u64::MAX,
+    })
+}
+
+/// What `query` and one column share, which need not have been met by its lists.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn overlap_with(query: &QueryValues, weights: &ValueWeights, columns: &Columns, column: u32) -> Result<Overlap> {
+    let record = columns.record(column)?;
+    let values: Vec<(u64, u64)> = query.hashes.iter().copied().zip(weights.units.iter().copied()).collect();
+    let tally = shared_values(&values, columns.hashes(record)?);
+    let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
+    overlap(column, shared, weights.rarity(units), query, columns, record)
+}
+
+/// The tally of what ascending `candidate` holds of ascending `values`, pairs of a hash and its units. Steps through the
+/// values and gallops in the candidate.
+fn shared_values(values: &[(u64, u64)], candidate: &[u64]) -> u64 {
+    let mut tally = 0;
+    let mut rest = candidate;
+    for (hash, units) in values {
+        rest = &rest[gallop(rest, *hash)..];
+        match rest.first() {
+            Some(next) if next == hash => tally += units << COUNT_BITS | 1,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    tally
+}
+
+/// How many of the query's values the candidate holds exactly as written.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn shared_as_written(query: &QueryValues, columns: &Columns, record: &ColumnRecord) -> Result<u64> {
+    let hashes = columns.hashes(record)?;
+    let variants = columns.variants(record)?;
+    let mut shared = 0;
+    let mut place = 0;
+    for group in query.written.chunk_by(|a, b| a.0 == b.0) {
+        let hash = group[0].0;
+        place += gallop(&hashes[place..], hash);
+        let same = hashes[place..].iter().take_while(|candidate| **candidate == hash).count();
+        let written = &variants[place..(place + same).min(variants.len())];
+        shared += u64::from(group.iter().any(|(_, variant)| written.contains(variant)));
+    }
+    Ok(shared)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,383 @@
+//! The segment file: one immutable, checked, memory-mapped file of tagged sections, in which every index stores its arrays.
+//!
+//! A [`SegmentWriter`] streams sections into a temporary file beside the final path, ends it with a footer, flushes it to
+//! the disk and renames it into place, so a segment either exists whole or not at all. A [`SegmentFile`] maps it and hands
+//! out [`Section`]s, whose bytes and arrays are read where they lie, without copying.
+//!
+//! Every 64 KiB block of the file has an xxh3-64 checksum in the footer. Opening checks the header, the footer and that each
+//! section lies inside the file, and reads no section; a block is checked the first time something in it is read, and an
+//! atomic bitmap remembers that it was. A flipped bit therefore becomes [`Error::DamagedIndex`], never a different answer,
+//! and a large file opens in microseconds.
+//!
+//! ```text
+//! header   64 bytes   "LKWD" | kind | version u32 | 0 u32 | xxh3 of the 16 bytes before | zeros
+//! sections            each at a multiple of 64, zeros between
+//! footer              per section: tag, 0 u32, offset u64, length u64; per block: xxh3 u64
+//! tail     32 bytes   footer offset u64 | sections u32 | blocks u32 | xxh3 of footer and the 16 bytes before | "LKWD-END"
+//! ```
+//!
+//! What it does not do: no compression, no locking, no meaning of sections (each index defines its own), and no defence
+//! against a file that another process shrinks or rewrites *while* it is mapped. The operating system answers a read past
+//! the new end with a signal; Lakeward itself only ever replaces segments by renaming, which leaves open maps intact.
+
+use std::fs::File;
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use bytemuck::AnyBitPattern;
+use memmap2::Mmap;
+use stable_deref_trait::StableDeref;
+use xxhash_rust::xxh3::xxh3_64;
+
+use lakeward_core::error::{Error, Result};
+
+mod writer;
+
+pub use writer::{SectionWriter, SegmentWriter};
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("segment files are little-endian and read in place; this target is not little-endian");
+
+/// Sections start at multiples of this many bytes: one cache line, and enough alignment for any element type.
+pub const SECTION_ALIGNMENT: usize = 64;
+
+/// Bytes covered by one checksum. Smaller blocks make a first lookup read less, larger ones make the footer smaller; at
+/// 64 KiB a block is checked in about 5 µs and the footer is 1/8192 of the file.
+const BLOCK_BYTES: usize = 64 * 1024;
+
+const FILE_MAGIC: [u8; 4] = *b"LKWD";
+const TAIL_MAGIC: [u8; 8] = *b"LKWD-END";
+const HEADER_BYTES: usize = 64;
+const HEADER_CHECKED_BYTES: usize = 16;
+const SECTION_ENTRY_BYTES: usize = 24;
+const BLOCK_ENTRY_BYTES: usize = 8;
+const TAIL_BYTES: usize = 32;
+/// The part of the tail that the footer's checksum covers: footer offset and the two counts.
+const TAIL_CHECKED_BYTES: usize = 16;
+
+/// What a segment holds, as four bytes in its header, so that one index is never opened as another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentKind(pub [u8; 4]);
+
+/// A section's name inside its segment.
+pub type Tag = [u8; 4];
+
+/// What [`SegmentWriter::finish`] wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SegmentStats {
+    /// Length of the file in bytes.
+    pub bytes: u64,
+    /// Identifies the content: a checksum over the checksums of all blocks and the section table.
+    pub checksum: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct SectionEntry {
+    tag: Tag,
+    offset: u64,
+    bytes: u64,
+}
+
+/// An open segment. Cloning shares the map; it is unmapped when the last clone and the last [`Section`] are gone.
+#[derive(Debug, Clone)]
+pub struct SegmentFile {
+    mapped: Arc<Mapped>,
+}
+
+#[derive(Debug)]
+struct Mapped {
+    path: PathBuf,
+    map: Mmap,
+    sections: Vec<SectionEntry>,
+    /// Bytes before the footer: what the block checksums cover.
+    data_bytes: usize,
+    checksum: u64,
+    /// One bit per block: its checksum was found right.
+    checked: Vec<AtomicU64>,
+    unchecked_count: AtomicUsize,
+    all_checked: AtomicBool,
+}
+
+impl SegmentFile {
+    /// Maps the segment at `path`.
+    ///
+    /// Errors: [`Error::Io`] when it cannot be read, [`Error::IndexVersion`] when it was written by another format version,
+    /// [`Error::DamagedIndex`] when it is missing, of another kind, cut short, or its header or footer fails its checksum.
+    /// Cost: reads the header and the footer (1/8192 of the file), no section.
+    pub fn open(path: &Path, kind: SegmentKind, version: u32) -> Result<Self> {
+        let file = File::open(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::damaged(path, "it is missing"),
+            _ => Error::io("read", path, source),
+        })?;
+        let length = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
+        if length < (HEADER_BYTES + TAIL_BYTES) as u64 {
+            return Err(Error::damaged(path, format!("only {length} bytes long")));
+        }
+        // SAFETY: segments are immutable: written under a temporary name and renamed into place. A foreign process that
+        // changes or shrinks the file while it is mapped is outside what this program can guard against (module head).
+        let map = unsafe { Mmap::map(&file) }.map_err(|source| Error::io("read", path, source))?;
+        check_header(path, &map, kind, version)?;
+        let footer = Footer::read(path, &map)?;
+        let sections = footer.sections(path)?;
+        let block_count = footer.block_count;
+        let mapped = Mapped {
+            path: path.to_path_buf(),
+            sections,
+            data_bytes: footer.offset,
+            checksum: footer.checksum,
+            checked: (0..block_count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            unchecked_count: AtomicUsize::new(block_count),
+            all_checked: AtomicBool::new(false),
+            map,
+        };
+        Ok(SegmentFile { mapped: Arc::new(mapped) })
+    }
+
+    /// The section called `tag`; [`Error::DamagedIndex`] names it when it is missing.
+    pub fn section(&self, tag: Tag) -> Result<Section> {
+        self.find_section(tag)
+            .ok_or_else(|| Error::damaged(self.path(), format!("section `{}` is missing", tag.escape_ascii())))
+    }
+
+    /// The section called `tag`, if there is one: for optional parts.
+    pub fn find_section(&self, tag: Tag) -> Option<Section> {
+        let entry = self.mapped.sections.iter().find(|section| section.tag == tag)?;
+        let start = entry.offset as usize;
+        Some(Section { mapped: Arc::clone(&self.mapped), tag, range: start..start + entry.bytes as usize })
+    }
+
+    /// Checks every block, whether touched or not. Cost: reads the whole file.
+    pub fn verify(&self) -> Result<()> {
+        (0..self.mapped.block_count()).try_for_each(|block| self.mapped.check_block(block, None))
+    }
+
+    /// The path it was opened from.
+    pub fn path(&self) -> &Path {
+        &self.mapped.path
+    }
+
+    /// Length of the file in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.mapped.map.len() as u64
+    }
+
+    /// The checksum that [`SegmentWriter::finish`] returned for this content.
+    pub fn checksum(&self) -> u64 {
+        self.mapped.checksum
+    }
+}
+
+impl Mapped {
+    fn block_count(&self) -> usize {
+        self.data_bytes.div_ceil(BLOCK_BYTES)
+    }
+
+    /// Makes sure that every block touched by `range` (file offsets, inside the data) has been checked.
+    #[inline]
+    fn check(&self, range: Range<usize>, tag: Tag) -> Result<()> {
+        // Relaxed is enough: the bits guard no other memory, the mapped bytes never change.
+        if range.is_empty() || self.all_checked.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
+            if self.checked[block / 64].load(Ordering::Relaxed) & (1 << (block % 64)) == 0 {
+                self.check_block(block, Some(tag))?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn check_block(&self, block: usize, tag: Option<Tag>) -> Result<()> {
+        let start = block * BLOCK_BYTES;
+        let end = (start + BLOCK_BYTES).min(self.data_bytes);
+        let stored = self.map.len() - TAIL_BYTES - (self.block_count() - block) * BLOCK_ENTRY_BYTES;
+        if xxh3_64(&self.map[start..end]) != read_u64(&self.map, stored) {
+            let tag = tag.unwrap_or_else(|| self.tag_near(start));
+            let tag = tag.escape_ascii();
+            return Err(Error::damaged(
+                &self.path,
+                format!("section `{tag}` fails its checksum in bytes {start}..{end}"),
+            ));
+        }
+        let bit = 1 << (block % 64);
+        let before = self.checked[block / 64].fetch_or(bit, Ordering::Relaxed);
+        if before & bit == 0 && self.unchecked_count.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.all_checked.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The section that holds file offset `offset`, or the next one.
+    fn tag_near(&self, offset: usize) -> Tag {
+        let inside = self.sections.iter().find(|section| section.offset + section.bytes > offset as u64);
+        inside.map_or(*b"head", |section| section.tag)
+    }
+}
+
+/// One section of an open segment; it keeps the map alive, so structures may own their sections.
+#[derive(Debug, Clone)]
+pub struct Section {
+    mapped: Arc<Mapped>,
+    tag: Tag,
+    range: Range<usize>,
+}
+
+impl Section {
+    /// Length in bytes.
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Whether it holds no byte.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// Bytes `range` of the section, checked. Errors with [`Error::DamagedIndex`] when a block fails its checksum or the
+    /// range, which usually comes from the file itself, reaches past the section.
+    #[inline]
+    pub fn bytes(&self, range: Range<usize>) -> Result<&[u8]> {
+        if range.start > range.end || range.end > self.range.len() {
+            return Err(self.damaged(format!("bytes {}..{} asked for, {} there", range.start, range.end, self.len())));
+        }
+        let absolute = self.range.start + range.start..self.range.start + range.end;
+        self.mapped.check(absolute.clone(), self.tag)?;
+        Ok(&self.mapped.map[absolute])
+    }
+
+    /// As [`bytes`](Self::bytes), keeping the map alive: for readers that own what they read.
+    pub fn owned(&self, range: Range<usize>) -> Result<MappedBytes> {
+        self.bytes(range.clone())?;
+        let range = self.range.start + range.start..self.range.start + range.end;
+        Ok(MappedBytes { mapped: Arc::clone(&self.mapped), range })
+    }
+
+    /// Elements `range` of the section read as an array of `T`, checked; errors as [`bytes`](Self::bytes).
+    #[inline]
+    pub fn slice<T: AnyBitPattern>(&self, range: Range<usize>) -> Result<&[T]> {
+        let size = size_of::<T>();
+        let (Some(start), Some(end)) = (range.start.checked_mul(size), range.end.checked_mul(size)) else {
+            return Err(self.damaged(format!("elements {}..{} are out of range", range.start, range.end)));
+        };
+        let bytes = self.bytes(start..end)?;
+        bytemuck::try_cast_slice(bytes).map_err(|why| Error::Internal(format!("section of unreadable elements: {why}")))
+    }
+
+    /// The whole section as an array of `T`; errors also when its length is no multiple of `T`'s.
+    pub fn all<T: AnyBitPattern>(&self) -> Result<&[T]> {
+        if !self.len().is_multiple_of(size_of::<T>()) {
+            return Err(self.damaged(format!("{} bytes are no whole number of elements", self.len())));
+        }
+        self.slice(0..self.len() / size_of::<T>())
+    }
+
+    /// An [`Error::DamagedIndex`] that names this section's file and tag: for structures that find impossible content.
+    #[cold]
+    pub fn damaged(&self, reason: impl std::fmt::Display) -> Error {
+        Error::damaged(&self.mapped.path, format!("section `{}`: {reason}", self.tag.escape_ascii()))
+    }
+}
+
+/// Checked bytes of a segment that keep its map alive.
+#[derive(Debug, Clone)]
+pub struct MappedBytes {
+    mapped: Arc<Mapped>,
+    /// Inside the map, as [`Section::owned`] has made sure.
+    range: Range<usize>,
+}
+
+impl Deref for MappedBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.mapped.map[self.range.clone()]
+    }
+}
+
+// SAFETY: the bytes lie in the map, which neither moves nor changes while the `Arc` holds it, wherever this value goes.
+unsafe impl StableDeref for MappedBytes {}
+
+/// The footer of a mapped file, its checksum already found right.
+struct Footer<'a> {
+    offset: usize,
+    checksum: u64,
+    block_count: usize,
+    section_bytes: &'a [u8],
+}
+
+impl<'a> Footer<'a> {
+    fn read(path: &Path, map: &'a [u8]) -> Result<Self> {
+        let tail = map.len() - TAIL_BYTES;
+        if map[map.len() - TAIL_MAGIC.len()..] != TAIL_MAGIC {
+            return Err(Error::damaged(path, "cut short or overwritten: the end mark is missing"));
+        }
+        let impossible = || Error::damaged(path, "impossible footer");
+        let offset = usize::try_from(read_u64(map, tail)).map_err(|_| impossible())?;
+        let section_count = read_u32(map, tail + 8) as usize;
+        let block_count = read_u32(map, tail + 12) as usize;
+        // Two 32-bit counts times small sizes cannot overflow 64 bits.
+        let expected =
+            section_count as u64 * SECTION_ENTRY_BYTES as u64 + block_count as u64 * BLOCK_ENTRY_BYTES as u64;
+        if offset < HEADER_BYTES || offset > tail || (tail - offset) as u64 != expected {
+            return Err(impossible());
+        }
+        let checksum = read_u64(map, tail + TAIL_CHECKED_BYTES);
+        if xxh3_64(&map[offset..tail + TAIL_CHECKED_BYTES]) != checksum {
+            return Err(Error::damaged(path, "the footer fails its checksum"));
+        }
+        if block_count != offset.div_ceil(BLOCK_BYTES) {
+            return Err(impossible());
+        }
+        let section_bytes = &map[offset..offset + section_count * SECTION_ENTRY_BYTES];
+        Ok(Footer { offset, checksum, block_count, section_bytes })
+    }
+
+    fn sections(&self, path: &Path) -> Result<Vec<SectionEntry>> {
+        let mut sections = Vec::new();
+        for entry in self.section_bytes.chunks_exact(SECTION_ENTRY_BYTES) {
+            let tag = [entry[0], entry[1], entry[2], entry[3]];
+            let (offset, bytes) = (read_u64(entry, 8), read_u64(entry, 16));
+            let aligned = offset.is_multiple_of(SECTION_ALIGNMENT as u64);
+            let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.offset as u64);
+            if !aligned || !inside || offset < HEADER_BYTES as u64 {
+                return Err(Error::damaged(path, format!("section `{}` lies outside the file", tag.escape_ascii())));
+            }
+            sections.push(SectionEntry { tag, offset, bytes });
+        }
+        Ok(sections)
+    }
+}
+
+/// The header has a checksum of its own and never changes its layout, so that a version can be told from damage whatever
+/// the rest of the file looks like.
+fn check_header(path: &Path, map: &[u8], kind: SegmentKind, version: u32) -> Result<()> {
+    if map[..4] != FILE_MAGIC {
+        return Err(Error::damaged(path, "not a segment file"));
+    }
+    if xxh3_64(&map[..HEADER_CHECKED_BYTES]) != read_u64(map, HEADER_CHECKED_BYTES) {
+        return Err(Error::damaged(path, "the header fails its checksum"));
+    }
+    if map[4..8] != kind.0 {
+        let (found, wanted) = (map[4..8].escape_ascii(), kind.0.escape_ascii());
+        return Err(Error::damaged(path, format!("it holds `{found}`, not `{wanted}`")));
+    }
+    let found = read_u32(map, 8);
+    if found != version {
+        return Err(Error::IndexVersion { path: path.to_path_buf(), found, expected: version });
+    }
+    Ok(())
+}
+
+fn read_u64(bytes: &[u8], at: usize) -> u64 {
+    bytemuck::pod_read_unaligned(&bytes[at..at + 8])
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> u32 {
+    bytemuck::pod_read_unaligned(&bytes[at..at + 4])
+}
+
+#[cfg(test)]
+mod tests;

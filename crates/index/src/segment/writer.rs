@@ -1,0 +1,196 @@
+//! Writes segment files: streams sections through one block buffer, then the footer, then the rename.
+
+#[cfg(unix)]
+use std::fs;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use bytemuck::NoUninit;
+use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    BLOCK_BYTES, FILE_MAGIC, HEADER_BYTES, HEADER_CHECKED_BYTES, SECTION_ALIGNMENT, SectionEntry, SegmentKind,
+    SegmentStats, TAIL_MAGIC, Tag,
+};
+use lakeward_core::error::{Error, Result};
+
+/// Writes one segment file, section after section. Dropped without [`finish`](Self::finish), it leaves nothing behind.
+#[derive(Debug)]
+pub struct SegmentWriter {
+    path: PathBuf,
+    file: NamedTempFile,
+    /// The block being filled; never longer than [`BLOCK_BYTES`].
+    block: Vec<u8>,
+    position: u64,
+    block_checksums: Vec<u64>,
+    sections: Vec<SectionEntry>,
+}
+
+impl SegmentWriter {
+    /// Starts a segment that will appear at `path` when finished; its folder must exist.
+    pub fn create(path: &Path, kind: SegmentKind, version: u32) -> Result<Self> {
+        let folder = parent_folder(path);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".segment-").suffix(".tmp");
+        #[cfg(unix)]
+        {
+            // Temporary files are private by default; a finished segment should follow the umask like any other file.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder).map_err(|source| Error::io("create", path, source))?;
+        let mut writer = SegmentWriter {
+            path: path.to_path_buf(),
+            file,
+            block: Vec::with_capacity(BLOCK_BYTES),
+            position: 0,
+            block_checksums: Vec::new(),
+            sections: Vec::new(),
+        };
+        writer.push(&header(kind, version))?;
+        Ok(writer)
+    }
+
+    /// Writes a whole section. Errors when `tag` was already written or the disk refuses.
+    pub fn section(&mut self, tag: Tag, bytes: &[u8]) -> Result<()> {
+        self.section_writer(tag)?.write(bytes)
+    }
+
+    /// Writes a whole section of `elements`, to be read back with [`Section::all`](super::Section::all) or [`Section::slice`](super::Section::slice).
+    pub fn section_of<T: NoUninit>(&mut self, tag: Tag, elements: &[T]) -> Result<()> {
+        self.section(tag, bytemuck::cast_slice(elements))
+    }
+
+    /// Starts a section that is written piece by piece; it ends when the next one starts or the segment is finished.
+    pub fn section_writer(&mut self, tag: Tag) -> Result<SectionWriter<'_>> {
+        if self.sections.iter().any(|section| section.tag == tag) {
+            return Err(Error::Internal(format!("section `{}` written twice", tag.escape_ascii())));
+        }
+        self.pad()?;
+        self.sections.push(SectionEntry { tag, offset: self.position, bytes: 0 });
+        Ok(SectionWriter { segment: self })
+    }
+
+    /// Goes on with the section that was started last, for a caller that cannot hold its writer.
+    pub fn last_section(&mut self) -> SectionWriter<'_> {
+        SectionWriter { segment: self }
+    }
+
+    /// Ends the file, flushes it to the disk and gives it its final name, replacing what was there.
+    pub fn finish(mut self) -> Result<SegmentStats> {
+        self.pad()?;
+        self.end_block()?;
+        let footer_offset = self.position;
+        let mut footer = Vec::new();
+        for section in &self.sections {
+            footer.extend(section.tag);
+            footer.extend(0u32.to_le_bytes());
+            footer.extend(section.offset.to_le_bytes());
+            footer.extend(section.bytes.to_le_bytes());
+        }
+        for checksum in &self.block_checksums {
+            footer.extend(checksum.to_le_bytes());
+        }
+        footer.extend(footer_offset.to_le_bytes());
+        footer.extend(count_u32(self.sections.len())?.to_le_bytes());
+        footer.extend(count_u32(self.block_checksums.len())?.to_le_bytes());
+        let checksum = xxh3_64(&footer);
+        footer.extend(checksum.to_le_bytes());
+        footer.extend(TAIL_MAGIC);
+        self.file.write_all(&footer).map_err(|source| Error::io("write", &self.path, source))?;
+        self.file.as_file().sync_all().map_err(|source| Error::io("write", &self.path, source))?;
+        self.file.persist(&self.path).map_err(|failed| Error::io("write", &self.path, failed.error))?;
+        sync_folder(parent_folder(&self.path))?;
+        Ok(SegmentStats { bytes: footer_offset + footer.len() as u64, checksum })
+    }
+
+    /// Zeros up to the next section boundary.
+    fn pad(&mut self) -> Result<()> {
+        let beyond = (self.position % SECTION_ALIGNMENT as u64) as usize;
+        if beyond > 0 {
+            self.push(&[0u8; SECTION_ALIGNMENT][beyond..])?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(BLOCK_BYTES - self.block.len()));
+            self.block.extend_from_slice(now);
+            self.position += now.len() as u64;
+            bytes = later;
+            if self.block.len() == BLOCK_BYTES {
+                self.end_block()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        if !self.block.is_empty() {
+            self.block_checksums.push(xxh3_64(&self.block));
+            self.file.write_all(&self.block).map_err(|source| Error::io("write", &self.path, source))?;
+            self.block.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Appends to the section most recently started; see [`SegmentWriter::section_writer`].
+#[derive(Debug)]
+pub struct SectionWriter<'a> {
+    segment: &'a mut SegmentWriter,
+}
+
+impl SectionWriter<'_> {
+    /// Appends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.segment.push(bytes)?;
+        if let Some(section) = self.segment.sections.last_mut() {
+            section.bytes += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends elements as they lie in memory.
+    pub fn write_slice<T: NoUninit>(&mut self, elements: &[T]) -> Result<()> {
+        self.write(bytemuck::cast_slice(elements))
+    }
+
+    /// Bytes written to this section so far.
+    pub fn bytes_written(&self) -> u64 {
+        self.segment.sections.last().map_or(0, |section| section.bytes)
+    }
+}
+
+fn header(kind: SegmentKind, version: u32) -> [u8; HEADER_BYTES] {
+    let mut header = [0u8; HEADER_BYTES];
+    header[..4].copy_from_slice(&FILE_MAGIC);
+    header[4..8].copy_from_slice(&kind.0);
+    header[8..12].copy_from_slice(&version.to_le_bytes());
+    let checksum = xxh3_64(&header[..HEADER_CHECKED_BYTES]);
+    header[HEADER_CHECKED_BYTES..HEADER_CHECKED_BYTES + 8].copy_from_slice(&checksum.to_le_bytes());
+    header
+}
+
+fn count_u32(count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| Error::Internal("a segment of more than 256 TiB".into()))
+}
+
+fn parent_folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the renaming itself durable where folders can be flushed.
+fn sync_folder(folder: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let handle = File::open(folder).map_err(|source| Error::io("write", folder, source))?;
+        handle.sync_all().map_err(|source| Error::io("write", folder, source))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! The vectors of the word pieces of titles and bodies, each read in its context by the sentence model that the index was built with
+//! ([`lakeward_models::embed::SentenceModel`]); with any other model there are none. Late interaction compares them with those of a request.
+//!
+//! A row is a vector of length 1, each value times 127 and rounded to a signed byte: 64 pieces of 384 values take 24 KB a table. Rows
+//! go to the disk as they come, so that a segment needs only some hundred bytes of memory a table for them.
+
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::open::{LakeIndex, Segment, TableRef};
+use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use super::tokens::{PieceCounts, PieceRarity, for_each_text_below};
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::catalog::TableEntry;
+use lakeward_models::embed::SentenceModel;
+use lakeward_sketch::ColumnSketch;
+
+/// Marks the vectors of a segment.
+pub const KIND: SegmentKind = SegmentKind(*b"TVEC");
+/// Their format version.
+pub const VERSION: u32 = 1;
+/// What a value of 1 is stored as.
+pub const UNIT: f32 = 127.0;
+
+/// Pieces of a title and what stands below it that are kept: the first.
+const MOST_PIECES: usize = 64;
+/// Longest row and largest vocabulary that a file may say it has.
+const MOST_DIMS: u64 = 1 << 16;
+const MOST_VOCABULARY: u64 = 1 << 20;
+/// Bytes below the title that are looked at.
+const MOST_BODY_BYTES: usize = 600;
+
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
+    dims: u64,
+    vocabulary: u64,
+    tables: u64,
+}
+
+/// The pieces of one table or record with their rows.
+pub struct TableTokenVectors {
+    /// Numbers of the pieces in the model's vocabulary; those of the title first.
+    pieces: Vec<u32>,
+    title: usize,
+    rows: Vec<i8>,
+}
+
+impl TableTokenVectors {
+    /// Those of the title and of what is said below it, read as one text.
+    pub fn of(model: &SentenceModel, entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
+        let title = entry.title();
+        let mut text = format!("{title} . ");
+        let start = text.len();
+        for_each_text_below(entry, sketches, |part| {
+            let left = MOST_BODY_BYTES.saturating_sub(text.len() - start);
+            text.push_str(&part[..part.floor_char_boundary(left)]);
+            text.push(' ');
+        });
+        let mut vectors = Vec::new();
+        let pieces = model.pieces_into(&text, MOST_PIECES, &mut vectors);
+        let title = model.count_pieces(&title).min(pieces.len());
+        Self { pieces, title, rows: quantised(&vectors) }
+    }
+}
+
+/// Values of -1..=1 as bytes.
+pub fn quantised(values: &[f32]) -> Vec<i8> {
+    // The conversion saturates, and takes what is no number for 0.
+    values.iter().map(|value| (value * UNIT).round() as i8).collect()
+}
+
+/// Writes the vectors of one segment while its tables come.
+pub struct TokenVectorWriter {
+    file: SegmentWriter,
+    dims: usize,
+    pieces: Vec<u32>,
+    /// Where titles and bodies end, in turn, in pieces.
+    ends: Vec<u32>,
+    counts: Vec<u32>,
+}
+
+impl TokenVectorWriter {
+    /// Starts the file at `path`, for rows of `dims` bytes and pieces of a vocabulary of `vocabulary`.
+    ///
+    /// # Errors
+    /// What the segment writer reports, as below.
+    pub fn create(path: &Path, dims: usize, vocabulary: usize) -> Result<Self> {
+        let mut file = SegmentWriter::create(path, KIND, VERSION)?;
+        file.section_writer(*b"ROWS")?;
+        Ok(Self { file, dims, pieces: Vec::new(), ends: Vec::new(), counts: vec![0; vocabulary] })
+    }
+
+    /// Adds the next table.
+    pub fn push(&mut self, table: &TableTokenVectors) -> Result<()> {
+        self.push_rows(&table.pieces, table.title, &table.rows)
+    }
+
+    /// Adds table `table` of `from` as the next one.
+    pub fn push_stored(&mut self, from: &TokenVectors, table: u32) -> Result<()> {
+        let (pieces, title, rows) = from.pieces_of(table)?;
+        self.push_rows(pieces, title, rows)
+    }
+
+    fn push_rows(&mut self, pieces: &[u32], title: usize, rows: &[i8]) -> Result<()> {
+        if rows.len() != pieces.len() * self.dims {
+            return Err(Error::Internal(format!("{} bytes for {} pieces", rows.len(), pieces.len())));
+        }
+        self.file.last_section().write_slice(rows)?;
+        for piece in distinct(pieces) {
+            if let Some(count) = self.counts.get_mut(piece as usize) {
+                *count += 1;
+            }
+        }
+        self.ends.push((self.pieces.len() + title) as u32);
+        self.pieces.extend_from_slice(pieces);
+        self.ends.push(self.pieces.len() as u32);
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub fn finish(mut self) -> Result<SegmentStats> {
+        let [dims, vocabulary] = [self.dims, self.counts.len()].map(|length| length as u64);
+        self.file.section_of(*b"HEAD", &[Head { dims, vocabulary, tables: self.ends.len() as u64 / 2 }])?;
+        self.file.section_of(*b"PIEC", &self.pieces)?;
+        self.file.section_of(*b"ENDS", &self.ends)?;
+        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let counts: Vec<[u32; 2]> = counted.map(|(piece, count)| [piece as u32, *count]).collect();
+        self.file.section_of(*b"CNTS", &counts)?;
+        self.file.finish()
+    }
+}
+
+fn distinct(pieces: &[u32]) -> Vec<u32> {
+    let mut pieces = pieces.to_vec();
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
+}
+
+/// The vectors of an opened segment, read in place.
+#[derive(Debug)]
+pub struct TokenVectors {
+    dims: usize,
+    vocabulary: usize,
+    rows: Section,
+    pieces: Section,
+    ends: Section,
+    counts: Section,
+}
+
+impl TokenVectors {
+    /// Opens the vectors at `path`; reads only their head.
+    ///
+    /// # Errors
+    /// Those of [`SegmentFile::open`]; [`Error::DamagedIndex`] as below.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = SegmentFile::open(path, KIND, VERSION)?;
+        let head_section = file.section(*b"HEAD")?;
+        let head = head_section.slice::<Head>(0..1)?[0];
+        let [rows, pieces, ends, counts] = [*b"ROWS", *b"PIEC", *b"ENDS", *b"CNTS"].map(|tag| file.section(tag));
+        let (rows, pieces, ends, counts) = (rows?, pieces?, ends?, counts?);
+        let fits = (1..=MOST_DIMS).contains(&head.dims)
+            && head.vocabulary <= MOST_VOCABULARY
+            && head.dims.checked_mul(pieces.len() as u64 / 4) == Some(rows.len() as u64)
+            && head.tables.checked_mul(8) == Some(ends.len() as u64);
+        if !fits {
+            return Err(head_section.damaged("its numbers do not fit the other sections"));
+        }
+        Ok(Self { dims: head.dims as usize, vocabulary: head.vocabulary as usize, rows, pieces, ends, counts })
+    }
+
+    /// Tables of the segment.
+    pub fn tables(&self) -> usize {
+        self.ends.len() / size_of::<[u32; 2]>()
+    }
+
+    /// Values of a row.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// Pieces of the vocabulary.
+    pub fn vocabulary(&self) -> usize {
+        self.vocabulary
+    }
+
+    /// The rows of the title of `table`, one after the other, each of [`dims`](Self::dims) values, [`UNIT`] standing for 1.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where the file is damaged.
+    pub fn title(&self, table: u32) -> Result<&[i8]> {
+        self.rows_of(2 * table as usize)
+    }
+
+    /// The rows of what is said of `table` below its title; as [`title`](Self::title).
+    pub fn body(&self, table: u32) -> Result<&[i8]> {
+        self.rows_of(2 * table as usize + 1)
+    }
+
+    /// All pieces of `table`, how many of them are of its title, and their rows.
+    fn pieces_of(&self, table: u32) -> Result<(&[u32], usize, &[i8])> {
+        let ((start, middle), (_, end)) = (self.part(2 * table as usize)?, self.part(2 * table as usize + 1)?);
+        let rows = self.rows.slice::<i8>(start * self.dims..end * self.dims)?;
+        Ok((self.pieces.slice::<u32>(start..end)?, middle - start, rows))
+    }
+
+    fn rows_of(&self, part: usize) -> Result<&[i8]> {
+        let (start, end) = self.part(part)?;
+        self.rows.slice::<i8>(start * self.dims..end * self.dims)
+    }
+
+    /// First piece of a part, and the one after its last.
+    fn part(&self, part: usize) -> Result<(usize, usize)> {
+        let start = if part == 0 { 0 } else { self.ends.slice::<u32>(part - 1..part)?[0] };
+        let end = self.ends.slice::<u32>(part..part + 1)?[0];
+        if start > end {
+            return Err(self.ends.damaged("a text that ends before it begins"));
+        }
+        Ok((start as usize, end as usize))
+    }
+}
+
+/// Whether all of `segments` have vectors, of one shape: dimensions and vocabulary.
+pub(super) fn shape(segments: &[Segment], places: impl IntoIterator<Item = usize>) -> Option<(usize, usize)> {
+    let mut shape = None;
+    for place in places {
+        let vectors = segments.get(place)?.token_vectors.as_ref()?;
+        let of = (vectors.dims(), vectors.vocabulary());
+        if *shape.get_or_insert(of) != of {
+            return None;
+        }
+    }
+    shape
+}
+
+/// How rare each piece is in all of `segments`, and how many values a row has; none where one has no vectors.
+pub(super) fn rarity(segments: &[Segment]) -> Result<Option<(PieceRarity, usize)>> {
+    let Some((dims, vocabulary)) = shape(segments, 0..segments.len()) else { return Ok(None) };
+    let mut counts = PieceCounts::of_vocabulary(vocabulary);
+    for segment in segments {
+        let Some(vectors) = &segment.token_vectors else { return Ok(None) };
+        counts.add(vectors.tables(), &vectors.counts)?;
+        for table in segment.struck_out() {
+            counts.strike_out(distinct(vectors.pieces_of(table)?.0));
+        }
+    }
+    Ok(Some((counts.rarity(), dims)))
+}
+
+impl LakeIndex {
+    /// The rows of a table's title and of what is said below it; empty where its segment has none.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] where an index file is damaged.
+    pub fn token_rows(&self, table: TableRef) -> Result<(&[i8], &[i8])> {
+        match &self.segment(table.segment)?.token_vectors {
+            Some(vectors) => Ok((vectors.title(table.table)?, vectors.body(table.table)?)),
+            None => Ok((&[], &[])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(pieces: &[u32], title: usize) -> TableTokenVectors {
+        let rows = pieces.iter().flat_map(|piece| [*piece as i8, -1, 7]).collect();
+        TableTokenVectors { pieces: pieces.to_vec(), title, rows }
+    }
+
+    fn written(path: &Path, tables: &[TableTokenVectors]) -> TokenVectors {
+        let mut writer = TokenVectorWriter::create(path, 3, 10).unwrap();
+        tables.iter().for_each(|table| writer.push(table).unwrap());
+        writer.finish().unwrap();
+        TokenVectors::open(path).unwrap()
+    }
+
+    #[test]
+    fn rows_return_as_they_were_written_and_merged() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = [table(&[1, 2, 2, 9], 3), table(&[], 0), table(&[4], 0)];
+        let stored = written(&folder.path().join("a.seg"), &tables);
+        let mut merged = TokenVectorWriter::create(&folder.path().join("b.seg"), 3, 10).unwrap();
+        [2, 0].iter().for_each(|table| merged.push_stored(&stored, *table).unwrap());
+        assert!(merged.push_rows(&[1], 0, &[1, 2]).is_err());
+        merged.finish().unwrap();
+        let merged = TokenVectors::open(&folder.path().join("b.seg")).unwrap();
+        for (vectors, place) in [(&stored, 0), (&merged, 1)] {
+            assert_eq!(vectors.title(place).unwrap(), [1, -1, 7, 2, -1, 7, 2, -1, 7]);
+            assert_eq!(vectors.body(place).unwrap(), [9, -1, 7]);
+        }
+        assert_eq!((stored.tables(), merged.tables(), stored.body(1).unwrap().len()), (3, 2, 0));
+        assert!(stored.title(3).is_err());
+        assert_eq!(stored.counts.all::<[u32; 2]>().unwrap(), [[1, 1], [2, 1], [4, 1], [9, 1]]);
+    }
+
+    #[test]
+    fn values_are_rounded_and_never_wrap() {
+        assert_eq!(quantised(&[1.0, -1.0, 0.5, 3.0, f32::NAN]), [127, -127, 64, 127, 0]);
+    }
+}

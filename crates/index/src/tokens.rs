@@ -1,0 +1,320 @@
+//! The word pieces of titles and bodies, by which a request is compared with a text piece by piece (late interaction) and not
+//! with one vector of the whole.
+//!
+//! Stored are numbers of pieces of the built-in model ([`StaticModel::builtin`]), two bytes each, whatever model makes the
+//! vectors: its rows are in the program, so a text takes some hundred bytes where its vectors would take some ten thousand.
+//! How many texts have a piece is stored too.
+
+use std::path::Path;
+
+use bytemuck::{Pod, Zeroable};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::open::{LakeIndex, Segment, TableRef};
+use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use lakeward_core::error::Result;
+use lakeward_lake::catalog::TableEntry;
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_sketch::ColumnSketch;
+
+/// Marks the pieces of a segment.
+pub const KIND: SegmentKind = SegmentKind(*b"TOKN");
+/// Their format version.
+pub const VERSION: u32 = 1;
+
+/// Pieces of a title that are kept: the first.
+pub const MOST_TITLE_PIECES: usize = 64;
+/// Pieces of a body that are kept: the first. On questions about tables 256 gain .005, on those about catalogue records they lose
+/// .003.
+pub const MOST_BODY_PIECES: usize = 128;
+/// Bytes of a text that are looked at.
+const MOST_TEXT_BYTES: usize = 4096;
+/// Lines and columns of cells that are looked at.
+const MOST_LINES: usize = 32;
+const MOST_COLUMNS: usize = 64;
+
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
+    model: u64,
+    tables: u64,
+}
+
+/// The pieces of one table or record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableTokens {
+    title: Vec<u16>,
+    body: Vec<u16>,
+}
+
+impl TableTokens {
+    /// Those of the title (with nothing in its place where there is none) and of what is said below it.
+    pub fn of(entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
+        let mut tokens = TableTokens::default();
+        add_pieces(&entry.title(), MOST_TITLE_PIECES, &mut tokens.title);
+        for_each_text_below(entry, sketches, |text| add_pieces(text, MOST_BODY_PIECES, &mut tokens.body));
+        tokens
+    }
+}
+
+/// Calls `each` with what is said below the title: description, tags and publisher, then column names and cells, line by line.
+pub(super) fn for_each_text_below(entry: &TableEntry, sketches: &[ColumnSketch], mut each: impl FnMut(&str)) {
+    if let Some(metadata) = &entry.metadata {
+        metadata.description.as_deref().into_iter().for_each(&mut each);
+        metadata.tags.iter().map(String::as_str).for_each(&mut each);
+        metadata.publisher.as_deref().into_iter().for_each(&mut each);
+    }
+    entry.profile.columns.iter().take(MOST_COLUMNS).for_each(|column| each(&column.name));
+    let mut lines: Vec<_> = sketches.iter().take(MOST_COLUMNS).map(|sketch| sketch.text.lines()).collect();
+    for _ in 0..MOST_LINES {
+        lines.iter_mut().filter_map(Iterator::next).for_each(&mut each);
+    }
+}
+
+/// Adds the pieces of `text` while there are fewer than `most`.
+fn add_pieces(text: &str, most: usize, pieces: &mut Vec<u16>) {
+    if pieces.len() >= most {
+        return;
+    }
+    StaticModel::builtin().tokens(&text[..text.floor_char_boundary(MOST_TEXT_BYTES)], |piece| {
+        if pieces.len() < most
+            && let Ok(piece) = u16::try_from(piece.0)
+        {
+            pieces.push(piece);
+        }
+    });
+}
+
+/// Names the model whose pieces are stored.
+fn model_hash() -> u64 {
+    xxh3_64(StaticModel::builtin().id().as_bytes())
+}
+
+/// Collects the pieces of one segment. Memory: two bytes a piece.
+pub struct TokenWriter {
+    pieces: Vec<u16>,
+    /// Where titles and bodies end, in turn.
+    ends: Vec<u32>,
+    /// How many texts have each piece.
+    counts: Vec<u32>,
+}
+
+impl Default for TokenWriter {
+    fn default() -> Self {
+        Self { pieces: Vec::new(), ends: Vec::new(), counts: vec![0; StaticModel::builtin().vocabulary_len()] }
+    }
+}
+
+impl TokenWriter {
+    /// Adds the next table.
+    pub fn push(&mut self, tokens: &TableTokens) {
+        self.push_pieces(&tokens.title, &tokens.body);
+    }
+
+    /// Adds table `table` of `from` as the next one.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where `from` is damaged.
+    pub fn push_stored(&mut self, from: &Tokens, table: u32) -> Result<()> {
+        self.push_pieces(from.title(table)?, from.body(table)?);
+        Ok(())
+    }
+
+    fn push_pieces(&mut self, title: &[u16], body: &[u16]) {
+        for piece in distinct(title, body) {
+            if let Some(count) = self.counts.get_mut(usize::from(piece)) {
+                *count += 1;
+            }
+        }
+        for text in [title, body] {
+            self.pieces.extend_from_slice(text);
+            self.ends.push(self.pieces.len() as u32);
+        }
+    }
+
+    /// Writes the pieces to `path`.
+    ///
+    /// # Errors
+    /// What the segment writer reports.
+    pub fn finish(self, path: &Path) -> Result<SegmentStats> {
+        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+        let head = Head { model: model_hash(), tables: self.ends.len() as u64 / 2 };
+        writer.section_of(*b"HEAD", &[head])?;
+        writer.section_of(*b"PIEC", &self.pieces)?;
+        writer.section_of(*b"ENDS", &self.ends)?;
+        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let counts: Vec<[u32; 2]> = counted.map(|(piece, count)| [piece as u32, *count]).collect();
+        writer.section_of(*b"CNTS", &counts)?;
+        writer.finish()
+    }
+}
+
+/// The pieces of a text, each once.
+fn distinct(title: &[u16], body: &[u16]) -> Vec<u16> {
+    let mut pieces: Vec<u16> = title.iter().chain(body).copied().collect();
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
+}
+
+/// The pieces of an opened segment, read in place.
+#[derive(Debug)]
+pub struct Tokens {
+    tables: usize,
+    pieces: Section,
+    ends: Section,
+    counts: Section,
+}
+
+impl Tokens {
+    /// Opens the pieces at `path`; reads only their head.
+    ///
+    /// # Errors
+    /// Those of [`SegmentFile::open`]; [`lakeward_core::Error::DamagedIndex`] for pieces of another model than this program's.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = SegmentFile::open(path, KIND, VERSION)?;
+        let head_section = file.section(*b"HEAD")?;
+        let head = head_section.slice::<Head>(0..1)?[0];
+        if head.model != model_hash() {
+            return Err(head_section.damaged("its word pieces are those of another model; build the index anew"));
+        }
+        let (pieces, ends, counts) = (file.section(*b"PIEC")?, file.section(*b"ENDS")?, file.section(*b"CNTS")?);
+        let tables = ends.len() / size_of::<[u32; 2]>();
+        if head.tables != tables as u64 {
+            return Err(head_section.damaged("its numbers do not fit the other sections"));
+        }
+        Ok(Self { tables, pieces, ends, counts })
+    }
+
+    /// Tables of the segment.
+    pub fn tables(&self) -> usize {
+        self.tables
+    }
+
+    /// The first pieces of the title of `table`.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where the file is damaged.
+    pub fn title(&self, table: u32) -> Result<&[u16]> {
+        self.part(2 * table as usize)
+    }
+
+    /// The first pieces of what is said of `table` below its title; errors as [`title`](Self::title).
+    pub fn body(&self, table: u32) -> Result<&[u16]> {
+        self.part(2 * table as usize + 1)
+    }
+
+    fn part(&self, part: usize) -> Result<&[u16]> {
+        let start = if part == 0 { 0 } else { self.ends.slice::<u32>(part - 1..part)?[0] };
+        let end = self.ends.slice::<u32>(part..part + 1)?[0];
+        self.pieces.slice::<u16>(start as usize..end as usize)
+    }
+}
+
+/// How many texts have each word piece.
+pub(super) struct PieceCounts {
+    counts: Vec<u64>,
+    texts: u64,
+}
+
+impl PieceCounts {
+    /// No texts, of a vocabulary of so many pieces.
+    pub fn of_vocabulary(pieces: usize) -> Self {
+        Self { counts: vec![0; pieces], texts: 0 }
+    }
+
+    /// Adds those that a segment stores for its `texts`: pieces, each with a number.
+    pub fn add(&mut self, texts: usize, stored: &Section) -> Result<()> {
+        for [piece, count] in stored.all::<[u32; 2]>()? {
+            if let Some(sum) = self.counts.get_mut(*piece as usize) {
+                *sum += u64::from(*count);
+            }
+        }
+        self.texts += texts as u64;
+        Ok(())
+    }
+
+    /// Takes out a text of these pieces, each given once.
+    pub fn strike_out(&mut self, pieces: impl IntoIterator<Item = u32>) {
+        self.texts = self.texts.saturating_sub(1);
+        for piece in pieces {
+            if let Some(sum) = self.counts.get_mut(piece as usize) {
+                *sum = sum.saturating_sub(1);
+            }
+        }
+    }
+
+    /// How rare they are.
+    pub fn rarity(self) -> PieceRarity {
+        let texts = self.texts;
+        let rarity = |count: u64| (((texts + 1) as f64 / (count + 1) as f64).ln() as f32).max(0.0);
+        PieceRarity { rarities: self.counts.into_iter().map(rarity).collect() }
+    }
+}
+
+/// How rare each word piece is among the texts of a lake.
+#[derive(Debug)]
+pub struct PieceRarity {
+    /// ln((N + 1) / (n + 1)) for N texts of which n have the piece, by piece.
+    rarities: Vec<f32>,
+}
+
+impl PieceRarity {
+    pub(super) fn new(segments: &[Segment]) -> Result<Self> {
+        let mut counts = PieceCounts::of_vocabulary(StaticModel::builtin().vocabulary_len());
+        for segment in segments {
+            let tokens = &segment.tokens;
+            counts.add(tokens.tables(), &tokens.counts)?;
+            for table in segment.struck_out() {
+                counts.strike_out(distinct(tokens.title(table)?, tokens.body(table)?).into_iter().map(u32::from));
+            }
+        }
+        Ok(counts.rarity())
+    }
+
+    /// The rarity of a piece, 0 or more.
+    pub fn of(&self, piece: u32) -> f32 {
+        self.rarities.get(piece as usize).copied().unwrap_or(0.0)
+    }
+}
+
+impl LakeIndex {
+    /// The first word pieces of a table's title and of what is said below it.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn pieces(&self, table: TableRef) -> Result<(&[u16], &[u16])> {
+        let tokens = &self.segment(table.segment)?.tokens;
+        Ok((tokens.title(table.table)?, tokens.body(table.table)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(title: &str, body: &str) -> TableTokens {
+        let mut tokens = TableTokens::default();
+        add_pieces(title, MOST_TITLE_PIECES, &mut tokens.title);
+        add_pieces(body, MOST_BODY_PIECES, &mut tokens.body);
+        tokens
+    }
+
+    #[test]
+    fn pieces_return_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts =
+            [tokens("Airports of Niger", "where planes land"), tokens("", ""), tokens("x", &"word ".repeat(500))];
+        let mut writer = TokenWriter::default();
+        texts.iter().for_each(|text| writer.push(text));
+        let path = folder.path().join("tokens.seg");
+        writer.finish(&path).unwrap();
+        let stored = Tokens::open(&path).unwrap();
+        for (table, text) in (0u32..).zip(&texts) {
+            assert_eq!((stored.title(table).unwrap(), stored.body(table).unwrap()), (&text.title[..], &text.body[..]));
+        }
+        assert_eq!((stored.tables(), texts[2].body.len()), (3, MOST_BODY_PIECES));
+        assert!(stored.title(3).is_err());
+        assert!(StaticModel::builtin().vocabulary_len() <= 1 << 16);
+    }
+}

@@ -1,0 +1,78 @@
+//! Checks every byte of an index against its checksums, and the segments against the manifest.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::manifest::{Manifest, SegmentEntry};
+use super::segment::{SegmentFile, SegmentKind};
+use super::{
+    CATALOG_FILE, COLUMNS_FILE, FACETS_FILE, JOIN_FILE, JOIN_KIND, JOIN_VERSION, TOKEN_VECTORS_FILE, TOKENS_FILE,
+    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE, catalog, columns, facets, lexical, token_vectors, tokens,
+};
+use lakeward_core::error::{Error, Result};
+
+/// A file that is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Damage {
+    /// Its path in the index folder.
+    pub file: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Reads the whole index in `folder`; files and bytes checked, and the damage found.
+///
+/// # Errors
+/// Those of [`Manifest::read`]; damage of other files is reported, not an error.
+pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
+    let manifest = Manifest::read(folder)?;
+    let (mut files, mut read_bytes) = (1, 0);
+    let mut damaged = Vec::new();
+    for segment in &manifest.segments {
+        files += segment.files.len() as u64;
+        read_bytes += segment.files.iter().map(|file| file.bytes).sum::<u64>();
+        damaged.append(&mut damage_of(folder, segment));
+    }
+    Ok((files, read_bytes, damaged))
+}
+
+/// Reads all of one segment of the index in `folder`; the damage found.
+pub fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
+    let path = Manifest::segment_folder(folder, &segment.name);
+    let mut damaged = Vec::new();
+    for file in &segment.files {
+        if let Err(error) = verify_file(&path.join(&file.name), &file.name, &file.checksum) {
+            damaged.push(Damage { file: format!("segments/{}/{}", segment.name, file.name), reason: reason_of(error) });
+        }
+    }
+    damaged
+}
+
+fn verify_file(path: &Path, name: &str, checksum: &str) -> Result<()> {
+    let (kind, version): (SegmentKind, u32) = match name {
+        CATALOG_FILE => (catalog::KIND, catalog::VERSION),
+        COLUMNS_FILE => (columns::KIND, columns::VERSION),
+        FACETS_FILE => (facets::KIND, facets::VERSION),
+        TOKENS_FILE => (tokens::KIND, tokens::VERSION),
+        TOKEN_VECTORS_FILE => (token_vectors::KIND, token_vectors::VERSION),
+        JOIN_FILE => (JOIN_KIND, JOIN_VERSION),
+        VECTORS_FILE => (VECTORS_KIND, VECTORS_VERSION),
+        WORDS_FILE => (lexical::KIND, lexical::VERSION),
+        _ => return Err(Error::damaged(path, "the manifest names a file of no known kind")),
+    };
+    let file = SegmentFile::open(path, kind, version)?;
+    if format!("{:016x}", file.checksum()) != checksum {
+        return Err(Error::damaged(path, "it is not the file that the manifest names"));
+    }
+    file.verify()
+}
+
+fn reason_of(error: Error) -> String {
+    match error {
+        Error::DamagedIndex { reason, .. } => reason,
+        Error::Io { source, .. } => source.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,108 @@
+//! The cells of a column as hashes, row by row: what whole rows are compared by.
+//!
+//! A column's sketch forgets which value stood in which row. Whoever compares rows reads the file again and hashes its cells
+//! here, exactly as the sketch did: the same normal form, the same order of day and month, `NA` a code or a missing value.
+
+use arrow::array::Array;
+use hashbrown::HashMap;
+
+use super::scan;
+use lakeward_core::error::Result;
+use lakeward_sketch::normalise::{Normaliser, raw_hash};
+use lakeward_sketch::temporal::DateOrder;
+
+/// One cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellHash {
+    /// Hash of the normal form; 0 for a missing value.
+    pub normal: u64,
+    /// Hash of the trimmed cell as written.
+    pub written: u64,
+}
+
+/// Cells whose normal form is remembered; later ones are normalised each time they come.
+const MOST_REMEMBERED: usize = 1 << 16;
+const NA: &str = "NA";
+
+/// Hashes the cells of one column.
+pub struct CellHasher {
+    normaliser: Normaliser,
+    na_is_code: bool,
+    normal_of: HashMap<u64, u64>,
+}
+
+impl CellHasher {
+    /// A hasher for the column that begins with `first_cells`; `na_is_code` is what [`na_is_a_code`] says of it.
+    pub fn new(first_cells: &dyn Array, na_is_code: bool) -> Self {
+        Self::with_date_order(scan::date_order(first_cells), na_is_code)
+    }
+
+    fn with_date_order(order: DateOrder, na_is_code: bool) -> Self {
+        Self { normaliser: Normaliser::new(order), na_is_code, normal_of: HashMap::new() }
+    }
+
+    /// Appends the hashes of `cells` to `hashes`, one a row.
+    ///
+    /// # Errors
+    /// Those of [`scan::for_each_cell`].
+    pub fn push_array(&mut self, cells: &dyn Array, hashes: &mut Vec<CellHash>) -> Result<()> {
+        hashes.reserve(cells.len());
+        scan::for_each_cell(cells, |cell| {
+            hashes.push(cell.map_or(CellHash { normal: 0, written: 0 }, |cell| self.cell(cell)))
+        })
+    }
+
+    fn cell(&mut self, cell: &str) -> CellHash {
+        let cell = cell.trim();
+        let written = raw_hash(cell);
+        if let Some(normal) = self.normal_of.get(&written) {
+            return CellHash { normal: *normal, written };
+        }
+        let value =
+            if self.na_is_code && cell == NA { self.normaliser.word(cell) } else { self.normaliser.value(cell) };
+        if self.normal_of.len() < MOST_REMEMBERED {
+            self.normal_of.insert(written, value.hash);
+        }
+        CellHash { normal: value.hash, written }
+    }
+}
+
+/// Whether the sketch of a column counted `NA` as a code: its value is among the column's `hashes` (ascending), and the
+/// cells are pairs of capitals; elsewhere the hash is that of a word, as of sodium.
+pub fn na_is_a_code(patterns: &[(String, f64)], hashes: &[u64]) -> bool {
+    let pairs = patterns.first().is_some_and(|(pattern, share)| pattern == "A{2}" && *share >= 0.9);
+    pairs && hashes.binary_search(&Normaliser::default().word(NA).hash).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::StringArray;
+
+    use super::*;
+    use crate::semantic;
+    use lakeward_sketch::column::{ColumnSketchBuilder, SketchLimits};
+
+    #[test]
+    fn cells_hash_as_in_the_sketch_of_their_column() {
+        let cells = ["DE", "NA", "FR", "", "fr", "ZA", "US", "BR", "31/12/2020", "01/02/2020", "1,000"];
+        for cells in [&cells[..], &cells[..8]] {
+            let array = StringArray::from(cells.to_vec());
+            let order = scan::date_order(&array);
+            let mut builder = ColumnSketchBuilder::new(SketchLimits::default(), order);
+            cells.iter().for_each(|cell| builder.push(cell));
+            let mut sketch = builder.finish();
+            if semantic::na_is_a_code(&sketch) {
+                sketch.count_na_as_code();
+            }
+            let mut hasher = CellHasher::new(&array, na_is_a_code(&sketch.patterns, &sketch.hashes));
+            let mut hashes = Vec::new();
+            hasher.push_array(&array, &mut hashes).expect("hashes");
+            let mut normal: Vec<u64> = hashes.iter().map(|hash| hash.normal).filter(|hash| *hash > 0).collect();
+            normal.sort_unstable();
+            normal.dedup();
+            let mut kept = sketch.hashes.clone();
+            kept.dedup();
+            assert_eq!(normal, kept, "{cells:?}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What publishers say about their tables, read where they put it.
+//!
+//! Sidecar files of five standards (Frictionless data packages, Croissant and schema.org JSON-LD, CKAN `package_show`, DCAT
+//! `data.json`, CSVW) and files of catalogue records ([`Records`]) become one plain type, [`TableMetadata`], found by the
+//! path or the id of the table it describes. What a
+//! document says of the whole dataset and of one file in it is merged, the file's word first.
+//!
+//! Documents are hostile until proven otherwise: any type may stand anywhere, so every value is read loosely (`value`), cut to
+//! a length and rid of control and direction characters (`clean`). Paths in a document are names to compare with, never
+//! files to open; one that leads out of the lake counts by its file name alone, for tables in or below the sidecar's folder.
+//! A document that cannot be read is a problem to report, never an error that stops the rest.
+
+mod ckan;
+mod clean;
+mod csvw;
+mod dcat;
+mod dump;
+mod facets;
+mod frictionless;
+mod index;
+mod records;
+mod schema_org;
+mod spool;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use dump::{catalogues_alone, describes_files};
+pub use facets::{Facet, RecordFacets};
+pub use index::MetadataIndex;
+pub use records::{CatalogueRecord, Records};
+
+/// The standard that a sidecar follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standard {
+    /// Frictionless Data Package, `datapackage.json`.
+    Frictionless,
+    /// Croissant: schema.org with record sets.
+    Croissant,
+    /// schema.org `Dataset` in JSON-LD.
+    SchemaOrg,
+    /// CKAN's answer to `package_show`.
+    Ckan,
+    /// DCAT: Project Open Data `data.json`, DCAT-AP in JSON-LD.
+    Dcat,
+    /// CSV on the Web.
+    Csvw,
+    /// A line of a file of catalogue records.
+    Record,
+}
+
+/// What a publisher says about one column.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct ColumnMetadata {
+    /// Title for people, where it differs from the column's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What the column holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Unit of measure as written: `kg`, `EUR`, a QUDT URI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// What a publisher says about one table. Texts hold no control or direction characters; the description is
+/// at most 16 KB, other texts at most 1 KB, tags at most 64, columns at most 4,096.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[serde(default)]
+pub struct TableMetadata {
+    /// Title; where the dataset has several files, the dataset's and the file's joined by ` — `.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Description of the file, then of the dataset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Keywords and themes, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Who publishes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<String>,
+    /// Licence name or URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub licence: Option<String>,
+    /// What to cite: a DOI as `https://doi.org/…`, a CSTR, a handle, else the publisher's own identifier or URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identifier: Option<String>,
+    /// Landing page, else the address of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_url: Option<String>,
+    /// When it was first published, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued: Option<String>,
+    /// When it was last changed, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+    /// Places covered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spatial: Option<String>,
+    /// Time covered, `start/end` where both are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temporal: Option<String>,
+    /// What a record says under fields of other names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub facets: Vec<Facet>,
+    /// First year covered, where a field says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_year: Option<i32>,
+    /// Last year covered, where a field says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_year: Option<i32>,
+    /// By the column's name in the file.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, ColumnMetadata>,
+    /// The standard that the sidecar follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
+    /// The sidecar, as a path in the lake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+impl TableMetadata {
+    /// What is said here, and by `other` where nothing is said here.
+    pub fn or(mut self, other: &TableMetadata) -> Self {
+        let fill = |own: &mut Option<String>, other: &Option<String>| {
+            if own.is_none() {
+                own.clone_from(other);
+            }
+        };
+        fill(&mut self.title, &other.title);
+        fill(&mut self.description, &other.description);
+        fill(&mut self.publisher, &other.publisher);
+        fill(&mut self.licence, &other.licence);
+        fill(&mut self.identifier, &other.identifier);
+        fill(&mut self.source_url, &other.source_url);
+        fill(&mut self.issued, &other.issued);
+        fill(&mut self.modified, &other.modified);
+        fill(&mut self.spatial, &other.spatial);
+        fill(&mut self.temporal, &other.temporal);
+        if self.tags.is_empty() {
+            self.tags.clone_from(&other.tags);
+        }
+        if self.columns.is_empty() {
+            self.columns.clone_from(&other.columns);
+        }
+        self.take_facets(other);
+        self
+    }
+
+    /// Takes from `dataset`, which has `tables` table files, what this file's own metadata leaves open. What is said of a
+    /// large collection as a whole tells its tables apart no more, so it is taken only where the file says nothing itself.
+    fn complete_from(&mut self, dataset: &TableMetadata, tables: usize) {
+        const LARGE_COLLECTION: usize = 8;
+        let shared = |own_is_empty: bool| tables <= LARGE_COLLECTION || own_is_empty;
+        if shared(self.title.is_none()) {
+            self.title = join_titles(self.title.take(), dataset.title.as_deref(), tables <= 1);
+        }
+        if shared(self.description.is_none()) {
+            self.description = join_descriptions(self.description.take(), dataset.description.as_deref());
+        }
+        if shared(self.tags.is_empty()) {
+            for tag in &dataset.tags {
+                if self.tags.len() < clean::MOST_TAGS && !self.tags.contains(tag) {
+                    self.tags.push(tag.clone());
+                }
+            }
+        }
+        let fill = |own: &mut Option<String>, other: &Option<String>| {
+            if own.is_none() {
+                own.clone_from(other);
+            }
+        };
+        fill(&mut self.publisher, &dataset.publisher);
+        fill(&mut self.licence, &dataset.licence);
+        fill(&mut self.issued, &dataset.issued);
+        fill(&mut self.modified, &dataset.modified);
+        fill(&mut self.spatial, &dataset.spatial);
+        fill(&mut self.temporal, &dataset.temporal);
+        // People cite and visit the dataset; the file's own address is the second choice.
+        self.identifier = dataset.identifier.clone().or(self.identifier.take());
+        self.source_url = dataset.source_url.clone().or(self.source_url.take());
+        for (name, column) in &dataset.columns {
+            if self.columns.len() < clean::MOST_COLUMNS {
+                self.columns.entry(name.clone()).or_insert_with(|| column.clone());
+            }
+        }
+        self.standard = self.standard.or(dataset.standard);
+        fill(&mut self.file, &dataset.file);
+        self.take_facets(dataset);
+    }
+
+    /// Takes fields and years from `other` where there are none.
+    fn take_facets(&mut self, other: &TableMetadata) {
+        if self.facets.is_empty() {
+            self.facets.clone_from(&other.facets);
+        }
+        self.first_year = self.first_year.or(other.first_year);
+        self.last_year = self.last_year.or(other.last_year);
+    }
+}
+
+fn join_titles(own: Option<String>, dataset: Option<&str>, is_only_file: bool) -> Option<String> {
+    let Some(dataset) = dataset else { return own };
+    match own {
+        Some(own) if !is_only_file && !says_nothing(&own) && !dataset.contains(&own) => {
+            if own.contains(dataset) {
+                Some(own)
+            } else {
+                Some(clean::line(&format!("{dataset} — {own}")))
+            }
+        }
+        _ => Some(dataset.to_string()),
+    }
+}
+
+/// Whether `title` is only a format or a word such as `data`, as portals fill in.
+fn says_nothing(title: &str) -> bool {
+    let title = title.trim().trim_start_matches('.').to_lowercase();
+    let empty = [
+        "csv",
+        "tsv",
+        "json",
+        "jsonl",
+        "ndjson",
+        "parquet",
+        "arrow",
+        "xls",
+        "xlsx",
+        "data",
+        "download",
+        "file",
+        "resource",
+        "dataset",
+        "csv file",
+        "download csv",
+        "comma separated values file",
+    ];
+    empty.contains(&title.as_str())
+}
+
+fn join_descriptions(own: Option<String>, dataset: Option<&str>) -> Option<String> {
+    match (own, dataset) {
+        (Some(own), Some(dataset)) if dataset.contains(&own) => Some(dataset.to_string()),
+        (Some(own), Some(dataset)) if !own.contains(dataset) => Some(clean::paragraphs(&format!("{own}\n{dataset}"))),
+        (Some(own), _) => Some(own),
+        (None, dataset) => dataset.map(str::to_string),
+    }
+}
+
+/// One dataset of a sidecar: what is said of the whole, and of each file.
+#[derive(Debug, Default)]
+struct Dataset {
+    /// What it is called in its catalogue.
+    id: Option<String>,
+    whole: TableMetadata,
+    files: Vec<DescribedFile>,
+    /// Formats of its files as written.
+    formats: Vec<String>,
+}
+
+/// What a sidecar says of one file of a dataset.
+#[derive(Debug, Default)]
+struct DescribedFile {
+    /// Paths, URLs or names under which the lake may hold the file, likeliest first.
+    locations: Vec<String>,
+    metadata: TableMetadata,
+}

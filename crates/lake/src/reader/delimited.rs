@@ -1,0 +1,256 @@
+//! Delimited text: CSV and its kin, however they are written.
+//!
+//! Opening sniffs the head ([`super::sniff`]) and repairs the header; reading cuts records ([`super::split`]) and copies
+//! their cells straight into columns. Every cell stays text as written. A row with too few cells gets nulls, one with too
+//! many loses the surplus, which is counted; nothing else is ever dropped.
+
+use std::path::Path;
+
+use arrow::record_batch::RecordBatch;
+
+use super::batch::TextBatch;
+use super::decode::Text;
+use super::giant::{GiantLimits, GiantRecord};
+use super::header::{fit_header, name_columns};
+use super::records::{Count, Records, Step};
+use super::report::{Dialect, ReadReport, RepairKind};
+use super::sniff::{self, Known, Sniffed};
+use super::split::Splitter;
+use super::{Column, ReadOptions, TableReader};
+use lakeward_core::error::{Error, Result};
+
+/// The head is lengthened up to this size in search of a few whole rows.
+const MOST_HEAD_BYTES: usize = 4 << 20;
+const PREAMBLE_LINES_KEPT: usize = 20;
+const PREAMBLE_CHARS_KEPT: usize = 500;
+
+/// A reader of delimited text.
+pub(super) struct Delimited {
+    records: Records,
+    columns: Vec<Column>,
+    batch: TextBatch,
+    report: ReadReport,
+    max_rows: u64,
+    short: Count,
+    long: Count,
+    cut: Count,
+    scratch: Vec<u8>,
+    done: bool,
+}
+
+impl Delimited {
+    /// Opens `path`; fewer columns than `least_columns` mean that it is a text, not a table.
+    ///
+    /// # Errors
+    /// Those of [`Text::open`]; [`Error::Unreadable`] for JSON, for text without rows, and for too many columns.
+    pub(super) fn open(path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
+        Delimited::read(Text::open(path)?, path, options, least_columns)
+    }
+
+    /// Reads an opened text, whose file is `path`.
+    ///
+    /// # Errors
+    /// As [`Delimited::open`], without the text's own.
+    pub(super) fn read(mut text: Text, path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
+        let sniffed = sniff_text(path, &mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
+        let mut report = ReadReport::default();
+        let lines = take_preamble(&mut text, &sniffed, &mut report);
+        let splitter = Splitter::new(sniffed.delimiter, sniffed.quote, sniffed.backslash);
+        let limits = GiantLimits { cell_bytes: options.max_cell_bytes, max_cells: options.max_columns };
+        let mut records = Records::new(text, splitter, lines + 1, limits);
+        let columns = take_columns(&mut records, &sniffed, &mut report);
+        let columns = columns.ok_or_else(|| Error::unreadable(path, records.emptiness()))?;
+        if columns.len() < least_columns {
+            return Err(Error::unreadable(path, "text without columns"));
+        }
+        if columns.len() > options.max_columns {
+            let reason = format!("{} columns, more than the limit of {}", columns.len(), options.max_columns);
+            return Err(Error::unreadable(path, reason));
+        }
+        records.expect_cells(columns.len());
+        records.note(&mut report);
+        let mut batch = TextBatch::new(&columns, options.batch_limits());
+        let ahead = records.window();
+        batch.expect(memchr::memchr_iter(b'\n', ahead).count(), ahead.len());
+        let (short, long, cut) = Default::default();
+        let max_rows = options.max_rows.unwrap_or(u64::MAX);
+        let scratch = Vec::new();
+        Ok(Delimited { records, columns, batch, report, max_rows, short, long, cut, scratch, done: false })
+    }
+
+    #[inline]
+    fn push_row(&mut self) {
+        let width = self.columns.len();
+        let spans = self.records.spans();
+        for (column, &span) in spans.iter().take(width).enumerate() {
+            self.batch.push(column, self.records.cell(span, &mut self.scratch));
+        }
+        if spans.len() < width {
+            (spans.len()..width).for_each(|column| self.batch.push_missing(column));
+            self.short.add(1, self.records.line());
+        } else if spans.len() > width {
+            let window = self.records.window();
+            let is_filled = |cell: &[u8]| !cell.trim_ascii().is_empty();
+            let surplus = spans[width..].iter().any(|span| is_filled(&window[span.start..span.end]));
+            self.long.add(u64::from(surplus), self.records.line());
+        }
+        self.end_row();
+    }
+
+    fn push_giant(&mut self, record: &GiantRecord) {
+        let width = self.columns.len();
+        record.cells.iter().take(width).enumerate().for_each(|(column, cell)| self.batch.push(column, cell));
+        (record.cells.len()..width).for_each(|column| self.batch.push_missing(column));
+        let line = self.records.line();
+        self.short.add(u64::from(record.cells.len() < width), line);
+        let surplus = record.extra_cells > 0 || record.cells.iter().skip(width).any(|cell| !cell.is_empty());
+        self.long.add(u64::from(surplus), line);
+        self.cut.add(record.cut_cells, line);
+        self.end_row();
+    }
+
+    #[inline]
+    fn end_row(&mut self) {
+        self.batch.end_row();
+        self.report.rows += 1;
+        let cut = std::mem::take(&mut self.batch.cut_cells);
+        if cut > 0 {
+            self.cut.add(cut, self.records.line());
+        }
+    }
+
+    fn finish(&mut self) {
+        self.done = true;
+        self.records.note(&mut self.report);
+        self.short.note(RepairKind::ShortRows, &mut self.report);
+        self.long.note(RepairKind::LongRows, &mut self.report);
+        self.cut.note(RepairKind::CutCells, &mut self.report);
+    }
+}
+
+impl TableReader for Delimited {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        while !self.done && !self.batch.is_full() {
+            let step = self.records.step();
+            if matches!(step, Step::End) {
+                self.finish();
+            } else if self.report.rows == self.max_rows {
+                let (passed, all) = self.records.progress();
+                self.report.end_sample_after(self.records.line(), self.report.rows, passed, all);
+                self.finish();
+            } else if let Step::Giant(record) = step {
+                self.push_giant(&record);
+            } else {
+                self.push_row();
+            }
+        }
+        self.batch.finish(!self.done)
+    }
+
+    fn report(&self) -> &ReadReport {
+        &self.report
+    }
+
+    fn is_typed(&self) -> bool {
+        false
+    }
+}
+
+/// Whether the head of a text cuts into at least two columns.
+pub(super) fn looks_delimited(path: &Path) -> bool {
+    let options = ReadOptions::default();
+    Text::open(path)
+        .is_ok_and(|mut text| sniff_text(path, &mut text, &options).is_ok_and(|found| found.delimiter.is_some()))
+}
+
+fn sniff_text(path: &Path, text: &mut Text, options: &ReadOptions) -> Result<Sniffed, &'static str> {
+    while !sniff::is_enough(text.window(), text.at_end()) && text.window().len() < MOST_HEAD_BYTES {
+        text.fill();
+    }
+    let start = text.window().trim_ascii_start();
+    if is_json(start) {
+        return Err("a JSON document");
+    }
+    if start.is_empty() && text.at_end() {
+        return Err("no text in it");
+    }
+    let known = Known { delimiter: options.delimiter, header: options.header, promised: promised_delimiter(path) };
+    Ok(sniff::sniff(text.window(), text.at_end(), known))
+}
+
+fn promised_delimiter(path: &Path) -> Option<u8> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let is_named = |extensions: &[&str]| extensions.iter().any(|extension| name.contains(extension));
+    match () {
+        () if is_named(&[".csv"]) => Some(b','),
+        () if is_named(&[".tsv", ".tab"]) => Some(b'\t'),
+        () if is_named(&[".psv"]) => Some(b'|'),
+        () => None,
+    }
+}
+
+/// `{"key": …` or `[{…`, over one or more lines.
+fn is_json(start: &[u8]) -> bool {
+    let Some((&first, rest)) = start.split_first() else { return false };
+    let rest = rest.trim_ascii_start();
+    match first {
+        b'{' => rest.starts_with(b"\"") && rest.iter().take(200).any(|&byte| byte == b':'),
+        b'[' => rest.starts_with(b"{"),
+        _ => false,
+    }
+}
+
+/// Passes over the lines above the table; returns how many.
+fn take_preamble(text: &mut Text, sniffed: &Sniffed, report: &mut ReadReport) -> u64 {
+    let above = String::from_utf8_lossy(&text.window()[..sniffed.table_start]);
+    let above = above.replace("\r\n", "\n").replace('\r', "\n");
+    let lines = above.lines().count() as u64;
+    let cut = |line: &str| line.trim().chars().take(PREAMBLE_CHARS_KEPT).collect::<String>();
+    report.preamble = above.lines().map(cut).filter(|line| !line.is_empty()).take(PREAMBLE_LINES_KEPT).collect();
+    report.dialect = Some(Dialect {
+        delimiter: sniffed.delimiter.map(char::from),
+        quote: sniffed.quote.map(char::from),
+        backslash_escapes: sniffed.backslash,
+        encoding: text.encoding().to_string(),
+        header: sniffed.header,
+        preamble_lines: lines,
+    });
+    text.consume(sniffed.table_start);
+    lines
+}
+
+/// Reads the header, or invents one; `None` when there is no record at all.
+fn take_columns(records: &mut Records, sniffed: &Sniffed, report: &mut ReadReport) -> Option<Vec<Column>> {
+    if !sniffed.header {
+        // Without a header no cell of the sample is surplus.
+        let width = sniffed.widths.iter().map(|width| width.used).max().unwrap_or(0).max(1);
+        return Some(name_columns(vec![String::new(); width], &mut ReadReport::default(), None));
+    }
+    let mut written = match records.step() {
+        Step::Row => {
+            let mut scratch = Vec::new();
+            let cells = records.spans().iter().map(|&span| lossless(records.cell(span, &mut scratch)));
+            cells.collect::<Vec<String>>()
+        }
+        Step::Giant(record) => record.cells.iter().map(|cell| lossless(cell)).collect(),
+        Step::End => return None,
+    };
+    let line = records.line();
+    if let Some(first) = written.first_mut()
+        && sniffed.hash_header
+        && first.trim() != "#"
+    {
+        *first = first.trim_start_matches('#').to_string();
+    }
+    let written = fit_header(written, &sniffed.widths, report, line);
+    Some(name_columns(written, report, Some(line)))
+}
+
+/// The window is valid UTF-8 and is cut beside ASCII only, so nothing is lost here.
+fn lossless(cell: &[u8]) -> String {
+    String::from_utf8_lossy(cell).into_owned()
+}

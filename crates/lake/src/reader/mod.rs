@@ -1,0 +1,184 @@
+//! Readers: one file a format, one trait for all.
+//!
+//! A reader gives a table's columns and then its rows in batches, with memory bounded whatever the size of the file. Text
+//! formats ([`delimited`], [`json`]) give every cell as text and leave types to the profiler, because the types a file
+//! seems to have are guesses (`02134` is no number); [`parquet`] and [`ipc`] give the types their files declare. Lakes
+//! are hostile input: a file that cannot be read is an [`Error::Unreadable`] with its reason, one that can be read with
+//! repairs says so in its [`ReadReport`]; nothing panics and nothing is left out silently.
+//!
+//! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`records`] (cut)
+//! → [`batch`] (columns).
+
+mod batch;
+mod decode;
+mod delimited;
+mod giant;
+mod hash;
+mod header;
+mod ipc;
+mod json;
+mod json_scan;
+mod kind;
+mod parquet;
+mod records;
+mod report;
+mod sniff;
+mod split;
+mod typed;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use arrow::record_batch::RecordBatch;
+use serde::{Deserialize, Serialize};
+
+use self::batch::BatchLimits;
+use self::decode::Text;
+pub use self::hash::PendingHash;
+use self::hash::StreamHash;
+pub use self::report::{Dialect, ReadReport, Repair, RepairKind, Sample};
+use crate::source::{self, Compression, Format, LakeFile, classify};
+use lakeward_core::error::{Error, Result};
+
+/// A column as the table names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Trimmed, not empty, and no other column's name (upper and lower case differ).
+    pub name: String,
+    /// The header as written; empty where there is none.
+    pub header: String,
+}
+
+/// The rows of one table, read once from start to end.
+pub trait TableReader: Send {
+    /// The columns, fixed once the table is open; at least one.
+    fn columns(&self) -> &[Column];
+
+    /// The next rows, at most [`ReadOptions::batch_rows`] and about [`ReadOptions::batch_bytes`]; `None` at the end.
+    ///
+    /// Every batch has the schema of [`TableReader::columns`]. Text formats give Utf8 with every cell as written (not
+    /// trimmed, quotes resolved); an empty cell is `""`, a missing one null. Typed formats give booleans, numbers, dates,
+    /// times and Utf8; dictionaries are resolved, binary and nested values rendered as text.
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>>;
+
+    /// What reading took so far; final once [`TableReader::next_batch`] has returned `None`.
+    fn report(&self) -> &ReadReport;
+
+    /// Whether the file declares its columns' types.
+    fn is_typed(&self) -> bool;
+}
+
+/// How much to read, and what is known of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Stop after this many rows; the report then says [`RepairKind::RowLimit`] and what [`Sample`] was read.
+    pub max_rows: Option<u64>,
+    /// A table with more columns is unreadable. 16,384 by default, as in spreadsheets.
+    pub max_columns: usize,
+    /// Longer text cells are cut, at the end of a character. 64 KiB by default.
+    pub max_cell_bytes: usize,
+    /// Rows a batch holds at most. 8,192 by default.
+    pub batch_rows: usize,
+    /// Bytes of cells after which a batch ends. 4 MB by default.
+    pub batch_bytes: usize,
+    /// The delimiter, where it is known and need not be guessed.
+    pub delimiter: Option<u8>,
+    /// Whether the first row is a header, where that is known.
+    pub header: Option<bool>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            max_rows: None,
+            max_columns: 16_384,
+            max_cell_bytes: 64 << 10,
+            batch_rows: 8_192,
+            batch_bytes: 4 << 20,
+            delimiter: None,
+            header: None,
+        }
+    }
+}
+
+impl ReadOptions {
+    fn batch_limits(&self) -> BatchLimits {
+        BatchLimits {
+            rows: self.batch_rows.max(1),
+            bytes: self.batch_bytes,
+            // Offsets of a column are 32 bits wide.
+            cell_bytes: self.max_cell_bytes.min(16 << 20),
+        }
+    }
+}
+
+/// Opens a table of a lake.
+///
+/// # Errors
+/// [`Error::Io`] where the system refuses, [`Error::Unreadable`] where the file holds no table.
+pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    open_as(&file.path, file.format, file.compression, options)
+}
+
+/// Opens a table of a lake and hashes its file on the way; see [`PendingHash::finish`].
+///
+/// # Errors
+/// As [`open`].
+pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn TableReader>, PendingHash)> {
+    let path = &file.path;
+    if file.format != Format::Csv {
+        // These are not read from start to end, or are read twice.
+        let told_by_ends = options.max_rows.is_some() && source::is_told_by_ends(path);
+        let hash = if told_by_ends { source::ends_hash(path)? } else { source::content_hash(path)? };
+        return Ok((open(file, options)?, PendingHash::known(path.clone(), hash)));
+    }
+    let stream = Arc::new(Mutex::new(StreamHash::default()));
+    let text = Text::open_hashed(path, Arc::clone(&stream))?;
+    let reader = delimited::Delimited::read(text, path, options, least_columns(path))?;
+    Ok((Box::new(reader), PendingHash::streamed(path.clone(), stream)))
+}
+
+/// Opens a table file anywhere; a name that says nothing is tried as delimited text.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let (format, compression) = classify(path).unwrap_or((Format::Csv, Compression::None));
+    open_as(path, format, compression, options)
+}
+
+/// The bytes of a regular file, unpacked where they are gzip or zstd.
+///
+/// # Errors
+/// [`Error::Io`], and [`Error::Unreadable`] for what is no regular file.
+pub fn open_unpacked(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
+    Ok(decode::open_bytes(path)?.input)
+}
+
+/// Whether a text of any name cuts into at least two columns; false for what cannot be read.
+pub fn looks_delimited(path: &Path) -> bool {
+    delimited::looks_delimited(path)
+}
+
+fn open_as(
+    path: &Path,
+    format: Format,
+    compression: Compression,
+    options: &ReadOptions,
+) -> Result<Box<dyn TableReader>> {
+    Ok(match format {
+        Format::Csv => Box::new(delimited::Delimited::open(path, options, least_columns(path))?),
+        Format::NdJson => Box::new(json::JsonRows::open(path, json::Shape::Lines, options)?),
+        Format::Json => Box::new(json::JsonRows::open(path, json::Shape::Document, options)?),
+        Format::ArrowIpc => ipc::open(path, options)?,
+        Format::Parquet if compression == Compression::None => parquet::open(path, options)?,
+        Format::Parquet => return Err(Error::unreadable(path, "a packed Parquet file; unpack it first")),
+    })
+}
+
+/// Most `.txt` files are prose, so those must have two columns to count as tables.
+fn least_columns(path: &Path) -> usize {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst").trim_end_matches(".zstd");
+    if name.ends_with(".txt") { 2 } else { 1 }
+}

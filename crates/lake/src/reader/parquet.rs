@@ -1,0 +1,59 @@
+//! Parquet: types and columns from the footer, rows a few thousand at a time.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaData;
+
+use super::typed::{Batches, TypedRows, guarded, unreadable};
+use super::{ReadOptions, TableReader};
+use lakeward_core::error::{Error, Result};
+
+/// Opens a Parquet file.
+///
+/// # Errors
+/// [`Error::Unreadable`] where the footer is damaged. Damage further in ends the rows, and the report says so.
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let file = open_regular(path)?;
+    let size = file.metadata().map_err(|source| Error::io("read", path, source))?.len();
+    if size == 0 {
+        return Err(Error::unreadable(path, "empty file"));
+    }
+    // The Arrow schema that writers embed may contradict the file; the Parquet types are what the pages hold.
+    let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new()))
+        .and_then(|opened| opened.map_err(|error| format!("damaged Parquet footer: {error}")))
+        .map_err(unreadable(path))?;
+    let fields = builder.schema().fields().clone();
+    let rows = batch_rows(builder.metadata(), options);
+    let total_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let reader = guarded(|| builder.with_batch_size(rows).build())
+        .and_then(|built| built.map_err(|error| error.to_string()))
+        .map_err(unreadable(path))?;
+    let batches: Batches = Box::new(reader.map(|batch| batch.map_err(|error| error.to_string())));
+    // Pages are read here and there; the whole file is the honest figure.
+    let read_bytes = Arc::new(AtomicU64::new(size));
+    let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
+    Ok(Box::new(rows.with_total_rows(total_rows)))
+}
+
+/// Rows that together unpack to about a batch's bytes.
+fn batch_rows(metadata: &ParquetMetaData, options: &ReadOptions) -> usize {
+    let groups = metadata.row_groups();
+    let bytes: i64 = groups.iter().map(|group| group.total_byte_size().max(0)).fold(0, i64::saturating_add);
+    let rows = metadata.file_metadata().num_rows().max(1);
+    let row_bytes = usize::try_from(bytes / rows).unwrap_or(usize::MAX).max(1);
+    (options.batch_bytes / row_bytes).clamp(1, options.batch_rows.max(1))
+}
+
+/// Opens a file that is neither a folder nor a device.
+pub(super) fn open_regular(path: &Path) -> Result<File> {
+    let failed = |source| Error::io("read", path, source);
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    if !meta.is_file() {
+        return Err(Error::unreadable(path, if meta.is_dir() { "a folder" } else { "not a regular file" }));
+    }
+    File::open(path).map_err(failed)
+}

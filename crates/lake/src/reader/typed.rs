@@ -1,0 +1,254 @@
+//! Batches of formats that declare types, brought to the few types that the rest of the program knows.
+//!
+//! What goes out: booleans, integers, floats (32 and 64 bits), decimals, dates, times, timestamps, durations and Utf8.
+//! Dictionaries and run ends are resolved; large and view strings become Utf8; binary values become text where they are
+//! UTF-8 and hexadecimal digits where not; lists, maps, structures and unions become JSON text.
+//!
+//! The decoders of other crates are called behind [`guarded`], because damaged files make some of them panic.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::json::writer::{EncoderOptions, make_encoder};
+use arrow::record_batch::RecordBatch;
+
+use super::batch::cut_text;
+use super::header::name_columns;
+use super::report::{ReadReport, RepairKind};
+use super::{Column, ReadOptions, TableReader};
+use lakeward_core::error::{Error, Result};
+use lakeward_core::guard;
+
+/// A decoder's batches; the error is a reason in one clause.
+pub(super) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, String>> + Send>;
+
+/// A reader over the batches of another crate's decoder.
+pub(super) struct TypedRows {
+    batches: Batches,
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    report: ReadReport,
+    options: ReadOptions,
+    read_bytes: Arc<AtomicU64>,
+    current: Option<RecordBatch>,
+    total_rows: Option<u64>,
+    cut_cells: u64,
+    done: bool,
+}
+
+impl TypedRows {
+    /// Reads `batches`, whose columns are `fields`; `read_bytes` is counted by whoever reads the file.
+    ///
+    /// # Errors
+    /// Why the table cannot be read, in one clause.
+    pub(super) fn new(
+        fields: &[FieldRef],
+        batches: Batches,
+        options: &ReadOptions,
+        read_bytes: Arc<AtomicU64>,
+    ) -> Result<TypedRows, String> {
+        if fields.is_empty() {
+            return Err("no columns".into());
+        }
+        if fields.len() > options.max_columns {
+            return Err(format!("{} columns, more than the limit of {}", fields.len(), options.max_columns));
+        }
+        let mut report = ReadReport::default();
+        let columns = name_columns(fields.iter().map(|field| field.name().clone()).collect(), &mut report, None);
+        let nested = fields.iter().filter(|field| matches!(rendering(field.data_type()), Rendering::Json)).count();
+        report.add(RepairKind::NestedColumns, nested as u64, None);
+        let renamed: Vec<Field> = fields
+            .iter()
+            .zip(&columns)
+            .map(|(field, column)| Field::new(&column.name, rendered_type(field.data_type()), true))
+            .collect();
+        Ok(TypedRows {
+            batches,
+            columns,
+            schema: Arc::new(Schema::new(renamed)),
+            report,
+            options: options.clone(),
+            read_bytes,
+            current: None,
+            total_rows: None,
+            cut_cells: 0,
+            done: false,
+        })
+    }
+
+    /// Tells how many rows the file says it has.
+    pub(super) fn with_total_rows(self, rows: u64) -> TypedRows {
+        TypedRows { total_rows: Some(rows), ..self }
+    }
+
+    /// The next rows as the file has them, at most a batch.
+    fn next_slice(&mut self) -> Result<Option<RecordBatch>, String> {
+        loop {
+            if let Some(batch) = self.current.take().filter(|batch| batch.num_rows() > 0) {
+                let count = batch.num_rows().min(self.options.batch_rows.max(1));
+                self.current = Some(batch.slice(count, batch.num_rows() - count));
+                return Ok(Some(batch.slice(0, count)));
+            }
+            match guarded(|| self.batches.next().transpose())?? {
+                Some(batch) => self.current = Some(batch),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn render(&mut self, batch: &RecordBatch) -> Result<RecordBatch, String> {
+        let limit = self.options.max_cell_bytes;
+        let mut arrays = Vec::with_capacity(batch.num_columns());
+        for array in batch.columns() {
+            arrays.push(cut_cells(render_array(array)?, limit, &mut self.cut_cells));
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(|error| error.to_string())
+    }
+
+    fn finish(&mut self, damage: Option<String>) {
+        self.done = true;
+        self.report.read_bytes = self.read_bytes.load(Ordering::Relaxed);
+        self.report.set(RepairKind::CutCells, self.cut_cells, None);
+        if let Some(reason) = damage {
+            self.report.add_damage(RepairKind::DamagedData, &reason, Some(self.report.rows + 1));
+        }
+    }
+}
+
+impl TableReader for TypedRows {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.done {
+            return Ok(None);
+        }
+        let next = self.next_slice().and_then(|slice| slice.map(|slice| guarded(|| self.render(&slice))?).transpose());
+        let batch = match next {
+            Ok(Some(batch)) => batch,
+            Ok(None) => {
+                self.finish(None);
+                return Ok(None);
+            }
+            Err(reason) => {
+                self.finish(Some(reason));
+                return Ok(None);
+            }
+        };
+        let left = self.options.max_rows.map_or(u64::MAX, |max| max - self.report.rows);
+        let taken = usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows());
+        self.report.rows += taken as u64;
+        if taken < batch.num_rows() {
+            self.report.end_sample(self.report.rows + 1, self.total_rows);
+            self.finish(None);
+            return Ok((taken > 0).then(|| batch.slice(0, taken)));
+        }
+        Ok(Some(batch))
+    }
+
+    fn report(&self) -> &ReadReport {
+        &self.report
+    }
+
+    fn is_typed(&self) -> bool {
+        true
+    }
+}
+
+/// Runs a decoder; its panic becomes a reason.
+pub(super) fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
+    guard::guarded(decode).map_err(|_| "the decoder gave up on damaged data".to_string())
+}
+
+enum Rendering {
+    Keep,
+    Cast(DataType),
+    Binary,
+    Json,
+}
+
+fn rendering(data_type: &DataType) -> Rendering {
+    use DataType::*;
+    match data_type {
+        Boolean | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 | Float32 | Float64 => {
+            Rendering::Keep
+        }
+        Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => Rendering::Keep,
+        Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..) | Duration(_) | Utf8 => Rendering::Keep,
+        Float16 => Rendering::Cast(Float32),
+        Null | Interval(_) | LargeUtf8 | Utf8View => Rendering::Cast(Utf8),
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Rendering::Binary,
+        Dictionary(_, values) => Rendering::Cast(values.as_ref().clone()),
+        RunEndEncoded(_, values) => Rendering::Cast(values.data_type().clone()),
+        _ => Rendering::Json,
+    }
+}
+
+fn rendered_type(data_type: &DataType) -> DataType {
+    match rendering(data_type) {
+        Rendering::Keep => data_type.clone(),
+        Rendering::Cast(target) => rendered_type(&target),
+        Rendering::Binary | Rendering::Json => DataType::Utf8,
+    }
+}
+
+fn render_array(array: &ArrayRef) -> Result<ArrayRef, String> {
+    match rendering(array.data_type()) {
+        Rendering::Keep => Ok(Arc::clone(array)),
+        Rendering::Cast(target) => render_array(&cast(array, &target).map_err(|error| error.to_string())?),
+        Rendering::Binary => render_binary(array),
+        Rendering::Json => render_json(array),
+    }
+}
+
+fn render_binary(array: &ArrayRef) -> Result<ArrayRef, String> {
+    let array = match array.data_type() {
+        DataType::LargeBinary => Arc::clone(array),
+        _ => cast(array, &DataType::LargeBinary).map_err(|error| error.to_string())?,
+    };
+    let text = array.as_binary::<i64>().iter().map(|value| {
+        value.map(|bytes| match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_string(),
+            Err(_) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        })
+    });
+    Ok(Arc::new(text.collect::<StringArray>()))
+}
+
+fn render_json(array: &ArrayRef) -> Result<ArrayRef, String> {
+    let field: FieldRef = Arc::new(Field::new("value", array.data_type().clone(), true));
+    let options = EncoderOptions::default();
+    let mut encoder = make_encoder(&field, array.as_ref(), &options).map_err(|error| error.to_string())?;
+    let mut text = StringBuilder::with_capacity(array.len(), array.len() * 16);
+    let mut scratch = Vec::new();
+    for row in 0..array.len() {
+        if encoder.is_null(row) {
+            text.append_null();
+            continue;
+        }
+        scratch.clear();
+        encoder.encode(row, &mut scratch);
+        text.append_value(String::from_utf8_lossy(&scratch));
+    }
+    Ok(Arc::new(text.finish()))
+}
+
+fn cut_cells(array: ArrayRef, limit: usize, cut: &mut u64) -> ArrayRef {
+    let Some(text) = array.as_string_opt::<i32>() else { return array };
+    let long = text.offsets().windows(2).filter(|pair| (pair[1] - pair[0]) as usize > limit).count();
+    if long == 0 {
+        return array;
+    }
+    *cut += long as u64;
+    let cells = text.iter().map(|cell| cell.map(|cell| String::from_utf8_lossy(cut_text(cell.as_bytes(), limit))));
+    Arc::new(cells.collect::<StringArray>())
+}
+
+/// Maps a reason to an error of the file.
+pub(super) fn unreadable(path: &std::path::Path) -> impl Fn(String) -> Error + '_ {
+    move |reason| Error::unreadable(path, reason)
+}

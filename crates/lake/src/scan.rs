@@ -1,0 +1,278 @@
+//! The one pass over a table: batches in, one sketch a column out.
+//!
+//! Memory is bounded by the batch and by the sketches: when the columns of one table together hold too many distinct values,
+//! the fullest ones start sampling. Wide or long batches are spread over the cores by column, and the next batch of a long
+//! table is read meanwhile.
+
+use std::sync::mpsc;
+use std::thread;
+
+use arrow::array::{Array, ArrowPrimitiveType, AsArray, PrimitiveArray, RecordBatch};
+use arrow::datatypes::DataType;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use rayon::prelude::*;
+
+use super::reader::{ReadReport, TableReader};
+use super::semantic;
+use lakeward_core::error::{Error, Result};
+use lakeward_sketch::column::{ColumnSketch, ColumnSketchBuilder, SketchLimits};
+use lakeward_sketch::temporal::DateOrder;
+
+/// Distinct values that the columns of one table may hold together; 40 bytes each.
+const TABLE_VALUES: usize = 3 << 20;
+/// Cells of a batch from which on its columns are worth spreading over the cores.
+const PARALLEL_CELLS: usize = 1 << 15;
+/// Batches of a table sketched as they come, before a thread of its own reads on: fewer are not worth one.
+const FIRST_BATCHES: usize = 4;
+/// Batches that thread may be ahead, at about 4 MB each.
+const BATCHES_AHEAD: usize = 2;
+/// Text of distinct values kept for all columns of a table together.
+const TABLE_TEXT_BYTES: usize = 1 << 20;
+/// Cells from which a column's date order is learnt.
+const DATE_CELLS: usize = 1000;
+
+/// A table read to its end.
+pub struct Scan {
+    /// Column names, repaired.
+    pub names: Vec<String>,
+    /// One sketch a column, in column order.
+    pub sketches: Vec<ColumnSketch>,
+    /// What the reader found and mended.
+    pub report: ReadReport,
+}
+
+/// Reads `reader` to its end. Long tables are read by a thread of their own while the columns of the batches before are
+/// sketched on the others; the sketches are the same whatever the number of threads.
+///
+/// # Errors
+/// Whatever the reader reports as fatal; repairs are in [`Scan::report`].
+pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
+    let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
+    let mut columns = Columns::new(names.len());
+    let mut batches = 0;
+    while let Some(batch) = reader.next_batch()? {
+        columns.push(&batch)?;
+        batches += 1;
+        if batches == FIRST_BATCHES && rayon::current_num_threads() > 1 {
+            read_ahead(reader, &mut columns)?;
+            break;
+        }
+    }
+    Ok(Scan { names, sketches: columns.finish(), report: reader.report().clone() })
+}
+
+/// Reads the rest of a long table on another thread.
+fn read_ahead(reader: &mut dyn TableReader, columns: &mut Columns) -> Result<()> {
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(BATCHES_AHEAD);
+        let reading = scope.spawn(move || -> Result<()> {
+            while let Some(batch) = reader.next_batch()? {
+                if sender.send(batch).is_err() {
+                    // Sketching has failed, and says why.
+                    break;
+                }
+            }
+            Ok(())
+        });
+        // Ends with the last batch, or at the first error; then the receiver is gone, and reading stops.
+        let sketched = receiver.into_iter().try_for_each(|batch| columns.push(&batch));
+        let read = reading.join().map_err(|_| Error::Internal("the reader of a table panicked".into()))?;
+        sketched.and(read)
+    })
+}
+
+/// The columns of a table on their way to sketches.
+struct Columns {
+    limits: SketchLimits,
+    count: usize,
+    /// One a column; none before the first batch.
+    builders: Vec<ColumnSketchBuilder>,
+}
+
+impl Columns {
+    fn new(count: usize) -> Columns {
+        let mut limits = SketchLimits::default();
+        limits.text_bytes = limits.text_bytes.min(TABLE_TEXT_BYTES / count.max(1)).max(256);
+        Columns { limits, count, builders: Vec::new() }
+    }
+
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_columns() != self.count {
+            let reason = format!("a batch of {} columns for a table of {}", batch.num_columns(), self.count);
+            return Err(Error::Internal(reason));
+        }
+        if self.builders.is_empty() {
+            let builder = |array| ColumnSketchBuilder::new(self.limits, date_order(array));
+            self.builders = batch.columns().iter().map(|array| builder(array.as_ref())).collect();
+            self.builders.iter_mut().for_each(|builder| builder.expect(batch.num_rows()));
+        }
+        let cells = batch.num_rows() * batch.num_columns();
+        if cells >= PARALLEL_CELLS && self.count > 1 {
+            let columns = self.builders.par_iter_mut().zip(batch.columns());
+            // One column a task: a few columns of long texts take longer than all the others.
+            columns.with_max_len(1).try_for_each(|(builder, array)| push_array(builder, array))?;
+        } else {
+            self.builders
+                .iter_mut()
+                .zip(batch.columns())
+                .try_for_each(|(builder, array)| push_array(builder, array))?;
+        }
+        bound_memory(&mut self.builders);
+        Ok(())
+    }
+
+    fn finish(self) -> Vec<ColumnSketch> {
+        if self.builders.is_empty() {
+            let empty = || ColumnSketchBuilder::new(self.limits, DateOrder::Unknown);
+            return (0..self.count).map(|_| finish(empty())).collect();
+        }
+        let held: usize = self.builders.iter().map(ColumnSketchBuilder::held_values).sum();
+        if held >= PARALLEL_CELLS {
+            return self.builders.into_par_iter().with_max_len(1).map(finish).collect();
+        }
+        self.builders.into_iter().map(finish).collect()
+    }
+}
+
+fn finish(builder: ColumnSketchBuilder) -> ColumnSketch {
+    let mut sketch = builder.finish();
+    if semantic::na_is_a_code(&sketch) {
+        sketch.count_na_as_code();
+    }
+    sketch
+}
+
+/// How a column whose first cells are in `array` writes ambiguous dates.
+pub fn date_order(array: &dyn Array) -> DateOrder {
+    match array.as_string_opt::<i32>() {
+        Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
+        None => DateOrder::Unknown,
+    }
+}
+
+fn push_array(builder: &mut ColumnSketchBuilder, array: &dyn Array) -> Result<()> {
+    for_each_cell(array, |cell| match cell {
+        Some(cell) => builder.push(cell),
+        None => builder.push_missing(1),
+    })
+}
+
+/// Calls `each` with every cell of `array` as text, `None` for a null; typed values are written as Arrow displays them.
+///
+/// # Errors
+/// [`Error::Internal`] for a type that Arrow cannot display.
+pub fn for_each_cell(array: &dyn Array, mut each: impl FnMut(Option<&str>)) -> Result<()> {
+    use std::fmt::Write;
+    if let Some(cells) = array.as_string_opt::<i32>() {
+        cells.iter().for_each(each);
+        return Ok(());
+    }
+    if each_integer(array, &mut each) {
+        return Ok(());
+    }
+    let undisplayable = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
+    let options = FormatOptions::default().with_display_error(true);
+    let formatter = ArrayFormatter::try_new(array, &options).map_err(|error| undisplayable(&error))?;
+    let mut cell = String::new();
+    for row in 0..array.len() {
+        if array.is_null(row) || matches!(array.data_type(), DataType::Null) {
+            each(None);
+            continue;
+        }
+        cell.clear();
+        write!(cell, "{}", formatter.value(row)).map_err(|error| undisplayable(&error))?;
+        each(Some(&cell));
+    }
+    Ok(())
+}
+
+/// [`for_each_cell`] for whole numbers, whose text needs no formatter; whether `array` holds them.
+fn each_integer(array: &dyn Array, each: &mut impl FnMut(Option<&str>)) -> bool {
+    use arrow::datatypes::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+    match array.data_type() {
+        DataType::Int8 => write_integers(array.as_primitive::<Int8Type>(), each),
+        DataType::Int16 => write_integers(array.as_primitive::<Int16Type>(), each),
+        DataType::Int32 => write_integers(array.as_primitive::<Int32Type>(), each),
+        DataType::Int64 => write_integers(array.as_primitive::<Int64Type>(), each),
+        DataType::UInt8 => write_integers(array.as_primitive::<UInt8Type>(), each),
+        DataType::UInt16 => write_integers(array.as_primitive::<UInt16Type>(), each),
+        DataType::UInt32 => write_integers(array.as_primitive::<UInt32Type>(), each),
+        DataType::UInt64 => write_integers(array.as_primitive::<UInt64Type>(), each),
+        _ => return false,
+    }
+    true
+}
+
+fn write_integers<T>(array: &PrimitiveArray<T>, each: &mut impl FnMut(Option<&str>))
+where
+    T: ArrowPrimitiveType<Native: std::fmt::Display>,
+{
+    use std::fmt::Write;
+    let mut cell = String::new();
+    for value in array {
+        let Some(value) = value else {
+            each(None);
+            continue;
+        };
+        cell.clear();
+        // Writing to a String cannot fail.
+        let _ = write!(cell, "{value}");
+        each(Some(&cell));
+    }
+}
+
+fn bound_memory(builders: &mut [ColumnSketchBuilder]) {
+    let mut held: usize = builders.iter().map(ColumnSketchBuilder::held_values).sum();
+    while held > TABLE_VALUES {
+        let Some(fullest) = builders.iter_mut().max_by_key(|builder| builder.held_values()) else { return };
+        let before = fullest.held_values();
+        fullest.halve();
+        held -= before - fullest.held_values();
+        if before == fullest.held_values() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::reader::{ReadOptions, open_path};
+
+    fn scan_on(threads: usize, path: &std::path::Path) -> Scan {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        // Small batches, so that the file has many; a bound that the key column exceeds is in `SketchLimits`.
+        let options = ReadOptions { batch_rows: 3_000, ..ReadOptions::default() };
+        pool.install(|| scan(open_path(path, &options).unwrap().as_mut()).unwrap())
+    }
+
+    #[test]
+    fn a_long_table_has_the_same_sketches_on_one_thread_and_on_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.csv");
+        let mut text = String::from("key,when,who,figure,note,state\n");
+        for row in 0..150_000u64 {
+            let mixed = row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+            let (day, month) = (1 + mixed % 28, 1 + mixed % 12);
+            let short = if row % 997 == 0 { "" } else { ",NA" };
+            writeln!(
+                text,
+                "K{mixed},{day}/{month}/2020,Name {},{}.5,note {}{short}",
+                mixed % 900,
+                row % 7000,
+                mixed % 31
+            )
+            .unwrap();
+        }
+        std::fs::write(&path, text).unwrap();
+        let one = scan_on(1, &path);
+        assert!(one.sketches[0].rows == 150_000 && !one.sketches[0].is_exact(), "the key column is sampled");
+        for threads in [2, 5] {
+            let many = scan_on(threads, &path);
+            assert_eq!(many.report, one.report);
+            assert!(many.sketches == one.sketches, "{threads} threads");
+        }
+    }
+}

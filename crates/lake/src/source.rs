@@ -1,0 +1,501 @@
+//! The files of a lake: which of them hold tables, under which ids, and what their bytes hash to.
+//!
+//! Nothing here looks into a table; only `.txt` files and a few ambiguous `.json` names are peeked at, because their
+//! names do not tell. The walk is sorted and total: an entry that cannot be used becomes a line of
+//! [`LakeListing::problems`] and never stops the rest. Symbolic links are followed; each folder is listed once, under
+//! its real path where it has one inside the lake, so that neither loops nor nested links can multiply the work.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::reader;
+use lakeward_core::error::{Error, Result};
+
+/// Bytes read at once, and bytes of each end of a file told by its ends.
+const END_BYTES: usize = 1 << 20;
+/// Larger files are told by their ends where only a sample of them is read.
+const TOLD_BY_ENDS: u64 = 64 << 20;
+
+/// How a table's cells are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Any delimited text: `.csv`, `.tsv`, `.tab`, `.psv`, and `.txt` where it has at least two columns.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// One JSON value a line.
+    NdJson,
+    /// One JSON document that is, or holds, an array of rows.
+    Json,
+    /// An Arrow IPC file (Feather version 2) or stream.
+    ArrowIpc,
+}
+
+/// What a file is packed with, as its name says; readers go by the content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compression {
+    /// As it is.
+    None,
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+}
+
+/// One table file of a lake.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct LakeFile {
+    /// Where to open it.
+    pub path: PathBuf,
+    /// Its path below the lake's root, `/`-separated; bytes that are not UTF-8 and control characters are written `%XX`.
+    pub relative: String,
+    /// How its cells are stored.
+    pub format: Format,
+    /// What it is packed with.
+    pub compression: Compression,
+    /// Its size on disk, in bytes.
+    pub read_bytes: u64,
+    /// When its content or its attributes last changed, in nanoseconds since 1970 UTC; 0 where the file system does not say.
+    pub modified_ns: u64,
+}
+
+/// The stable name of a table in its lake: its path without extensions, or with them where two files would share one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
+#[serde(transparent)]
+pub struct TableId(String);
+
+impl TableId {
+    /// An id from text that is known to be one: read back from an index, or typed by a user.
+    pub fn new(id: impl Into<String>) -> Self {
+        TableId(id.into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TableId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a walk over a lake found.
+#[derive(Debug, Clone, Default)]
+pub struct LakeListing {
+    /// Files that hold tables, sorted by `relative`.
+    pub files: Vec<LakeFile>,
+    /// Files that describe tables (`datapackage.json`, `*-metadata.json`, JSON-LD, …), sorted.
+    pub sidecars: Vec<PathBuf>,
+    /// Entries that could not be used, each with the reason, sorted.
+    pub problems: Vec<(PathBuf, String)>,
+}
+
+/// All table files below `root`, hidden entries left out.
+///
+/// # Errors
+/// Only where `root` itself cannot be listed.
+pub fn list_files(root: &Path) -> Result<LakeListing> {
+    let mut walk = Walk { root, listing: LakeListing::default(), seen: HashMap::new(), linked: Vec::new() };
+    let entries = fs::read_dir(root).map_err(|source| Error::io("list", root, source))?;
+    walk.seen.insert(real_path(root), root.to_path_buf());
+    let mut folders = walk.take_entries(entries);
+    loop {
+        // Real folders first: a folder that is also linked to is then listed under its own path.
+        let folder = match folders.pop() {
+            Some(folder) => folder,
+            None if walk.linked.is_empty() => break,
+            None => walk.linked.remove(0),
+        };
+        folders.extend(walk.take_folder(&folder));
+    }
+    let mut listing = walk.listing;
+    listing.files.sort_by(|a, b| a.relative.cmp(&b.relative).then_with(|| a.path.cmp(&b.path)));
+    listing.sidecars.sort();
+    listing.problems.sort();
+    Ok(listing)
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    listing: LakeListing,
+    /// Real path of each folder listed → the path it was listed under.
+    seen: HashMap<PathBuf, PathBuf>,
+    linked: Vec<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn problem(&mut self, path: &Path, reason: impl Into<String>) {
+        self.listing.problems.push((path.to_path_buf(), reason.into()));
+    }
+
+    fn take_folder(&mut self, folder: &Path) -> Vec<PathBuf> {
+        if let Some(first) = self.seen.insert(real_path(folder), folder.to_path_buf()) {
+            let reason = format!("links to `{}`, which is listed already", first.display());
+            self.seen.insert(real_path(folder), first);
+            self.problem(folder, reason);
+            return Vec::new();
+        }
+        match fs::read_dir(folder) {
+            Ok(entries) => self.take_entries(entries),
+            Err(error) => {
+                self.problem(folder, format!("cannot list: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Files go to the listing; the subfolders are returned, last first; links to folders wait in `linked`.
+    fn take_entries(&mut self, entries: fs::ReadDir) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        for entry in entries {
+            match entry {
+                Ok(entry) => paths.push(entry.path()),
+                Err(error) => {
+                    let root = self.root.to_path_buf();
+                    self.problem(&root, format!("cannot list an entry: {error}"));
+                }
+            }
+        }
+        paths.retain(|path| !is_hidden(path));
+        paths.sort();
+        let mut folders = Vec::new();
+        for path in paths {
+            let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
+            match fs::metadata(&path) {
+                Ok(meta) if meta.is_dir() && is_link => self.linked.push(path),
+                Ok(meta) if meta.is_dir() => folders.push(path),
+                Ok(meta) => self.take_file(path, &meta),
+                Err(error) if is_link => self.problem(&path, format!("broken link: {error}")),
+                Err(error) => self.problem(&path, error.to_string()),
+            }
+        }
+        folders.reverse();
+        folders
+    }
+
+    fn take_file(&mut self, path: PathBuf, meta: &fs::Metadata) {
+        if is_sidecar(&path) {
+            return self.listing.sidecars.push(path);
+        }
+        let Some((format, compression)) = classify(&path) else { return };
+        if !meta.is_file() {
+            return self.problem(&path, "not a regular file");
+        }
+        if extension(&path, compression) == "txt" && !reader::looks_delimited(&path) {
+            return;
+        }
+        let relative = relative_name(self.root, &path);
+        let modified_ns = time_of_change(meta);
+        self.listing.files.push(LakeFile { path, relative, format, compression, read_bytes: meta.len(), modified_ns });
+    }
+}
+
+/// The later of the times at which the content and the attributes were changed: a file that was replaced by an older one
+/// (`cp -p`, `rsync -t`, `mv`) keeps its time of writing, never its time of change. Nanoseconds since 1970, 0 when unknown.
+pub fn time_of_change(meta: &fs::Metadata) -> u64 {
+    let written = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let written_ns = written.and_then(|age| u64::try_from(age.as_nanos()).ok()).unwrap_or(0);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let changed_ns = meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec());
+        written_ns.max(u64::try_from(changed_ns).unwrap_or(0))
+    }
+    #[cfg(not(unix))]
+    written_ns
+}
+
+fn real_path(folder: &Path) -> PathBuf {
+    fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| {
+        let name = name.as_encoded_bytes();
+        name.starts_with(b".") || name == b"__MACOSX"
+    })
+}
+
+/// The part of `path` below `root`, escaped where it is not printable UTF-8.
+fn relative_name(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    let parts: Vec<String> = below.components().map(|part| escape_name(part.as_os_str().as_encoded_bytes())).collect();
+    parts.join("/")
+}
+
+fn escape_name(name: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in name.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() {
+                let mut bytes = [0; 4];
+                character.encode_utf8(&mut bytes).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+            } else {
+                out.push(character);
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+    }
+    out
+}
+
+/// Where the file lies whose path below `root` is written `relative`, as [`LakeFile::relative`] is.
+///
+/// # Errors
+/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives, and for that of a catalogue record
+/// (with `//` in it), which is no file.
+pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
+    let plain = root.join(relative);
+    if relative.contains("//") {
+        return Err(Error::unreadable(&plain, "a record of a catalogue: its data is not in the lake"));
+    }
+    let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
+    if !inside {
+        return Err(Error::unreadable(&plain, "its path leads out of the lake"));
+    }
+    // A name may hold `%41` itself; only where no such file lies is it an escape.
+    if !relative.contains('%') || plain.exists() {
+        return Ok(plain);
+    }
+    Ok(root.join(unescaped(relative)))
+}
+
+/// The bytes behind `%XX`; what is no escape stays.
+fn unescaped(relative: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(relative.len());
+    let mut rest = relative.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        PathBuf::from(std::ffi::OsString::from_vec(bytes))
+    }
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What a file holds by its name alone; `None` for names that promise no table.
+pub fn classify(path: &Path) -> Option<(Format, Compression)> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let (stem, compression) = strip_compression(&name);
+    let (_, extension) = stem.rsplit_once('.')?;
+    Some((format_of(extension)?, compression))
+}
+
+fn format_of(extension: &str) -> Option<Format> {
+    Some(match extension {
+        "csv" | "tsv" | "tab" | "psv" | "txt" => Format::Csv,
+        "parquet" | "pq" | "parq" => Format::Parquet,
+        "ndjson" | "jsonl" | "jsonlines" => Format::NdJson,
+        "json" | "geojson" => Format::Json,
+        "arrow" | "arrows" | "feather" | "ipc" => Format::ArrowIpc,
+        _ => return None,
+    })
+}
+
+fn strip_compression(name: &str) -> (&str, Compression) {
+    for (suffix, compression) in [(".gz", Compression::Gzip), (".zst", Compression::Zstd), (".zstd", Compression::Zstd)]
+    {
+        let cut = name.len().saturating_sub(suffix.len());
+        if name.is_char_boundary(cut) && name[cut..].eq_ignore_ascii_case(suffix) {
+            return (&name[..cut], compression);
+        }
+    }
+    (name, Compression::None)
+}
+
+/// The format's extension in lower case, the compression's one left off.
+fn extension(path: &Path, compression: Compression) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let stem = if compression == Compression::None { &name[..] } else { strip_compression(&name).0 };
+    stem.rsplit_once('.').map(|(_, extension)| extension.to_string()).unwrap_or_default()
+}
+
+/// Whether the file describes tables rather than being one.
+fn is_sidecar(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if name.ends_with(".jsonld") {
+        return true;
+    }
+    let Some(stem) = name.strip_suffix(".json") else { return false };
+    match stem {
+        "datapackage" | "package_show" | "tableschema" | "dataset_infos" => true,
+        // These names are also given to tables.
+        "data" | "schema" | "metadata" => describes_tables(path),
+        _ => {
+            let describing = ["-metadata", "_metadata", ".metadata", ".schema", "-schema", ".datapackage"];
+            ["croissant", "package_show", "datapackage"].iter().any(|start| stem.starts_with(start))
+                || describing.iter().any(|end| stem.ends_with(end))
+        }
+    }
+}
+
+fn describes_tables(path: &Path) -> bool {
+    const PEEK_BYTES: u64 = 4096;
+    const WORDS: [&str; 7] =
+        ["\"@context\"", "\"conformsTo\"", "\"dataset\"", "\"$schema\"", "\"fields\"", "\"resources\"", "\"@type\""];
+    let mut head = Vec::new();
+    let is_regular = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    let read = is_regular.then(|| File::open(path).and_then(|file| file.take(PEEK_BYTES).read_to_end(&mut head)));
+    let head = String::from_utf8_lossy(&head);
+    matches!(read, Some(Ok(_))) && head.trim_start().starts_with('{') && WORDS.iter().any(|word| head.contains(word))
+}
+
+/// One id a file, in the order given: the relative path without its extensions, the full one where two would be equal.
+pub fn assign_ids(files: &[LakeFile]) -> Vec<TableId> {
+    let mut ids: Vec<String> = files.iter().map(|file| short_id(&file.relative).to_string()).collect();
+    // Lengthening one id can meet another file's short one (`a.csv`, `a.tsv`, `a.csv.csv`), hence the rounds.
+    loop {
+        let mut owners: HashMap<&str, Vec<usize>> = HashMap::new();
+        ids.iter().enumerate().for_each(|(at, id)| owners.entry(id).or_default().push(at));
+        let shared = owners.into_values().filter(|owners| owners.len() > 1).flatten();
+        let mut lengthen: Vec<usize> = shared.filter(|&at| ids[at] != files[at].relative).collect();
+        if lengthen.is_empty() {
+            break;
+        }
+        lengthen.sort_unstable();
+        lengthen.into_iter().for_each(|at| ids[at].clone_from(&files[at].relative));
+    }
+    number_repeats(ids).into_iter().map(TableId).collect()
+}
+
+/// Only file names that differ in escaped characters can still be equal here.
+fn number_repeats(ids: Vec<String>) -> Vec<String> {
+    let mut taken: HashSet<String> = ids.iter().cloned().collect();
+    let mut met: HashSet<String> = HashSet::new();
+    ids.into_iter()
+        .map(|id| {
+            if met.insert(id.clone()) {
+                return id;
+            }
+            let fresh = (2..).map(|number| format!("{id}~{number}")).find(|name| !taken.contains(name));
+            let fresh = fresh.unwrap_or(id);
+            taken.insert(fresh.clone());
+            fresh
+        })
+        .collect()
+}
+
+fn short_id(relative: &str) -> &str {
+    let (stem, _) = strip_compression(relative);
+    let name_start = stem.rfind('/').map_or(0, |slash| slash + 1);
+    match stem[name_start..].rfind('.') {
+        Some(dot) if dot > 0 && format_of(&stem[name_start + dot + 1..].to_lowercase()).is_some() => {
+            &stem[..name_start + dot]
+        }
+        _ => stem,
+    }
+}
+
+/// BLAKE3 of a file's bytes as they are on disk; written and serialised as 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    /// What `hasher` has taken.
+    pub(super) fn of(hasher: &blake3::Hasher) -> ContentHash {
+        ContentHash(*hasher.finalize().as_bytes())
+    }
+
+    /// The hash of `bytes`.
+    pub fn of_bytes(bytes: &[u8]) -> ContentHash {
+        ContentHash(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// The 32 bytes of the hash.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ContentHash({self})")
+    }
+}
+
+impl From<ContentHash> for String {
+    fn from(hash: ContentHash) -> String {
+        hash.to_string()
+    }
+}
+
+impl TryFrom<String> for ContentHash {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        blake3::Hash::from_hex(&text).map(|hash| ContentHash(*hash.as_bytes())).map_err(|error| error.to_string())
+    }
+}
+
+/// Hash of the file's bytes, read in 1 MB pieces.
+pub fn content_hash(path: &Path) -> Result<ContentHash> {
+    let mut file = File::open(path).map_err(|source| Error::io("read", path, source))?;
+    hash_rest(&mut file, &mut blake3::Hasher::new(), path)
+}
+
+/// Hash of what `hasher` has taken and the rest of `file`, which lies at `path`.
+pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Path) -> Result<ContentHash> {
+    let failed = |source| Error::io("read", path, source);
+    let size = file.metadata().map_err(failed)?.len();
+    let mut piece = vec![0; END_BYTES.min(usize::try_from(size).unwrap_or(END_BYTES)).max(1)];
+    loop {
+        match file.read(&mut piece).map_err(failed)? {
+            0 => return Ok(ContentHash::of(hasher)),
+            count => hasher.update(&piece[..count]),
+        };
+    }
+}
+
+/// Whether a file of which a sample is read is too large to be read to its end for the hash.
+pub fn is_told_by_ends(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.len() > TOLD_BY_ENDS)
+}
+
+/// What tells a large file of which a sample is read: the hash of its size and its first and last megabyte.
+pub fn ends_hash(path: &Path) -> Result<ContentHash> {
+    let failed = |source| Error::io("read", path, source);
+    let mut file = File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&size.to_le_bytes());
+    let mut end = Vec::new();
+    (&mut file).take(END_BYTES as u64).read_to_end(&mut end).map_err(failed)?;
+    hasher.update(&end);
+    end.clear();
+    file.seek(SeekFrom::Start(size.saturating_sub(END_BYTES as u64))).map_err(failed)?;
+    file.take(END_BYTES as u64).read_to_end(&mut end).map_err(failed)?;
+    hasher.update(&end);
+    Ok(ContentHash::of(&hasher))
+}

@@ -1,0 +1,3 @@
+//! Badly written files, read by every reader.
+
+mod readers;

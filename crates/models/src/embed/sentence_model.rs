@@ -1,0 +1,243 @@
+//! A sentence model in a folder that the user names, such as all-MiniLM-L6-v2: slower than the model inside the program by
+//! three orders of magnitude, and better at sentences.
+//!
+//! The folder holds what the model's authors publish: `config.json`, `vocab.txt` and `model.safetensors` of a BERT encoder
+//! with 32-bit floats. A text is cut into word pieces ([`super::wordpiece`]), the encoder gives every piece a vector that
+//! depends on its neighbours ([`encoder`]), and their mean is the vector of the text, as in sentence-transformers. The
+//! vectors of the pieces themselves serve late interaction ([`SentenceModel::pieces_into`]).
+//!
+//! The files are hostile until proven otherwise: sizes are bounded and checked against each other before anything is computed.
+
+mod encoder;
+
+use std::fs::File;
+use std::path::Path;
+
+use memmap2::Mmap;
+use serde::Deserialize;
+
+use super::wordpiece::Vocabulary;
+use super::{Embedder, normalise};
+use encoder::{Encoder, Shape};
+use lakeward_core::error::{Error, Result};
+
+/// Pieces of a text that are read, with the marks around it: the model was trained with so many.
+const MOST_PIECES: usize = 256;
+/// Characters of a text that are looked at; no text of [`MOST_PIECES`] pieces is longer but for white space.
+const MOST_CHARACTERS: usize = 16 << 10;
+/// Longest weights, in bytes.
+const MOST_BYTES: u64 = 2 << 30;
+/// Longest vocabulary and configuration, in bytes.
+const MOST_TEXT_BYTES: u64 = 8 << 20;
+
+/// A BERT encoder whose pieces' mean is the vector of a text.
+pub struct SentenceModel {
+    id: String,
+    vocabulary: Vocabulary,
+    encoder: Encoder,
+    /// The pieces that begin and end every text.
+    marks: [u32; 2],
+}
+
+/// What `config.json` says of the encoder, as far as it is needed.
+#[derive(Deserialize)]
+struct BertConfig {
+    hidden_size: usize,
+    intermediate_size: usize,
+    max_position_embeddings: usize,
+    num_attention_heads: usize,
+    num_hidden_layers: usize,
+    vocab_size: usize,
+    layer_norm_eps: f32,
+    hidden_act: String,
+}
+
+impl SentenceModel {
+    /// Opens the model in `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where a file is missing or cannot be read; [`Error::Usage`] naming the file and what is wrong with it.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let config_file = folder.join("config.json");
+        let config: BertConfig = serde_json::from_str(&text_of(&config_file)?)
+            .map_err(|error| wrong(&config_file, &format!("it is no configuration of a BERT encoder: {error}")))?;
+        let shape = config.shape().map_err(|what| wrong(&config_file, &what))?;
+        let vocabulary_file = folder.join("vocab.txt");
+        let vocabulary = Vocabulary::of_lines(&text_of(&vocabulary_file)?)
+            .map_err(|what| wrong(&vocabulary_file, &format!("it is no vocabulary: {what}")))?;
+        if vocabulary.len() != config.vocab_size {
+            let what = format!("it has {} pieces, `config.json` says {}", vocabulary.len(), config.vocab_size);
+            return Err(wrong(&vocabulary_file, &what));
+        }
+        let mark =
+            |piece| vocabulary.id(piece).ok_or_else(|| wrong(&vocabulary_file, &format!("it has no piece `{piece}`")));
+        let marks = [mark("[CLS]")?, mark("[SEP]")?];
+        let weights_file = folder.join("model.safetensors");
+        let file = File::open(&weights_file).map_err(|error| Error::io("read", &weights_file, error))?;
+        let bytes = file.metadata().map_err(|error| Error::io("read", &weights_file, error))?.len();
+        if bytes > MOST_BYTES {
+            return Err(wrong(&weights_file, &format!("it has {bytes} bytes; at most {MOST_BYTES} are read")));
+        }
+        // SAFETY: the map is read here and dropped; a program that changes the file meanwhile changes numbers, which are checked.
+        let map = unsafe { Mmap::map(&file) }.map_err(|error| Error::io("read", &weights_file, error))?;
+        let encoder = Encoder::read(&map, shape).map_err(|what| wrong(&weights_file, &what))?;
+        let hash = blake3::hash(&map).to_hex();
+        Ok(Self { id: format!("sentence-{}@{}", shape.hidden, &hash[..8]), vocabulary, encoder, marks })
+    }
+
+    /// Pieces that there are.
+    pub fn vocabulary_len(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Into how many pieces `text` is cut.
+    pub fn count_pieces(&self, text: &str) -> usize {
+        let mut count = 0;
+        self.vocabulary.tokens(head_of(text), |_| count += 1);
+        count
+    }
+
+    /// The pieces of texts one after the other with the marks around them, at most `most`, and of which text each is; the marks
+    /// are of none.
+    fn pieces<'t>(&self, texts: impl IntoIterator<Item = &'t str>, most: usize) -> (Vec<u32>, Vec<Option<usize>>) {
+        let most = most.clamp(3, MOST_PIECES.min(self.encoder.positions()));
+        let (mut pieces, mut of) = (vec![self.marks[0]], vec![None]);
+        for (at, text) in texts.into_iter().enumerate() {
+            if pieces.len() >= most - 1 {
+                break;
+            }
+            self.vocabulary.tokens(head_of(text), |piece| {
+                if pieces.len() < most - 1 {
+                    pieces.push(piece);
+                    of.push(Some(at));
+                }
+            });
+        }
+        pieces.push(self.marks[1]);
+        of.push(None);
+        (pieces, of)
+    }
+
+    /// Appends the vector of every piece of `text`, each of length 1 and [`Embedder::dims`] values, without those of the marks
+    /// around it; of the first `most` pieces. Their numbers in the vocabulary.
+    pub fn pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
+        self.rows_into(text, most, 1, out)
+    }
+
+    /// The same with the marks, the first and the last row: what the model takes from the text as a whole.
+    pub fn marked_pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
+        self.rows_into(text, most, 0, out)
+    }
+
+    fn rows_into(&self, text: &str, most: usize, left_out: usize, out: &mut Vec<f32>) -> Vec<u32> {
+        let (pieces, _) = self.pieces([text], most.saturating_add(2));
+        let rows = self.encoder.encode(&pieces);
+        let dims = self.dims();
+        let kept = left_out..pieces.len() - left_out;
+        let before = out.len();
+        out.extend_from_slice(&rows[kept.start * dims..kept.end * dims]);
+        for row in out[before..].chunks_exact_mut(dims) {
+            normalise(row);
+        }
+        pieces[kept].to_vec()
+    }
+}
+
+impl BertConfig {
+    /// The shape of the encoder, if it is one that can be computed.
+    fn shape(&self) -> std::result::Result<Shape, String> {
+        let shape = Shape {
+            hidden: self.hidden_size,
+            inner: self.intermediate_size,
+            heads: self.num_attention_heads,
+            layers: self.num_hidden_layers,
+            positions: self.max_position_embeddings,
+            pieces: self.vocab_size,
+            epsilon: self.layer_norm_eps,
+        };
+        let bounded = [
+            ("hidden_size", shape.hidden, 4096),
+            ("intermediate_size", shape.inner, 16_384),
+            ("num_attention_heads", shape.heads, 128),
+            ("num_hidden_layers", shape.layers, 64),
+            ("max_position_embeddings", shape.positions, 8192),
+            ("vocab_size", shape.pieces, 1 << 20),
+        ];
+        if let Some((name, value, most)) = bounded.into_iter().find(|(_, value, most)| *value == 0 || value > most) {
+            return Err(format!("{name} is {value}; it must be 1 to {most}"));
+        }
+        if shape.positions < 3 || !shape.hidden.is_multiple_of(shape.heads) {
+            return Err("num_attention_heads does not divide hidden_size, or there are fewer than 3 positions".into());
+        }
+        if self.hidden_act != "gelu" || !(shape.epsilon >= 0.0 && shape.epsilon < 1.0) {
+            return Err(format!("hidden_act is `{}` and layer_norm_eps {}", self.hidden_act, shape.epsilon));
+        }
+        Ok(shape)
+    }
+}
+
+impl Embedder for SentenceModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dims(&self) -> usize {
+        self.encoder.hidden()
+    }
+
+    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
+        assert_eq!(out.len(), self.dims(), "vector of another model");
+        let (pieces, _) = self.pieces([text], MOST_PIECES);
+        out.fill(0.0);
+        if pieces.len() == 2 {
+            return 0;
+        }
+        let rows = self.encoder.encode(&pieces);
+        for row in rows.chunks_exact(out.len()) {
+            out.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+        }
+        normalise(out);
+        pieces.len() - 2
+    }
+
+    /// Reads the texts as one, in their order, each in the context of the others; the mean of the pieces' vectors with the weights
+    /// of their texts, and of the marks' with the mean weight.
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+        assert_eq!(out.len(), self.dims(), "vector of another model");
+        let (pieces, of) = self.pieces(texts.iter().map(|(text, _)| *text), MOST_PIECES);
+        out.fill(0.0);
+        if pieces.len() == 2 {
+            return;
+        }
+        let weights = of.iter().flatten().map(|at| texts[*at].1);
+        let mean = weights.sum::<f32>() / (pieces.len() - 2) as f32;
+        let rows = self.encoder.encode(&pieces);
+        for (row, of) in rows.chunks_exact(out.len()).zip(of) {
+            let weight = of.map_or(mean, |at| texts[at].1);
+            out.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
+        }
+        normalise(out);
+    }
+
+    fn as_sentence_model(&self) -> Option<&SentenceModel> {
+        Some(self)
+    }
+}
+
+/// As much of a text as is looked at.
+fn head_of(text: &str) -> &str {
+    let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    let bytes = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
+    if bytes > MOST_TEXT_BYTES {
+        return Err(wrong(path, &format!("it has {bytes} bytes; at most {MOST_TEXT_BYTES} are read")));
+    }
+    std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
+}
+
+fn wrong(path: &Path, what: &str) -> Error {
+    Error::Usage(format!("the embedding model in `{}`: {what}", path.display()))
+}

@@ -1,0 +1,321 @@
+//! What can be set about language models: which server, what it may cost, how much it counts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::contract::Limits;
+use super::server::{self, Key, Manners, Server};
+use lakeward_core::error::{Error, Result};
+
+/// OpenAI's own server: what is asked where a model is named and no server.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Settings of the language model, `[llm]` in `lakeward.toml`. Keys are no settings: they come from the environment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmConfig {
+    /// Base URL of a server that speaks the OpenAI protocol. In the folder of a lake: only one of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The model's name there; without one no model is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// A folder with prompts that replace those of the program, relative to the folder of this file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PathBuf>,
+    /// Seconds to wait for one answer.
+    pub timeout_seconds: f64,
+    /// How often a busy or failing server is asked again.
+    pub retries: u32,
+    /// Questions at a time, where there are many.
+    pub concurrency: usize,
+    /// Seconds that a turn may wait for the model in all.
+    pub seconds_per_turn: f64,
+    /// Calls in a turn.
+    pub calls_per_turn: usize,
+    /// Tokens of questions and answers in a turn.
+    pub tokens_per_turn: u64,
+    /// Money for a turn, in the currency of the prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money_per_turn: Option<f64>,
+    /// Price of a million tokens of questions.
+    pub question_price: f64,
+    /// Price of a million tokens of answers.
+    pub answer_price: f64,
+    /// How much the model's order of candidates counts beside the computed one, 0..=1.
+    pub voice: f64,
+    /// How much its reading of a request counts beside the built-in reader's, 0..=1: at 0.1 it decides what is nearly open.
+    pub reading: f64,
+    /// Candidates that it orders, at most 99.
+    pub candidates: usize,
+}
+
+impl Default for LlmConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            model: None,
+            prompts: None,
+            timeout_seconds: 20.0,
+            retries: 2,
+            concurrency: 2,
+            seconds_per_turn: 30.0,
+            calls_per_turn: 12,
+            tokens_per_turn: 30_000,
+            money_per_turn: None,
+            question_price: 0.0,
+            answer_price: 0.0,
+            voice: 0.3,
+            reading: 0.1,
+            candidates: 30,
+        }
+    }
+}
+
+impl LlmConfig {
+    /// These settings, if all of them can be kept to.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the setting.
+    pub fn checked(self) -> Result<Self> {
+        let wrong = |name: &str, what: &str| Err(Error::Usage(format!("llm.{name} {what}")));
+        let seconds = [("timeout_seconds", self.timeout_seconds), ("seconds_per_turn", self.seconds_per_turn)];
+        if let Some((name, _)) = seconds.iter().find(|(_, value)| !(*value > 0.0 && *value <= 86_400.0)) {
+            return wrong(name, "must be more than 0 and at most a day");
+        }
+        let prices = [self.question_price, self.answer_price, self.money_per_turn.unwrap_or(0.0)];
+        if prices.iter().any(|price| !price.is_finite() || *price < 0.0) {
+            return wrong("question_price, answer_price and money_per_turn", "must be 0 or more");
+        }
+        if self.money_per_turn.is_some() && self.question_price == 0.0 && self.answer_price == 0.0 {
+            return wrong("money_per_turn", "limits nothing without question_price and answer_price");
+        }
+        if let Some((name, _)) =
+            [("voice", self.voice), ("reading", self.reading)].iter().find(|(_, share)| !(0.0..=1.0).contains(share))
+        {
+            return wrong(name, "must be in 0..=1");
+        }
+        if self.candidates > 99 {
+            return wrong("candidates", "must be at most 99");
+        }
+        if let Some(url) = &self.url {
+            server::parse(url)?;
+        }
+        Ok(self)
+    }
+
+    /// These settings, as the file in the folder of a lake may have them: who made the lake must not choose where requests
+    /// and cells are sent.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a server that is not this machine, and for prompts.
+    pub fn of_a_lake(self) -> Result<Self> {
+        if self.prompts.is_some() {
+            return Err(Error::Usage(
+                "the `lakeward.toml` of a lake may not name prompts: keep them in a file of yours that LAKEWARD_CONFIG names"
+                    .into(),
+            ));
+        }
+        // A model without an address would be asked at OpenAI's.
+        let url = self.url.as_deref().or(self.model.as_ref().map(|_| OPENAI));
+        of_this_machine(url, "a language model", "LAKEWARD_LLM_URL")?;
+        Ok(self)
+    }
+
+    /// The server to ask: what the user `said` before what is set here; none where no model is named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an address that is none.
+    pub fn server(&self, said: &Said) -> Result<Option<Server>> {
+        said.server(self.url.as_deref(), self.model.as_deref())
+    }
+
+    /// How the server is asked.
+    pub fn manners(&self) -> Manners {
+        Manners { retries: self.retries.min(10), concurrency: self.concurrency.clamp(1, 64) }
+    }
+
+    /// What a turn may cost.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            calls: self.calls_per_turn,
+            tokens: self.tokens_per_turn,
+            time: Duration::from_secs_f64(self.seconds_per_turn),
+            call_time: Duration::from_secs_f64(self.timeout_seconds),
+            money: self.money_per_turn,
+            question_price: self.question_price,
+            answer_price: self.answer_price,
+        }
+    }
+}
+
+/// Settings of a model on a server that makes the vectors, `[embedding]` in `lakeward.toml`; without them the one inside the
+/// program does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingConfig {
+    /// Base URL of a server that speaks the OpenAI protocol. In the folder of a lake: only one of this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The model's name there; without one no server is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Folder of a sentence model that runs here, instead of a server: with `config.json`, `vocab.txt` and `model.safetensors`;
+    /// relative to the folder of this file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// Seconds to wait for the vectors of one request.
+    pub timeout_seconds: f64,
+}
+
+impl Default for EmbeddingConfig {
+    fn default() -> Self {
+        Self { url: None, model: None, path: None, timeout_seconds: 60.0 }
+    }
+}
+
+impl EmbeddingConfig {
+    /// These settings, if all of them can be kept to.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the setting.
+    pub fn checked(self) -> Result<Self> {
+        if !(self.timeout_seconds > 0.0 && self.timeout_seconds <= 86_400.0) {
+            return Err(Error::Usage("embedding.timeout_seconds must be more than 0 and at most a day".into()));
+        }
+        self.url.as_deref().map(server::parse).transpose()?;
+        if self.path.is_some() && self.model.is_some() {
+            return Err(Error::Usage("`[embedding]` has a `path` and a `model` of a server: name one of them".into()));
+        }
+        Ok(self)
+    }
+
+    /// These settings, as the file in the folder of a lake may have them: cells are sent to this server.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a server that is not this machine.
+    pub fn of_a_lake(self) -> Result<Self> {
+        if self.model.is_some() && self.url.is_none() {
+            return Err(Error::Usage(
+                "the `lakeward.toml` of a lake must name a `url` on this machine with the `model` of `[embedding]`"
+                    .into(),
+            ));
+        }
+        of_this_machine(self.url.as_deref(), "an embedding model", "LAKEWARD_EMBEDDING_URL")?;
+        Ok(self)
+    }
+
+    /// The server to ask: what the user `said` before what is set here; none where no model is named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an address that is none.
+    pub fn server(&self, said: &Said) -> Result<Option<Server>> {
+        said.server(self.url.as_deref(), self.model.as_deref())
+    }
+
+    /// How it is asked: as fast as one machine can make use of.
+    pub fn manners(&self) -> Manners {
+        Manners { retries: 2, concurrency: 2 }
+    }
+
+    /// The time for one request.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout_seconds)
+    }
+}
+
+/// Refuses a server elsewhere in the settings of a lake.
+fn of_this_machine(url: Option<&str>, what: &str, variable: &str) -> Result<()> {
+    let Some(url) = url else { return Ok(()) };
+    if server::is_loopback(&server::parse(url)?) {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "the `lakeward.toml` of a lake may name {what} on this machine only, not `{url}`: set {variable}, or keep the settings \
+         in a file of yours that LAKEWARD_CONFIG names"
+    )))
+}
+
+/// What flags and environment say about the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Base URL of the server.
+    pub url: Option<String>,
+    /// The model's name.
+    pub model: Option<String>,
+    /// The key, whatever the server.
+    pub key: Option<Key>,
+    /// What stands in for OpenAI's own server.
+    pub openai_url: Option<String>,
+    /// The key for that server only.
+    pub openai_key: Option<Key>,
+}
+
+impl Said {
+    /// The server to ask, `url` and `model` being what is set where nothing was said.
+    fn server(&self, url: Option<&str>, model: Option<&str>) -> Result<Option<Server>> {
+        let Some(model) = self.model.as_deref().or(model).map(str::trim).filter(|model| !model.is_empty()) else {
+            return Ok(None);
+        };
+        let openai = self.openai_url.as_deref().unwrap_or(OPENAI);
+        let url = self.url.as_deref().or(url).unwrap_or(openai);
+        server::parse(url)?;
+        let key = self.key.as_ref().or(self.openai_key.as_ref().filter(|_| url == openai));
+        Ok(Some(Server { url: url.to_string(), model: model.to_string(), key: key.cloned() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lake_names_no_server_elsewhere() {
+        let at = |url: &str| LlmConfig { url: Some(url.into()), ..LlmConfig::default() };
+        assert!(at("http://127.0.0.1:8080/v1").of_a_lake().is_ok());
+        let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
+        assert!(error.contains("LAKEWARD_LLM_URL"), "{error}");
+        let at = |url: &str| EmbeddingConfig { url: Some(url.into()), ..EmbeddingConfig::default() };
+        assert!(at("http://[::1]:8080/v1").of_a_lake().is_ok());
+        let error = at("https://collector.example/v1").of_a_lake().unwrap_err().to_string();
+        assert!(error.contains("LAKEWARD_EMBEDDING_URL"), "{error}");
+        let elsewhere = EmbeddingConfig { model: Some("m".into()), ..EmbeddingConfig::default() };
+        assert!(elsewhere.of_a_lake().is_err(), "without a url it would be OpenAI's server");
+    }
+
+    #[test]
+    fn what_the_user_says_comes_first() {
+        let config = LlmConfig { model: Some("small".into()), ..LlmConfig::default() };
+        assert_eq!(LlmConfig::default().server(&Said::default()).unwrap(), None);
+        assert_eq!(config.server(&Said::default()).unwrap().unwrap().url, OPENAI);
+        let said = Said { url: Some("http://127.0.0.1:1/v1".into()), model: Some("large".into()), ..Said::default() };
+        let server = config.server(&said).unwrap().unwrap();
+        assert_eq!((server.url.as_str(), server.model.as_str()), ("http://127.0.0.1:1/v1", "large"));
+    }
+
+    #[test]
+    fn the_key_of_openai_goes_there_only() {
+        let config = LlmConfig { model: Some("m".into()), ..LlmConfig::default() };
+        let key = |said: &Said| config.server(said).unwrap().unwrap().key;
+        let openai = Said { openai_key: Some(Key::new("sk-openai-0123")), ..Said::default() };
+        assert!(key(&openai).is_some());
+        let stand_in = Said { openai_url: Some("https://stand-in.example/v1".into()), ..openai.clone() };
+        assert!(key(&stand_in).is_some());
+        let elsewhere = Said { url: Some("https://elsewhere.example/v1".into()), ..openai };
+        assert_eq!(key(&elsewhere), None);
+        let own = Some(Key::new("sk-own-0123456"));
+        assert_eq!(key(&Said { key: own.clone(), ..elsewhere }), own);
+        assert!(config.of_a_lake().is_err(), "a lake would send its cells to OpenAI at the user's cost");
+    }
+
+    #[test]
+    fn limits_that_cannot_be_kept_are_named() {
+        let broken = LlmConfig { money_per_turn: Some(1.0), ..LlmConfig::default() };
+        assert!(broken.checked().unwrap_err().to_string().contains("money_per_turn"));
+        let broken = LlmConfig { timeout_seconds: f64::NAN, ..LlmConfig::default() };
+        assert!(broken.checked().unwrap_err().to_string().contains("timeout_seconds"));
+    }
+}

@@ -1,0 +1,337 @@
+//! Prompts: one file a use below `prompts/`, with name, version and placeholders at its head, checked when it is read.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::call::{Message, Role};
+use super::quote;
+use lakeward_core::error::{Error, Result};
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PromptUse {
+    /// Operation and intention of a request.
+    Signals,
+    /// What a request wants of the catalogue.
+    Intent,
+    /// What to search for.
+    Plan,
+    /// Whether what was found is enough.
+    Evaluate,
+    /// The order of candidates.
+    Rerank,
+    /// Questions that a table answers.
+    PseudoQueries,
+    /// A question to the analyst in better words.
+    Clarify,
+    /// A long conversation in a few sentences.
+    Memory,
+    /// Whether a name means a dataset.
+    SameDataset,
+    /// Whether a document used datasets.
+    ExtractGate,
+    /// Which datasets served which tasks of a document.
+    ExtractPairs,
+    /// Names and keywords of a document's tasks.
+    ExtractKeywords,
+    /// The order of datasets for a task.
+    RerankDatasets,
+    /// A wrong answer once more.
+    Repair,
+}
+
+impl PromptUse {
+    /// All of them.
+    pub const ALL: [PromptUse; 14] = [
+        PromptUse::Signals,
+        PromptUse::Intent,
+        PromptUse::Plan,
+        PromptUse::Evaluate,
+        PromptUse::Rerank,
+        PromptUse::PseudoQueries,
+        PromptUse::Clarify,
+        PromptUse::Memory,
+        PromptUse::SameDataset,
+        PromptUse::ExtractGate,
+        PromptUse::ExtractPairs,
+        PromptUse::ExtractKeywords,
+        PromptUse::RerankDatasets,
+        PromptUse::Repair,
+    ];
+
+    /// Its name: that of the file without `.md`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PromptUse::Signals => "signals",
+            PromptUse::Intent => "intent",
+            PromptUse::Plan => "plan",
+            PromptUse::Evaluate => "evaluate",
+            PromptUse::Rerank => "rerank",
+            PromptUse::PseudoQueries => "pseudo_queries",
+            PromptUse::Clarify => "clarify",
+            PromptUse::Memory => "memory",
+            PromptUse::SameDataset => "same_dataset",
+            PromptUse::ExtractGate => "extract_gate",
+            PromptUse::ExtractPairs => "extract_pairs",
+            PromptUse::ExtractKeywords => "extract_keywords",
+            PromptUse::RerankDatasets => "rerank_datasets",
+            PromptUse::Repair => "repair",
+        }
+    }
+
+    /// What it helps with, for people.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            PromptUse::Signals => "reading the request",
+            PromptUse::Intent => "reading what is wanted",
+            PromptUse::Plan => "planning the search",
+            PromptUse::Evaluate => "judging what was found",
+            PromptUse::Rerank => "ordering the tables",
+            PromptUse::PseudoQueries => "writing questions",
+            PromptUse::Clarify => "wording the question",
+            PromptUse::Memory => "summing the session up",
+            PromptUse::SameDataset => "comparing names of datasets",
+            PromptUse::ExtractGate => "looking through a document",
+            PromptUse::ExtractPairs => "finding the datasets of a document",
+            PromptUse::ExtractKeywords => "naming the tasks of a document",
+            PromptUse::RerankDatasets => "ordering the datasets",
+            PromptUse::Repair => "mending its answer",
+        }
+    }
+
+    /// The placeholders that the program fills; a file must use each of them and no other.
+    pub fn placeholders(self) -> &'static [&'static str] {
+        match self {
+            PromptUse::Signals => &["conversation", "request"],
+            PromptUse::Intent => &["conversation", "abouts", "request"],
+            PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
+            PromptUse::Evaluate => &["request", "plan", "candidates"],
+            PromptUse::Rerank => &["request", "operation", "intention", "specification", "table", "candidates"],
+            PromptUse::PseudoQueries => &["record", "least", "most"],
+            PromptUse::Clarify => &["request", "question", "choices"],
+            PromptUse::Memory => &["turns", "constraints", "most_words"],
+            PromptUse::SameDataset => &["name", "said", "title", "description"],
+            PromptUse::ExtractGate => &["title", "sentences"],
+            PromptUse::ExtractPairs => &["title", "sentences", "most"],
+            PromptUse::ExtractKeywords => &["title", "abstract", "tasks"],
+            PromptUse::RerankDatasets => &["task", "candidates"],
+            PromptUse::Repair => &["problem", "valid"],
+        }
+    }
+
+    fn shipped(self) -> &'static str {
+        match self {
+            PromptUse::Signals => include_str!("../../../../prompts/signals.md"),
+            PromptUse::Intent => include_str!("../../../../prompts/intent.md"),
+            PromptUse::Plan => include_str!("../../../../prompts/plan.md"),
+            PromptUse::Evaluate => include_str!("../../../../prompts/evaluate.md"),
+            PromptUse::Rerank => include_str!("../../../../prompts/rerank.md"),
+            PromptUse::PseudoQueries => include_str!("../../../../prompts/pseudo_queries.md"),
+            PromptUse::Clarify => include_str!("../../../../prompts/clarify.md"),
+            PromptUse::Memory => include_str!("../../../../prompts/memory.md"),
+            PromptUse::SameDataset => include_str!("../../../../prompts/same_dataset.md"),
+            PromptUse::ExtractGate => include_str!("../../../../prompts/extract_gate.md"),
+            PromptUse::ExtractPairs => include_str!("../../../../prompts/extract_pairs.md"),
+            PromptUse::ExtractKeywords => include_str!("../../../../prompts/extract_keywords.md"),
+            PromptUse::RerankDatasets => include_str!("../../../../prompts/rerank_datasets.md"),
+            PromptUse::Repair => include_str!("../../../../prompts/repair.md"),
+        }
+    }
+}
+
+/// A checked prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    name: &'static str,
+    version: u32,
+    /// 8 hex digits of a hash of the file.
+    hash: String,
+    system: Vec<Piece>,
+    user: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Value(String),
+}
+
+/// What stands between the `+++` lines.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    name: String,
+    version: u32,
+    placeholders: Vec<String>,
+}
+
+impl Prompt {
+    /// Reads the text of a prompt's file.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a clause.
+    fn parse(of: PromptUse, text: &str) -> Result<Self, String> {
+        let rest = text.strip_prefix("+++\n").ok_or("it does not begin with a line `+++`")?;
+        let (head, body) = rest.split_once("\n+++\n").ok_or("its head has no end, a line `+++`")?;
+        let head: Head = toml::from_str(head).map_err(|error| format!("its head: {}", error.message()))?;
+        if head.name != of.name() {
+            return Err(format!("it is called `{}`, not `{}`", head.name, of.name()));
+        }
+        let body = body.strip_prefix("# system\n").ok_or("its first line is not `# system`")?;
+        let (system, user) = body.split_once("\n# user\n").ok_or("it has no line `# user`")?;
+        let mut declared: Vec<&str> = head.placeholders.iter().map(String::as_str).collect();
+        let mut known = of.placeholders().to_vec();
+        declared.sort_unstable();
+        known.sort_unstable();
+        if declared != known {
+            return Err(format!("its placeholders are {declared:?}; the program fills {known:?}"));
+        }
+        let (system, user) = (pieces(system.trim())?, pieces(user.trim())?);
+        let used: Vec<&str> = system.iter().chain(&user).filter_map(Piece::value).collect();
+        if let Some(unknown) = used.iter().find(|name| !known.contains(name)) {
+            return Err(format!("it uses `{{{{{unknown}}}}}`; the program fills {known:?}"));
+        }
+        if let Some(unused) = known.iter().find(|name| !used.contains(name)) {
+            return Err(format!("it does not use `{{{{{unused}}}}}`"));
+        }
+        let hash = blake3::hash(text.as_bytes()).to_hex()[..8].to_string();
+        Ok(Self { name: of.name(), version: head.version, hash, system, user })
+    }
+
+    /// Name, version and hash: `rerank@1#0a1b2c3d`.
+    pub fn id(&self) -> String {
+        format!("{}@{}#{}", self.name, self.version, self.hash)
+    }
+
+    /// The messages with `values` in their places, as cleaned JSON. Text in a value is never a placeholder.
+    pub fn messages(&self, values: &[(&str, Value)]) -> Vec<Message> {
+        let fill = |pieces: &[Piece]| -> String {
+            let text = |piece: &Piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Value(name) => {
+                    let value = values.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+                    quote::json(value.unwrap_or(&Value::Null))
+                }
+            };
+            pieces.iter().map(text).collect()
+        };
+        vec![
+            Message { role: Role::System, content: fill(&self.system) },
+            Message { role: Role::User, content: fill(&self.user) },
+        ]
+    }
+}
+
+impl Piece {
+    fn value(&self) -> Option<&str> {
+        match self {
+            Piece::Value(name) => Some(name),
+            Piece::Text(_) => None,
+        }
+    }
+}
+
+/// Text and `{{placeholders}}` of a message.
+fn pieces(text: &str) -> Result<Vec<Piece>, String> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").ok_or("a `{{` has no `}}`")?;
+        pieces.extend([Piece::Text(before.into()), Piece::Value(name.trim().into())]);
+        rest = after;
+    }
+    pieces.push(Piece::Text(rest.into()));
+    Ok(pieces)
+}
+
+/// All prompts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompts(Vec<(PromptUse, Prompt)>);
+
+impl Prompts {
+    /// Those in the program.
+    pub fn shipped() -> &'static Self {
+        static PROMPTS: OnceLock<Prompts> = OnceLock::new();
+        PROMPTS.get_or_init(|| {
+            let parsed = PromptUse::ALL.map(|of| match Prompt::parse(of, of.shipped()) {
+                Ok(prompt) => (of, prompt),
+                // The tests open them.
+                Err(problem) => panic!("prompts/{}.md: {problem}", of.name()),
+            });
+            Prompts(parsed.into())
+        })
+    }
+
+    /// Those in the program, but for the uses that `folder` has a file of: `NAME.md`.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Usage`] naming file and problem.
+    pub fn load(folder: &Path) -> Result<Self> {
+        let mut prompts = Self::shipped().clone();
+        if !folder.is_dir() {
+            return Err(Error::Usage(format!("prompts: `{}` is not a folder", folder.display())));
+        }
+        for (of, prompt) in &mut prompts.0 {
+            let path = folder.join(format!("{}.md", of.name()));
+            let text = match std::fs::read_to_string(&path) {
+                Ok(text) => text.replace("\r\n", "\n"),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::io("read", &path, error)),
+            };
+            *prompt = Prompt::parse(*of, &text)
+                .map_err(|problem| Error::Usage(format!("prompt `{}`: {problem}", path.display())))?;
+        }
+        Ok(prompts)
+    }
+
+    /// The prompt for a use.
+    pub fn of(&self, of: PromptUse) -> &Prompt {
+        // `self.0` has every use in the order of `PromptUse::ALL`.
+        &self.0[of as usize].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const REPAIR: &str = "+++\nname = \"repair\"\nversion = 3\nplaceholders = [\"problem\", \"valid\"]\n+++\n# system\nFix.\n# user\n{{problem}} of {{ valid }}!\n";
+
+    #[test]
+    fn the_prompts_that_ship_are_well_formed() {
+        for of in PromptUse::ALL {
+            let prompt = Prompts::shipped().of(of);
+            assert_eq!(prompt.name, of.name());
+            assert!(prompt.version > 0 && prompt.hash.len() == 8);
+        }
+    }
+
+    #[test]
+    fn values_stand_as_data_and_are_no_templates() {
+        let prompt = Prompt::parse(PromptUse::Repair, REPAIR).unwrap();
+        let messages = prompt.messages(&[("problem", json!("a {{valid}} \u{202e}\nb")), ("valid", json!(["c01"]))]);
+        assert_eq!(messages[0], Message { role: Role::System, content: "Fix.".into() });
+        assert_eq!(messages[1].content, "\"a {{valid}} b\" of [\"c01\"]!");
+        assert!(prompt.id().starts_with("repair@3#"));
+    }
+
+    #[test]
+    fn a_wrong_file_is_named_with_its_problem() {
+        let wrong = |from: &str, to: &str| Prompt::parse(PromptUse::Repair, &REPAIR.replace(from, to)).unwrap_err();
+        assert!(wrong("name = \"repair\"", "name = \"rerank\"").contains("called `rerank`"));
+        assert!(wrong("{{problem}}", "").contains("does not use `{{problem}}`"));
+        assert!(wrong("{{problem}}", "{{problem}} {{key}}").contains("uses `{{key}}`"));
+        assert!(wrong("\"valid\"]", "\"valid\", \"key\"]").contains("the program fills"));
+        assert!(wrong("}}!", "").contains("no `}}`"));
+        assert!(wrong("# user", "user").contains("no line `# user`"));
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("repair.md"), REPAIR).unwrap();
+        assert!(Prompts::load(folder.path()).unwrap().of(PromptUse::Repair).id().starts_with("repair@3"));
+        std::fs::write(folder.path().join("rerank.md"), REPAIR).unwrap();
+        assert!(Prompts::load(folder.path()).unwrap_err().to_string().contains("rerank.md"));
+    }
+}

@@ -1,0 +1,268 @@
+//! From cells as written to typed values, by the profile of their column.
+//!
+//! The profile has seen every cell, so the type holds for the whole column and not only for its head. A missing cell is what
+//! the profile counts as missing. A cell that does not fit becomes NULL and is counted: types are agreed on by 95% of a
+//! column's cells, so there may be some.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Date32Array, Float64Array, Int64Array, StringArray, StringBuilder,
+    TimestampMicrosecondArray,
+};
+use arrow::datatypes::{DataType, TimeUnit};
+use chrono::{Datelike, NaiveDate};
+
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::LogicalType;
+use lakeward_sketch::normalise::{is_missing, without_footnotes};
+use lakeward_sketch::number::{Number, parse_number};
+use lakeward_sketch::temporal::{DateOrder, Moment, parse_date};
+
+/// Days from 0001-01-01, day 1, to 1970-01-01.
+const UNIX_EPOCH_FROM_CE: i32 = 719_163;
+/// Cells from which a column's date order is learnt, as in the scan.
+const DATE_CELLS: usize = 1000;
+
+/// How the cells of a column become values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CellType {
+    /// As written.
+    Text {
+        /// Whether `NA` is a value (Namibia, North America) because the other values are two-letter codes as well.
+        na_is_code: bool,
+    },
+    /// Whole numbers; `1,234` is 1234.
+    Integer,
+    /// Numbers; `$5` is 5 and `50%` is 50.
+    Float,
+    /// Days; a month is its first day.
+    Date,
+    /// Times as written on the clock; zone offsets are not applied.
+    Timestamp,
+    /// Yes and no.
+    Boolean,
+    /// The file declares the type.
+    Declared(DataType),
+}
+
+impl CellType {
+    /// The type for a column of text cells.
+    pub fn of(column: &ColumnProfile) -> Self {
+        match column.logical {
+            LogicalType::Integer if fits_int64(column) => CellType::Integer,
+            LogicalType::Float => CellType::Float,
+            LogicalType::Date => CellType::Date,
+            LogicalType::Timestamp => CellType::Timestamp,
+            // 0 and 1 are summed and averaged more often than negated.
+            LogicalType::Boolean if column.top.iter().all(|(value, _)| matches!(value.trim(), "0" | "1")) => {
+                CellType::Integer
+            }
+            LogicalType::Boolean => CellType::Boolean,
+            _ => CellType::Text { na_is_code: na_is_code(column) },
+        }
+    }
+
+    /// The Arrow type of the values.
+    pub fn data_type(&self) -> DataType {
+        match self {
+            CellType::Text { .. } => DataType::Utf8,
+            CellType::Integer => DataType::Int64,
+            CellType::Float => DataType::Float64,
+            CellType::Date => DataType::Date32,
+            CellType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            CellType::Boolean => DataType::Boolean,
+            CellType::Declared(declared) => declared.clone(),
+        }
+    }
+}
+
+/// Whether `NA` is a value of a text column: its other values are two-letter codes as well.
+pub(super) fn na_is_code(column: &ColumnProfile) -> bool {
+    let pair = |value: &str| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
+    !column.top.is_empty() && column.top.iter().all(|(value, _)| pair(value))
+}
+
+/// Whether a trimmed cell is the code that else stands for a missing value.
+pub(super) fn is_code(cell: &str) -> bool {
+    cell == "NA"
+}
+
+/// Identifiers of twenty digits are whole numbers too, but no `Int64`; they stay text, digit by digit.
+fn fits_int64(column: &ColumnProfile) -> bool {
+    const LIMIT: f64 = 9.2e18;
+    let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok());
+    [&column.min, &column.max].into_iter().filter_map(bound).all(|number| number.abs() < LIMIT)
+}
+
+/// Turns the batches of one column into values, one after the other.
+#[derive(Debug)]
+pub struct CellReader {
+    cell_type: CellType,
+    /// Learnt from the first batch, as the scan did.
+    date_order: Option<DateOrder>,
+    digits: String,
+    /// Cells that did not fit so far.
+    pub misfits: u64,
+}
+
+impl CellReader {
+    /// A reader for cells of `cell_type`.
+    pub fn new(cell_type: CellType) -> Self {
+        Self { cell_type, date_order: None, digits: String::new(), misfits: 0 }
+    }
+
+    /// The values of the next cells.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] where the lake's reader gives another type than it promises.
+    pub fn read(&mut self, array: &ArrayRef) -> Result<ArrayRef> {
+        if let CellType::Declared(declared) = &self.cell_type {
+            return if array.data_type() == declared {
+                Ok(Arc::clone(array))
+            } else {
+                Err(Error::Internal(format!("a column of {} where {declared} was declared", array.data_type())))
+            };
+        }
+        let Some(cells) = array.as_string_opt::<i32>() else {
+            return Err(Error::Internal(format!("a column of {} in a text format", array.data_type())));
+        };
+        let order = *self.date_order.get_or_insert_with(|| DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)));
+        let digits = &mut self.digits;
+        let misfits = &mut self.misfits;
+        Ok(match self.cell_type {
+            CellType::Text { na_is_code } => text(array, cells, na_is_code),
+            CellType::Integer => {
+                let parse = |cell: &str| integer(cell, digits);
+                Arc::new(values(cells, misfits, parse).collect::<Int64Array>())
+            }
+            CellType::Float => {
+                let parse = |cell: &str| parse_number(cell, digits).map(|number| number.value);
+                Arc::new(values(cells, misfits, parse).collect::<Float64Array>())
+            }
+            CellType::Date => {
+                let day = |moment: Moment| if moment.second == 0 { days(&moment) } else { None };
+                let parse = |cell: &str| parse_date(cell, order).and_then(day);
+                Arc::new(values(cells, misfits, parse).collect::<Date32Array>())
+            }
+            CellType::Timestamp => {
+                let parse = |cell: &str| microseconds(cell, order);
+                Arc::new(values(cells, misfits, parse).collect::<TimestampMicrosecondArray>())
+            }
+            CellType::Boolean => Arc::new(values(cells, misfits, boolean).collect::<BooleanArray>()),
+            CellType::Declared(_) => Arc::clone(array),
+        })
+    }
+}
+
+/// What `parse` makes of each cell, without its footnote marks where it needs that; counts what is neither a value nor missing.
+fn values<T>(
+    cells: &StringArray,
+    misfits: &mut u64,
+    mut parse: impl FnMut(&str) -> Option<T>,
+) -> impl Iterator<Item = Option<T>> {
+    cells.iter().map(move |cell| {
+        let cell = cell.map(str::trim).filter(|cell| !is_missing(cell))?;
+        let value = parse(cell).or_else(|| parse(without_footnotes(cell)));
+        *misfits += u64::from(value.is_none());
+        value
+    })
+}
+
+fn text(array: &ArrayRef, cells: &StringArray, na_is_code: bool) -> ArrayRef {
+    let missing = |cell: &str| {
+        let cell = cell.trim();
+        is_missing(cell) && !(na_is_code && is_code(cell))
+    };
+    if !cells.iter().flatten().any(missing) {
+        return Arc::clone(array);
+    }
+    let mut values = StringBuilder::with_capacity(cells.len(), cells.value_data().len());
+    cells.iter().for_each(|cell| values.append_option(cell.filter(|cell| !missing(cell))));
+    Arc::new(values.finish())
+}
+
+fn integer(cell: &str, digits: &mut String) -> Option<i64> {
+    // The digits rather than the number: `f64` is exact up to 2⁵³ only.
+    let Number { integer, .. } = parse_number(cell, digits)?;
+    if integer { digits.trim_end_matches('.').parse().ok() } else { None }
+}
+
+fn boolean(cell: &str) -> Option<bool> {
+    const YES: [&str; 6] = ["true", "yes", "y", "t", "on", "1"];
+    const NO: [&str; 6] = ["false", "no", "n", "f", "off", "0"];
+    let among = |words: [&str; 6]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
+    if among(YES) { Some(true) } else { among(NO).then_some(false) }
+}
+
+/// Days since 1970-01-01; a month is its first day.
+pub(super) fn days(moment: &Moment) -> Option<i32> {
+    let date = NaiveDate::from_ymd_opt(moment.year.into(), moment.month.into(), moment.day.max(1).into())?;
+    Some(date.num_days_from_ce() - UNIX_EPOCH_FROM_CE)
+}
+
+fn microseconds(cell: &str, order: DateOrder) -> Option<i64> {
+    let moment = parse_date(cell, order)?;
+    let seconds = i64::from(days(&moment)?) * 86_400 + i64::from(moment.second);
+    Some(seconds * 1_000_000 + fraction_us(cell))
+}
+
+/// Microseconds of `…:07.25`; 0 where seconds have no fraction.
+fn fraction_us(cell: &str) -> i64 {
+    // A zone offset (`+01:00`) has a colon of its own, so the fraction is looked for by its dot.
+    let Some((before, after)) = cell.rsplit_once('.') else { return 0 };
+    let seconds = before.as_bytes();
+    let in_time = seconds.len() >= 3 && seconds[seconds.len() - 3] == b':';
+    let digits = after.bytes().take_while(u8::is_ascii_digit).take(6);
+    let (value, count) = digits.fold((0, 0), |(value, count), byte| (value * 10 + i64::from(byte - b'0'), count + 1));
+    if in_time { value * 10i64.pow(6 - count) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(cell_type: CellType, cells: &[Option<&str>]) -> (ArrayRef, u64) {
+        let array: ArrayRef = Arc::new(StringArray::from(cells.to_vec()));
+        let mut reader = CellReader::new(cell_type);
+        (reader.read(&array).expect("values"), reader.misfits)
+    }
+
+    #[test]
+    fn numbers_are_read_as_written_and_misfits_are_counted() {
+        let cells = [
+            Some("1,234"),
+            Some(" 7 "),
+            Some("12[1]"),
+            Some("9007199254740993"),
+            Some("n/a"),
+            None,
+            Some("12a"),
+            Some("1.5"),
+        ];
+        let (array, misfits) = read(CellType::Integer, &cells);
+        let expected = [Some(1234), Some(7), Some(12), Some(9_007_199_254_740_993), None, None, None, None];
+        assert_eq!(array.as_any().downcast_ref::<Int64Array>(), Some(&Int64Array::from(expected.to_vec())));
+        assert_eq!(misfits, 2);
+        let (array, misfits) =
+            read(CellType::Float, &[Some("$5"), Some("50%"), Some("(1,234.5)"), Some("1e3"), Some("x")]);
+        let floats: Vec<Option<f64>> = array.as_primitive::<arrow::datatypes::Float64Type>().iter().collect();
+        assert_eq!(floats, [Some(5.0), Some(50.0), Some(-1234.5), Some(1000.0), None]);
+        assert_eq!(misfits, 1);
+    }
+
+    #[test]
+    fn times_keep_their_fraction() {
+        assert_eq!(microseconds("1970-01-01T00:00:01.25Z", DateOrder::Unknown), Some(1_250_000));
+        assert_eq!(microseconds("1970-01-02 00:00:00.000001+01:00", DateOrder::Unknown), Some(86_400_000_001));
+        assert_eq!(microseconds("02.01.1970 00:01", DateOrder::Unknown), Some(86_460_000_000));
+    }
+
+    #[test]
+    fn na_is_missing_unless_it_is_a_code() {
+        let cells = [Some("NA"), Some(""), Some("DE")];
+        assert_eq!(read(CellType::Text { na_is_code: true }, &cells).0.null_count(), 1);
+        assert_eq!(read(CellType::Text { na_is_code: false }, &cells).0.null_count(), 2);
+    }
+}

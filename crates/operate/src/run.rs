@@ -1,0 +1,101 @@
+//! Carries an operation out: its rows go to a Parquet file, which is the next working table.
+//!
+//! Rows come in the order of the working table, on one core, so that the same operation on the same files makes the same
+//! file. A join that does not fit into memory so is done again by sorting both tables in temporary files; only then is the
+//! order of rows not fixed.
+
+use std::path::Path;
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::{LakeContext, Strategy};
+use super::counts::with_memory;
+use super::notes::Note;
+use super::output::{Output, RowWriter};
+use super::preview::{PreviewLimits, stopped_join, too_many_rows};
+use super::rows::ResultColumn;
+use super::sql::Resolved;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::request::Operation;
+use lakeward_lake::source::{ContentHash, content_hash};
+
+/// What an operation has made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The query that was run.
+    pub sql: String,
+    /// Rows of the result.
+    pub rows: u64,
+    /// Columns of the result.
+    pub columns: Vec<ResultColumn>,
+    /// The tables that were read, the working table first.
+    pub inputs: Vec<OutcomeInput>,
+    /// Size of the file.
+    pub written_bytes: u64,
+    /// Time it took, in milliseconds.
+    pub elapsed_ms: f64,
+    /// Cells read as NULL, tables read in part.
+    pub notes: Vec<Note>,
+}
+
+/// A table that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OutcomeInput {
+    /// The id, the file, or `step 2`.
+    pub name: String,
+    /// Hash of its file's whole content.
+    pub content: ContentHash,
+}
+
+/// Runs `operation` and writes its rows to the Parquet file `out`, in place of one that is there.
+///
+/// # Errors
+/// [`Error::Usage`] for what [`super::preview()`] stops, with what to do instead; [`Error::Interrupted`]; [`Error::Io`] where
+/// `out` cannot be written; those of [`super::sql()`]; what reading the tables meets. Then `out` is as before.
+pub fn run(context: &LakeContext, operation: &Operation, limits: &PreviewLimits, out: &Path) -> Result<Outcome> {
+    let started = Instant::now();
+    let resolved = Resolved::new(context, operation)?;
+    if let Resolved::Join(join) = &resolved
+        && let Some(reason) = stopped_join(context, join, limits)?
+    {
+        return Err(Error::Usage(reason));
+    }
+    let sql = resolved.sql();
+    let inputs = resolved
+        .inputs()
+        .into_iter()
+        .map(|input| Ok(OutcomeInput { name: input.name.clone(), content: content_hash(&input.path)? }))
+        .collect::<Result<Vec<_>>>()?;
+    let (rows, columns, output) =
+        with_memory(Strategy::InOrder, context, |strategy| write(context, &sql, strategy, limits, out))?;
+    let notes = context.notes();
+    let written_bytes = output.finish(true)?;
+    let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+    Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes })
+}
+
+/// Writes the answer to `sql` to a file that is to lie at `out`.
+fn write(
+    context: &LakeContext,
+    sql: &str,
+    strategy: Strategy,
+    limits: &PreviewLimits,
+    out: &Path,
+) -> Result<(u64, Vec<ResultColumn>, Output)> {
+    let mut answer = context.query_by(sql, None, strategy)?;
+    let output = Output::create(out)?;
+    let mut writer = RowWriter::parquet(output.handle()?, answer.schema(), out)?;
+    let mut rows = 0;
+    while let Some(batch) = answer.next_batch()? {
+        rows += batch.num_rows() as u64;
+        if rows > limits.max_rows {
+            // The exact number is known to the preview; counting on would take as long as writing.
+            return Err(Error::Usage(too_many_rows(rows, limits.max_rows)));
+        }
+        writer.write(&batch, out)?;
+    }
+    writer.finish(out)?;
+    Ok((rows, answer.columns().to_vec(), output))
+}

@@ -1,0 +1,215 @@
+//! A table of the lake as DataFusion sees it: its schema from the catalogue, its rows streamed by the lake's reader.
+//!
+//! Each reading opens the file anew on a thread of its own and hands batches over through a short channel, so memory stays
+//! bounded whatever the size of the file, and stops when nobody wants the next batch. Only the columns that a query needs
+//! are converted; filters are DataFusion's business.
+
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::take_record_batch;
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result as DataFusionResult;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+
+use super::cells::{CellReader, CellType};
+use super::fault::fault;
+use super::notes::Notes;
+use lakeward_core::error::{Error, Result};
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::reader::{self, ReadOptions, TableReader};
+use lakeward_lake::source::{Compression, Format, classify};
+
+/// Batches between the reading thread and the query.
+const BATCHES_AHEAD: usize = 2;
+/// Rows of a batch where there is memory enough; the reader's batches then pass as they are.
+const USUAL_ROWS: usize = 8192;
+
+/// What every reading of one table shares.
+#[derive(Debug)]
+struct Source {
+    id: String,
+    path: PathBuf,
+    /// Column names as the reader gives them.
+    names: Vec<String>,
+    types: Vec<CellType>,
+    notes: Arc<Notes>,
+}
+
+/// A table read through [`lakeward_lake::reader`].
+pub struct LakeTable {
+    source: Arc<Source>,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for LakeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LakeTable").field("id", &self.source.id).finish_non_exhaustive()
+    }
+}
+
+impl LakeTable {
+    /// The table `id` of `columns`, whose file is at `path`. Where the file declares its types its head is read; else nothing is.
+    ///
+    /// # Errors
+    /// Those of the reader, for a table that declares its types.
+    pub fn open(id: String, columns: &[ColumnProfile], path: PathBuf, notes: Arc<Notes>) -> Result<Self> {
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let types = cell_types(&path, columns)?;
+        let fields: Vec<Field> =
+            names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
+        let source = Source { id, path, names, types, notes };
+        Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
+    }
+}
+
+/// How the cells of `columns` are read from the file at `path`; its head is read where it declares its types.
+///
+/// # Errors
+/// Those of the reader, for a table that declares its types.
+pub fn cell_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<CellType>> {
+    let declared = matches!(classify(path), Some((Format::Parquet, Compression::None) | (Format::ArrowIpc, _)));
+    if declared {
+        let mut reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
+        if let Some(batch) = reader.next_batch()? {
+            let schema = batch.schema();
+            return Ok(schema.fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect());
+        }
+    }
+    Ok(columns.iter().map(CellType::of).collect())
+}
+
+impl TableProvider for LakeTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn scan<'a, 'b, 'c, 'd, 'async_trait>(
+        &'a self,
+        _state: &'b dyn Session,
+        projection: Option<&'c Vec<usize>>,
+        _filters: &'d [Expr],
+        limit: Option<usize>,
+    ) -> Pin<Box<dyn Future<Output = DataFusionResult<Arc<dyn ExecutionPlan>>> + Send + 'async_trait>>
+    where
+        'a: 'async_trait,
+        'b: 'async_trait,
+        'c: 'async_trait,
+        'd: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(async move {
+            let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+            let schema = Arc::new(self.schema.project(&columns)?);
+            let reading = Reading { source: Arc::clone(&self.source), columns, schema: Arc::clone(&schema) };
+            let plan = StreamingTableExec::try_new(schema, vec![Arc::new(reading)], None, [], false, limit)?;
+            Ok(Arc::new(plan) as Arc<dyn ExecutionPlan>)
+        })
+    }
+}
+
+/// Some columns of a table, from start to end.
+#[derive(Debug)]
+struct Reading {
+    source: Arc<Source>,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl PartitionStream for Reading {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), BATCHES_AHEAD);
+        let batches = builder.tx();
+        let most_rows = context.session_config().batch_size();
+        let (source, columns, schema) = (Arc::clone(&self.source), self.columns.clone(), Arc::clone(&self.schema));
+        builder.spawn_blocking(move || {
+            // Sending fails when the query needs no more rows.
+            let send = |batch| batches.blocking_send(Ok(batch)).is_ok();
+            let send = |batch: RecordBatch| {
+                if most_rows >= USUAL_ROWS {
+                    return Ok(send(batch));
+                }
+                for piece in pieces(&batch, most_rows)? {
+                    if !send(piece) {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            };
+            read(&source, &columns, &schema, send).map_err(fault)
+        });
+        builder.build()
+    }
+}
+
+/// Reads the table to its end, or until `send` says that no more is wanted.
+fn read(
+    source: &Source,
+    columns: &[usize],
+    schema: &SchemaRef,
+    send: impl Fn(RecordBatch) -> Result<bool>,
+) -> Result<()> {
+    let mut reader = reader::open_path(&source.path, &ReadOptions::default())?;
+    if !reader.columns().iter().map(|column| &column.name).eq(&source.names) {
+        let reason = "its columns have changed since it was indexed; run `lakeward index` again";
+        return Err(Error::unreadable(&source.path, reason));
+    }
+    let mut cells: Vec<CellReader> =
+        columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
+    while let Some(batch) = reader.next_batch()? {
+        let mut arrays = Vec::with_capacity(columns.len());
+        for (cells, &column) in cells.iter_mut().zip(columns) {
+            arrays.push(cells.read(batch.column(column))?);
+            if cells.misfits > 0 {
+                let sql_type = source.types[column].data_type().to_string();
+                source.notes.misfits(&source.id, &source.names[column], &sql_type, cells.misfits);
+            }
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)
+            .map_err(|error| Error::Internal(error.to_string()))?;
+        if !send(batch)? {
+            return Ok(());
+        }
+    }
+    note_losses(source, reader.as_ref());
+    Ok(())
+}
+
+/// `batch` in pieces of at most `most_rows` rows, each in memory of its own, so that it can be given back on its own.
+fn pieces(batch: &RecordBatch, most_rows: usize) -> Result<Vec<RecordBatch>> {
+    let most_rows = u32::try_from(most_rows).unwrap_or(u32::MAX).max(1);
+    let rows = u32::try_from(batch.num_rows()).map_err(|error| Error::Internal(error.to_string()))?;
+    (0..rows)
+        .step_by(most_rows as usize)
+        .map(|from| {
+            let places = UInt32Array::from_iter_values(from..from.saturating_add(most_rows).min(rows));
+            take_record_batch(batch, &places).map_err(|error| Error::Internal(error.to_string()))
+        })
+        .collect()
+}
+
+fn note_losses(source: &Source, reader: &dyn TableReader) {
+    let losses = reader.report().repairs.iter().filter(|repair| repair.kind.loses_data());
+    let losses: Vec<String> = losses.map(ToString::to_string).collect();
+    if !losses.is_empty() {
+        source.notes.in_part(&source.id, losses.join("; "));
+    }
+}

@@ -1,0 +1,6 @@
+//! What turns of conversations say.
+
+mod intent;
+
+/// The folder of the repository.
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -1,0 +1,37 @@
+//! The two channels of hybrid retrieval by themselves: tables by words (BM25) and by meaning (dense vectors), each with its
+//! own scores. [`super::search`] ranks by all evidence at once; this is what plain fusion of ranks starts from.
+
+use super::search::{nearest_tables, telling_vector};
+use lakeward_core::error::Result;
+use lakeward_index::lexical::LexicalOptions;
+use lakeward_index::{LakeIndex, TableRef};
+use lakeward_models::embed::Embedder;
+
+/// The `depth` tables that BM25F ranks first for `text`, with their scores; best first, ties by table. A table called
+/// exactly so comes first.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn by_words(index: &LakeIndex, text: &str, depth: usize) -> Result<Vec<(TableRef, f64)>> {
+    let hits =
+        index.lexical().search(text, &LexicalOptions { k: depth, explain: false, ..LexicalOptions::default() })?;
+    let place = |segment, table| TableRef { segment, table };
+    Ok(hits.into_iter().map(|hit| (place(hit.segment, hit.table), f64::from(hit.score))).collect())
+}
+
+/// The `depth` tables whose vectors are closest to that of `text`, with the cosine, -1..=1; best first, ties by table. Words
+/// count by how rare they are in the lake.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn by_meaning(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    depth: usize,
+) -> Result<Vec<(TableRef, f64)>> {
+    let lexical = index.lexical().prepare(text)?;
+    let vector = telling_vector(embedder, &lexical.typed_words());
+    let nearest = nearest_tables(index, &vector, depth)?;
+    Ok(nearest.into_iter().map(|(table, cosine)| (table, f64::from(cosine))).collect())
+}

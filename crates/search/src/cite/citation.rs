@@ -1,0 +1,144 @@
+//! What a citation says of a table or record, whatever the format it is written in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::identifier::Identifier;
+use super::own::{OwnIdentifier, version};
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::metadata::TableMetadata;
+
+/// A day, a month or a year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CitedDate {
+    /// The year.
+    pub year: u16,
+    /// The month, 1 to 12.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub month: Option<u8>,
+    /// The day, 1 to 31.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day: Option<u8>,
+}
+
+/// A table or record as it is cited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Citation {
+    /// Its id in the catalogue.
+    pub table: String,
+    /// Its title.
+    pub title: String,
+    /// Who made it: publishers rarely tell makers from publishers, so it is who publishes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub creator: Option<String>,
+    /// Who publishes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<String>,
+    /// When it was published, else last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued: Option<CitedDate>,
+    /// The publisher's identifier, else `own`.
+    pub identifier: Identifier,
+    /// Names this content, whatever the publisher's identifier stands for tomorrow: `lakeward:<lake>/<table>@<hash>`.
+    pub own: String,
+    /// The leading digits of the hash of its content.
+    pub version: String,
+    /// Where it is found on the web.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Under which licence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub licence: Option<String>,
+    /// Whether it is a record of a catalogue: the version is that of the record, its data is not in the lake.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+}
+
+impl Citation {
+    /// The citation of a table of the lake called `lake`.
+    pub fn of(entry: &TableEntry, lake: &str) -> Self {
+        let none = TableMetadata::default();
+        let said = entry.metadata.as_ref().unwrap_or(&none);
+        let identifier = Identifier::of_publisher(&entry.citation);
+        let url = identifier.url().or_else(|| said.source_url.clone().filter(|url| url.starts_with("http")));
+        let date = |text: &Option<String>| text.as_deref().and_then(CitedDate::of);
+        Self {
+            table: entry.id.to_string(),
+            title: entry.title(),
+            creator: said.publisher.clone(),
+            publisher: said.publisher.clone(),
+            issued: date(&said.issued).or_else(|| date(&said.modified)),
+            identifier,
+            own: OwnIdentifier::of(lake, &entry.id, &entry.content).to_string(),
+            version: version(&entry.content),
+            url,
+            licence: said.licence.clone(),
+            record: entry.record,
+        }
+    }
+
+    /// A name for bibliographies: letters, digits and `_`, the same as long as the identifier is.
+    pub fn key(&self) -> String {
+        const MOST_LETTERS: usize = 40;
+        let named = match &self.identifier {
+            Identifier::Own(own) => own.table.rsplit('/').next().unwrap_or(&own.table).to_string(),
+            Identifier::Url(url) => url.rsplit('/').next().unwrap_or(url).to_string(),
+            other => other.to_string().trim_start_matches("https://doi.org/").to_string(),
+        };
+        let plain: String = named.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let plain: String = plain.trim_matches('_').chars().take(MOST_LETTERS).collect();
+        // Names that differ in nothing but punctuation stay apart.
+        let hash = blake3::hash(self.identifier.to_string().as_bytes()).to_hex();
+        let name = if plain.is_empty() { "data" } else { plain.as_str() };
+        format!("{name}_{}", &hash.as_str()[..6])
+    }
+}
+
+impl CitedDate {
+    /// The date at the beginning of `text` as ISO 8601 writes it (`2019`, `2019-03`, `2019-03-07T…`), else the first year in it.
+    pub fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let number = |from: usize, to: usize| -> Option<u16> {
+            let digits = text.get(from..to)?;
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+        };
+        let ends = |at: usize| !text[at..].starts_with(|c: char| c.is_ascii_digit());
+        if let Some(year) = number(0, 4).filter(|year| is_year(*year) && ends(4)) {
+            let part = |from: usize, most: u16| {
+                let dashed = text.get(from..=from) == Some("-") && text.is_char_boundary(from + 3);
+                let number = number(from + 1, from + 3).filter(|number| dashed && (1..=most).contains(number));
+                number.filter(|_| ends(from + 3)).and_then(|number| u8::try_from(number).ok())
+            };
+            let month = part(4, 12);
+            let day = month.and_then(|_| part(7, 31));
+            return Some(Self { year, month, day });
+        }
+        let words = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| digits.len() == 4);
+        let year = words.filter_map(|digits| digits.parse().ok()).find(|year| is_year(*year))?;
+        Some(Self { year, month: None, day: None })
+    }
+}
+
+fn is_year(year: u16) -> bool {
+    (1500..=2200).contains(&year)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_as_far_as_they_go() {
+        let date = |text: &str| CitedDate::of(text).map(|date| (date.year, date.month, date.day));
+        assert_eq!(date("2012-08-01"), Some((2012, Some(8), Some(1))));
+        assert_eq!(date("2012-08-01T00:00:00Z"), Some((2012, Some(8), Some(1))));
+        assert_eq!(date("2012-08"), Some((2012, Some(8), None)));
+        assert_eq!(date("2012"), Some((2012, None, None)));
+        assert_eq!(date("2012-13-01"), Some((2012, None, None)));
+        assert_eq!(date("1 August 2012"), Some((2012, None, None)));
+        assert_eq!(date("01/08/2012"), Some((2012, None, None)));
+        assert_eq!(date("20120801"), None);
+        assert_eq!(date("2012-é"), Some((2012, None, None)));
+        assert_eq!(date("soon"), None);
+    }
+}

@@ -1,0 +1,335 @@
+//! What an identifier stands for now.
+//!
+//! Of our own identifiers the hash of the content decides and the path is a hint: a table that was moved is found by its
+//! content, one that was changed by its path, and where both still lead somewhere both are told. A publisher's identifier
+//! names whatever tables carry it. Nothing is kept for this but the catalogue: a citation survives that the index is built
+//! anew, that the lake is renamed, and that the publisher's identifier comes later.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::citation::Citation;
+use super::identifier::{Identifier, trimmed};
+use super::own::{OwnIdentifier, version};
+use lakeward_core::error::{Result, nearest_names};
+use lakeward_core::text::counted;
+use lakeward_index::{LakeIndex, TableRef};
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::source;
+
+/// Tables of one meaning that are told; a content may be there a thousand times.
+const MOST_TOLD: usize = 100;
+/// Names offered where nothing was found.
+const OFFERED: usize = 5;
+
+/// What came of an identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// It is there as it was cited.
+    Present,
+    /// The content that was cited lies elsewhere now.
+    Moved,
+    /// What is there now has another content; the one that was cited is gone.
+    Changed,
+    /// The content that was cited lies elsewhere, and another one in its place.
+    MovedAndReplaced,
+    /// Nothing in the catalogue.
+    Unknown,
+}
+
+/// A table that an identifier leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ResolvedTable {
+    /// Its id in the catalogue.
+    pub table: String,
+    /// Its title.
+    pub title: String,
+    /// Its file in the lake; none of a record of a catalogue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What it is cited by.
+    pub identifier: String,
+    /// What its present content is cited by.
+    pub own: String,
+    /// The leading digits of the hash of its content.
+    pub version: String,
+    /// Whether its content is the one that was cited; true where no version was.
+    pub is_cited_version: bool,
+}
+
+/// What an identifier stands for now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Resolution {
+    /// As it was asked.
+    pub asked: String,
+    /// In its normal form; none for the id of a table and for what is no identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identifier: Option<String>,
+    /// What came of it.
+    pub meaning: Meaning,
+    /// The tables, those with the cited content first, then by id; at most 100.
+    pub tables: Vec<ResolvedTable>,
+    /// The version that was cited, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cited_version: Option<String>,
+    /// The answer in a sentence.
+    pub told: String,
+    /// Ids nearest to the one asked for, where nothing was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+}
+
+/// What `text` stands for in the lake whose files are below `lake`: the id of a table, its path, or an identifier.
+///
+/// Cost: an id is looked up; an identifier is compared with that of every table.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn resolve(index: &LakeIndex, lake: &Path, text: &str) -> Result<Resolution> {
+    let asked = text.trim();
+    if let Some(table) = index.get(asked)? {
+        return present(index, asked, None, &[table]);
+    }
+    match Identifier::parse(asked) {
+        Some(Identifier::Own(own)) => return resolve_own(index, lake, asked, &own),
+        Some(identifier) => {
+            let tables = holders(index, &identifier)?;
+            if !tables.is_empty() {
+                return present(index, asked, Some(&identifier), &tables);
+            }
+            return unknown(index, asked, Some(&identifier));
+        }
+        None => {}
+    }
+    let named = Identifier::Named(trimmed(asked).to_string());
+    let mut tables = holders(index, &named)?;
+    if tables.is_empty() {
+        tables = at_path(index, asked)?;
+    }
+    if tables.is_empty() { unknown(index, asked, None) } else { present(index, asked, None, &tables) }
+}
+
+/// The tables that carry `identifier`, in the order of segments.
+pub(super) fn holders(index: &LakeIndex, identifier: &Identifier) -> Result<Vec<TableRef>> {
+    let named = match identifier {
+        Identifier::Named(name) => Some(name.to_lowercase()),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    for table in index.tables() {
+        let citation = index.segment(table.segment)?.catalog.citation(table.table)?;
+        let holds = match &named {
+            Some(name) => citation.to_lowercase() == *name,
+            None => Identifier::parse(&citation).as_ref() == Some(identifier),
+        };
+        if holds {
+            found.push(table);
+        }
+    }
+    // An address may be where a table is found rather than what it is cited by.
+    if let (true, Identifier::Url(_)) = (found.is_empty(), identifier) {
+        for table in index.tables() {
+            let entry = index.segment(table.segment)?.catalog.entry(table.table)?;
+            let address = entry.metadata.as_ref().and_then(|said| said.source_url.as_deref());
+            if address.and_then(Identifier::parse).as_ref() == Some(identifier) {
+                found.push(table);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The tables whose content has this hash, or one that begins so.
+pub(super) fn with_content(index: &LakeIndex, own: &OwnIdentifier) -> Result<Vec<TableRef>> {
+    let mut found = Vec::new();
+    if own.hash.is_none() {
+        return Ok(found);
+    }
+    for table in index.tables() {
+        if own.is_version(index.segment(table.segment)?.catalog.content(table.table)?) {
+            found.push(table);
+        }
+    }
+    Ok(found)
+}
+
+fn at_path(index: &LakeIndex, path: &str) -> Result<Vec<TableRef>> {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let mut found = Vec::new();
+    for table in index.tables() {
+        if index.segment(table.segment)?.catalog.path(table.table)? == path {
+            found.push(table);
+        }
+    }
+    Ok(found)
+}
+
+fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier) -> Result<Resolution> {
+    let there = index.get(&own.table)?;
+    let alike = with_content(index, own)?;
+    let mut resolution = Resolution {
+        asked: asked.to_string(),
+        identifier: Some(own.to_string()),
+        meaning: Meaning::Unknown,
+        tables: Vec::new(),
+        cited_version: own.hash.clone(),
+        told: String::new(),
+        nearest: Vec::new(),
+    };
+    let Some(there) = there else {
+        if alike.is_empty() {
+            return unknown(index, asked, Some(&Identifier::Own(own.clone())));
+        }
+        resolution.tables = resolved(index, &alike, true)?;
+        resolution.meaning = Meaning::Moved;
+        resolution.told = format!("moved from `{}` to {}", own.table, listed(&resolution.tables));
+        return Ok(with_lake(resolution, index, own));
+    };
+    let entry = index.entry(there)?;
+    let cited = own.hash.as_deref().unwrap_or_default();
+    if own.is_version(entry.content.as_bytes()) || is_hashed_otherwise(&entry, lake, own) {
+        resolution.meaning = Meaning::Present;
+        resolution.tables = resolved(index, &[there], true)?;
+        let copies: Vec<TableRef> = alike.iter().copied().filter(|table| *table != there).collect();
+        resolution.told = match own.hash {
+            Some(_) => format!("`{}` has the content that was cited", own.table),
+            None => format!("`{}`; no version was cited", own.table),
+        };
+        if !copies.is_empty() {
+            let copies = resolved(index, &copies, true)?;
+            resolution.told.push_str(&format!("; so has {}", listed(&copies)));
+            resolution.tables.extend(copies);
+        }
+        return Ok(with_lake(resolution, index, own));
+    }
+    let present = resolved(index, &[there], false)?;
+    let now = version(&entry.content);
+    resolution.tables = resolved(index, &alike, true)?;
+    if alike.is_empty() {
+        resolution.meaning = Meaning::Changed;
+        resolution.told = format!(
+            "`{}` has other content now: version {cited} was cited and is not in the lake any more, the present one is {now}",
+            own.table
+        );
+    } else {
+        resolution.meaning = Meaning::MovedAndReplaced;
+        let moved = listed(&resolution.tables);
+        resolution.told = format!(
+            "moved from `{}` to {moved}; `{}` has other content now, version {now} instead of {cited}",
+            own.table, own.table
+        );
+    }
+    resolution.tables.extend(present);
+    Ok(with_lake(resolution, index, own))
+}
+
+/// Whether the content is the one cited though its hash is not: a large file is hashed by its ends where a sample of it is read
+/// and as a whole where all is.
+fn is_hashed_otherwise(entry: &TableEntry, lake: &Path, own: &OwnIdentifier) -> bool {
+    let Ok(path) = source::file_path(lake, &entry.path) else { return false };
+    if entry.record || !source::is_told_by_ends(&path) {
+        return false;
+    }
+    let other = if entry.report.sample.is_some() { source::content_hash(&path) } else { source::ends_hash(&path) };
+    other.is_ok_and(|hash| own.is_version(hash.as_bytes()))
+}
+
+/// With a word on the lake, where another one was cited.
+fn with_lake(mut resolution: Resolution, index: &LakeIndex, own: &OwnIdentifier) -> Resolution {
+    let here = &index.manifest().lake;
+    if own.lake != *here {
+        resolution.told.push_str(&format!("; it was cited from a lake called `{}`, this one is `{here}`", own.lake));
+    }
+    resolution
+}
+
+fn resolved(index: &LakeIndex, tables: &[TableRef], is_cited_version: bool) -> Result<Vec<ResolvedTable>> {
+    let mut found = Vec::with_capacity(tables.len().min(MOST_TOLD));
+    for table in tables {
+        let entry = index.entry(*table)?;
+        let citation = Citation::of(&entry, &index.manifest().lake);
+        found.push(ResolvedTable {
+            table: citation.table,
+            title: citation.title,
+            path: (!entry.record).then(|| entry.path.clone()),
+            identifier: citation.identifier.to_string(),
+            own: citation.own,
+            version: citation.version,
+            is_cited_version,
+        });
+        if found.len() == MOST_TOLD {
+            break;
+        }
+    }
+    found.sort_by(|a, b| a.table.cmp(&b.table));
+    Ok(found)
+}
+
+fn present(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>, tables: &[TableRef]) -> Result<Resolution> {
+    let found = resolved(index, tables, true)?;
+    let told = match (identifier, found.len()) {
+        (Some(identifier), 1) => format!("{identifier} is {}", listed(&found)),
+        (Some(identifier), _) => {
+            format!("{identifier} is {}: {}", counted(tables.len() as u64, "table"), listed(&found))
+        }
+        (None, _) => format!("{} of the catalogue", listed(&found)),
+    };
+    Ok(Resolution {
+        asked: asked.to_string(),
+        identifier: identifier.map(ToString::to_string),
+        meaning: Meaning::Present,
+        tables: found,
+        cited_version: None,
+        told,
+        nearest: Vec::new(),
+    })
+}
+
+fn unknown(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>) -> Result<Resolution> {
+    let mut names = Vec::with_capacity(index.len());
+    let mut citations = Vec::new();
+    let foreign = identifier.is_some_and(|identifier| !matches!(identifier, Identifier::Own(_)));
+    for table in index.tables() {
+        let catalog = &index.segment(table.segment)?.catalog;
+        if foreign {
+            citations.push(catalog.citation(table.table)?.into_owned());
+        } else {
+            names.push(catalog.id(table.table)?);
+        }
+    }
+    names.extend(citations.iter().map(String::as_str));
+    let sought = match identifier {
+        Some(Identifier::Own(own)) => own.table.clone(),
+        Some(identifier) => identifier.to_string(),
+        None => asked.to_string(),
+    };
+    let mut nearest = nearest_names(&sought, names, OFFERED);
+    if foreign {
+        // Addresses of one resolver look alike, whatever they lead to.
+        nearest.retain(|name| strsim::levenshtein(name, &sought) <= 3);
+    }
+    Ok(Resolution {
+        asked: asked.to_string(),
+        identifier: identifier.map(ToString::to_string),
+        meaning: Meaning::Unknown,
+        tables: Vec::new(),
+        cited_version: match identifier {
+            Some(Identifier::Own(own)) => own.hash.clone(),
+            _ => None,
+        },
+        told: format!("`{asked}` is not in the catalogue"),
+        nearest,
+    })
+}
+
+/// The ids of tables, the first few.
+fn listed(tables: &[ResolvedTable]) -> String {
+    const SHOWN: usize = 5;
+    let names: Vec<String> = tables.iter().take(SHOWN).map(|table| format!("`{}`", table.table)).collect();
+    let more = tables.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.join(", "))
+}

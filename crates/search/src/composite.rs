@@ -1,0 +1,396 @@
+//! Join search on several columns: tables that hold the query's *combinations* of values in their rows.
+//!
+//! Each part of a combination being in a column of the table does not make the combination one of its rows, so rows must be
+//! compared; but it bounds how many can match. Tables are taken in the order of the greatest score their bound allows
+//! ([`mapping`], from the index alone), their files are read and counted ([`count`]), and the search ends when the k-th
+//! score found is no less than any bound left: the answers are the exact best k. (Upper bounds before verification: Zhu
+//! et al., "JOSIE", SIGMOD 2019; rows filtered by single values first: Esmailoghli et al., "MATE", PVLDB 15(8), 2022.)
+
+mod answer;
+mod count;
+mod evidence;
+mod mapping;
+mod tuples;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use self::answer::Found;
+use self::count::Pass;
+use self::evidence::{Evidence, MostOf, at_most_of};
+use self::mapping::Mapping;
+use self::tuples::{Key, QueryTuples};
+use super::join::{self, JoinAnswer};
+use super::query_table::QueryTable;
+use crate::cite::{Checked, Gate};
+use lakeward_core::error::{Error, Result};
+use lakeward_index::{LakeIndex, TableRef};
+
+/// Key columns at the most.
+pub const MOST_COLUMNS: usize = 8;
+/// Files read at once; the same number on any machine, so that the same files are read everywhere.
+const WAVE: usize = 8;
+/// Mappings counted in one pass over a file: as many as have room for their marks, within these limits.
+const MAPPINGS_A_PASS: std::ops::RangeInclusive<usize> = 4..=64;
+/// Marks and hashes held for one pass.
+const MARKS_A_PASS: usize = 1 << 22;
+/// Files read for one search at the most.
+const MOST_PASSES: usize = 2_000;
+/// Bytes of files read for one search, after which no further file is begun.
+const MOST_READ_BYTES: u64 = 4 << 30;
+/// Files that could not be compared which are named.
+const NAMED_FILES: usize = 5;
+
+/// What to search for.
+#[derive(Debug, Clone)]
+pub struct CompositeOptions {
+    /// Answers wanted.
+    pub k: usize,
+    /// Places of the query's key columns, two to eight, each once.
+    pub columns: Vec<usize>,
+}
+
+/// What a search on several columns found.
+#[derive(Debug, Clone)]
+pub struct CompositeAnswers {
+    /// Best first, ties by table.
+    pub answers: Checked<Vec<JoinAnswer>>,
+    /// Passes over files that were made.
+    pub passes: usize,
+    /// What could not be compared and why, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// The best tables to join with `query` on several columns together, of those that share at least 5 % of its combinations
+/// or 20 % of their own.
+///
+/// Reads the candidates' files below `lake`. A file that cannot be read any more is a note and no answer.
+///
+/// # Errors
+/// [`Error::Usage`] for an impossible key, what reading the query's file again reports, [`Error::DamagedIndex`].
+pub fn search(
+    index: &LakeIndex,
+    lake: &Path,
+    query: &QueryTable,
+    options: &CompositeOptions,
+) -> Result<CompositeAnswers> {
+    check_columns(query, &options.columns)?;
+    let tuples = QueryTuples::read(index, query, &options.columns)?;
+    let key = Key { query, places: &options.columns, tuples };
+    let mut search = Search::new(index, lake, &key, options.k)?;
+    if !key.tuples.is_empty() && options.k > 0 {
+        search.run()?;
+    }
+    search.finish()
+}
+
+fn check_columns(query: &QueryTable, columns: &[usize]) -> Result<()> {
+    if !(2..=MOST_COLUMNS).contains(&columns.len()) {
+        let count = columns.len();
+        return Err(Error::Usage(format!("a key of {count} columns; two to {MOST_COLUMNS} can be joined on together")));
+    }
+    for (place, column) in columns.iter().enumerate() {
+        let profile = query.columns.get(*column).ok_or_else(|| Error::Internal(format!("no column {column}")))?;
+        if columns[..place].contains(column) {
+            return Err(Error::Usage(format!("column `{}` is named twice", profile.profile.name)));
+        }
+    }
+    Ok(())
+}
+
+/// A table that may hold combinations of the query.
+struct Pending<'a> {
+    /// No score it can reach is greater.
+    bound: f64,
+    id: &'a str,
+    table: TableRef,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Known to share values with one key column: these columns of its segment.
+    Rough(Vec<u32>),
+    /// Mappings not counted yet, best bound first.
+    Mapped(Vec<(f64, Mapping)>),
+}
+
+/// Greater bounds first, ties by table.
+impl Ord for Pending<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bound.total_cmp(&other.bound).then_with(|| other.id.cmp(self.id))
+    }
+}
+
+impl PartialOrd for Pending<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Pending<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Pending<'_> {}
+
+struct Search<'a> {
+    index: &'a LakeIndex,
+    lake: &'a Path,
+    key: &'a Key<'a>,
+    total_weight: f64,
+    k: usize,
+    /// The key column that candidates are found by.
+    first: usize,
+    pending: BinaryHeap<Pending<'a>>,
+    found: BTreeMap<&'a str, Found>,
+    passes: usize,
+    read_bytes: u64,
+    lost: Vec<(String, String)>,
+    unread: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(index: &'a LakeIndex, lake: &'a Path, key: &'a Key<'a>, k: usize) -> Result<Self> {
+        let total_weight: f64 = key.tuples.weights.iter().map(|weight| f64::from(*weight)).sum();
+        Ok(Self {
+            index,
+            lake,
+            key,
+            total_weight: total_weight.max(f64::MIN_POSITIVE),
+            k,
+            first: rarest(index, &key.tuples)?,
+            pending: BinaryHeap::new(),
+            found: BTreeMap::new(),
+            passes: 0,
+            read_bytes: 0,
+            lost: Vec::new(),
+            unread: 0,
+        })
+    }
+
+    fn run(&mut self) -> Result<()> {
+        self.find_tables()?;
+        loop {
+            let wave = self.next_wave()?;
+            if wave.is_empty() {
+                return Ok(());
+            }
+            let passes: Vec<Result<Pass>> = wave
+                .par_iter()
+                .map(|(_, table, mappings, _)| {
+                    let mappings: Vec<Mapping> = mappings.iter().map(|(_, mapping)| mapping.clone()).collect();
+                    let segment = self.index.segment(table.segment)?;
+                    count::count(self.lake, segment, table.table, &self.key.tuples, &mappings)
+                })
+                .collect();
+            for ((id, table, mappings, rest), pass) in wave.into_iter().zip(passes) {
+                match pass {
+                    Ok(pass) => self.take(id, table, mappings, rest, pass),
+                    Err(error @ (Error::Io { .. } | Error::Unreadable { .. })) => {
+                        self.lost.push((id.to_string(), reason_of(&error)));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    /// Every table with a column that shares values with the first key column, with what that says of its score.
+    fn find_tables(&mut self) -> Result<()> {
+        let most = MostOf::parts(&self.key.tuples, self.first);
+        let column = &self.key.query.columns[self.key.places[self.first]];
+        let mut tables: BTreeMap<TableRef, (Evidence, Vec<u32>)> = BTreeMap::new();
+        for (reference, overlap) in join::column_overlaps(self.index, column)? {
+            let segment = self.index.segment(reference.segment)?;
+            let record = segment.columns.record(reference.column)?;
+            let table = TableRef { segment: reference.segment, table: record.table };
+            if Some(table) == self.key.query.origin {
+                continue;
+            }
+            // Of sampled columns, the overlap says nothing about the values left out.
+            let shared = if overlap.exact { overlap.shared as usize } else { usize::MAX };
+            let (shared, weight) = most.of(shared);
+            let least = if record.is_exact() && record.present == record.rows { record.distinct } else { 0 };
+            let evidence = Evidence {
+                containment: shared as f64 / self.key.tuples.len() as f64,
+                rarity: (weight / self.total_weight).min(1.0),
+                of_candidate: at_most_of(shared, least),
+                uniqueness: 1.0,
+                names: 1.0,
+                accidental: false,
+            };
+            if evidence.is_enough() {
+                let known = tables.entry(table).or_insert_with(|| (evidence, Vec::new()));
+                known.0 = known.0.greatest(&evidence);
+                known.1.push(reference.column);
+            }
+        }
+        for (table, (evidence, columns)) in tables {
+            let segment = self.index.segment(table.segment)?;
+            if segment.catalog.columns(table.table)?.len() >= self.key.places.len() {
+                let id = self.index.id(table)?;
+                self.pending.push(Pending { bound: evidence.score(), id, table, stage: Stage::Rough(columns) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The tables to read next: those whose bound no k answers reach yet, best bound first.
+    fn next_wave(&mut self) -> Result<Vec<Read<'a>>> {
+        let mut wave: Vec<Read<'a>> = Vec::new();
+        let last = self.last_answer();
+        while wave.len() < WAVE {
+            let Some(best) = self.pending.pop() else { break };
+            if last.is_some_and(|(score, id)| best.bound < score || best.bound == score && best.id > id) {
+                self.pending.clear();
+                break;
+            }
+            let Pending { id, table, stage, .. } = best;
+            match stage {
+                Stage::Rough(columns) => {
+                    let mappings = self.mappings(table, &columns)?;
+                    self.push_mapped(id, table, mappings);
+                }
+                Stage::Mapped(mut mappings) => {
+                    let segment = self.index.segment(table.segment)?;
+                    let bytes = segment.catalog.stamp(table.table)?.read_bytes;
+                    let first = segment.catalog.columns(table.table)?.start;
+                    let rows = usize::try_from(segment.columns.record(first)?.rows).unwrap_or(usize::MAX);
+                    let at_once = MARKS_A_PASS / rows.max(self.key.tuples.len()).max(1);
+                    let at_once = at_once.clamp(*MAPPINGS_A_PASS.start(), *MAPPINGS_A_PASS.end());
+                    if self.passes >= MOST_PASSES || self.read_bytes > MOST_READ_BYTES {
+                        self.unread += 1 + self.pending.len();
+                        self.pending.clear();
+                        break;
+                    }
+                    self.passes += 1;
+                    self.read_bytes = self.read_bytes.saturating_add(bytes);
+                    let rest = mappings.split_off(mappings.len().min(at_once));
+                    wave.push((id, table, mappings, rest));
+                }
+            }
+        }
+        Ok(wave)
+    }
+
+    /// Score and table of the k-th best answer so far.
+    fn last_answer(&self) -> Option<(f64, &'a str)> {
+        let mut scores: Vec<(f64, &'a str)> = self.found.iter().map(|(id, found)| (found.score, *id)).collect();
+        scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        scores.get(self.k - 1).copied()
+    }
+
+    fn mappings(&self, table: TableRef, first_columns: &[u32]) -> Result<Vec<(f64, Mapping)>> {
+        let segment = self.index.segment(table.segment)?;
+        let range = segment.catalog.columns(table.table)?;
+        let first = (self.first, first_columns);
+        let found = mapping::mappings(self.key, &segment.columns, range, first)?;
+        let bounded = found.into_iter().map(|mapping| (self.bound(&mapping), mapping));
+        let enough = bounded.filter(|(evidence, _)| evidence.is_enough());
+        let mut bounded: Vec<(f64, Mapping)> = enough.map(|(evidence, mapping)| (evidence.score(), mapping)).collect();
+        bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)));
+        Ok(bounded)
+    }
+
+    fn push_mapped(&mut self, id: &'a str, table: TableRef, mappings: Vec<(f64, Mapping)>) {
+        if let Some((bound, _)) = mappings.first() {
+            self.pending.push(Pending { bound: *bound, id, table, stage: Stage::Mapped(mappings) });
+        }
+    }
+
+    /// The best evidence that a mapping could turn out to have.
+    fn bound(&self, mapping: &Mapping) -> Evidence {
+        Evidence {
+            containment: mapping.most_shared as f64 / self.key.tuples.len() as f64,
+            rarity: (mapping.most_weight / self.total_weight).min(1.0),
+            of_candidate: at_most_of(mapping.most_shared, mapping.least_tuples),
+            uniqueness: mapping.most_unique,
+            names: mapping.names,
+            accidental: mapping.accidental,
+        }
+    }
+
+    fn take(
+        &mut self,
+        id: &'a str,
+        table: TableRef,
+        mappings: Vec<(f64, Mapping)>,
+        rest: Vec<(f64, Mapping)>,
+        pass: Pass,
+    ) {
+        for ((_, mapping), counts) in mappings.into_iter().zip(pass.counts) {
+            let evidence = Evidence {
+                containment: counts.containment(&self.key.tuples),
+                rarity: (counts.weight / self.total_weight).min(1.0),
+                of_candidate: counts.of_candidate(),
+                uniqueness: counts.uniqueness,
+                names: mapping.names,
+                accidental: mapping.accidental,
+            };
+            let score = evidence.score();
+            if evidence.is_enough() && self.found.get(id).is_none_or(|known| score > known.score) {
+                self.found.insert(id, Found { table, score, mapping, counts, rows: pass.rows, changed: pass.changed });
+            }
+        }
+        let best = self.found.get(id).map_or(0.0, |found| found.score);
+        let rest: Vec<(f64, Mapping)> = rest.into_iter().filter(|(bound, _)| *bound > best).collect();
+        self.push_mapped(id, table, rest);
+    }
+
+    fn finish(self) -> Result<CompositeAnswers> {
+        let mut found: Vec<(&str, Found)> = self.found.into_iter().collect();
+        found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then(a.0.cmp(b.0)));
+        found.truncate(self.k);
+        let mut answers = Vec::with_capacity(found.len());
+        for (_, found) in &found {
+            answers.push(answer::answer(self.index, self.key, found)?);
+        }
+        let mut notes: Vec<String> = Vec::new();
+        for (table, reason) in self.lost.iter().take(NAMED_FILES) {
+            notes.push(format!("`{table}` was not compared: {reason}; `lakeward index` brings the index up to date"));
+        }
+        if self.lost.len() > NAMED_FILES {
+            notes.push(format!("{} more tables were not compared", self.lost.len() - NAMED_FILES));
+        }
+        if self.unread > 0 {
+            let (read, unread) = (self.passes, self.unread);
+            notes.push(format!(
+                "{read} tables were compared row by row, and {unread} more that share single values were not"
+            ));
+        }
+        let answers = Gate::new(self.index).admit(answers)?;
+        Ok(CompositeAnswers { answers, passes: self.passes, notes })
+    }
+}
+
+/// A table to read: its id, its mappings to count now and those for later.
+type Read<'a> = (&'a str, TableRef, Vec<(f64, Mapping)>, Vec<(f64, Mapping)>);
+
+/// The key column whose values the fewest columns of the lake hold: it is the cheapest to find candidates by.
+fn rarest(index: &LakeIndex, tuples: &QueryTuples) -> Result<usize> {
+    let mut costs: Vec<(usize, usize)> = Vec::with_capacity(tuples.columns.len());
+    for (place, parts) in tuples.columns.iter().enumerate() {
+        let mut bytes = 0;
+        for segment in index.segments() {
+            for hash in &parts.hashes {
+                bytes += segment.values.find(*hash)?.map_or(0, |list| list.bytes());
+            }
+        }
+        costs.push((bytes, place));
+    }
+    Ok(costs.into_iter().min().map_or(0, |(_, place)| place))
+}
+
+fn reason_of(error: &Error) -> String {
+    match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "its file is gone".to_string(),
+        Error::Io { source, .. } => source.to_string(),
+        Error::Unreadable { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}

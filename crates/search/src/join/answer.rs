@@ -1,0 +1,300 @@
+//! What is told of a table that can be joined: figures, matching values, and a sentence.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::asked::AskedColumn;
+use super::candidate::Candidate;
+use super::variants::VariantMatch;
+use crate::cite::{Gate, NamesTables};
+use crate::query_table::{QueryColumn, QueryTable, sample_words};
+use lakeward_core::error::Result;
+use lakeward_index::LakeIndex;
+use lakeward_index::overlap;
+use lakeward_lake::semantic::Weakness;
+use lakeward_sketch::normalise::{Difference, Normaliser};
+
+/// Matching values shown of each kind.
+const SHOWN_MATCHES: usize = 3;
+/// A smaller share of values nearly alike is not worth a word.
+const LEAST_TOLD: f64 = 0.005;
+
+/// How the values of two columns were found to match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchKind {
+    /// Most shared values are equal as written.
+    AsWritten,
+    /// Most shared values are equal only after normalisation.
+    Normalised,
+    /// Most values that the columns have in common are only nearly alike: cut short, misspelt. A join on equal values meets
+    /// none of these.
+    Approximate,
+    /// The columns mean the same kind of thing; their values are not equal.
+    Semantic,
+}
+
+/// A pair of equal values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValueMatch {
+    /// As the query writes it.
+    pub query: String,
+    /// As the candidate writes it, where it is among the values kept for showing.
+    pub candidate: Option<String>,
+    /// What normalisation overcame; nothing when both are written alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+}
+
+/// Two columns that a join compares.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ColumnPair {
+    /// The query's column.
+    pub query_column: String,
+    /// The candidate's column.
+    pub column: String,
+    /// Share of the query's values, or combinations, whose value is in the candidate's column, 0..=1.
+    pub containment: f64,
+    /// Likeness of the two names, 0..=1.
+    pub name_likeness: f64,
+}
+
+/// A table that can be joined, on one column or on several together, with the evidence. Where several are, what is said of
+/// values is said of combinations: rows of the query's columns without a missing part, each once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JoinAnswer {
+    /// The table's id.
+    pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
+    /// Its title.
+    pub title: String,
+    /// Greater is better, 0..=1.
+    pub score: f64,
+    /// The query's column; the names of several are joined by ` + `.
+    pub query_column: String,
+    /// The candidate's column, or columns in the same order.
+    pub column: String,
+    /// The pairs of columns, one for each of the query's.
+    pub on: Vec<ColumnPair>,
+    /// How the values match.
+    pub kind: MatchKind,
+    /// Share of the query's distinct values found in the candidate, after normalisation.
+    pub containment: f64,
+    /// The same, counting only values equal as written.
+    pub containment_as_written: f64,
+    /// Share of the candidate's distinct values found in the query.
+    pub containment_of_candidate: f64,
+    /// Shared values over all values of both.
+    pub jaccard: f64,
+    /// Whether the three above are exact; else they are estimates from a sample of the values or of the rows.
+    pub exact: bool,
+    /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
+    pub sampled: bool,
+    /// Distinct values in common (among those compared).
+    pub shared_values: u64,
+    /// Distinct values per cell of the candidate's column, 0..=1; 1 for a key.
+    pub uniqueness: f64,
+    /// Rows of the candidate that one matching row of the query meets, on average.
+    pub fan_out: f64,
+    /// Likeness of the two column names, 0..=1.
+    pub name_likeness: f64,
+    /// Cosine of the two columns' vectors.
+    pub semantic_likeness: f64,
+    /// Weight of the shared values by their rarity, as a share of the query's total weight, 0..=1.
+    pub rarity: f64,
+    /// Share of the query's distinct values that are not found but have a variant in the candidate: cut short, as initials,
+    /// misspelt, run together. They are not equal: no other figure counts them, and a join on equal values meets none. An
+    /// estimate where the candidate has more values than the index keeps samples of.
+    #[serde(default)]
+    pub variants: f64,
+    /// Up to three of them.
+    #[serde(default)]
+    pub variant_matches: Vec<VariantMatch>,
+    /// Up to three matching values.
+    pub matches: Vec<ValueMatch>,
+    /// What normalisation had to overcome.
+    pub normalised: Vec<Difference>,
+    /// Why the match may be an accident.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weakness: Option<Weakness>,
+    /// Columns that the join would add.
+    pub adds: Vec<String>,
+    /// Rows of the candidate.
+    pub rows: u64,
+    /// The answer in a sentence.
+    pub reason: String,
+}
+
+impl NamesTables for JoinAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
+/// What is told of `candidate`, which was searched for with `asked` and got `score`.
+pub(super) fn answer(
+    index: &LakeIndex,
+    query: &QueryTable,
+    candidate: &Candidate,
+    score: f64,
+    asked: &AskedColumn<'_>,
+) -> Result<JoinAnswer> {
+    let table = candidate.table;
+    let segment = index.segment(table.segment)?;
+    let record = segment.columns.record(candidate.column.column)?;
+    let column = asked.column;
+    let entry = index.entry(table)?;
+    let name = segment.columns.name(record)?.to_string();
+    let overlap = candidate.evidence.overlap;
+    let shared = overlap.map_or(0, |overlap| overlap.shared);
+    let written = if shared > 0 { overlap::shared_as_written(&column.values, &segment.columns, record)? } else { 0 };
+    let samples = segment.columns.samples(record)?;
+    let matches =
+        if shared > 0 { value_matches(column, &samples, segment.columns.hashes(record)?) } else { Vec::new() };
+    let mut normalised: Vec<Difference> = matches.iter().filter_map(|matched| matched.difference).collect();
+    normalised.sort_unstable();
+    normalised.dedup();
+    let variants = candidate.evidence.variants.share;
+    let variant_matches =
+        if variants > 0.0 { asked.variants.compare(index, candidate.column, SHOWN_MATCHES)?.1 } else { Vec::new() };
+    let kind = match (shared, written) {
+        _ if variants > overlap.map_or(0.0, |overlap| overlap.containment()) => MatchKind::Approximate,
+        (0, _) => MatchKind::Semantic,
+        (shared, written) if written * 2 >= shared => MatchKind::AsWritten,
+        _ => MatchKind::Normalised,
+    };
+    let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|added| *added != name).collect();
+    let query_values = overlap.map_or(column.sketch.distinct, |overlap| overlap.query_values);
+    let containment = overlap.map_or(0.0, |overlap| overlap.containment());
+    let sampled = query.entry.report.sample.is_some() || record.is_sampled();
+    let mut answer = JoinAnswer {
+        table: entry.id.to_string(),
+        citation: entry.citation.clone(),
+        title: entry.title(),
+        score: score.clamp(0.0, 1.0),
+        query_column: column.profile.name.clone(),
+        on: vec![ColumnPair {
+            query_column: column.profile.name.clone(),
+            column: name.clone(),
+            containment,
+            name_likeness: candidate.evidence.names,
+        }],
+        column: name,
+        kind,
+        containment,
+        containment_as_written: if query_values == 0 { 0.0 } else { written as f64 / query_values as f64 },
+        containment_of_candidate: overlap.map_or(0.0, |overlap| overlap.containment_of_candidate()),
+        jaccard: overlap.map_or(0.0, |overlap| overlap.jaccard()),
+        exact: overlap.is_none_or(|overlap| overlap.exact) && !sampled,
+        sampled,
+        shared_values: shared,
+        uniqueness: record.uniqueness(),
+        fan_out: f64::from(record.multiplicity),
+        name_likeness: candidate.evidence.names,
+        semantic_likeness: candidate.evidence.cosine,
+        rarity: overlap.map_or(0.0, |overlap| overlap.rarity),
+        variants,
+        variant_matches,
+        matches: matches.into_iter().take(SHOWN_MATCHES).collect(),
+        normalised,
+        weakness: column.profile.weakness.or(record.weakness()),
+        adds,
+        rows: entry.profile.rows,
+        reason: String::new(),
+    };
+    answer.reason = reason(&answer, query_values);
+    answer.reason.push_str(&sample_words(Some(query), &entry));
+    Ok(answer)
+}
+
+/// Values that both columns hold, first those whose two forms are both known and differ.
+fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes: &[u64]) -> Vec<ValueMatch> {
+    let mut normaliser = Normaliser::default();
+    let mut matches: Vec<ValueMatch> = column
+        .sketch
+        .samples
+        .iter()
+        .filter(|(hash, _)| candidate_hashes.binary_search(hash).is_ok())
+        .map(|(hash, value)| {
+            let candidate = samples.binary_search_by_key(hash, |sample| sample.0).ok().map(|place| samples[place].1);
+            ValueMatch {
+                query: value.clone(),
+                candidate: candidate.map(str::to_string),
+                difference: candidate.and_then(|candidate| Difference::between(value, candidate, &mut normaliser)),
+            }
+        })
+        .collect();
+    matches.sort_by_key(|matched| (matched.candidate.is_none(), matched.difference.is_none()));
+    matches
+}
+
+/// The answer in a sentence; `query_values` are the values or combinations it is about.
+pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
+    let percent = |share: f64| format!("{:.0}%", share * 100.0);
+    if answer.kind == MatchKind::Semantic {
+        return format!(
+            "`{}` and `{}` hold the same kind of thing (likeness {:.2}), but no equal values",
+            answer.query_column, answer.column, answer.semantic_likeness
+        );
+    }
+    let about = if answer.exact { "" } else { "about " };
+    let alike = alike(answer);
+    if answer.kind == MatchKind::Approximate {
+        let equal = match answer.shared_values {
+            0 => "none is equal".to_string(),
+            _ => format!("{about}{} are equal", percent(answer.containment)),
+        };
+        return format!(
+            "{alike} of {query_values} values `{}` are nearly alike in `{}`{}; {equal}, and a join on equal values meets only those",
+            answer.query_column,
+            answer.column,
+            example(answer)
+        );
+    }
+    let several = answer.on.len() > 1;
+    let columns = |of: fn(&ColumnPair) -> &str| {
+        answer.on.iter().map(|pair| format!("`{}`", of(pair))).collect::<Vec<_>>().join(" + ")
+    };
+    let mut reason = format!(
+        "{about}{} of {query_values} {} {} are in {}",
+        percent(answer.containment),
+        columns(|pair| &pair.query_column),
+        if several { "combinations" } else { "values" },
+        columns(|pair| &pair.column)
+    );
+    if answer.containment_as_written + 0.005 < answer.containment {
+        let how: Vec<String> = answer.normalised.iter().map(Difference::to_string).collect();
+        let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
+        reason.push_str(&format!(
+            ", {} as written, the rest after normalisation{how}",
+            percent(answer.containment_as_written)
+        ));
+    }
+    if answer.variants >= LEAST_TOLD {
+        reason.push_str(&format!(", another {alike} only nearly{}", example(answer)));
+    }
+    // Of one column uniqueness and fan-out are the same fact; matching combinations may be unlike the rest.
+    if answer.uniqueness > 0.995 && (!several || answer.fan_out < 1.05) {
+        reason.push_str("; one row per key");
+    } else {
+        reason.push_str(&format!("; {:.1} rows per key", answer.fan_out));
+    }
+    if let Some(weakness) = answer.weakness {
+        reason.push_str(&format!("; may be an accident: {}", weakness.reason()));
+    }
+    reason
+}
+
+/// The share of values that are nearly alike, as words.
+fn alike(answer: &JoinAnswer) -> String {
+    format!("about {:.0}%", answer.variants * 100.0)
+}
+
+/// One pair of values nearly alike, as words.
+fn example(answer: &JoinAnswer) -> String {
+    answer.variant_matches.first().map_or_else(String::new, |matched| {
+        format!(", such as `{}` and `{}` ({})", matched.query, matched.candidate, matched.variation)
+    })
+}

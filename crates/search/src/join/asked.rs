@@ -1,0 +1,155 @@
+//! One column that is searched with: the lake's columns that come into question for it.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use super::candidate::Candidate;
+use super::features::Evidence;
+use super::variants::{VariantShare, Variants};
+use super::{NEIGHBOURS, closest_of, overlaps};
+use crate::likeness::NameParts;
+use crate::query_table::{QueryColumn, QueryTable};
+use lakeward_core::error::Result;
+use lakeward_index::overlap::{self, Overlap, ValueWeights, Wanted};
+use lakeward_index::vectors::{Filter, PreparedQuery};
+use lakeward_index::{ColumnRef, LakeIndex, TableRef};
+use lakeward_lake::semantic::LogicalType;
+
+/// Vectors less alike than this propose nothing.
+const LEAST_COSINE: f32 = 0.75;
+
+/// A column searched with, and what of it is compared with many others.
+pub(super) struct AskedColumn<'a> {
+    pub column: &'a QueryColumn,
+    /// Its place in the query.
+    pub place: usize,
+    pub variants: Variants<'a>,
+    /// Its place among the columns asked for.
+    number: usize,
+    /// How much it counts, 0..=1.
+    weight: f64,
+    origin: Option<TableRef>,
+    weights: ValueWeights,
+    name: NameParts,
+    vector: Option<PreparedQuery>,
+}
+
+impl<'a> AskedColumn<'a> {
+    /// Column `place` of `query`, number `number` of those asked for.
+    pub fn new(index: &LakeIndex, query: &'a QueryTable, number: usize, (place, weight): (usize, f64)) -> Result<Self> {
+        let column = &query.columns[place];
+        let first = index.segments().first();
+        let vector = first.map(|segment| segment.column_vectors.prepare(&column.vector)).transpose()?;
+        let weights = super::value_weights(index, column)?;
+        let variants = Variants::of(column, &weights);
+        let name = NameParts::of(&column.profile.name);
+        Ok(Self { column, place, variants, number, weight, origin: query.origin, weights, name, vector })
+    }
+
+    /// Candidates by equal values and by values nearly alike.
+    pub fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
+        let overlaps = overlaps(index, self.column, &self.weights, Wanted::Best(super::CLOSE_LOOKS))?;
+        let mut overlaps: HashMap<ColumnRef, Overlap> = closest_of(overlaps).into_iter().collect();
+        let mut variants: HashMap<ColumnRef, VariantShare> = HashMap::new();
+        let all = self.column.values.hashes.len() as u64;
+        for column in self.variants.proposed(index)? {
+            if overlaps.get(&column).is_some_and(|overlap| overlap.shared == all) {
+                continue;
+            }
+            let (share, _) = self.variants.compare(index, column, 0)?;
+            if share.share > 0.0 {
+                variants.insert(column, share);
+                if let Entry::Vacant(vacant) = overlaps.entry(column) {
+                    vacant.insert(self.overlap_with(index, column)?);
+                }
+            }
+        }
+        let mut found: Vec<(ColumnRef, Overlap)> = overlaps.into_iter().collect();
+        found.sort_unstable_by_key(|(column, _)| *column);
+        let found = found.into_iter().map(|(column, overlap)| {
+            let share = variants.get(&column).copied().unwrap_or_default();
+            (column, (overlap.shared > 0).then_some(overlap), share)
+        });
+        self.candidates(index, found)
+    }
+
+    fn overlap_with(&self, index: &LakeIndex, column: ColumnRef) -> Result<Overlap> {
+        let columns = &index.segment(column.segment)?.columns;
+        overlap::overlap_with(&self.column.values, &self.weights, columns, column.column)
+    }
+
+    /// Candidates by their vectors, but those `known` already.
+    pub fn meaning_the_same(&self, index: &LakeIndex, known: &HashSet<(usize, ColumnRef)>) -> Result<Vec<Candidate>> {
+        let profile = &self.column.profile;
+        let Some(vector) = &self.vector else { return Ok(Vec::new()) };
+        if profile.logical != LogicalType::Text || profile.weakness.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for ((place, segment), entry) in (0u32..).zip(index.segments()).zip(&index.manifest().segments) {
+            let is_live = |id: u32| segment.columns.record(id).is_ok_and(|record| segment.is_live(record.table));
+            let filter: Option<Filter<'_>> = if entry.removed.is_empty() { None } else { Some(&is_live) };
+            for (id, cosine) in segment.column_vectors.search_prepared(vector, NEIGHBOURS, filter)? {
+                if cosine >= LEAST_COSINE {
+                    found.push(ColumnRef { segment: place, column: id });
+                }
+            }
+        }
+        self.unknown(index, found, known)
+    }
+
+    /// Those of `columns` that are not `known`, as candidates, with what they share.
+    pub fn unknown(
+        &self,
+        index: &LakeIndex,
+        columns: Vec<ColumnRef>,
+        known: &HashSet<(usize, ColumnRef)>,
+    ) -> Result<Vec<Candidate>> {
+        let mut found = Vec::with_capacity(columns.len());
+        for column in columns.into_iter().filter(|column| !known.contains(&(self.number, *column))) {
+            let overlap = self.overlap_with(index, column)?;
+            found.push((column, (overlap.shared > 0).then_some(overlap), VariantShare::default()));
+        }
+        self.candidates(index, found)
+    }
+
+    fn candidates(
+        &self,
+        index: &LakeIndex,
+        found: impl IntoIterator<Item = (ColumnRef, Option<Overlap>, VariantShare)>,
+    ) -> Result<Vec<Candidate>> {
+        // Many columns are called the same.
+        let mut names: HashMap<&str, f64> = HashMap::new();
+        let mut candidates = Vec::new();
+        for (column, overlap, mut variants) in found {
+            let segment = index.segment(column.segment)?;
+            let record = segment.columns.record(column.column)?;
+            let table = TableRef { segment: column.segment, table: record.table };
+            if Some(table) == self.origin || !segment.is_live(record.table) {
+                continue;
+            }
+            let name = segment.columns.name(record)?;
+            let names = *names.entry(name).or_insert_with(|| self.name.likeness(&NameParts::of(name)));
+            let cosine = match &self.vector {
+                Some(vector) => f64::from(segment.column_vectors.cosine_with(column.column, vector)?),
+                None => 0.0,
+            };
+            if let Some(overlap) = &overlap {
+                // What a sample says of the rest is less sure than what is counted.
+                variants.share = variants.share.min(1.0 - overlap.containment());
+                variants.rarity = variants.rarity.min(1.0 - overlap.rarity);
+            }
+            let evidence = Evidence {
+                overlap,
+                variants,
+                names,
+                cosine,
+                uniqueness: record.uniqueness(),
+                accidental: self.column.profile.weakness.is_some() || record.weakness().is_some(),
+            };
+            let (asked, weight) = (self.number, self.weight);
+            candidates.push(Candidate { table, column, asked, weight, evidence, context: None });
+        }
+        Ok(candidates)
+    }
+}

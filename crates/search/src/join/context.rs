@@ -1,0 +1,158 @@
+//! What surrounds two columns that may be joined: whether their tables are of the same make and as long as each other. It
+//! decides between candidates that hold the same of the query's values.
+//!
+//! Whether other columns of the same name hold the same values was tried as well: it helped no judged set.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::query_table::QueryTable;
+use lakeward_core::error::Result;
+use lakeward_core::text::is_placeholder;
+use lakeward_index::open::Segment;
+use lakeward_index::overlap::shared_hashes;
+use lakeward_index::postings::PostingList;
+use lakeward_index::{ColumnRef, LakeIndex, TableRef, header_hashes};
+
+/// Names of a table that are compared; a wider one is of this make or another by its first columns.
+const MOST_NAMES: usize = 512;
+/// Bytes of inverted lists of column names read in search of tables of the same make.
+const MOST_LIST_BYTES: usize = 32 << 10;
+/// Tables of the same make proposed.
+const ALIKE_TABLES: usize = 40;
+
+/// What two tables have in common around a pair of columns; all 0..=1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Context {
+    /// Names of other columns that both have, over those that either has.
+    pub names: f64,
+    /// Rows of the smaller table per row of the larger.
+    pub rows: f64,
+}
+
+impl Context {
+    /// No pair of tables has more in common.
+    pub const GREATEST: Self = Self { names: 1.0, rows: 1.0 };
+}
+
+/// The query's column names, and names seen before.
+pub(super) struct Contexts<'a> {
+    index: &'a LakeIndex,
+    query: &'a QueryTable,
+    /// The name of each column of the query as a hash; nothing where it says nothing.
+    own: Vec<Option<u64>>,
+    known: HashMap<&'a str, Option<u64>>,
+}
+
+impl<'a> Contexts<'a> {
+    pub fn of(index: &'a LakeIndex, query: &'a QueryTable) -> Self {
+        let own = query.columns.iter().take(MOST_NAMES).map(|column| name_key(&column.profile.name)).collect();
+        Self { index, query, own, known: HashMap::new() }
+    }
+
+    /// What surrounds the query's column `place` and `column`.
+    pub fn around(&mut self, place: usize, column: ColumnRef) -> Result<Context> {
+        let segment = self.index.segment(column.segment)?;
+        let record = segment.columns.record(column.column)?;
+        let (rows, other_rows) = (self.query.entry.profile.rows, record.rows);
+        let longer = rows.max(other_rows).max(1);
+        let rows = rows.min(other_rows) as f64 / longer as f64;
+        let theirs = self.names_of(segment, record.table, column.column)?;
+        let own = self.own.iter().enumerate().filter(|(other, _)| *other != place);
+        let own = in_order(own.filter_map(|(_, key)| *key).collect());
+        let shared = shared_hashes(&own, &theirs);
+        let all = own.len() + theirs.len() - shared;
+        Ok(Context { names: if all == 0 { 0.0 } else { shared as f64 / all as f64 }, rows })
+    }
+
+    /// The names of table `table`'s columns but `but`, ascending, each once.
+    fn names_of(&mut self, segment: &'a Segment, table: u32, but: u32) -> Result<Vec<u64>> {
+        let mut names = Vec::new();
+        for column in segment.catalog.columns(table)?.take(MOST_NAMES).filter(|column| *column != but) {
+            let name = segment.columns.name(segment.columns.record(column)?)?;
+            names.extend(*self.known.entry(name).or_insert_with(|| name_key(name)));
+        }
+        Ok(in_order(names))
+    }
+
+    /// Columns called like the query's column `place`, in the live tables that have most column names of the query, rare
+    /// names counting more; at most [`ALIKE_TABLES`]. None where too many are called so.
+    pub fn called_the_same(&self, place: usize) -> Result<Vec<ColumnRef>> {
+        let Some(wanted) = self.own.get(place).copied().flatten() else { return Ok(Vec::new()) };
+        let keys = in_order(self.own.iter().filter_map(|key| *key).filter(|key| *key != wanted).collect());
+        let called = self.lists(wanted)?;
+        let mut read_bytes = called.bytes;
+        if read_bytes > MOST_LIST_BYTES {
+            return Ok(Vec::new());
+        }
+        let mut tables: BTreeMap<TableRef, (f64, ColumnRef)> = BTreeMap::new();
+        self.for_each(&called, |table, column| _ = tables.entry(table).or_insert((0.0, column)))?;
+        let mut lists = keys.into_iter().map(|key| self.lists(key)).collect::<Result<Vec<_>>>()?;
+        lists.sort_by_key(|lists| lists.bytes);
+        let columns: usize = self.index.segments().iter().map(|segment| segment.columns.len()).sum();
+        for list in lists {
+            read_bytes += list.bytes;
+            if read_bytes > MOST_LIST_BYTES {
+                break;
+            }
+            let weight = (1.0 + columns as f64 / list.count.max(1) as f64).ln();
+            self.for_each(&list, |table, _| {
+                if let Some((score, _)) = tables.get_mut(&table) {
+                    *score += weight;
+                }
+            })?;
+        }
+        let mut tables: Vec<(TableRef, (f64, ColumnRef))> = tables.into_iter().collect();
+        // Ties stay in the order of tables.
+        tables.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
+        tables.truncate(ALIKE_TABLES);
+        Ok(tables.into_iter().map(|(_, (_, column))| column).collect())
+    }
+
+    fn lists(&self, key: u64) -> Result<Lists> {
+        let mut lists = Lists::default();
+        for (place, segment) in (0u32..).zip(self.index.segments()) {
+            if let Some(list) = segment.headers.find(key)? {
+                lists.bytes += list.bytes();
+                lists.count += list.count();
+                lists.lists.push((place, list));
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Calls `each` with the columns of `lists` in live tables, ascending.
+    fn for_each(&self, lists: &Lists, mut each: impl FnMut(TableRef, ColumnRef)) -> Result<()> {
+        for (place, list) in &lists.lists {
+            let segment = self.index.segment(*place)?;
+            let mut columns = Vec::with_capacity(list.count().min(MOST_LIST_BYTES));
+            segment.headers.for_each(*list, |column| columns.push(column))?;
+            for column in columns {
+                let table = segment.columns.record(column)?.table;
+                if segment.is_live(table) {
+                    each(TableRef { segment: *place, table }, ColumnRef { segment: *place, column });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the columns called by one name are listed, by segment.
+#[derive(Default)]
+struct Lists {
+    bytes: usize,
+    count: usize,
+    lists: Vec<(u32, PostingList)>,
+}
+
+/// Ascending, each once.
+fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// Equal for names of the same words; nothing for a name that says nothing.
+fn name_key(name: &str) -> Option<u64> {
+    if is_placeholder(name) { None } else { header_hashes(name).next() }
+}

@@ -1,0 +1,202 @@
+//! Columns that hold the query's values in other shapes: cut short, as initials, misspelt, run together.
+//!
+//! The index lists the columns under the keys of their sample values; those that share most keys with the query, rare ones
+//! counting more, are compared value by value. Only values of either side that have no equal on the other are compared, and
+//! each has one variant at most. A candidate with more values than the index keeps samples of is estimated from them. None of
+//! it is equality: it says that two columns speak of the same things, not that a join would match.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::query_table::QueryColumn;
+use lakeward_core::error::Result;
+use lakeward_index::columns::may_vary;
+use lakeward_index::overlap::{QueryValues, ValueWeights};
+use lakeward_index::{ColumnRef, LakeIndex};
+use lakeward_sketch::{ApproximateForm, Normaliser, Variation};
+
+/// Columns compared value by value, per query column.
+const COMPARED_COLUMNS: usize = 30;
+/// Values of the query that are compared: the first different ones.
+const MOST_VALUES: usize = 2000;
+/// A column that shares a smaller part of the keys' weight has next to no variant.
+const LEAST_SHARED: f64 = 0.04;
+/// Bytes of inverted lists read for one query column.
+const MOST_LIST_BYTES: usize = 32 << 10;
+
+/// A value of the query and one nearly alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VariantMatch {
+    /// As the query writes it.
+    pub query: String,
+    /// As the candidate writes it.
+    pub candidate: String,
+    /// How they differ.
+    pub variation: Variation,
+}
+
+/// How many of the query's values have only a variant in a candidate.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct VariantShare {
+    /// Of the query's distinct values, 0..=1.
+    pub share: f64,
+    /// The same by the values' rarity.
+    pub rarity: f64,
+    /// Share of the candidate's distinct values that are variants of one of the query's.
+    pub of_candidate: f64,
+}
+
+/// A value of the query that can have variants.
+struct Varying<'a> {
+    written: &'a str,
+    hash: u64,
+    weight: f64,
+    form: ApproximateForm,
+}
+
+/// The values of a query column, ready to be compared.
+pub(super) struct Variants<'a> {
+    query: &'a QueryValues,
+    values: Vec<Varying<'a>>,
+    by_group: HashMap<u64, Vec<usize>>,
+    by_letters: HashMap<String, usize>,
+    distinct: f64,
+    all_weight: f64,
+}
+
+impl<'a> Variants<'a> {
+    /// The values of `column` as they vary; none where it has no text of a few words or may join by accident.
+    pub fn of(column: &'a QueryColumn, weights: &ValueWeights) -> Self {
+        let mut variants = Self {
+            query: &column.values,
+            values: Vec::new(),
+            by_group: HashMap::new(),
+            by_letters: HashMap::new(),
+            distinct: column.sketch.distinct.max(1) as f64,
+            all_weight: weights.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>().max(f64::MIN_POSITIVE),
+        };
+        if column.profile.weakness.is_some() || !may_vary(column.profile.logical, column.sketch.mean_length) {
+            return variants;
+        }
+        let mut normaliser = Normaliser::default();
+        let mut known = std::collections::HashSet::new();
+        for written in column.sketch.text.lines() {
+            if variants.values.len() == MOST_VALUES {
+                break;
+            }
+            let hash = normaliser.value(written).hash;
+            let Ok(place) = column.values.hashes.binary_search(&hash) else { continue };
+            let Some(form) = ApproximateForm::of(written).filter(|_| known.insert(hash)) else { continue };
+            let number = variants.values.len();
+            variants.by_group.entry(form.group()).or_default().push(number);
+            variants.by_letters.entry(form.letters().to_string()).or_insert(number);
+            let weight = weights.weights.get(place).map_or(0.0, |weight| f64::from(*weight));
+            variants.values.push(Varying { written, hash, weight, form });
+        }
+        variants
+    }
+
+    /// The live columns that share most keys, rare ones counting more, best first; at most [`COMPARED_COLUMNS`].
+    pub fn proposed(&self, index: &LakeIndex) -> Result<Vec<ColumnRef>> {
+        let mut keys: Vec<u64> = self.values.iter().flat_map(|value| value.form.keys()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let segments = index.segments();
+        let columns: usize = segments.iter().map(|segment| segment.columns.len()).sum();
+        let mut lists = Vec::new();
+        for key in keys {
+            let (mut bytes, mut count, mut found) = (0, 0, Vec::new());
+            for (place, segment) in (0u32..).zip(segments) {
+                if let Some(list) = segment.variants.find(key)? {
+                    (bytes, count) = (bytes + list.bytes(), count + list.count());
+                    found.push((place, list));
+                }
+            }
+            if count > 0 {
+                lists.push((bytes, (1.0 + columns as f64 / count as f64).ln(), found));
+            }
+        }
+        lists.sort_by_key(|(bytes, ..)| *bytes);
+        let least = LEAST_SHARED * lists.iter().map(|(_, weight, _)| weight).sum::<f64>();
+        let mut scores: HashMap<ColumnRef, f64> = HashMap::new();
+        let mut read_bytes = 0;
+        for (bytes, weight, found) in lists {
+            read_bytes += bytes;
+            if read_bytes > MOST_LIST_BYTES {
+                break;
+            }
+            for (place, list) in found {
+                let add = |column| *scores.entry(ColumnRef { segment: place, column }).or_default() += weight;
+                index.segment(place)?.variants.for_each(list, add)?;
+            }
+        }
+        let mut scores: Vec<(ColumnRef, f64)> = scores.into_iter().filter(|(_, score)| *score >= least).collect();
+        scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut proposed = Vec::with_capacity(COMPARED_COLUMNS);
+        for (column, _) in scores {
+            if proposed.len() == COMPARED_COLUMNS {
+                break;
+            }
+            let segment = index.segment(column.segment)?;
+            if segment.is_live(segment.columns.record(column.column)?.table) {
+                proposed.push(column);
+            }
+        }
+        Ok(proposed)
+    }
+
+    /// How many of the values have only a variant in `column`, and the first `examples` of them.
+    pub fn compare(
+        &self,
+        index: &LakeIndex,
+        column: ColumnRef,
+        examples: usize,
+    ) -> Result<(VariantShare, Vec<VariantMatch>)> {
+        let columns = &index.segment(column.segment)?.columns;
+        let record = columns.record(column.column)?;
+        if self.values.is_empty() || !record.may_vary() {
+            return Ok(Default::default());
+        }
+        let hashes = columns.hashes(record)?;
+        let samples = columns.samples(record)?;
+        // Looked up when first met.
+        let mut unequal: Vec<Option<bool>> = vec![None; self.values.len()];
+        let mut has_no_equal = |value: usize| {
+            *unequal[value].get_or_insert_with(|| hashes.binary_search(&self.values[value].hash).is_err())
+        };
+        let mut used = vec![false; self.values.len()];
+        let (mut found, mut weight, mut matches) = (0usize, 0.0, Vec::new());
+        for (_, written) in samples.iter().filter(|(hash, _)| self.query.hashes.binary_search(hash).is_err()) {
+            let Some(form) = ApproximateForm::of(written) else { continue };
+            let run_together = self.by_letters.get(form.letters()).into_iter();
+            let in_group = self.by_group.get(&form.group()).into_iter().flatten();
+            // Of several the surest, then the first.
+            let mut best: Option<(Variation, usize)> = None;
+            for &value in run_together.chain(in_group) {
+                if used[value] || !has_no_equal(value) {
+                    continue;
+                }
+                if let Some(variation) = self.values[value].form.variation(&form) {
+                    best = Some(best.map_or((variation, value), |best| best.min((variation, value))));
+                }
+            }
+            let Some((variation, value)) = best else { continue };
+            used[value] = true;
+            found += 1;
+            weight += self.values[value].weight;
+            if matches.len() < examples {
+                let query = self.values[value].written.to_string();
+                matches.push(VariantMatch { query, candidate: (*written).to_string(), variation });
+            }
+        }
+        let scale = (record.distinct as f64 / samples.len().max(1) as f64).max(1.0);
+        let share = VariantShare {
+            share: (scale * found as f64 / self.distinct).min(1.0),
+            rarity: (scale * weight / self.all_weight).min(1.0),
+            of_candidate: (found as f64 / samples.len().max(1) as f64).min(1.0),
+        };
+        Ok((share, matches))
+    }
+}

@@ -1,0 +1,34 @@
+//! Asks the indexes, fuses what they find, and says why: join (on one column or several), union and text search.
+//!
+//! Every answer carries the evidence it was ranked by. Nothing here prints, runs SQL or needs a language model.
+
+mod alignment;
+pub mod augment;
+pub mod candidates;
+pub mod channels;
+pub mod cite;
+pub mod composite;
+pub mod fuse;
+pub mod join;
+pub mod late;
+pub mod likeness;
+pub mod matching;
+pub mod named_values;
+pub mod new_rows;
+pub mod query_table;
+mod ranker;
+pub mod records;
+pub mod search;
+pub mod task_search;
+pub mod union;
+pub mod weights;
+
+pub use candidates::{Candidate, CandidateRequest, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
+pub use composite::{CompositeAnswers, CompositeOptions};
+pub use join::{JoinAnswer, JoinOptions};
+pub use named_values::NamedValue;
+pub use query_table::QueryTable;
+pub use records::{RecordAnswer, RecordAnswers, RecordQuery};
+pub use search::{SearchAnswer, SearchOptions};
+pub use union::{UnionAnswer, UnionOptions};
+pub use weights::RankingWeights;

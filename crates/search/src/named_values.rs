@@ -1,0 +1,139 @@
+//! Values that a request names: runs of its words that are whole cells somewhere in the lake.
+//!
+//! Each run is looked up in the inverted lists of values, so a column's every distinct value counts, and one in many columns
+//! says little: its weight is ln((N + 1) / n), of N tables, n columns. In a table longer runs come first, and no word counts twice.
+
+use hashbrown::HashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::error::Result;
+use lakeward_index::lexical::TypedWord;
+use lakeward_index::{ColumnRef, LakeIndex, TableRef};
+use lakeward_sketch::normalise::{Kind, Normaliser};
+
+/// Words of the longest run.
+const LONGEST_RUN: usize = 6;
+/// A value in more columns of a segment than this tells nothing apart; its list is not read.
+const MOST_COLUMNS: usize = 4096;
+
+/// A value that the request names, where a table holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedValue {
+    /// As the request has it.
+    pub value: String,
+    /// A column that holds it.
+    pub column: String,
+}
+
+/// The runs of one request and the tables that hold them.
+pub(super) struct NamedValues {
+    runs: Vec<Run>,
+    held: HashMap<TableRef, Vec<(usize, ColumnRef)>>,
+    /// Rarity of all words of the request together.
+    total: f64,
+}
+
+struct Run {
+    text: String,
+    words: std::ops::Range<usize>,
+    weight: f64,
+}
+
+impl NamedValues {
+    /// Looks up the runs of `words`.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged, as below.
+    pub fn find(index: &LakeIndex, words: &[TypedWord<'_>]) -> Result<Self> {
+        let mut named = Self { runs: Vec::new(), held: HashMap::new(), total: 0.0 };
+        named.total = words.iter().map(|word| f64::from(word.rarity)).sum();
+        let mut normaliser = Normaliser::default();
+        for start in 0..words.len() {
+            for end in start + 1..=words.len().min(start + LONGEST_RUN) {
+                let run = &words[start..end];
+                let telling = run.iter().any(|word| word.rarity > 0.0);
+                if !telling
+                    || run.last().is_some_and(|word| word.rarity == 0.0)
+                    || (run.len() == 1 && run[0].text.len() < 2)
+                {
+                    continue;
+                }
+                let text = run.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
+                let text = text.strip_suffix("'s").or(text.strip_suffix("’s")).unwrap_or(&text);
+                let value = normaliser.value(text);
+                if value.kind != Kind::Null {
+                    named.look_up(index, value.hash, text, start..end)?;
+                }
+            }
+        }
+        Ok(named)
+    }
+
+    fn look_up(&mut self, index: &LakeIndex, hash: u64, text: &str, words: std::ops::Range<usize>) -> Result<()> {
+        let mut columns = 0;
+        let number = self.runs.len();
+        for (place, segment) in index.segments().iter().enumerate() {
+            let Some(list) = segment.values.find(hash)? else { continue };
+            columns += list.count();
+            if list.count() > MOST_COLUMNS {
+                continue;
+            }
+            let mut found = Vec::with_capacity(list.count());
+            segment.values.for_each(list, |column| found.push(column))?;
+            for column in found {
+                let table = segment.columns.record(column)?.table;
+                if !segment.is_live(table) {
+                    continue;
+                }
+                let table = TableRef { segment: place as u32, table };
+                let held = self.held.entry(table).or_default();
+                if held.last().is_none_or(|(last, _)| *last != number) {
+                    held.push((number, ColumnRef { segment: place as u32, column }));
+                }
+            }
+        }
+        let weight = ((index.len() as f64 + 1.0) / columns.max(1) as f64).ln().max(0.0);
+        self.runs.push(Run { text: text.to_string(), words, weight });
+        Ok(())
+    }
+
+    /// The runs that `table` holds, weightiest choice without overlap, and their weight as a share of the request's, 0..=1.
+    pub fn of(&self, table: TableRef) -> (f64, Vec<(&str, ColumnRef)>) {
+        let Some(held) = self.held.get(&table) else { return (0.0, Vec::new()) };
+        let mut held: Vec<(&Run, ColumnRef)> = held.iter().map(|(run, column)| (&self.runs[*run], *column)).collect();
+        held.sort_by(|(a, _), (b, _)| {
+            b.words
+                .len()
+                .cmp(&a.words.len())
+                .then(b.weight.total_cmp(&a.weight))
+                .then(a.words.start.cmp(&b.words.start))
+        });
+        let (mut taken, mut weight, mut chosen) = (0u64, 0.0, Vec::new());
+        for (run, column) in held {
+            let mask = run.words.clone().fold(0u64, |mask, word| mask | 1 << word.min(63));
+            if taken & mask == 0 && run.weight > 0.0 {
+                taken |= mask;
+                weight += run.weight;
+                chosen.push((run.text.as_str(), column));
+            }
+        }
+        (if self.total > 0.0 { (weight / self.total).min(1.0) } else { 0.0 }, chosen)
+    }
+
+    /// The `k` tables that hold most of what is named, ties by table.
+    pub fn best(&self, k: usize) -> Vec<TableRef> {
+        let order = |a: &(f64, TableRef), b: &(f64, TableRef)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        // What runs weigh together is at least what they weigh without overlap.
+        let bound = |held: &[(usize, ColumnRef)]| held.iter().map(|(run, _)| self.runs[*run].weight).sum::<f64>();
+        let mut tables: Vec<(f64, TableRef)> = self.held.iter().map(|(table, held)| (bound(held), *table)).collect();
+        let looked_at = 3 * k;
+        if looked_at > 0 && looked_at < tables.len() {
+            tables.select_nth_unstable_by(looked_at - 1, order);
+            tables.truncate(looked_at);
+        }
+        tables.iter_mut().for_each(|(weight, table)| *weight = self.of(*table).0);
+        tables.sort_unstable_by(order);
+        tables.into_iter().take(k).map(|(_, table)| table).collect()
+    }
+}

@@ -1,0 +1,413 @@
+//! Finding records and tables that meet what was demanded: a filter first, then words, meaning and late interaction.
+//!
+//! What was stated (hard) filters, what was only inferred (soft) scores. Records are looked at in stages: those that meet
+//! every hard demand, then those that violate one, and so on, only while fewer than asked were found; so relaxation is
+//! stepwise and each answer names what it violates. Inside a stage, after ScienceDB AI (Long et al., 2026), in two steps:
+//!
+//! s(d)  = text(d) / max text + .2 · cos(request, title) + Σ soft .4 · m + Σ violated hard m
+//! text  = 2 · BM25(title; b = .4) + BM25(everything; b = .75)
+//!
+//! with m the share of a demand that is met; then the best 30 by s get .5 · MaxSim(request, title) ([`super::late`]) and are
+//! put in order. A cosine is at most 1 and at least -1, so most records are out of the first 30 before theirs is looked at, and nothing is
+//! lost by leaving them out; where still many are left, words propose a thousand and vectors a hundred. Words are counted inside the
+//! filter, not filtered after, so none is lost. Weights have wide plateaus: hard demands .5–4, soft .2–.8, title 1–4, meaning .15–.3.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::late::{self, LateQuery};
+use lakeward_core::error::Result;
+use lakeward_core::request::Demand;
+use lakeward_core::role::Role;
+use lakeward_index::lexical::{Boosts, LexicalField, WordScore};
+use lakeward_index::{LakeIndex, TableRef, TableSet};
+use lakeward_models::embed::{Embedder, normalise};
+
+mod checks;
+mod stages;
+
+use checks::Check;
+use stages::Stages;
+
+pub use checks::{DemandCheck, DemandState};
+
+/// What a soft demand counts when it is met.
+const SOFT: f32 = 0.4;
+/// What the cosine of request and title counts.
+const MEANING: f32 = 0.2;
+/// What late interaction with the title counts.
+const LATE: f64 = 0.5;
+/// What the title counts beside the whole text.
+const TITLE: f32 = 2.0;
+/// Records of a stage that late interaction puts in order.
+const RERANKED: usize = 30;
+/// Demands that are looked at.
+const MOST_DEMANDS: usize = 64;
+/// As many records are all compared by meaning; of more only those that words and vectors propose.
+const EXACT_RECORDS: usize = 65_536;
+/// Records that words and demands propose of a stage, and vectors of all stages.
+const PROPOSED_BY_WORDS: usize = 1000;
+const PROPOSED_BY_VECTORS: usize = 100;
+/// Words of the request that enter its vector.
+const MOST_WORDS: usize = 64;
+
+/// What the reason for a record of a catalogue ends with.
+pub const NO_DATA: &str = "; a record, its data is not in the lake";
+
+/// How the records that are ranked are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Route {
+    /// All where there are few, else those proposed.
+    #[default]
+    Auto,
+    /// All.
+    Exact,
+    /// Those proposed by words and vectors.
+    Proposed,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordQuery<'a> {
+    /// Words to search by, each text with its weight; none where only demands were made.
+    pub texts: &'a [(String, f64)],
+    /// What must (hard) or should (soft) be met; the first 64.
+    pub demands: &'a [Demand],
+    /// What must or should not be.
+    pub refused: &'a [Demand],
+    /// Answers wanted.
+    pub k: usize,
+    /// Ids that are no answers.
+    pub exclude: &'a [String],
+    /// Only these ids are looked at, where there are any.
+    pub among: Option<&'a [String]>,
+    /// How to find them.
+    pub route: Route,
+}
+
+/// What a record was ranked by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScoreParts {
+    /// Words, as a share of the most that any record looked at has, 0..=1.
+    pub words: f64,
+    /// Cosine of request and title.
+    pub meaning: f64,
+    /// What soft demands give, and violated ones that are partly met.
+    pub wishes: f64,
+    /// Late interaction with the title, 0..=1; none for a record that did not come so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<f64>,
+}
+
+/// A record or table that meets what was demanded, or the most of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordAnswer {
+    /// Its id.
+    pub table: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is a record of a catalogue: its data is not in the lake.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Greater is better; comparable among answers that violate as many demands.
+    pub score: f64,
+    /// What the score is made of.
+    pub parts: ScoreParts,
+    /// Each demand with whether it is met, first what was demanded, then what was refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demands: Vec<DemandCheck>,
+    /// Roles of the hard demands that it violates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relaxed: Vec<Role>,
+    /// The answer in a sentence.
+    pub reason: String,
+}
+
+/// The answers to a [`RecordQuery`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordAnswers {
+    /// Best first: those that violate fewer demands before those that violate more.
+    pub answers: Vec<RecordAnswer>,
+    /// Records and tables that meet every hard demand.
+    pub matching: usize,
+    /// Whether all that could be an answer were scored.
+    pub exact: bool,
+}
+
+/// The records and tables of `index` that meet `query`, best first.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_>) -> Result<RecordAnswers> {
+    let demands = query.demands.iter().take(MOST_DEMANDS).map(|demand| (demand, false));
+    let refused = query.refused.iter().take(MOST_DEMANDS).map(|demand| (demand, true));
+    let checks: Vec<Check<'_>> =
+        demands.chain(refused).map(|(demand, refused)| Check::of(index, demand, refused)).collect::<Result<_>>()?;
+    let facets = index.facets()?;
+    let mut looked_at = if query.among.is_some() { facets.none() } else { facets.all().clone() };
+    for id in query.among.unwrap_or_default() {
+        if let Some(table) = index.get(id)? {
+            looked_at.insert(table);
+        }
+    }
+    for id in query.exclude {
+        if let Some(table) = index.get(id)? {
+            looked_at.remove(table);
+        }
+    }
+    let stages = Stages::of(looked_at, &checks, query.k);
+    let (ranked, exact) = Ranking { index, embedder, query, stages: &stages }.run()?;
+    let answers = ranked.into_iter().map(|ranked| answer(index, &checks, ranked)).collect::<Result<_>>()?;
+    Ok(RecordAnswers { answers, matching: stages.counts.first().copied().unwrap_or(0), exact })
+}
+
+/// A record on its way to an answer.
+struct Ranked {
+    table: TableRef,
+    place: usize,
+    score: f64,
+    parts: ScoreParts,
+}
+
+/// One search while it runs.
+struct Ranking<'a> {
+    index: &'a LakeIndex,
+    embedder: &'a dyn Embedder,
+    query: &'a RecordQuery<'a>,
+    stages: &'a Stages,
+}
+
+impl Ranking<'_> {
+    /// The best, and whether all records that could be among them were compared.
+    fn run(&self) -> Result<(Vec<Ranked>, bool)> {
+        let reached = &self.stages.reached;
+        let text = self.query.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" \n");
+        let words = self.words(reached)?;
+        let most = words.iter().copied().fold(0.0, f32::max);
+        let scale = if most > 0.0 { most.recip() } else { 0.0 };
+        let before_meaning = |place: usize| words[place] * scale + self.stages.wishes(place);
+        let request = self.vector()?;
+        let (candidates, exact) = self.candidates(&before_meaning, request.as_deref())?;
+        let cosines = self.cosines(&candidates, request.as_deref())?;
+        let mut by_stage: Vec<Vec<Ranked>> = (0..self.stages.counts.len()).map(|_| Vec::new()).collect();
+        for (place, cosine) in candidates.into_iter().zip(cosines) {
+            let parts = ScoreParts {
+                words: f64::from(words[place] * scale),
+                meaning: f64::from(cosine),
+                wishes: f64::from(self.stages.wishes(place)),
+                late: None,
+            };
+            let score = f64::from(before_meaning(place) + MEANING * cosine);
+            if let Some(stage) = by_stage.get_mut(self.stages.violated(place)) {
+                stage.push(Ranked { table: reached.at(place), place, score, parts });
+            }
+        }
+        let vectors = late::token_vectors(self.index, self.embedder)?;
+        let mut late = LateQuery::new(vectors.as_ref(), &text)?;
+        let mut ranked: Vec<Ranked> = Vec::new();
+        for mut stage in by_stage {
+            if ranked.len() >= self.query.k {
+                break;
+            }
+            best(&mut stage, self.reranked());
+            for one in &mut stage {
+                let said = late.score_title(one.table)?;
+                one.parts.late = Some(said);
+                one.score += LATE * said;
+            }
+            stage.sort_by(order);
+            ranked.append(&mut stage);
+        }
+        ranked.truncate(self.query.k);
+        Ok((ranked, exact))
+    }
+
+    /// Records of a stage that late interaction puts in order.
+    fn reranked(&self) -> usize {
+        RERANKED.max(self.query.k)
+    }
+
+    /// What words score of each of `reached`, by place.
+    fn words(&self, reached: &TableSet) -> Result<Vec<f32>> {
+        let mut scores = vec![0.0; reached.capacity()];
+        let texts: Vec<(&str, f32)> =
+            self.query.texts.iter().map(|(text, weight)| (text.as_str(), *weight as f32)).collect();
+        let ways = [
+            WordScore { boosts: Boosts::only(&[LexicalField::Title]), length: 0.4, weight: TITLE },
+            WordScore { boosts: Boosts::only(&LexicalField::ALL), length: 0.75, weight: 1.0 },
+        ];
+        self.index.lexical().add_scores_among(&texts, &ways, reached, &mut scores)?;
+        Ok(scores)
+    }
+
+    /// The vector of all texts, rare words weighing more; none where it would be zero.
+    fn vector(&self) -> Result<Option<Vec<f32>>> {
+        let mut weighted: Vec<(String, f32)> = Vec::new();
+        for (text, weight) in self.query.texts {
+            for (word, rarity) in self.index.lexical().telling_words(text, MOST_WORDS)? {
+                weighted.push((word, rarity.rarity as f32 * *weight as f32));
+            }
+        }
+        let weighted: Vec<(&str, f32)> = weighted.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
+        let mut vector = vec![0.0; self.embedder.dims()];
+        self.embedder.embed_weighted(&weighted, &mut vector);
+        Ok(normalise(&mut vector).then_some(vector))
+    }
+
+    /// The places of the records to be ranked, ascending, and whether every other one is worse than the best of them, whatever its
+    /// cosine.
+    fn candidates(&self, score: &dyn Fn(usize) -> f32, request: Option<&[f32]>) -> Result<(Vec<usize>, bool)> {
+        let reached = &self.stages.reached;
+        let scored = || reached.places().map(|place| (self.stages.violated(place), score(place), place));
+        let mut firsts: Vec<Greatest> = vec![Greatest::of(self.reranked()); self.stages.counts.len()];
+        scored().for_each(|(stage, score, _)| firsts[stage].push(score));
+        let margin = if request.is_some() { 2.0 * MEANING } else { 0.0 };
+        let least: Vec<f32> = firsts.into_iter().map(|greatest| greatest.least() - margin).collect();
+        let promising: Vec<(usize, f32, usize)> =
+            scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();
+        let exact = match self.query.route {
+            Route::Exact => true,
+            Route::Proposed => false,
+            Route::Auto => promising.len() <= EXACT_RECORDS,
+        };
+        if exact {
+            return Ok((promising.into_iter().map(|(_, _, place)| place).collect(), true));
+        }
+        let mut by_stage: Vec<Vec<(f32, usize)>> = vec![Vec::new(); self.stages.counts.len()];
+        promising.into_iter().for_each(|(stage, score, place)| by_stage[stage].push((score, place)));
+        let mut places: Vec<usize> = Vec::new();
+        for mut stage in by_stage {
+            if stage.len() > PROPOSED_BY_WORDS {
+                let order = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+                stage.select_nth_unstable_by(PROPOSED_BY_WORDS, order);
+                stage.truncate(PROPOSED_BY_WORDS);
+            }
+            places.extend(stage.into_iter().map(|(_, place)| place));
+        }
+        if let Some(request) = request {
+            for (at, segment) in self.index.segments().iter().enumerate() {
+                let table = |table: u32| TableRef { segment: at as u32, table };
+                let passes = |number: u32| reached.contains(table(number));
+                let found = segment.topic_vectors.search(request, PROPOSED_BY_VECTORS, Some(&passes))?;
+                places.extend(found.into_iter().filter_map(|(number, _)| reached.place(table(number))));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok((places, false))
+    }
+
+    /// The cosine of the request and the title of each of `places`, ascending places; 0 without a request.
+    fn cosines(&self, places: &[usize], request: Option<&[f32]>) -> Result<Vec<f32>> {
+        let Some(request) = request else { return Ok(vec![0.0; places.len()]) };
+        let mut cosines = Vec::with_capacity(places.len());
+        let mut prepared = None;
+        for place in places {
+            let table = self.stages.reached.at(*place);
+            let vectors = &self.index.segment(table.segment)?.title_vectors;
+            let query = match &prepared {
+                Some(query) => query,
+                None => prepared.insert(vectors.prepare(request)?),
+            };
+            cosines.push(vectors.cosine_with(table.table, query)?);
+        }
+        Ok(cosines)
+    }
+}
+
+/// The greatest of many numbers.
+#[derive(Clone)]
+struct Greatest {
+    wanted: usize,
+    /// As many as are wanted, then some that may be smaller.
+    numbers: Vec<f32>,
+    /// None that is smaller can be among them.
+    least: f32,
+}
+
+impl Greatest {
+    fn of(wanted: usize) -> Self {
+        Self { wanted: wanted.max(1), numbers: Vec::new(), least: f32::NEG_INFINITY }
+    }
+
+    #[inline]
+    fn push(&mut self, number: f32) {
+        if number > self.least {
+            self.numbers.push(number);
+            if self.numbers.len() >= 4 * self.wanted {
+                self.shrink();
+            }
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.numbers.len() >= self.wanted {
+            let (_, least, _) = self.numbers.select_nth_unstable_by(self.wanted - 1, |a, b| b.total_cmp(a));
+            self.least = *least;
+            self.numbers.truncate(self.wanted);
+        }
+    }
+
+    /// The least of those that are wanted; minus infinity where there are no more.
+    fn least(mut self) -> f32 {
+        self.shrink();
+        self.least
+    }
+}
+
+/// Best first, ties in the order of the catalogue.
+fn order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
+    b.score.total_cmp(&a.score).then(a.place.cmp(&b.place))
+}
+
+/// Keeps the `k` best.
+fn best(ranked: &mut Vec<Ranked>, k: usize) {
+    if k > 0 && ranked.len() > k {
+        ranked.select_nth_unstable_by(k - 1, order);
+    }
+    ranked.truncate(k);
+}
+
+fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<RecordAnswer> {
+    let entry = index.entry(ranked.table)?;
+    let told = checks::RolesTold::of(&entry, index.years(ranked.table)?);
+    let demands: Vec<DemandCheck> = checks.iter().map(|check| check.told(ranked.place, &told)).collect();
+    let mut relaxed: Vec<Role> = Vec::new();
+    for check in checks.iter().filter(|check| check.violated(ranked.place)) {
+        if !relaxed.contains(&check.demand.role) {
+            relaxed.push(check.demand.role.clone());
+        }
+    }
+    let mut answer = RecordAnswer {
+        table: entry.id.to_string(),
+        title: entry.title(),
+        record: entry.record,
+        score: ranked.score,
+        parts: ranked.parts,
+        demands,
+        relaxed,
+        reason: String::new(),
+    };
+    answer.reason = reason(&answer);
+    Ok(answer)
+}
+
+fn reason(answer: &RecordAnswer) -> String {
+    let listed = |state: DemandState| -> Option<String> {
+        let named: Vec<String> =
+            answer.demands.iter().filter(|check| check.state == state).map(DemandCheck::words).collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    };
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(listed(DemandState::Met).map(|met| format!("meets {met}")));
+    parts.extend(listed(DemandState::Partly).map(|partly| format!("partly {partly}")));
+    parts.extend(listed(DemandState::Violated).map(|violated| format!("not {violated}")));
+    parts.extend(listed(DemandState::Unsaid).map(|unsaid| format!("says nothing of {unsaid}")));
+    if parts.is_empty() || answer.parts.words > 0.0 {
+        parts.push(format!("words {:.2}, meaning {:.2}", answer.parts.words, answer.parts.meaning));
+    }
+    if answer.record {
+        return format!("{}{NO_DATA}", parts.join("; "));
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,199 @@
+//! One demand, looked up in the index: which records meet it, and which do so in part.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::error::Result;
+use lakeward_core::request::{Demand, Demanded, YearsWanted};
+use lakeward_core::role::Role;
+use lakeward_index::{LakeIndex, TableRef, TableSet};
+use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::metadata::RecordFacets;
+
+/// What a value counts that is not in a list which its publisher cut short.
+const PERHAPS_CUT_OFF: f32 = 0.3;
+/// What a record counts that covers the year in which it should begin or end.
+const REACHED: f32 = 0.5;
+/// Things demanded in one role that are looked at.
+const MOST_THINGS: usize = 32;
+
+/// Whether a record meets a demand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DemandState {
+    /// In full; what was refused is not there.
+    Met,
+    /// In part, or perhaps.
+    Partly,
+    /// Not; what was refused is there.
+    Violated,
+    /// The record says nothing in this role.
+    Unsaid,
+}
+
+/// A demand with whether a record meets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DemandCheck {
+    /// In which role.
+    pub role: Role,
+    /// The words it was read from.
+    pub said: String,
+    /// Whether it was stated and not only inferred.
+    pub hard: bool,
+    /// Whether it was refused and not demanded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
+    /// Whether it is met.
+    pub state: DemandState,
+}
+
+impl DemandCheck {
+    /// The demand in words: `place (Ontario)`.
+    pub(super) fn words(&self) -> String {
+        let not = if self.refused { "no " } else { "" };
+        format!("{not}{} ({})", self.role, self.said)
+    }
+}
+
+/// A demand with the records that meet it.
+pub(super) struct Check<'a> {
+    pub demand: &'a Demand,
+    pub refused: bool,
+    /// For each thing demanded the records that have it.
+    things: Vec<TableSet>,
+    /// Records that count in part where they have it not, and how much.
+    nearly: Option<(TableSet, f32)>,
+}
+
+/// What a record says at all.
+pub(super) struct RolesTold {
+    roles: Vec<Role>,
+    has_years: bool,
+}
+
+impl RolesTold {
+    pub fn of(entry: &TableEntry, years: (Option<i32>, Option<i32>)) -> Self {
+        let nothing = Default::default();
+        let path = (!entry.record).then_some(entry.path.as_str());
+        let facets = RecordFacets::of(entry.metadata.as_ref().unwrap_or(&nothing), path);
+        let has_years = years.0.is_some() || years.1.is_some();
+        Self { roles: facets.values.into_iter().map(|(role, _)| role).collect(), has_years }
+    }
+}
+
+impl<'a> Check<'a> {
+    /// Looks up `demand`.
+    pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool) -> Result<Self> {
+        let none = index.facets()?.none();
+        let mut things = Vec::new();
+        let (set, share) = match &demand.value {
+            Demanded::Values(wanted) => {
+                for ways in wanted.iter().take(MOST_THINGS) {
+                    let mut set = none.clone();
+                    for value in ways {
+                        index.add_tables_with(&demand.role, value, &mut set)?;
+                    }
+                    things.push(set);
+                }
+                (index.cut_short(&demand.role)?, PERHAPS_CUT_OFF)
+            }
+            Demanded::Period(wanted) => {
+                let (mut met, mut reached) = (none.clone(), none);
+                index.for_each_years(|table: TableRef, first, last| match years_met(*wanted, first, last) {
+                    1.0 => met.insert(table),
+                    share if share > 0.0 => reached.insert(table),
+                    _ => {}
+                })?;
+                things.push(met);
+                (reached, REACHED)
+            }
+        };
+        let nearly = (!set.is_empty()).then_some((set, share));
+        Ok(Self { demand, refused, things, nearly })
+    }
+
+    /// Share of the things demanded that the record at `place` has, 0..=1; 1 where nothing is demanded.
+    pub fn share(&self, place: usize) -> f32 {
+        if self.things.is_empty() {
+            return 1.0;
+        }
+        let near = self.nearly.as_ref().filter(|(set, _)| set.contains_place(place)).map_or(0.0, |(_, share)| *share);
+        let of = |set: &TableSet| if set.contains_place(place) { 1.0 } else { near };
+        self.things.iter().map(of).sum::<f32>() / self.things.len() as f32
+    }
+
+    /// Whether the record at `place` has all things of it.
+    pub fn has_all(&self, place: usize) -> bool {
+        self.things.iter().all(|set| set.contains_place(place))
+    }
+
+    /// Whether it is a filter that the record at `place` does not pass.
+    pub fn violated(&self, place: usize) -> bool {
+        self.demand.hard && self.has_all(place) == self.refused
+    }
+
+    /// The records that have all things of it, and those that may have some.
+    pub fn sets(&self, all: &TableSet) -> (TableSet, TableSet) {
+        let (mut every, mut some) = (all.clone(), all.clone());
+        some.clear();
+        for set in &self.things {
+            every.intersect(set);
+            some.unite(set);
+        }
+        if let Some((set, _)) = &self.nearly {
+            some.unite(set);
+        }
+        some.intersect(all);
+        (every, some)
+    }
+
+    /// Whether the record at `place`, which says what `told` says, meets it.
+    pub fn told(&self, place: usize, told: &RolesTold) -> DemandCheck {
+        let says = match self.demand.value {
+            Demanded::Period(_) => told.has_years,
+            Demanded::Values(_) => told.roles.contains(&self.demand.role),
+        };
+        let share = self.share(place);
+        let state = match (self.has_all(place), self.refused) {
+            (true, false) => DemandState::Met,
+            (true, true) => DemandState::Violated,
+            (false, true) => DemandState::Met,
+            (false, false) if share > 0.0 => DemandState::Partly,
+            (false, false) if !says => DemandState::Unsaid,
+            (false, false) => DemandState::Violated,
+        };
+        let Demand { role, said, hard, .. } = self.demand;
+        DemandCheck { role: role.clone(), said: said.clone(), hard: *hard, refused: self.refused, state }
+    }
+}
+
+/// Whether a record of `first..=last` covers the years wanted: 1, 0, or .5 where it covers the year and does not begin or end
+/// in it.
+fn years_met(wanted: YearsWanted, first: i32, last: i32) -> f32 {
+    let edge = |year: i32, own: i32| match year == own {
+        true => 1.0,
+        false if (first..=last).contains(&year) => REACHED,
+        false => 0.0,
+    };
+    match wanted {
+        YearsWanted::Cover { from, to } => f32::from(first <= from && last >= to),
+        YearsWanted::Exactly { from, to } => f32::from((first, last) == (from, to)),
+        YearsWanted::StartsIn(year) => edge(year, first),
+        YearsWanted::EndsIn(year) => edge(year, last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_are_met_wholly_by_reach_or_not() {
+        let wants =
+            |wanted| [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last));
+        assert_eq!(wants(YearsWanted::Cover { from: 2001, to: 2004 }), [1.0, 0.0, 1.0]);
+        assert_eq!(wants(YearsWanted::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
+        assert_eq!(wants(YearsWanted::StartsIn(2005)), [0.5, 1.0, 0.5]);
+        assert_eq!(wants(YearsWanted::EndsIn(2010)), [1.0, 1.0, 0.0]);
+    }
+}

@@ -1,0 +1,356 @@
+//! Text search: words, whole cells and meaning as features of one linear ranker; an exact name or title comes first.
+//!
+//! Words (BM25F), vectors and the inverted lists of values each propose tables; every table proposed is scored by all of
+//! them. What a text says of title, headers and cells is told apart, and rare words weigh more everywhere, in its vector too.
+
+use hashbrown::HashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::named_values::{NamedValue, NamedValues};
+use super::query_table::sample_words;
+use super::ranker::features;
+use super::weights::RankingWeights;
+use crate::cite::{Gate, NamesTables};
+use lakeward_core::error::Result;
+use lakeward_index::lexical::{FieldMatch, LexicalEvidence, LexicalQuery, TypedWord};
+use lakeward_index::vectors::VectorSet;
+use lakeward_index::{ColumnRef, LakeIndex, TableRef};
+use lakeward_models::embed::Embedder;
+
+/// What to search for.
+#[derive(Debug, Clone)]
+pub struct SearchOptions {
+    /// Answers wanted.
+    pub k: usize,
+    /// How much each channel counts.
+    pub weights: SearchWeights,
+}
+
+impl SearchOptions {
+    /// `k` answers with the weights that ship.
+    pub fn new(k: usize) -> Self {
+        Self { k, weights: RankingWeights::shipped().search }
+    }
+}
+
+features! {
+    /// What a table that answers a text is scored by. A share of the text is counted by how rare its words are in the lake.
+    SearchFeatures,
+    /// How much each feature counts.
+    SearchWeights {
+        /// BM25F, as a share of what a table could score that says every word without end.
+        words,
+        /// Share of the text that the table says anywhere.
+        coverage,
+        /// Share of the text that the title or the id says.
+        title,
+        /// Share of the title's words that the text says.
+        title_said,
+        /// Share of the text that the column names say.
+        headers,
+        /// Share of the column names' words that the text says.
+        headers_said,
+        /// Share of the text's neighbouring words that stand together in title, column names, description or tags.
+        phrases,
+        /// Weight of the whole cells that the text names, as a share of the text.
+        values,
+        /// Cosine of the text, its rare words weighing more, and all that is said about the table.
+        meaning,
+        /// The same with the title alone.
+        meaning_of_title,
+        /// The same with headers and values.
+        meaning_of_content,
+    }
+}
+
+/// A table that a search looks at, with what it is scored by.
+struct SearchCandidate {
+    table: TableRef,
+    /// Whether the text is its id, file name or title: it comes before all others whatever its score.
+    exact: bool,
+    features: SearchFeatures,
+    lexical_rank: Option<usize>,
+    dense_rank: Option<usize>,
+    lexical: LexicalEvidence,
+    /// Cells that the request names.
+    named: Vec<(String, ColumnRef)>,
+}
+
+/// A table that answers a text, with the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchAnswer {
+    /// The table's id.
+    pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
+    /// Its title.
+    pub title: String,
+    /// Weighted mean of `features`, 0..=1: greater is better.
+    pub score: f64,
+    /// Rank by words, from 1, where the words found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexical_rank: Option<usize>,
+    /// Rank by meaning, from 1, where the vectors found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dense_rank: Option<usize>,
+    /// BM25 score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lexical_score: Option<f64>,
+    /// Cosine of the request's and the table's vector.
+    pub cosine: f64,
+    /// What it was scored by.
+    #[serde(default)]
+    pub features: SearchFeatures,
+    /// Cells that the request names, longest first; not those of digits alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named_values: Vec<NamedValue>,
+    /// Which field matched which words of the request.
+    pub matched: Vec<FieldMatch>,
+    /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Rows; those read, where it is `sampled`; none for a record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// Whether only the table's first rows were read: words of the other rows are not found.
+    pub sampled: bool,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// The answer in a sentence.
+    pub reason: String,
+}
+
+impl NamesTables for SearchAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
+/// Tables that the words propose.
+const WORDS_DEPTH: usize = 100;
+/// Tables that meaning, and cells named, propose each.
+const OTHERS_DEPTH: usize = 30;
+/// A table that shares no word with the request must be at least this close in meaning.
+const LEAST_COSINE: f32 = 0.4;
+/// Cells named that an answer shows.
+const SHOWN_VALUES: usize = 5;
+
+/// The tables that answer `text`, best first.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn search(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions,
+) -> Result<Vec<SearchAnswer>> {
+    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options.k)?
+        .into_iter()
+        .map(|candidate| (options.weights.score(&candidate.features), candidate))
+        .collect();
+    sort(&mut ranked);
+    ranked.truncate(options.k);
+    ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
+}
+
+/// The tables that a search for `text` ranks, with their features, in no order: what `lakeward tune` learns from.
+///
+/// # Errors
+/// As [`search`].
+pub fn candidates_with_features(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions,
+) -> Result<Vec<(String, SearchFeatures)>> {
+    let candidates = candidates(index, embedder, text, options.k)?;
+    candidates.iter().map(|candidate| Ok((index.id(candidate.table)?.to_string(), candidate.features))).collect()
+}
+
+/// `tables` in the order in which a search for `text` would rank them, with the evidence: for tables that other searches
+/// proposed. A table asked for twice is answered twice.
+///
+/// # Errors
+/// As [`search`].
+pub fn rank(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    tables: &[TableRef],
+    weights: &SearchWeights,
+) -> Result<Vec<SearchAnswer>> {
+    let lexical = index.lexical().prepare(text)?;
+    let typed = lexical.typed_words();
+    let vector = telling_vector(embedder, &typed);
+    let named = NamedValues::find(index, &typed)?;
+    let ranks = Ranks { lexical: HashMap::new(), dense: HashMap::new() };
+    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &vector, &named, tables, &ranks)?
+        .into_iter()
+        .map(|candidate| (weights.score(&candidate.features), candidate))
+        .collect();
+    sort(&mut ranked);
+    ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
+}
+
+/// Best first. A table called exactly what was asked for is the answer, whatever the rest of the ranking says.
+fn sort(ranked: &mut [(f64, SearchCandidate)]) {
+    ranked.sort_by(|(a, left), (b, right)| {
+        right.exact.cmp(&left.exact).then(b.total_cmp(a)).then(left.table.cmp(&right.table))
+    });
+}
+
+/// Where words and meaning rank tables.
+struct Ranks {
+    lexical: HashMap<TableRef, usize>,
+    dense: HashMap<TableRef, usize>,
+}
+
+/// The tables that words, meaning or cells named propose, at least `k` by words where there are so many.
+fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
+    let lexical = index.lexical().prepare(text)?;
+    let typed = lexical.typed_words();
+    let vector = telling_vector(embedder, &typed);
+    let by_words: Vec<TableRef> =
+        lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
+    let ranks_by_words: HashMap<TableRef, usize> =
+        by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
+    let mut dense = nearest_tables(index, &vector, OTHERS_DEPTH.max(k))?;
+    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || ranks_by_words.contains_key(table));
+    let dense_ranks: HashMap<TableRef, usize> =
+        dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
+    let named = NamedValues::find(index, &typed)?;
+    let mut tables = by_words;
+    for table in dense.iter().map(|(table, _)| *table).chain(named.best(OTHERS_DEPTH)) {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    looked_at(index, &lexical, &vector, &named, &tables, &Ranks { lexical: ranks_by_words, dense: dense_ranks })
+}
+
+/// `tables` with what they are scored by.
+fn looked_at(
+    index: &LakeIndex,
+    lexical: &LexicalQuery<'_>,
+    vector: &[f32],
+    named: &NamedValues,
+    tables: &[TableRef],
+    ranks: &Ranks,
+) -> Result<Vec<SearchCandidate>> {
+    let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
+    let evidence = lexical.evidence(&places)?;
+    let mut candidates = Vec::with_capacity(tables.len());
+    for (&table, lexical) in tables.iter().zip(evidence) {
+        let segment = index.segment(table.segment)?;
+        let cosine =
+            |vectors: &VectorSet| vectors.dot(table.table, vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
+        let (values, held) = named.of(table);
+        let features = SearchFeatures {
+            words: lexical.words,
+            coverage: lexical.coverage,
+            title: lexical.title,
+            title_said: lexical.title_said,
+            headers: lexical.headers,
+            headers_said: lexical.headers_said,
+            phrases: lexical.phrases,
+            values,
+            meaning: cosine(&segment.topic_vectors)?,
+            meaning_of_title: cosine(&segment.title_vectors)?,
+            meaning_of_content: cosine(&segment.content_vectors)?,
+        };
+        candidates.push(SearchCandidate {
+            table,
+            exact: lexical.matched.iter().any(|matched| matched.exact),
+            features,
+            lexical_rank: ranks.lexical.get(&table).copied(),
+            dense_rank: ranks.dense.get(&table).copied(),
+            named: held.into_iter().map(|(value, column)| (value.to_string(), column)).collect(),
+            lexical,
+        });
+    }
+    Ok(candidates)
+}
+
+fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
+    let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named } = candidate;
+    let entry = index.entry(table)?;
+    let columns = &index.segment(table.segment)?.columns;
+    let mut named_values = Vec::new();
+    // That a column of numbers holds a number is no news.
+    let told = named.into_iter().filter(|(value, _)| value.contains(char::is_alphabetic));
+    for (value, column) in told.take(SHOWN_VALUES) {
+        let column = columns.name(columns.record(column.column)?)?.to_string();
+        named_values.push(NamedValue { value, column });
+    }
+    let mut answer = SearchAnswer {
+        table: entry.id.to_string(),
+        citation: entry.citation.clone(),
+        title: entry.title(),
+        score,
+        lexical_rank,
+        dense_rank,
+        lexical_score: (lexical.score > 0.0).then_some(f64::from(lexical.score)),
+        cosine: features.meaning,
+        features,
+        named_values,
+        matched: lexical.matched,
+        record: entry.record,
+        rows: (!entry.record).then_some(entry.profile.rows),
+        sampled: entry.report.sample.is_some(),
+        columns: entry.profile.columns.iter().map(|column| column.name.clone()).collect(),
+        reason: String::new(),
+    };
+    answer.reason = reason(&answer, exact);
+    answer.reason.push_str(&sample_words(None, &entry));
+    Ok(answer)
+}
+
+/// The vector of a text, its rare words weighing more.
+pub(super) fn telling_vector(embedder: &dyn Embedder, typed: &[TypedWord<'_>]) -> Vec<f32> {
+    let telling: Vec<(&str, f32)> =
+        typed.iter().filter(|word| word.rarity > 0.0).map(|word| (word.text, word.rarity)).collect();
+    let mut vector = vec![0.0; embedder.dims()];
+    embedder.embed_weighted(&telling, &mut vector);
+    vector
+}
+
+/// At most `depth` tables by cosine (-1..=1) of their topic vector with `vector`, best first, ties by table.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
+    let mut nearest = Vec::new();
+    for (place, segment) in index.segments().iter().enumerate() {
+        let live = |table: u32| segment.is_live(table);
+        let found = segment.topic_vectors.search(vector, depth, Some(&live))?;
+        nearest.extend(found.into_iter().map(|(table, cosine)| (TableRef { segment: place as u32, table }, cosine)));
+    }
+    nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    nearest.truncate(depth);
+    Ok(nearest)
+}
+
+fn reason(answer: &SearchAnswer, exact: bool) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if exact {
+        parts.push("this is its name".into());
+    }
+    if answer.record {
+        parts.push("a record, its data is not in the lake".into());
+    }
+    for NamedValue { value, column } in answer.named_values.iter().take(2) {
+        parts.push(format!("`{column}` has `{value}`"));
+    }
+    for matched in answer.matched.iter().filter(|matched| !matched.exact).take(3) {
+        parts.push(format!("{}: {}", matched.field.name(), matched.words.join(", ")));
+    }
+    if parts.is_empty()
+        || answer.dense_rank.is_some_and(|rank| answer.lexical_rank.is_none_or(|lexical| rank < lexical))
+    {
+        parts.push(format!("close in meaning ({:.2})", answer.cosine));
+    }
+    parts.join("; ")
+}

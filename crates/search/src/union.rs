@@ -1,0 +1,312 @@
+//! Union search: tables whose rows could stand below the query's.
+//!
+//! Candidates come from five channels: words of headers and cells, the content vector of the whole table, columns called the
+//! same, columns that share values, and columns that look alike. The best of them are aligned column by column: each pair is
+//! scored by its names and by what the columns hold, and the one-to-one assignment of greatest total is taken. The rank is
+//! linear in the features of that alignment and of the whole tables (after TACTUS, "table-first, then columns").
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::alignment::{Aligner, Fits, Pair};
+use super::fuse::reciprocal_rank_fusion;
+use super::new_rows::{NewRows, RowHashes};
+use super::query_table::{QueryTable, sample_words};
+use super::weights::RankingWeights;
+use crate::cite::{Gate, NamesTables};
+use channels::Channel;
+use features::{TableEvidence, features};
+use lakeward_core::error::Result;
+use lakeward_index::{LakeIndex, TableRef};
+use lakeward_lake::source::file_path;
+
+mod channels;
+mod features;
+
+pub use features::{UnionFeatures, UnionWeights};
+
+/// What to search for.
+#[derive(Debug, Clone)]
+pub struct UnionOptions {
+    /// Answers wanted.
+    pub k: usize,
+    /// Whether the files are read again to count new rows.
+    pub count_rows: bool,
+    /// How much each feature counts.
+    pub weights: UnionWeights,
+}
+
+impl UnionOptions {
+    /// `k` answers with the weights that ship; new rows are not counted.
+    pub fn new(k: usize) -> Self {
+        Self { k, count_rows: false, weights: RankingWeights::shipped().union }
+    }
+}
+
+/// A pair of aligned columns with the evidence; every likeness in 0..=1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AlignedPair {
+    /// The query's column.
+    pub query_column: String,
+    /// The candidate's column.
+    pub column: String,
+    /// How well they fit.
+    pub score: f64,
+    /// Likeness of their names.
+    pub name: f64,
+    /// Share of equal values, of the smaller side.
+    pub values: f64,
+    /// Cosine of their vectors: meaning, type and shape.
+    pub meaning: f64,
+}
+
+/// A table that can be appended, with the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnionAnswer {
+    /// The table's id.
+    pub table: String,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
+    /// Its title.
+    pub title: String,
+    /// Greater is better, 0..=1.
+    pub score: f64,
+    /// What the score is made of.
+    pub parts: UnionFeatures,
+    /// Aligned columns, in the query's order.
+    pub alignment: Vec<AlignedPair>,
+    /// Columns of the query that found no partner.
+    pub unmatched: Vec<String>,
+    /// Columns of the candidate that found none.
+    pub extra: Vec<String>,
+    /// Rows that a union would add, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_rows: Option<NewRows>,
+    /// Whether the candidate adds next to nothing: a copy of the query.
+    pub near_copy: bool,
+    /// Rows of the candidate; those read, where it is `sampled`.
+    pub rows: u64,
+    /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
+    pub sampled: bool,
+    /// The answer in a sentence.
+    pub reason: String,
+}
+
+impl NamesTables for UnionAnswer {
+    fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
+        gate.has(&self.table)
+    }
+}
+
+/// Tables aligned column by column.
+const ALIGNED_TABLES: usize = 150;
+/// A table with a smaller share of new rows is a copy.
+const COPY_SHARE: f64 = 0.05;
+
+struct Candidate<'a> {
+    id: &'a str,
+    table: TableRef,
+    parts: UnionFeatures,
+    score: f64,
+    pairs: Vec<Pair>,
+}
+
+/// The best tables to append to `query`, best first, ties by table.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged. A lake file that vanished only leaves the rows uncounted.
+pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &UnionOptions) -> Result<Vec<UnionAnswer>> {
+    let candidates = aligned(index, query, options)?;
+    let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
+    candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
+}
+
+/// All tables that are proposed for a union with `query` and align with it, each with its features: what weights are learned
+/// from. By table, so that no ranking shows.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn candidates_with_features(index: &LakeIndex, query: &QueryTable) -> Result<Vec<(String, UnionFeatures)>> {
+    let options = UnionOptions::new(usize::MAX);
+    let mut candidates: Vec<(String, UnionFeatures)> =
+        aligned(index, query, &options)?.into_iter().map(|found| (found.id.to_string(), found.parts)).collect();
+    candidates.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(candidates)
+}
+
+/// The best `k` tables by their features, best first, ties by id; without those of which nothing aligns.
+fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions) -> Result<Vec<Candidate<'a>>> {
+    let UnionOptions { k, weights, .. } = *options;
+    let Some(first) = index.segments().first().filter(|_| k > 0) else { return Ok(Vec::new()) };
+    let channels = Channels::of(index, query)?;
+    let mut aligner = Aligner::of(query, first)?;
+    let mut fits = Fits::default();
+    let content_query = first.content_vectors.prepare(&query.content)?;
+    let (width, rows) = (query.columns.len(), query.entry.profile.rows);
+    let mut candidates: Vec<Candidate<'a>> = Vec::new();
+    for table in channels.proposed(query) {
+        let segment = index.segment(table.segment)?;
+        let columns = segment.catalog.columns(table.table)?;
+        if !segment.is_live(table.table) || columns.is_empty() {
+            continue;
+        }
+        aligner.compare(segment, table.table, &mut fits)?;
+        let evidence = TableEvidence {
+            columns: columns.len(),
+            rows: segment.columns.record(columns.start)?.rows,
+            words: channels.words.score(table),
+            content: f64::from(segment.content_vectors.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
+            rare_names: channels.headers.score(table),
+            rare_values: channels.values.score(table),
+        };
+        let most = weights.score(&features(width, rows, &fits.bound(), &evidence));
+        if candidates.len() == k && candidates.last().is_some_and(|worst| most < worst.score) {
+            continue;
+        }
+        let pairs = fits.best_pairs();
+        if pairs.is_empty() {
+            continue;
+        }
+        let parts = features(width, rows, &fits.sums(&pairs), &evidence);
+        let score = weights.score(&parts);
+        let id = index.id(table)?;
+        let before = |other: &Candidate<'_>| other.score.total_cmp(&score).then(id.cmp(other.id)).is_gt();
+        candidates.insert(candidates.partition_point(before), Candidate { id, table, parts, score, pairs });
+        candidates.truncate(k);
+    }
+    Ok(candidates)
+}
+
+/// What the channels say.
+struct Channels {
+    words: Channel,
+    content: Channel,
+    headers: Channel,
+    values: Channel,
+    look_alikes: Channel,
+}
+
+impl Channels {
+    fn of(index: &LakeIndex, query: &QueryTable) -> Result<Self> {
+        let ((words, content), ((headers, values), look_alikes)) = rayon::join(
+            || (channels::words(index, query), channels::content(index, query)),
+            || {
+                rayon::join(
+                    || (channels::headers(index, query), channels::values(index, query)),
+                    || channels::look_alikes(index, query),
+                )
+            },
+        );
+        let (words, content, look_alikes) = (words?, content?, look_alikes?);
+        Ok(Self { words, content, headers: headers?, values: values?, look_alikes })
+    }
+
+    /// The tables to align, most promising first: those high in many channels.
+    fn proposed(&self, query: &QueryTable) -> Vec<TableRef> {
+        let channels = [&self.words, &self.content, &self.headers, &self.values, &self.look_alikes];
+        let fused = reciprocal_rank_fusion(&channels.map(|channel| (1.0, channel.order.clone())));
+        let tables = fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin);
+        tables.take(ALIGNED_TABLES).collect()
+    }
+}
+
+fn answer(
+    index: &LakeIndex,
+    lake: &Path,
+    query: &QueryTable,
+    candidate: &Candidate<'_>,
+    own_rows: Option<&RowHashes>,
+) -> Result<UnionAnswer> {
+    let entry = index.entry(candidate.table)?;
+    // Columns with the fewest common values first: they tell most rows apart.
+    let mut pairs: Vec<&Pair> = candidate.pairs.iter().collect();
+    pairs.sort_by(|a, b| a.2.values.total_cmp(&b.2.values));
+    let places: Vec<(usize, usize)> = pairs.into_iter().map(|(own, other, _)| (*own, *other)).collect();
+    let columns = &entry.profile.columns;
+    let aligned = |(own, other, fit): &Pair| AlignedPair {
+        query_column: query.columns[*own].profile.name.clone(),
+        column: columns.get(*other).map(|column| column.name.clone()).unwrap_or_default(),
+        score: fit.score,
+        name: fit.name,
+        values: fit.values,
+        meaning: fit.meaning,
+    };
+    let new_rows = match own_rows.filter(|_| !places.is_empty()) {
+        None => None,
+        Some(_) if shares_no_row(index, query, candidate)? => {
+            let rows = entry.profile.rows;
+            Some(NewRows {
+                compared: rows,
+                new: rows,
+                complete: !entry.report.partial() && !query.entry.report.partial(),
+            })
+        }
+        Some(own) => file_path(lake, &entry.path).and_then(|path| own.new_rows(&path, &places)).ok(),
+    };
+    let unmatched = query.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(own, _)| own == place));
+    let extra =
+        entry.profile.columns.iter().enumerate().filter(|(place, _)| !places.iter().any(|(_, other)| other == place));
+    let mut answer = UnionAnswer {
+        table: entry.id.to_string(),
+        citation: entry.citation.clone(),
+        title: entry.title(),
+        score: candidate.score.clamp(0.0, 1.0),
+        parts: candidate.parts,
+        unmatched: unmatched.map(|(_, column)| column.profile.name.clone()).collect(),
+        extra: extra.map(|(_, column)| column.name.clone()).collect(),
+        near_copy: places.len() * 5 >= query.columns.len() * 4
+            && new_rows.is_some_and(|rows| (rows.new as f64) <= COPY_SHARE * rows.compared as f64),
+        new_rows,
+        alignment: candidate.pairs.iter().map(aligned).collect(),
+        rows: entry.profile.rows,
+        sampled: query.entry.report.sample.is_some() || entry.report.sample.is_some(),
+        reason: String::new(),
+    };
+    answer.reason = reason(&answer, query.columns.len());
+    answer.reason.push_str(&sample_words(Some(query), &entry));
+    Ok(answer)
+}
+
+/// Whether an aligned pair of columns has no value in common and no gaps on both sides: then no row is in both tables, and
+/// their files need not be read to know it.
+fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_>) -> Result<bool> {
+    let segment = index.segment(candidate.table.segment)?;
+    let first = segment.catalog.columns(candidate.table.table)?.start;
+    for (own, other, fit) in &candidate.pairs {
+        let record = segment.columns.record(first.saturating_add(*other as u32))?;
+        let sketch = &query.columns[*own].sketch;
+        let all_read = !record.is_sampled() && query.entry.report.sample.is_none();
+        let all_known = all_read && record.is_exact() && sketch.bound == u64::MAX;
+        let full = record.present == record.rows || sketch.present() == sketch.rows;
+        if fit.values == 0.0 && all_known && full {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn reason(answer: &UnionAnswer, columns: usize) -> String {
+    let mut reason = format!("{} of {columns} columns align", answer.alignment.len());
+    if let Some(rows) = answer.new_rows {
+        let least = if rows.complete { "" } else { "at least " };
+        reason.push_str(&format!(", {least}{} of {} rows are new", rows.new, rows.compared));
+    }
+    if answer.near_copy {
+        reason.push_str("; nearly a copy of yours");
+    }
+    let renamed: Vec<String> = answer
+        .alignment
+        .iter()
+        .filter(|pair| pair.name < 1.0)
+        .take(3)
+        .map(|pair| format!("{}→{}", pair.query_column, pair.column))
+        .collect();
+    if !renamed.is_empty() {
+        reason.push_str(&format!("; renamed: {}", renamed.join(", ")));
+    }
+    reason
+}

@@ -1,0 +1,215 @@
+//! The channels that propose tables for a union, each with a score of its own: words, the vectors of whole tables, names of
+//! columns, shared values, and columns that look alike whatever they are called and hold.
+
+use std::collections::HashMap;
+
+use crate::query_table::{QueryColumn, QueryTable};
+use lakeward_core::error::Result;
+use lakeward_core::text::{is_placeholder, name_words};
+use lakeward_index::lexical::{Boosts, LexicalField, LexicalOptions};
+use lakeward_index::open::Segment;
+use lakeward_index::postings::Postings;
+use lakeward_index::{LakeIndex, TableRef, header_hashes};
+use lakeward_lake::semantic::LogicalType;
+
+/// Tables that each channel proposes.
+const CHANNEL_DEPTH: usize = 100;
+/// Tables whose words are scored, for the tables that other channels propose.
+const WORDED_TABLES: usize = 2000;
+/// Columns of the query whose values search for candidates.
+const VALUE_COLUMNS: usize = 6;
+/// Distinct values of a column looked up for candidates.
+const LOOKED_UP_VALUES: usize = 256;
+/// Lists longer than this many bytes say nothing about a relation.
+const COMMON_LIST_BYTES: usize = 1 << 16;
+/// Different words of cells searched for, shared out among the columns.
+const CELL_WORDS: usize = 480;
+/// Columns of the query that search for columns which look alike.
+const LOOKING_COLUMNS: usize = 2;
+/// Columns that each of them finds.
+const LOOK_ALIKES: usize = 60;
+
+/// What one channel says.
+pub(super) struct Channel {
+    /// The tables proposed, best first.
+    pub(super) order: Vec<TableRef>,
+    /// Scores in 0..=1; a table without one has 0.
+    scores: HashMap<TableRef, f64>,
+}
+
+impl Channel {
+    /// Of tables with scores, `whole` being the score of a table that has all.
+    fn of(mut found: Vec<(TableRef, f64)>, whole: f64) -> Self {
+        let share = |score: f64| (score / whole.max(f64::MIN_POSITIVE)).min(1.0);
+        let scores = found.iter().map(|(table, score)| (*table, share(*score))).collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        found.truncate(CHANNEL_DEPTH);
+        Self { order: found.into_iter().map(|(table, _)| table).collect(), scores }
+    }
+
+    /// The score of `table`.
+    pub(super) fn score(&self, table: TableRef) -> f64 {
+        self.scores.get(&table).copied().unwrap_or(0.0)
+    }
+}
+
+/// Words of the query's headers and cells, by BM25 over headers and values, as shares of the best table's; a word counts 1 +
+/// ln n for n different cells that have it.
+pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
+    let mut counts: Vec<(String, f32)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut add = |word: String| match places.get(&word) {
+        Some(place) => counts[*place].1 += 1.0,
+        None => {
+            places.insert(word.clone(), counts.len());
+            counts.push((word, 1.0));
+        }
+    };
+    for column in query.columns.iter().filter(|column| !is_placeholder(&column.profile.name)) {
+        name_words(&column.profile.name).into_iter().for_each(&mut add);
+    }
+    // As the index has them: measurements are no words.
+    let worded: Vec<&QueryColumn> =
+        query.columns.iter().filter(|column| column.profile.logical != LogicalType::Float).collect();
+    let share = CELL_WORDS / worded.len().max(1);
+    for column in worded {
+        let cells = column.sketch.text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1);
+        cells.take(share).map(str::to_lowercase).for_each(&mut add);
+    }
+    let tokens: Vec<(&str, f32)> = counts.iter().map(|(word, count)| (word.as_str(), 1.0 + count.ln())).collect();
+    let options = LexicalOptions {
+        k: WORDED_TABLES,
+        boosts: Boosts::only(&[LexicalField::Headers, LexicalField::Values]),
+        explain: false,
+    };
+    let hits = index.lexical().search_tokens(&tokens, &options)?;
+    let found: Vec<(TableRef, f64)> = hits
+        .into_iter()
+        .map(|hit| (TableRef { segment: hit.segment, table: hit.table }, f64::from(hit.score)))
+        .filter(|(table, _)| Some(*table) != query.origin)
+        .collect();
+    let best = found.iter().map(|(_, score)| *score).fold(0.0, f64::max);
+    Ok(Channel::of(found, best))
+}
+
+/// Tables whose vector of headers and values points the same way.
+pub(super) fn content(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
+    let mut found = Vec::new();
+    for (place, segment) in (0u32..).zip(index.segments()) {
+        let live = |table: u32| segment.is_live(table);
+        for (table, cosine) in segment.content_vectors.search(&query.content, CHANNEL_DEPTH, Some(&live))? {
+            found.push((TableRef { segment: place, table }, f64::from(cosine)));
+        }
+    }
+    Ok(Channel::of(found, 1.0))
+}
+
+/// Tables with columns called like the query's, rare names counting more.
+pub(super) fn headers(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
+    let mut scores = TableScores::of(index);
+    for column in query.columns.iter().filter(|column| !is_placeholder(&column.profile.name)) {
+        for hash in header_hashes(&column.profile.name) {
+            scores.add(hash, |segment| &segment.headers)?;
+        }
+    }
+    Ok(scores.finish())
+}
+
+/// Tables with columns that share values with the query's, rare values counting more.
+pub(super) fn values(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
+    let mut scores = TableScores::of(index);
+    let speaking = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
+    for column in speaking.take(VALUE_COLUMNS) {
+        for hash in column.values.hashes.iter().take(LOOKED_UP_VALUES) {
+            scores.add(*hash, |segment| &segment.values)?;
+        }
+    }
+    Ok(scores.finish())
+}
+
+/// Tables with columns whose vectors are near to some of the query's columns, numbers first: of them neither words nor shared
+/// values tell much.
+pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
+    let mut columns: Vec<&QueryColumn> = query.columns.iter().collect();
+    columns.sort_by_key(|column| column.profile.logical == LogicalType::Text);
+    columns.truncate(LOOKING_COLUMNS);
+    let mut sums: HashMap<TableRef, f64> = HashMap::new();
+    for column in &columns {
+        let mut best: HashMap<TableRef, f64> = HashMap::new();
+        for (place, segment) in (0u32..).zip(index.segments()) {
+            for (id, cosine) in segment.column_vectors.search(&column.vector, LOOK_ALIKES, None)? {
+                let table = segment.columns.record(id)?.table;
+                if segment.is_live(table) {
+                    let known = best.entry(TableRef { segment: place, table }).or_insert(0.0);
+                    *known = known.max(f64::from(cosine));
+                }
+            }
+        }
+        for (table, cosine) in best {
+            *sums.entry(table).or_insert(0.0) += cosine;
+        }
+    }
+    Ok(Channel::of(sums.into_iter().collect(), columns.len() as f64))
+}
+
+/// Scores of tables by what their columns are listed under.
+struct TableScores<'a> {
+    index: &'a LakeIndex,
+    /// Columns in the index.
+    columns: usize,
+    /// For each segment, the score of each of its tables.
+    scores: Vec<Vec<f64>>,
+    /// What a table would have that is listed under all that was looked up.
+    whole: f64,
+}
+
+impl<'a> TableScores<'a> {
+    fn of(index: &'a LakeIndex) -> Self {
+        let columns = index.segments().iter().map(|segment| segment.columns.len()).sum();
+        let scores = index.segments().iter().map(|segment| vec![0.0; segment.catalog.len()]).collect();
+        Self { index, columns, scores, whole: 0.0 }
+    }
+
+    /// Adds to each table, for each of its columns listed under `hash`, the weight of that list: ln(1 + N/df).
+    fn add(&mut self, hash: u64, lists: impl Fn(&Segment) -> &Postings) -> Result<()> {
+        let mut found = Vec::new();
+        let (mut bytes, mut frequency) = (0, 0);
+        for (place, segment) in self.index.segments().iter().enumerate() {
+            if let Some(list) = lists(segment).find(hash)? {
+                (bytes, frequency) = (bytes + list.bytes(), frequency + list.count());
+                found.push((place, list));
+            }
+        }
+        if bytes > COMMON_LIST_BYTES || found.is_empty() {
+            return Ok(());
+        }
+        let weight = (1.0 + self.columns as f64 / frequency.max(1) as f64).ln();
+        self.whole += weight;
+        for (place, list) in found {
+            let segment = &self.index.segments()[place];
+            let scores = &mut self.scores[place];
+            let mut damage = None;
+            lists(segment).for_each(list, |column| match segment.columns.record(column) {
+                Ok(record) => {
+                    if let Some(score) = scores.get_mut(record.table as usize) {
+                        *score += weight;
+                    }
+                }
+                Err(error) => damage = Some(error),
+            })?;
+            if let Some(error) = damage {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Channel {
+        let mut found = Vec::new();
+        for ((place, segment), scores) in (0u32..).zip(self.index.segments()).zip(self.scores) {
+            let scored = (0u32..).zip(scores).filter(|(table, score)| *score > 0.0 && segment.is_live(*table));
+            found.extend(scored.map(|(table, score)| (TableRef { segment: place, table }, score)));
+        }
+        Channel::of(found, self.whole)
+    }
+}

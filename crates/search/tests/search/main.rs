@@ -1,0 +1,10 @@
+//! Whole searches over small lakes and the sample lake.
+
+mod composite;
+mod flow;
+mod records;
+mod sentence_model;
+mod variants;
+
+/// The folder of the repository.
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -1,0 +1,377 @@
+//! The same three steps asked of a language model: whether a document used data sets, which served which tasks, and what the
+//! field calls those tasks.
+//!
+//! A model may read better than the rules; it must not add anything. It is told an [`Excerpt`] only, as quoted data. Each pair
+//! has to name a sentence of it, and the data set's name has to stand in that sentence ([`ground`](super::ground)); tasks have
+//! to be in the document's words. An answer that breaks this is refused and mended once; after that the rules' result stands
+//! for that document. So a text that talks a model into something changes nothing but its own document, and there nothing but
+//! which of its own names are picked.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::document::Document;
+use super::super::extraction::{DatasetMention, ExtractedTask, Extraction};
+use super::cues::words;
+use super::excerpt::{Excerpt, ExcerptSize};
+use super::gazetteer::loose_key;
+use super::ground::{GroundedName, ShortForms, Told, name_in};
+use super::known::KnownDatasets;
+use super::lines::Lines;
+use super::mentions::Mentions;
+use lakeward_models::llm::quote::clean;
+use lakeward_models::llm::{
+    AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits,
+    Unanswered,
+};
+
+/// What the gate is told: about 1,200 tokens.
+const GATE_SIZE: ExcerptSize = ExcerptSize { sentences: 16, bytes: 3_500 };
+/// What pairs are read from: about 3,000 tokens.
+const PAIRS_SIZE: ExcerptSize = ExcerptSize { sentences: 60, bytes: 9_000 };
+/// Pairs of one document at the most, and its tasks.
+const MOST_PAIRS: usize = 40;
+const MOST_TASKS: usize = 12;
+/// Keywords of a task.
+const MOST_KEYWORDS: usize = 8;
+/// Characters of a data set's name, a task, a description, a task's name and a keyword.
+const NAME_CHARS: usize = 150;
+const TASK_CHARS: usize = 240;
+const DESCRIPTION_CHARS: usize = 300;
+const SHORT_CHARS: usize = 80;
+/// Characters of the abstract beside the tasks.
+const ABSTRACT_CHARS: usize = 1_500;
+/// Data sets named beside a task.
+const TOLD_DATASETS: usize = 8;
+/// The share of the words of a task, its name and a description that stand in what was told.
+const LEAST_SHARE: f64 = 0.5;
+/// Tokens of the answers.
+const GATE_TOKENS: u32 = 60;
+const PAIRS_TOKENS: u32 = 2_400;
+const KEYWORDS_TOKENS: u32 = 900;
+
+/// A language model as a reader of documents.
+pub struct ExtractionModel<'a> {
+    chat: &'a dyn Chat,
+    prompts: &'a Prompts,
+    cache: Option<&'a AnswerCache>,
+    /// What one document may cost.
+    limits: Limits,
+    budget: RunBudget,
+}
+
+/// Why a model has extracted nothing from a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotExtracted {
+    /// In a clause.
+    pub trouble: String,
+    /// Whether it was asked and answered what cannot be used, so that asking it again is of no use.
+    pub is_refused: bool,
+}
+
+/// A data set with its task, checked.
+struct Pair {
+    found: GroundedName,
+    task: String,
+    description: Option<String>,
+    line: usize,
+}
+
+/// A task with what served it.
+struct Task {
+    text: String,
+    pairs: Vec<Pair>,
+}
+
+/// What the model is asked about a document, and what it is told.
+struct Reading<'m, 'd> {
+    model: &'m LanguageModel<'m>,
+    document: &'d Document,
+    lines: &'d Lines<'d>,
+    known: &'d KnownDatasets,
+}
+
+impl<'a> ExtractionModel<'a> {
+    /// `chat`, asked with `prompts`: within `limits` for each document and within `run_limits` for all of them; answers are
+    /// taken from and kept in `cache`, where there is one.
+    pub fn new(
+        chat: &'a dyn Chat,
+        prompts: &'a Prompts,
+        cache: Option<&'a AnswerCache>,
+        limits: Limits,
+        run_limits: RunLimits,
+    ) -> Self {
+        Self { chat, prompts, cache, limits, budget: RunBudget::new(run_limits) }
+    }
+
+    /// Names the model and the three prompts with their versions: what was extracted by another is extracted anew.
+    pub fn id(&self) -> String {
+        const STEPS: [PromptUse; 3] = [PromptUse::ExtractGate, PromptUse::ExtractPairs, PromptUse::ExtractKeywords];
+        let prompts = STEPS.map(|of| self.prompts.of(of).id());
+        format!("{} {}", self.chat.id(), prompts.join(" "))
+    }
+
+    /// Calls and tokens so far.
+    pub fn spent(&self) -> (u64, u64) {
+        self.budget.spent()
+    }
+
+    /// What `document` says of data sets and tasks, as the model reads it; without tasks where it used no data sets.
+    ///
+    /// # Errors
+    /// [`NotExtracted`]: the rules' result stands then.
+    pub fn extract(&self, document: &Document, known: &KnownDatasets) -> Result<Extraction, NotExtracted> {
+        self.budget.allowed().map_err(|trouble| NotExtracted { trouble, is_refused: false })?;
+        // One for each document: what fails for one is tried again for the next.
+        let model = LanguageModel::new(self.chat, self.prompts, self.limits, self.cache);
+        let lines = Lines::of(document);
+        let read = Reading { model: &model, document, lines: &lines, known }.tasks();
+        let trouble = read.as_ref().err().map(Unanswered::to_string);
+        self.budget.settle(model.spent(), trouble.as_deref());
+        let refused = |unanswered: Unanswered| NotExtracted {
+            trouble: unanswered.to_string(),
+            is_refused: matches!(unanswered, Unanswered::Contract(_)),
+        };
+        Ok(Extraction {
+            document: document.id.clone(),
+            title: document.title.clone(),
+            year: document.year.map(i32::from),
+            text: lines.summary(),
+            tasks: read.map_err(refused)?,
+            extractor: self.id(),
+        }
+        .bounded())
+    }
+}
+
+impl Reading<'_, '_> {
+    fn tasks(&self) -> Result<Vec<ExtractedTask>, Unanswered> {
+        let mentions = Mentions::of(self.lines, self.known);
+        if !self.uses_datasets(&Excerpt::of(self.lines, &mentions, GATE_SIZE))? {
+            return Ok(Vec::new());
+        }
+        let excerpt = Excerpt::of(self.lines, &mentions, PAIRS_SIZE);
+        let told = Told::of(&excerpt.text());
+        let mut tasks: Vec<Task> = Vec::new();
+        for pair in self.pairs(&excerpt, &told)? {
+            let same = tasks.iter_mut().find(|task| loose_key(&task.text) == loose_key(&pair.task));
+            match same {
+                Some(task) => task.pairs.push(pair),
+                None => tasks.push(Task { text: pair.task.clone(), pairs: vec![pair] }),
+            }
+        }
+        if tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let named = self.named(&tasks, &told)?;
+        Ok(tasks.into_iter().zip(named).map(|(task, named)| self.extracted(task, named)).collect())
+    }
+
+    /// The first step.
+    fn uses_datasets(&self, excerpt: &Excerpt) -> Result<bool, Unanswered> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Gate {
+            uses_datasets: bool,
+            sentence: usize,
+        }
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "uses_datasets": {"type": "boolean"},
+                "sentence": {"type": "integer", "minimum": 0, "maximum": excerpt.len()},
+            },
+            "required": ["uses_datasets", "sentence"],
+            "additionalProperties": false,
+        });
+        let shape = AnswerShape { name: "extract_gate", schema, max_tokens: GATE_TOKENS };
+        let values = [("title", excerpt.title()), ("sentences", excerpt.told())];
+        self.model.ask(PromptUse::ExtractGate, &values, shape, |gate: Gate| {
+            if gate.uses_datasets && excerpt.get(gate.sentence).is_none() {
+                return Err(no_sentence(gate.sentence, excerpt));
+            }
+            Ok(gate.uses_datasets)
+        })
+    }
+
+    /// The second step.
+    fn pairs(&self, excerpt: &Excerpt, told: &Told) -> Result<Vec<Pair>, Unanswered> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Pairs {
+            pairs: Vec<ToldPair>,
+        }
+        let text = json!({"type": "string"});
+        let pair = json!({
+            "type": "object",
+            "properties": {
+                "dataset": text,
+                "task": text,
+                "description": text,
+                "sentence": {"type": "integer", "minimum": 1, "maximum": excerpt.len()},
+            },
+            "required": ["dataset", "task", "description", "sentence"],
+            "additionalProperties": false,
+        });
+        let schema = json!({
+            "type": "object",
+            "properties": {"pairs": {"type": "array", "items": pair, "maxItems": MOST_PAIRS}},
+            "required": ["pairs"],
+            "additionalProperties": false,
+        });
+        let shape = AnswerShape { name: "extract_pairs", schema, max_tokens: PAIRS_TOKENS };
+        let values = [("title", excerpt.title()), ("sentences", excerpt.told()), ("most", json!(MOST_PAIRS))];
+        let forms = ShortForms::of(self.lines);
+        self.model.ask(PromptUse::ExtractPairs, &values, shape, |answer: Pairs| {
+            if answer.pairs.len() > MOST_PAIRS {
+                return Err(Refusal::new(format!("there are more than {MOST_PAIRS} pairs")));
+            }
+            let mut pairs: Vec<Pair> = Vec::new();
+            for told_pair in answer.pairs {
+                let pair = self.checked(told_pair, excerpt, told, &forms)?;
+                let is_same = |other: &Pair| {
+                    loose_key(&other.found.name) == loose_key(&pair.found.name)
+                        && loose_key(&other.task) == loose_key(&pair.task)
+                };
+                if !pairs.iter().any(is_same) {
+                    pairs.push(pair);
+                }
+            }
+            let mut tasks: Vec<String> = pairs.iter().map(|pair| loose_key(&pair.task)).collect();
+            tasks.sort_unstable();
+            tasks.dedup();
+            match tasks.len() > MOST_TASKS {
+                true => Err(Refusal::new(format!("there are more than {MOST_TASKS} tasks: say the same ones alike"))),
+                false => Ok(pairs),
+            }
+        })
+    }
+
+    fn checked(&self, pair: ToldPair, excerpt: &Excerpt, told: &Told, forms: &ShortForms) -> Result<Pair, Refusal> {
+        let Some(quoted) = excerpt.get(pair.sentence) else { return Err(no_sentence(pair.sentence, excerpt)) };
+        let name = clean(&pair.dataset, NAME_CHARS);
+        let Some(found) = name_in(&quoted.text, &name, self.known, forms) else {
+            let problem = format!(
+                "sentence {} has no data set of the name `{name}`: copy names letter by letter, give the sentence that has \
+                 them, and leave out what has no name",
+                pair.sentence
+            );
+            return Err(Refusal::new(problem));
+        };
+        let task = clean(&pair.task, TASK_CHARS);
+        if task.chars().count() < 4 || told.share(&task) < LEAST_SHARE {
+            return Err(Refusal::new(format!("the task `{task}` is not in the words of the document")));
+        }
+        let description = clean(&pair.description, DESCRIPTION_CHARS);
+        // One that goes beyond the sentences is worth no repair: the pair is right without it.
+        let description = (told.share(&description) >= LEAST_SHARE).then_some(description);
+        Ok(Pair { found, task, description, line: quoted.line })
+    }
+
+    /// The third step: a name and keywords for each of `tasks`.
+    fn named(&self, tasks: &[Task], told: &Told) -> Result<Vec<ToldTask>, Unanswered> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Tasks {
+            tasks: Vec<ToldTask>,
+        }
+        let ids: Vec<String> = (1..=tasks.len()).map(|number| format!("t{number}")).collect();
+        let item = json!({
+            "type": "object",
+            "properties": {
+                "id": {"type": "string", "enum": ids},
+                "name": {"type": "string"},
+                "keywords": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_KEYWORDS},
+            },
+            "required": ["id", "name", "keywords"],
+            "additionalProperties": false,
+        });
+        let schema = json!({
+            "type": "object",
+            "properties": {"tasks": {"type": "array", "items": item, "minItems": ids.len(), "maxItems": ids.len()}},
+            "required": ["tasks"],
+            "additionalProperties": false,
+        });
+        let shape = AnswerShape { name: "extract_keywords", schema, max_tokens: KEYWORDS_TOKENS };
+        let about = |(id, task): (&String, &Task)| {
+            let datasets: Vec<&str> =
+                task.pairs.iter().take(TOLD_DATASETS).map(|pair| pair.found.name.as_str()).collect();
+            json!({"id": id, "task": task.text, "datasets": datasets})
+        };
+        let listed: Vec<Value> = ids.iter().zip(tasks).map(about).collect();
+        let summary = clean(&self.lines.summary(), ABSTRACT_CHARS);
+        let values = [("title", json!(self.document.title)), ("abstract", json!(summary)), ("tasks", json!(listed))];
+        self.model.ask(PromptUse::ExtractKeywords, &values, shape, |answer: Tasks| {
+            let mut named: Vec<Option<ToldTask>> = vec![None; tasks.len()];
+            for task in answer.tasks {
+                let refuse = |problem: String| Refusal { problem, valid: ids.clone() };
+                let Some(place) = ids.iter().position(|id| *id == task.id) else {
+                    return Err(refuse(format!("`{}` is no task", clean(&task.id, SHORT_CHARS))));
+                };
+                if named[place].is_some() {
+                    return Err(refuse(format!("`{}` stands there twice", task.id)));
+                }
+                named[place] = Some(worded(task, &tasks[place], told)?);
+            }
+            let missing = named.iter().position(Option::is_none).map(|place| &ids[place]);
+            match missing {
+                Some(id) => Err(Refusal { problem: format!("`{id}` is missing"), valid: ids.clone() }),
+                None => Ok(named.into_iter().flatten().collect()),
+            }
+        })
+    }
+
+    fn extracted(&self, task: Task, named: ToldTask) -> ExtractedTask {
+        let mention = |pair: Pair| DatasetMention {
+            name: pair.found.name,
+            description: pair.description,
+            sentence: Some(self.lines.text(pair.line).to_string()),
+            section: Some(self.lines.heading(pair.line).to_string()).filter(|heading| !heading.is_empty()),
+            record: pair.found.record,
+        };
+        let datasets = task.pairs.into_iter().map(mention).collect();
+        super::task(&named.name, task.text, named.keywords, datasets)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToldPair {
+    dataset: String,
+    task: String,
+    description: String,
+    sentence: usize,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+struct ToldTask {
+    id: String,
+    name: String,
+    keywords: Vec<String>,
+}
+
+fn no_sentence(number: usize, excerpt: &Excerpt) -> Refusal {
+    let valid = (1..=excerpt.len()).map(|number| number.to_string()).collect();
+    Refusal { problem: format!("there is no sentence {number}"), valid }
+}
+
+/// Name and keywords of a task: the name in words that were told, of the keywords those that have one such word.
+fn worded(task: ToldTask, of: &Task, told: &Told) -> Result<ToldTask, Refusal> {
+    let own = Told::of(&of.text);
+    let name = clean(&task.name, SHORT_CHARS);
+    if f64::max(told.share(&name), own.share(&name)) < LEAST_SHARE {
+        return Err(Refusal::new(format!("the name `{name}` of `{}` is not in the document's words", task.id)));
+    }
+    let mut keywords: Vec<String> = Vec::new();
+    let names: Vec<String> = of.pairs.iter().map(|pair| loose_key(&pair.found.name)).collect();
+    for keyword in task.keywords.iter().map(|keyword| clean(keyword, SHORT_CHARS).to_lowercase()) {
+        let key = loose_key(&keyword);
+        let is_told = told.share(&keyword) > 0.0 || own.share(&keyword) > 0.0;
+        let is_new = !names.contains(&key) && !keywords.iter().any(|known| loose_key(known) == key);
+        if is_told && is_new && words(&keyword).next().is_some() && keywords.len() < MOST_KEYWORDS {
+            keywords.push(keyword);
+        }
+    }
+    Ok(ToldTask { id: task.id, name, keywords })
+}

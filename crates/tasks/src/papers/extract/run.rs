@@ -1,0 +1,259 @@
+//! Extracting from all documents of a store: what is new or changed, kept beside it as JSON lines, an [`Extraction`] each.
+//!
+//! A line also says which content it was made from, by which rules or which model, and which names were known; where these are
+//! as they were, it is taken over. A model reads what is new; where it fails, the rules' result stands for that document. The
+//! file appears whole or not at all, and documents that were removed leave it.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::document::{Document, Fingerprint};
+use super::super::extraction::Extraction;
+use super::super::manifest::scratch;
+use super::super::store::{FOLDER, Lock, Store};
+use super::kept::{Kept, KeptExtraction, Maker, written};
+use super::model::{ExtractionModel, NotExtracted};
+use super::{EXTRACTOR, KnownDatasets, extract};
+use lakeward_core::error::{Error, Result};
+
+/// The file's name in the folder of papers.
+pub const FILE_NAME: &str = "extractions.jsonl";
+const SCRATCH_PREFIX: &str = ".extractions-";
+/// Documents in memory at a time.
+const BATCH: usize = 64;
+
+/// How to extract.
+#[derive(Clone, Copy, Default)]
+pub struct ExtractOptions<'a> {
+    /// Look at all documents anew.
+    pub again: bool,
+    /// By rules alone: what a model has made is made anew, and none is asked.
+    pub rules: bool,
+    /// The model to ask; without one, what a model has made before stays.
+    pub model: Option<&'a ExtractionModel<'a>>,
+    /// Documents that a model is asked about at once; at least one.
+    pub concurrency: usize,
+}
+
+/// Told how a run goes, and asked whether to go on.
+pub trait ExtractObserver: Sync {
+    /// So many documents are to be looked at.
+    fn started(&self, documents: u64);
+    /// One is done.
+    fn document_done(&self);
+    /// Whether to stop after the documents under way.
+    fn interrupted(&self) -> bool;
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExtractStats {
+    /// The file with all extractions.
+    pub path: PathBuf,
+    /// Documents of the store.
+    pub documents: u64,
+    /// Looked at in this run.
+    pub extracted: u64,
+    /// As they were when they were looked at before.
+    pub unchanged: u64,
+    /// Left for the next run, since the user asked to stop.
+    pub left: u64,
+    /// Of those looked at, documents that use data sets.
+    pub relevant: u64,
+    /// Their tasks.
+    pub tasks: u64,
+    /// The data sets of these tasks.
+    pub datasets: u64,
+    /// What extracts in this run: the rules, or the model with its prompts.
+    #[serde(default)]
+    pub extractor: String,
+    /// Of those looked at, documents that the model read.
+    #[serde(default)]
+    pub by_model: u64,
+    /// Documents of which the model made nothing that can be used: the rules' result stands for them.
+    #[serde(default)]
+    pub by_rules_instead: u64,
+    /// What went wrong with the model first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+    /// Calls of the model.
+    #[serde(default)]
+    pub calls: u64,
+    /// Tokens of its questions and answers.
+    #[serde(default)]
+    pub tokens: u64,
+    /// Why texts could not be read, the first few.
+    pub problems: Vec<String>,
+    /// Time taken, in milliseconds.
+    pub elapsed_ms: f64,
+}
+
+/// Where the extractions of the index in `index_folder` are kept.
+pub fn path_of(index_folder: &Path) -> PathBuf {
+    index_folder.join(FOLDER).join(FILE_NAME)
+}
+
+/// Extracts from all documents of the index in `index_folder` that are new, changed, or were looked at with other rules, another
+/// model or (by rules) other known names.
+///
+/// # Errors
+/// [`Error::Locked`] while another run works there; [`Error::Io`]; [`Error::DamagedPapers`] where the list of files cannot be
+/// read. A text that cannot be read is told in the answer, and looked at next time. A model's failures are none.
+pub fn extract_all(
+    index_folder: &Path,
+    known: &KnownDatasets,
+    options: &ExtractOptions<'_>,
+    observer: &dyn ExtractObserver,
+) -> Result<ExtractStats> {
+    const MOST_PROBLEMS: usize = 20;
+    let started = Instant::now();
+    let folder = index_folder.join(FOLDER);
+    let path = path_of(index_folder);
+    let model = options.model.filter(|_| !options.rules);
+    let id = model.map(ExtractionModel::id);
+    let mut stats = ExtractStats {
+        path: path.clone(),
+        extractor: id.clone().unwrap_or_else(|| EXTRACTOR.to_string()),
+        ..ExtractStats::default()
+    };
+    if Store::open(index_folder)?.is_empty() && !path.exists() {
+        return Ok(stats);
+    }
+    let _lock = Lock::acquire(&folder)?;
+    let store = Store::open(index_folder)?;
+    let known_hash = format!("{:016x}", known.fingerprint());
+    let maker = match &id {
+        Some(id) => Maker::Model(id),
+        None if options.rules => Maker::RulesAlone,
+        None => Maker::Rules,
+    };
+    let kept = if options.again { Kept::nothing(&path) } else { Kept::open(&path, maker, &known_hash)? };
+    let new = store.entries().filter(|(entry, _)| !kept.has(&entry.fingerprint)).count() as u64;
+    observer.started(new);
+
+    let failed = |error: std::io::Error| Error::io("write", &path, error);
+    let mut out = BufWriter::new(scratch(SCRATCH_PREFIX, &folder).map_err(failed)?);
+    let prints: Vec<Fingerprint> = store.entries().map(|(entry, _)| entry.fingerprint.clone()).collect();
+    stats.documents = prints.len() as u64;
+    for print in &prints {
+        if let Some(line) = kept.linked(print, known, &known_hash)? {
+            out.write_all(&line).map_err(failed)?;
+            stats.unchanged += 1;
+        }
+    }
+    let run = Run { known, known_hash: &known_hash, kept: &kept, model, observer };
+    let batch_size = model.map_or(BATCH, |_| options.concurrency.clamp(1, BATCH));
+    let mut documents = store.documents_where(|entry| !kept.has(&entry.fingerprint));
+    loop {
+        if observer.interrupted() {
+            stats.left = new - stats.extracted;
+            break;
+        }
+        let mut batch: Vec<Document> = Vec::new();
+        let mut read = 0;
+        for document in documents.by_ref().take(batch_size) {
+            read += 1;
+            match document {
+                Ok(document) => batch.push(document),
+                Err(error) if stats.problems.len() < MOST_PROBLEMS => stats.problems.push(error.to_string()),
+                Err(_) => {}
+            }
+        }
+        if read == 0 {
+            break;
+        }
+        for (kept, trouble) in run.batch(&batch) {
+            out.write_all(&written(&kept)?).map_err(failed)?;
+            stats.count(&kept.extraction);
+            stats.by_model += u64::from(model.is_some() && trouble.is_none() && kept.tried.is_none());
+            stats.by_rules_instead += u64::from(trouble.is_some() || kept.tried.is_some());
+            if let Some(trouble) = trouble {
+                stats.trouble.get_or_insert(trouble);
+            }
+        }
+    }
+    drop(documents);
+    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    (stats.calls, stats.tokens) = model.map_or((0, 0), ExtractionModel::spent);
+    stats.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+    Ok(stats)
+}
+
+impl ExtractStats {
+    fn count(&mut self, extraction: &Extraction) {
+        self.extracted += 1;
+        self.relevant += u64::from(!extraction.tasks.is_empty());
+        self.tasks += extraction.tasks.len() as u64;
+        self.datasets += extraction.tasks.iter().map(|task| task.datasets.len() as u64).sum::<u64>();
+    }
+}
+
+/// What is the same for all documents of a run.
+struct Run<'a> {
+    known: &'a KnownDatasets,
+    known_hash: &'a str,
+    kept: &'a Kept,
+    model: Option<&'a ExtractionModel<'a>>,
+    observer: &'a dyn ExtractObserver,
+}
+
+impl Run<'_> {
+    /// The documents of a batch, each with what went wrong with the model.
+    fn batch(&self, batch: &[Document]) -> Vec<(KeptExtraction, Option<String>)> {
+        let Some(model) = self.model else {
+            return batch.par_iter().map(|document| self.done((self.by_rules(document, None), None))).collect();
+        };
+        std::thread::scope(|scope| {
+            let one = |document| move || self.done(self.by_model(model, document));
+            let asked: Vec<_> = batch.iter().map(|document| (document, scope.spawn(one(document)))).collect();
+            let panicked = "the model's client panicked";
+            let answer = |(document, asked): (&Document, std::thread::ScopedJoinHandle<'_, _>)| {
+                asked.join().unwrap_or_else(|_| (self.by_rules(document, None), Some(panicked.into())))
+            };
+            asked.into_iter().map(answer).collect()
+        })
+    }
+
+    fn done<T>(&self, made: T) -> T {
+        self.observer.document_done();
+        made
+    }
+
+    fn by_model(&self, model: &ExtractionModel<'_>, document: &Document) -> (KeptExtraction, Option<String>) {
+        if self.kept.is_refused(&document.fingerprint) {
+            return (self.by_rules(document, Some(model.id())), None);
+        }
+        match model.extract(document, self.known) {
+            Ok(extraction) => (self.keep(document, extraction, None), None),
+            Err(NotExtracted { trouble, is_refused }) => {
+                (self.by_rules(document, is_refused.then(|| model.id())), Some(trouble))
+            }
+        }
+    }
+
+    fn by_rules(&self, document: &Document, tried: Option<String>) -> KeptExtraction {
+        self.keep(document, extract(document, self.known), tried)
+    }
+
+    fn keep(&self, document: &Document, extraction: Extraction, tried: Option<String>) -> KeptExtraction {
+        let known = self.known_hash.to_string();
+        KeptExtraction { extraction, fingerprint: document.fingerprint.clone(), known, tried }
+    }
+}
+
+/// What is kept of the document with this content; none where it was not looked at yet.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Option<KeptExtraction>> {
+    let kept = Kept::open_any(&path_of(index_folder))?;
+    let Some(line) = kept.line(fingerprint)? else { return Ok(None) };
+    Ok(serde_json::from_slice(&line).ok())
+}

@@ -1,0 +1,193 @@
+//! The documents of a lake: the list of files that were added, and the texts that were read from them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::document::{Document, Fingerprint};
+use super::manifest::{DocumentEntry, FileRecord, Manifest};
+use super::texts::{OpenTexts, Texts};
+use lakeward_core::error::{Error, Result, nearest_names};
+
+/// The folder of papers in the index folder.
+pub const FOLDER: &str = "papers";
+const LOCK_FILE: &str = "write.lock";
+
+/// A snapshot of the documents.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    pub(super) manifest: Manifest,
+    pub(super) texts: Texts,
+}
+
+impl Store {
+    /// The documents of the index in `index_folder`, which need not exist yet.
+    ///
+    /// # Errors
+    /// [`Error::DamagedPapers`] where the list of files cannot be read; [`Error::Io`].
+    pub fn open(index_folder: &Path) -> Result<Self> {
+        let folder = index_folder.join(FOLDER);
+        Ok(Self { manifest: Manifest::open(&folder)?, texts: Texts::new(&folder), folder })
+    }
+
+    /// The folder of papers.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is known of the files, by path.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = &FileRecord> {
+        self.manifest.files()
+    }
+
+    /// Every document once, in the order of paths and of their places in them: its entry, and its file.
+    pub fn entries(&self) -> impl Iterator<Item = (&DocumentEntry, &FileRecord)> {
+        let mut seen = BTreeSet::new();
+        let all = self.manifest.files().flat_map(|file| file.documents.iter().map(move |entry| (entry, file)));
+        all.filter(move |(entry, _)| seen.insert(&entry.fingerprint))
+    }
+
+    /// Documents there are.
+    pub fn len(&self) -> usize {
+        self.entries().count()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries().next().is_none()
+    }
+
+    /// The fingerprints of all documents: what has to be looked at again when they change.
+    pub fn fingerprints(&self) -> BTreeSet<&Fingerprint> {
+        self.entries().map(|(entry, _)| &entry.fingerprint).collect()
+    }
+
+    /// Every document once, read as the iterator goes: one in memory at a time. In the order of [`Store::entries`].
+    ///
+    /// Items are errors as of [`Store::document`].
+    pub fn documents(&self) -> impl Iterator<Item = Result<Document>> {
+        self.documents_where(|_| true)
+    }
+
+    /// Those of [`Store::documents`] whose entries are `wanted`; the texts of the others are not read.
+    pub fn documents_where(&self, wanted: impl Fn(&DocumentEntry) -> bool) -> impl Iterator<Item = Result<Document>> {
+        let mut open: Option<(&Fingerprint, OpenTexts)> = None;
+        self.entries().filter(move |(entry, _)| wanted(entry)).map(move |(entry, file)| {
+            let content = content_of(file)?;
+            match &mut open {
+                Some((current, texts)) if *current == content => texts.document(entry),
+                _ => {
+                    let mut texts = self.texts.open(content)?;
+                    let document = texts.document(entry);
+                    open = Some((content, texts));
+                    document
+                }
+            }
+        })
+    }
+
+    /// The document called `id`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPaper`] with the nearest ids; [`Error::DamagedPapers`] where its text is not what was written;
+    /// [`Error::Io`].
+    pub fn document(&self, id: &str) -> Result<Document> {
+        let (entry, file) = self.entries().find(|(entry, _)| entry.id == id).ok_or_else(|| self.unknown(id))?;
+        self.texts.open(content_of(file)?)?.document(entry)
+    }
+
+    fn unknown(&self, id: &str) -> Error {
+        const NEAREST: usize = 5;
+        let nearest = nearest_names(id, self.entries().map(|(entry, _)| entry.id.as_str()), NEAREST);
+        Error::UnknownPaper { id: id.to_string(), nearest }
+    }
+
+    /// Forgets the documents called `ids`, under whatever paths they came. While their files stay as they are, adding these
+    /// again does not bring them back, unless they are read anew.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPaper`] for an id that is none, and nothing is removed; [`Error::Locked`]; [`Error::Io`].
+    pub fn remove(index_folder: &Path, ids: &[String]) -> Result<Vec<DocumentEntry>> {
+        let folder = index_folder.join(FOLDER);
+        let found = |store: &Store| -> Result<Vec<DocumentEntry>> {
+            let by_id: BTreeMap<&str, &DocumentEntry> =
+                store.entries().map(|(entry, _)| (entry.id.as_str(), entry)).collect();
+            ids.iter()
+                .map(|id| by_id.get(id.as_str()).map(|entry| (*entry).clone()).ok_or_else(|| store.unknown(id)))
+                .collect()
+        };
+        // Before the lock, which makes a file: there may be nothing to lock.
+        found(&Store::open(index_folder)?)?;
+        let _lock = Lock::acquire(&folder)?;
+        let mut store = Store::open(index_folder)?;
+        let entries = found(&store)?;
+        let prints: BTreeSet<&Fingerprint> = entries.iter().map(|entry| &entry.fingerprint).collect();
+        for file in store.manifest.files_mut() {
+            let (gone, kept): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut file.documents).into_iter().partition(|entry| prints.contains(&entry.fingerprint));
+            file.documents = kept;
+            file.removed.extend(gone.into_iter().map(|entry| entry.fingerprint));
+        }
+        store.manifest.finish()?;
+        store.remove_unnamed();
+        Ok(entries)
+    }
+
+    /// Removes texts that no file needs any more.
+    pub(super) fn remove_unnamed(&self) {
+        let needed: BTreeSet<&str> = self
+            .manifest
+            .files()
+            .filter(|file| !file.documents.is_empty() || !file.removed.is_empty())
+            .filter_map(|file| file.fingerprint.as_ref().map(Fingerprint::as_str))
+            .collect();
+        self.texts.retain(|print| needed.contains(print));
+        Manifest::remove_scratch(&self.folder);
+    }
+}
+
+fn content_of(file: &FileRecord) -> Result<&Fingerprint> {
+    file.fingerprint
+        .as_ref()
+        .ok_or_else(|| Error::Internal(format!("`{}` has documents and no fingerprint", file.path)))
+}
+
+/// One writer at a time. The system's lock ends with the process, so that a killed one leaves none behind.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Makes the folder of papers where there is none, and takes its lock.
+    pub(super) fn acquire(folder: &Path) -> Result<Self> {
+        const TRIES: u32 = 10;
+        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
+        let path = folder.join(LOCK_FILE);
+        let failed = |error| Error::io("create", &path, error);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        for attempt in 1..=TRIES {
+            match file.try_lock() {
+                Ok(()) => break,
+                // A process that starts another one hands it its open files until the other program is loaded.
+                Err(TryLockError::WouldBlock) if attempt < TRIES => std::thread::sleep(Duration::from_millis(20)),
+                Err(TryLockError::WouldBlock) => {
+                    let mut pid = String::new();
+                    let known = file.read_to_string(&mut pid).is_ok() && !pid.trim().is_empty();
+                    let pid = if known { pid.trim().to_string() } else { "unknown".into() };
+                    return Err(Error::Locked { pid, path: folder.to_path_buf() });
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(std::process::id().to_string().as_bytes()))
+            .map_err(failed)?;
+        Ok(Self { _file: file })
+    }
+}

@@ -1,0 +1,197 @@
+//! The texts of files that were read: one file of JSON lines for each content, named by its fingerprint, written whole or not
+//! at all. What was read once is not read again, under whatever path it comes.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::document::{Document, Fingerprint};
+use super::manifest::{DocumentEntry, scratch};
+use super::reading::{Found, MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
+use lakeward_core::error::{Error, Result};
+
+const FOLDER: &str = "texts";
+const ENDING: &str = ".jsonl";
+const SCRATCH_PREFIX: &str = ".text-";
+/// Of a document's line at the most: text of so many bytes escaped, with what is said beside it.
+const LONGEST_LINE_BYTES: u64 = 8 * MOST_DOCUMENT_BYTES;
+
+/// The last line of a file of texts.
+#[derive(Debug, Serialize, Deserialize)]
+struct Tail {
+    reader: u32,
+    documents: u64,
+    missing: Option<String>,
+}
+
+/// What a file of texts holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextsIndex {
+    /// Its documents, with the ids that their file gives them.
+    pub entries: Vec<DocumentEntry>,
+    /// What is missing, where something is.
+    pub missing: Option<String>,
+}
+
+/// The folder of texts.
+#[derive(Debug, Clone)]
+pub struct Texts {
+    folder: PathBuf,
+}
+
+impl Texts {
+    /// The texts below the folder of papers.
+    pub fn new(papers: &Path) -> Self {
+        Self { folder: papers.join(FOLDER) }
+    }
+
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn make_folder(&self) -> Result<()> {
+        fs::create_dir_all(&self.folder).map_err(|error| Error::io("create", &self.folder, error))
+    }
+
+    fn path(&self, content: &Fingerprint) -> PathBuf {
+        self.folder.join(format!("{}{ENDING}", content.as_str()))
+    }
+
+    /// Whether there are texts of this content.
+    pub fn has(&self, content: &Fingerprint) -> bool {
+        self.path(content).is_file()
+    }
+
+    /// Writes the documents that `read` finds.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the disk refuses; inside, in one clause, why there are none.
+    pub fn write(
+        &self,
+        content: &Fingerprint,
+        read: impl FnOnce(Found<'_>) -> std::result::Result<Reading, String>,
+    ) -> Result<std::result::Result<TextsIndex, String>> {
+        let path = self.path(content);
+        let failed = |error| Error::io("write", &path, error);
+        let file = scratch(SCRATCH_PREFIX, &self.folder).map_err(failed)?;
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        let mut index = TextsIndex::default();
+        let mut at = 0u64;
+        let mut refused: Option<std::io::Error> = None;
+        let outcome = read(&mut |document| {
+            let mut line = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
+            line.push(b'\n');
+            if let Err(error) = out.write_all(&line) {
+                let reason = error.to_string();
+                refused = Some(error);
+                return Err(reason);
+            }
+            let Document { id, title, fingerprint, .. } = document;
+            index.entries.push(DocumentEntry { id, title, fingerprint, at, bytes: line.len() as u64 - 1 });
+            at += line.len() as u64;
+            Ok(())
+        });
+        if let Some(error) = refused {
+            return Err(failed(error));
+        }
+        let reading = match outcome {
+            Ok(reading) => reading,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        index.missing = reading.missing;
+        let tail = Tail { reader: READER_VERSION, documents: reading.documents, missing: index.missing.clone() };
+        serde_json::to_writer(&mut out, &tail).map_err(|error| Error::Internal(error.to_string()))?;
+        out.write_all(b"\n").map_err(failed)?;
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_data().map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(Ok(index))
+    }
+
+    /// What is there of a content that this program's reader has read before; none where nothing is, or not whole.
+    pub fn index(&self, content: &Fingerprint) -> Option<TextsIndex> {
+        let mut input = BufReader::with_capacity(1 << 16, File::open(self.path(content)).ok()?);
+        let mut index = TextsIndex::default();
+        let mut at = 0u64;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let length = (&mut input).take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).ok()?;
+            line.pop_if(|last| *last == b'\n')?;
+            if let Ok(tail) = serde_json::from_slice::<Tail>(&line) {
+                let is_whole = tail.reader == READER_VERSION && tail.documents == index.entries.len() as u64;
+                index.missing = tail.missing;
+                return is_whole.then_some(index);
+            }
+            let Document { id, title, fingerprint, .. } = checked(&line)?;
+            index.entries.push(DocumentEntry { id, title, fingerprint, at, bytes: length as u64 - 1 });
+            at += length as u64;
+        }
+    }
+
+    /// The documents of `entries` that lie in the texts of `content`, one after the other.
+    pub fn open(&self, content: &Fingerprint) -> Result<OpenTexts> {
+        let path = self.path(content);
+        match File::open(&path) {
+            Ok(file) => Ok(OpenTexts { path, file }),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(damaged(&path, "it is gone")),
+            Err(error) => Err(Error::io("read", &path, error)),
+        }
+    }
+
+    /// Removes texts for which `keep` is false, and what killed runs left half written. A file that cannot be removed is left
+    /// to the next run.
+    pub fn retain(&self, keep: impl Fn(&str) -> bool) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_kept = name.strip_suffix(ENDING).is_some_and(|print| !print.starts_with('.') && keep(print));
+            if !is_kept {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The texts of one content, open for reading.
+#[derive(Debug)]
+pub struct OpenTexts {
+    path: PathBuf,
+    file: File,
+}
+
+impl OpenTexts {
+    /// The document of an entry.
+    ///
+    /// # Errors
+    /// [`Error::DamagedPapers`] where the file is not what was written; [`Error::Io`].
+    pub fn document(&mut self, entry: &DocumentEntry) -> Result<Document> {
+        if entry.bytes > LONGEST_LINE_BYTES {
+            return Err(damaged(&self.path, "a document is longer than any that was written"));
+        }
+        let mut line = Vec::new();
+        let read = self
+            .file
+            .seek(SeekFrom::Start(entry.at))
+            .and_then(|_| (&mut self.file).take(entry.bytes).read_to_end(&mut line));
+        read.map_err(|error| Error::io("read", &self.path, error))?;
+        match checked(&line) {
+            Some(document) if document.fingerprint == entry.fingerprint => {
+                Ok(Document { id: entry.id.clone(), ..document })
+            }
+            _ => Err(damaged(&self.path, "a document in it is not the one that was written")),
+        }
+    }
+}
+
+/// The document of a line, if its content has the fingerprint it says.
+fn checked(line: &[u8]) -> Option<Document> {
+    let document: Document = serde_json::from_slice(line).ok()?;
+    (document.fingerprint == document.content_fingerprint()).then_some(document)
+}
+
+fn damaged(path: &Path, reason: &str) -> Error {
+    Error::DamagedPapers { path: path.to_path_buf(), reason: reason.into() }
+}

@@ -1,0 +1,454 @@
+//! Building a task graph: from what documents say and what the lake's index knows of datasets.
+//!
+//! What a graph that is there has for the same document or dataset is taken over, so that adding documents costs what they are,
+//! and the file is byte for byte that of a build from nothing: documents, datasets and words are numbered by their names, and
+//! nothing depends on what was there before.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::dataset::{DatasetRecord, mention_counts};
+use super::draft::{Draft, FILE_NAME, GraphMeta};
+use super::encoder::Encoder;
+use super::graph::TaskGraph;
+use super::inferred;
+use super::links::{LinkOptions, LinkTasks, link};
+use super::lists::{Link, Lists, Use};
+use super::nodes::{Nodes, mention_record};
+use super::resolution::{Judge, Resolution};
+use super::verdicts::Verdicts;
+use super::words::{Words, plain_words};
+use crate::papers::extraction::{ExtractedTask, Extraction};
+use lakeward_core::error::{Error, Result};
+use lakeward_index::lock::WriteLock;
+use lakeward_models::embed::Embedder;
+
+/// Word pieces of a description that enter its vector.
+pub(super) const DESCRIPTION_PIECES: usize = 96;
+
+/// What a graph is built from.
+pub struct GraphInputs<'a> {
+    /// All that the index holds, in the order of the ids.
+    pub datasets: &'a [DatasetRecord],
+    /// All documents; a later one of the same id replaces an earlier one.
+    pub extractions: &'a [Extraction],
+    /// Makes the vectors.
+    pub embedder: &'a dyn Embedder,
+    /// Decides about names that rules leave open.
+    pub judge: Option<&'a dyn Judge>,
+}
+
+/// How a graph is built.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GraphOptions {
+    /// When tasks are linked.
+    pub links: LinkOptions,
+    /// Whether names that mean one dataset are joined; the user's word counts in either case.
+    pub resolve: bool,
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        Self { links: LinkOptions::default(), resolve: true }
+    }
+}
+
+/// What a build did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct GraphStats {
+    /// Documents in the graph.
+    pub documents: usize,
+    /// Of them, those that were not there, or not the same, before.
+    pub new_documents: usize,
+    /// Tasks.
+    pub tasks: usize,
+    /// Datasets, those that only documents name included.
+    pub datasets: usize,
+    /// Datasets that only documents name.
+    pub named_datasets: usize,
+    /// Edges from tasks to datasets.
+    pub uses: usize,
+    /// Pairs of tasks that are linked.
+    pub links: usize,
+    /// Datasets that serve no task, attached to similar ones that do.
+    pub inferred: usize,
+    /// Verdicts about names.
+    pub verdicts: usize,
+    /// Length of the graph's file.
+    pub bytes: u64,
+    /// Time it took, in milliseconds.
+    pub elapsed_ms: f64,
+}
+
+/// Builds the graph in `folder`, or brings it up to date: all or nothing.
+///
+/// # Errors
+/// [`Error::Locked`], [`Error::Io`]; [`Error::DamagedIndex`] where verdicts cannot be read; [`Error::EmbeddingServer`] where the
+/// embedding model fails.
+pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) -> Result<GraphStats> {
+    let started = Instant::now();
+    std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
+    let _lock = WriteLock::acquire(folder)?;
+    let lasting = Verdicts::read(folder)?.lasting();
+    // A graph that cannot be read is replaced: what it was made of is in the inputs.
+    let old = TaskGraph::open(folder, inputs.embedder.id()).ok();
+    let (draft, resolution, new_documents) = draft(old.as_ref(), inputs, options, &lasting)?;
+    if let Some(trouble) = inputs.embedder.trouble() {
+        return Err(Error::EmbeddingServer { reason: trouble.to_string() });
+    }
+    resolution.verdicts.write(folder)?;
+    let written = draft.write(&folder.join(FILE_NAME))?;
+    Ok(GraphStats {
+        documents: draft.meta.documents,
+        new_documents,
+        tasks: draft.meta.tasks,
+        datasets: draft.meta.datasets,
+        named_datasets: draft.meta.datasets - draft.meta.records,
+        uses: draft.uses.items().len(),
+        links: super::links::edges(&draft.links).len(),
+        inferred: draft.inferred.iter().filter(|list| !list.is_empty()).count(),
+        verdicts: resolution.verdicts.len(),
+        bytes: written.bytes,
+        elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
+    })
+}
+
+/// A graph that is there, and what of it can be taken over.
+struct Old<'a> {
+    graph: &'a TaskGraph,
+    /// Documents by id, with their hashes.
+    documents: HashMap<String, (usize, u64)>,
+    /// The first task of each document, and one more.
+    first_tasks: Vec<usize>,
+    /// Whether vectors were made with the weights that they would be made with now.
+    same_datasets: bool,
+    nodes: HashMap<String, (usize, u64)>,
+}
+
+impl<'a> Old<'a> {
+    fn of(graph: &'a TaskGraph, fingerprint: u64) -> Result<Self> {
+        let mut documents = HashMap::new();
+        for (place, hash) in graph.document_hashes()?.into_iter().enumerate() {
+            documents.insert(graph.document(place)?.document, (place, hash));
+        }
+        let mut nodes = HashMap::new();
+        for (place, hash) in graph.node_hashes()?.into_iter().enumerate() {
+            nodes.insert(graph.node(place)?.id, (place, hash));
+        }
+        let count = graph.meta().documents as u32;
+        let first_tasks =
+            (0..=count).map(|document| graph.task_documents.partition_point(|of| *of < document)).collect();
+        Ok(Self { graph, documents, first_tasks, same_datasets: graph.meta().fingerprint == fingerprint, nodes })
+    }
+
+    /// The place of a document that has not changed.
+    fn same_document(&self, id: &str, hash: u64) -> Option<usize> {
+        self.documents.get(id).filter(|(_, known)| *known == hash).map(|(place, _)| *place)
+    }
+
+    fn same_node(&self, id: &str, hash: u64) -> Option<usize> {
+        self.nodes.get(id).filter(|(_, known)| *known == hash).map(|(place, _)| *place)
+    }
+}
+
+/// Numbers words as they come; at the end they are numbered by their order.
+#[derive(Default)]
+struct Numbering {
+    numbers: HashMap<String, u32>,
+    words: Words,
+}
+
+impl Numbering {
+    fn number(&mut self, word: String) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(word).or_insert(next)
+    }
+
+    fn telling(&mut self, text: &str) -> Vec<u32> {
+        let stems = self.words.telling(text);
+        stems.into_iter().map(|stem| self.number(stem)).collect()
+    }
+
+    fn plain(&mut self, text: &str) -> Vec<u32> {
+        plain_words(text).into_iter().map(|word| self.number(word)).collect()
+    }
+
+    /// The words used in `lists`, ascending; the lists are renumbered.
+    fn finish(self, lists: &mut [&mut Lists<u32>]) -> Vec<String> {
+        let mut used = vec![false; self.numbers.len()];
+        lists.iter().for_each(|list| list.items().iter().for_each(|number| used[*number as usize] = true));
+        let mut words: Vec<(String, u32)> =
+            self.numbers.into_iter().filter(|(_, number)| used[*number as usize]).collect();
+        words.sort_unstable();
+        let mut places = vec![0u32; used.len()];
+        words.iter().enumerate().for_each(|(place, (_, number))| places[*number as usize] = place as u32);
+        for list in lists {
+            list.items_mut().iter_mut().for_each(|number| *number = places[*number as usize]);
+        }
+        words.into_iter().map(|(word, _)| word).collect()
+    }
+}
+
+/// What a task's need is compared by.
+pub(super) fn need_text(task: &ExtractedTask) -> String {
+    format!("{} . {} . {}", task.text, task.name, task.keywords.join(" "))
+}
+
+/// What a document is about.
+fn about(extraction: &Extraction) -> String {
+    match (extraction.title.is_empty(), extraction.text.is_empty()) {
+        (true, _) => extraction.text.clone(),
+        (false, true) => extraction.title.clone(),
+        (false, false) => format!("{}. {}", extraction.title, extraction.text),
+    }
+}
+
+fn fingerprint(datasets: &[DatasetRecord]) -> u64 {
+    let mut hash = Xxh3::new();
+    for dataset in datasets {
+        for text in [&dataset.id, &dataset.title, &dataset.description] {
+            hash.update(&(text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        }
+        hash.update(&[u8::from(dataset.is_table)]);
+    }
+    hash.digest()
+}
+
+fn draft(
+    old: Option<&TaskGraph>,
+    inputs: &GraphInputs<'_>,
+    options: &GraphOptions,
+    lasting: &Verdicts,
+) -> Result<(Draft, Resolution, usize)> {
+    let fingerprint = fingerprint(inputs.datasets);
+    let old = old.map(|graph| Old::of(graph, fingerprint)).transpose()?;
+    let documents = documents_of(inputs.extractions);
+    let hash_of =
+        |document: &&Extraction| serde_json::to_vec(*document).map(|bytes| xxh3_64(&bytes)).unwrap_or_default();
+    let hashes: Vec<u64> = documents.par_iter().map(hash_of).collect();
+    let known: Vec<Option<usize>> = documents
+        .iter()
+        .zip(&hashes)
+        .map(|(document, hash)| old.as_ref().and_then(|old| old.same_document(&document.document, *hash)))
+        .collect();
+    let new_documents = known.iter().filter(|known| known.is_none()).count();
+
+    let names = names_of(&documents, inputs.datasets);
+    let resolution = Resolution::new(inputs.datasets, &names, lasting, inputs.judge, options.resolve);
+    let nodes = Nodes::new(inputs.datasets, &documents, &resolution);
+    let node_hashes: Vec<u64> = nodes.texts.iter().map(|text| xxh3_64(text.as_bytes())).collect();
+    let known_nodes: Vec<Option<usize>> = nodes
+        .nodes
+        .iter()
+        .zip(&node_hashes)
+        .map(|(node, hash)| old.as_ref().and_then(|old| old.same_node(&node.id, *hash)))
+        .collect();
+
+    let mut numbering = Numbering::default();
+    // The numbers that words of the old graph have now.
+    let renumbered: Vec<u32> = old.as_ref().map_or_else(Vec::new, |old| {
+        old.graph.vocabulary().iter().map(|word| numbering.number(word.clone())).collect()
+    });
+    let taken = |list: &[u32]| list.iter().map(|word| renumbered[*word as usize]).collect::<Vec<u32>>();
+    let (mut text_words, mut need_words) = (Lists::default(), Lists::default());
+    let (mut cover_words, mut keyword_words) = (Lists::default(), Lists::default());
+    let (mut task_documents, mut uses) = (Vec::new(), Lists::default());
+    // The old number of each task.
+    let mut known_tasks: Vec<Option<usize>> = Vec::new();
+    for (place, document) in documents.iter().enumerate() {
+        let before = known[place].zip(old.as_ref());
+        match before {
+            Some((known, old)) => text_words.push(taken(old.graph.text_words.get(known))),
+            None => text_words.push(numbering.telling(&about(document))),
+        }
+        for (number, task) in document.tasks.iter().enumerate() {
+            task_documents.push(place as u32);
+            let known = before.map(|(known, old)| old.first_tasks[known] + number);
+            match known.zip(old.as_ref()) {
+                Some((known, old)) => {
+                    need_words.push(taken(old.graph.need_words.get(known)));
+                    cover_words.push(taken(old.graph.cover_words.get(known)));
+                    keyword_words.push(taken(old.graph.keyword_words.get(known)));
+                }
+                None => {
+                    let called = format!("{} {}", task.name, task.keywords.join(" "));
+                    need_words.push(numbering.telling(&need_text(task)));
+                    let mut cover = numbering.telling(&called);
+                    cover.sort_unstable();
+                    cover.dedup();
+                    cover_words.push(cover);
+                    keyword_words.push(numbering.plain(&called));
+                }
+            }
+            known_tasks.push(known);
+            uses.push(nodes.uses_of(inputs.datasets, &resolution, task));
+        }
+    }
+    let mut node_words = Lists::default();
+    for (known, text) in known_nodes.iter().zip(&nodes.texts) {
+        match known.zip(old.as_ref()) {
+            Some((known, old)) => node_words.push(taken(old.graph.node_words.get(known))),
+            None => node_words.push(numbering.telling(text)),
+        }
+    }
+    let vocabulary = numbering.finish(&mut [
+        &mut text_words,
+        &mut need_words,
+        &mut cover_words,
+        &mut keyword_words,
+        &mut node_words,
+    ]);
+    // Sets are kept in the order of their numbers, which have just changed.
+    let cover_words = sorted(&cover_words);
+    let keyword_words = sorted(&keyword_words);
+
+    let same = old.as_ref().filter(|old| old.same_datasets);
+    let own_texts = || nodes.texts[..nodes.records].iter().map(String::as_str);
+    let encoder = match same {
+        Some(old) => Encoder::with_weights(inputs.embedder, old.graph.weights()?),
+        None => Encoder::over(inputs.embedder, own_texts(), DESCRIPTION_PIECES),
+    };
+    let dims = encoder.dims();
+    let row = |rows: &[f32], at: usize| rows[at * dims..(at + 1) * dims].to_vec();
+    let needs: Vec<String> = documents.iter().flat_map(|document| document.tasks.iter().map(need_text)).collect();
+    let (old_texts, old_needs, old_nodes) = match same {
+        Some(old) => (old.graph.text_vectors()?, old.graph.need_vectors()?, old.graph.node_vectors()?),
+        None => (&[][..], &[][..], &[][..]),
+    };
+    let vectors = |known: &[Option<usize>], rows: &[f32], text: &(dyn Fn(usize) -> String + Sync), pieces: usize| {
+        let vector = |place: usize| match known[place].filter(|_| same.is_some()) {
+            Some(known) => row(rows, known),
+            None => encoder.vector(&text(place), pieces),
+        };
+        let rows: Vec<Vec<f32>> = (0..known.len()).into_par_iter().map(vector).collect();
+        rows.concat()
+    };
+    let text_vectors = vectors(&known, old_texts, &|place| about(documents[place]), usize::MAX);
+    let need_vectors = vectors(&known_tasks, old_needs, &|place| needs[place].clone(), usize::MAX);
+    let node_vectors = vectors(&known_nodes, old_nodes, &|place| nodes.texts[place].clone(), DESCRIPTION_PIECES);
+
+    let tasks = LinkTasks {
+        dims,
+        needs: &need_vectors,
+        texts: &text_vectors,
+        documents: &task_documents,
+        keywords: &keyword_words,
+    };
+    let same_links = same.filter(|old| old.graph.meta().has_options(&options.links)).map(|old| old.graph);
+    let links = link(&tasks, kept_links(same_links, &known_tasks, options.links.most), &options.links);
+    let served: Vec<bool> = served(&uses, nodes.nodes.len());
+    let inferred = inferred::attach(&inferred::Attach {
+        dims,
+        vectors: &node_vectors,
+        served: &served,
+        known: &known_nodes,
+        old: same.map(|old| old.graph),
+    });
+    let record_counts = match same {
+        Some(old) => old.graph.record_counts()?,
+        None => {
+            let titles: Vec<&str> = inputs.datasets.iter().map(|record| record.title.as_str()).collect();
+            let texts: Vec<String> = inputs.datasets.par_iter().map(DatasetRecord::text).collect();
+            mention_counts(&titles, &texts)
+        }
+    };
+    let node_counts = nodes.counts(&record_counts);
+    let meta = GraphMeta {
+        embedder: inputs.embedder.id().to_string(),
+        dims,
+        documents: documents.len(),
+        tasks: task_documents.len(),
+        datasets: nodes.nodes.len(),
+        records: nodes.records,
+        index_records: inputs.datasets.len(),
+        fingerprint,
+        cosine: options.links.cosine,
+        overlap: options.links.overlap,
+        most_links: options.links.most,
+        resolved: options.resolve,
+    };
+    let draft = Draft {
+        meta,
+        documents: documents.into_iter().cloned().collect(),
+        document_hashes: hashes,
+        text_words,
+        text_vectors,
+        task_documents,
+        need_words,
+        need_vectors,
+        cover_words,
+        keyword_words,
+        links,
+        uses,
+        nodes: nodes.nodes,
+        node_hashes,
+        node_words,
+        node_vectors,
+        node_counts,
+        record_counts,
+        inferred,
+        vocabulary,
+        weights: encoder.weights().to_vec(),
+    };
+    Ok((draft, resolution, new_documents))
+}
+
+/// Documents by id, the last of each.
+fn documents_of(extractions: &[Extraction]) -> Vec<&Extraction> {
+    let mut latest: HashMap<&str, &Extraction> = HashMap::new();
+    extractions.iter().for_each(|extraction| _ = latest.insert(&extraction.document, extraction));
+    let mut documents: Vec<&Extraction> = latest.into_values().collect();
+    documents.sort_unstable_by(|a, b| a.document.cmp(&b.document));
+    documents
+}
+
+/// Names that no document says the record of, each with what is said of it.
+fn names_of(documents: &[&Extraction], datasets: &[DatasetRecord]) -> BTreeSet<(String, String)> {
+    let mentions = documents.iter().flat_map(|document| &document.tasks).flat_map(|task| &task.datasets);
+    let open = mentions.filter(|mention| mention_record(datasets, mention).is_none());
+    open.map(|mention| (mention.name.clone(), mention.description.clone().unwrap_or_default())).collect()
+}
+
+fn sorted(lists: &Lists<u32>) -> Lists<u32> {
+    let mut all = Lists::default();
+    for list in lists.iter() {
+        let mut list = list.to_vec();
+        list.sort_unstable();
+        all.push(list);
+    }
+    all
+}
+
+fn served(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {
+    let mut served = vec![false; nodes];
+    uses.items().iter().for_each(|edge| served[edge.dataset as usize] = true);
+    served
+}
+
+/// For each task that was there, its neighbours as they are numbered now; none where one of a full list is gone, since then
+/// another may follow.
+fn kept_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) -> Vec<Option<Vec<Link>>> {
+    let Some(old) = old else { return vec![None; known.len()] };
+    let mut places: Vec<Option<u32>> = vec![None; old.meta().tasks];
+    for (place, known) in known.iter().enumerate() {
+        if let Some(known) = known {
+            places[*known] = Some(place as u32);
+        }
+    }
+    let kept = |known: usize| {
+        let before = old.links.get(known);
+        let list: Vec<Link> = before
+            .iter()
+            .filter_map(|link| Some(Link { to: places[link.to as usize]?, weight: link.weight }))
+            .collect();
+        (list.len() == before.len() || before.len() < most).then_some(list)
+    };
+    known.iter().map(|known| known.and_then(kept)).collect()
+}

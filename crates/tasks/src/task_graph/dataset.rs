@@ -1,0 +1,158 @@
+//! The datasets that a lake knows of: records of a catalogue and tables about which something is said.
+
+use lakeward_core::error::Result;
+use lakeward_index::LakeIndex;
+
+/// Bytes used of a description.
+const DESCRIPTION_BYTES: usize = 16 << 10;
+
+/// A record of a catalogue, or a table of the lake.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DatasetRecord {
+    /// Its id in the index.
+    pub id: String,
+    /// What it is called; for a table of which nobody says that, the words of its id.
+    pub title: String,
+    /// What its publisher says about it.
+    pub description: String,
+    /// Whether it is a table of the lake; else its data is not there.
+    pub is_table: bool,
+}
+
+impl DatasetRecord {
+    /// All that `index` holds, in the order of the ids.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub fn all(index: &LakeIndex) -> Result<Vec<Self>> {
+        let mut records = Vec::with_capacity(index.len());
+        for table in index.tables() {
+            let entry = index.entry(table)?;
+            let mut description =
+                entry.metadata.as_ref().and_then(|metadata| metadata.description.clone()).unwrap_or_default();
+            description.truncate(description.floor_char_boundary(DESCRIPTION_BYTES));
+            let (id, title) = (entry.id.as_str().to_string(), entry.title());
+            records.push(Self { id, title, description, is_table: !entry.record });
+        }
+        records.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        Ok(records)
+    }
+
+    /// Title and description as they are searched: up to where the description names its sources, without markup,
+    /// addresses and what a record says under keys of its own.
+    pub fn text(&self) -> String {
+        let described = match self.description.find("Source: ") {
+            Some(at) => {
+                let before = &self.description[..at];
+                before.strip_suffix("Image ").unwrap_or(before)
+            }
+            None => &self.description,
+        };
+        let described = prose(described);
+        let mut text = format!("{}. ", self.title);
+        let mut rest = described;
+        while let Some(at) = rest.find("(http") {
+            let address = &rest[at..];
+            let is_address = address.starts_with("(http:") || address.starts_with("(https:");
+            let end = address.find(')').filter(|_| is_address);
+            text.push_str(&rest[..at]);
+            match end {
+                Some(end) => rest = &address[end + 1..],
+                None => {
+                    text.push_str("(http");
+                    rest = &address["(http".len()..];
+                }
+            }
+        }
+        text.push_str(rest);
+        text.retain(|letter| !matches!(letter, '*' | '[' | ']'));
+        text
+    }
+}
+
+/// A description without the lines at its end that say what a record has under keys of its own, `key: …`.
+fn prose(description: &str) -> &str {
+    let mut prose = description;
+    loop {
+        let start = prose.rfind('\n').map_or(0, |end| end + 1);
+        let key = prose[start..].split_once(": ").map(|(key, _)| key);
+        let is_key =
+            |key: &str| !key.is_empty() && key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+        if !key.is_some_and(is_key) {
+            return prose;
+        }
+        prose = prose[..start].trim_end_matches('\n');
+    }
+}
+
+/// How many of `texts` name each of `titles`, a text's own left out: the title as a whole, with its capitals. A title of one word
+/// that is also an ordinary word of the texts is not looked for, nor one of less than three letters.
+pub fn mention_counts(titles: &[&str], texts: &[String]) -> Vec<u32> {
+    use std::collections::{HashMap, HashSet};
+
+    use super::words::runs;
+
+    let mut ordinary: HashSet<&str> = HashSet::new();
+    for text in texts {
+        ordinary.extend(
+            runs(text).filter(|run| run.chars().any(char::is_lowercase) && !run.chars().any(char::is_uppercase)),
+        );
+    }
+    let is_odd = |word: &str| {
+        word.chars().any(char::is_numeric) || word.chars().skip(1).any(|letter| letter.is_ascii_uppercase())
+    };
+    let mut names: HashMap<Vec<&str>, Vec<usize>> = HashMap::new();
+    let mut longest = 0;
+    for (place, title) in titles.iter().enumerate() {
+        let words: Vec<&str> = runs(title).collect();
+        let letters: usize = words.iter().map(|word| word.chars().count()).sum();
+        let is_ordinary = |word: &str| ordinary.contains(word.to_lowercase().as_str()) && !is_odd(word);
+        let is_number = |word: &str| word.starts_with(char::is_numeric);
+        if letters < 3 || (words.len() == 1 && (is_ordinary(words[0]) || is_number(words[0]))) {
+            continue;
+        }
+        longest = longest.max(words.len());
+        names.entry(words).or_default().push(place);
+    }
+    let mut counts = vec![0; titles.len()];
+    for (own, text) in texts.iter().enumerate() {
+        let words: Vec<&str> = runs(text).collect();
+        let mut named: HashSet<usize> = HashSet::new();
+        let mut at = 0;
+        while at < words.len() {
+            let most = longest.min(words.len() - at);
+            let found = (1..=most).rev().find_map(|length| Some((length, names.get(&words[at..at + length])?)));
+            let Some((length, places)) = found else {
+                at += 1;
+                continue;
+            };
+            named.extend(places);
+            at += length;
+        }
+        named.into_iter().filter(|place| *place != own).for_each(|place| counts[place] += 1);
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_at_its_sources_and_names_are_counted() {
+        let record = DatasetRecord {
+            title: "RoadSet".into(),
+            description: "**RoadSet** has [lanes](https://x.org/a) (http odd). \nmade_in: Ghent".into(),
+            ..DatasetRecord::default()
+        };
+        assert_eq!(record.text(), "RoadSet. RoadSet has lanes (http odd). ");
+        let credited = DatasetRecord { description: "Lanes. Image Source: elsewhere".into(), ..record };
+        assert_eq!(credited.text(), "RoadSet. Lanes. ");
+        let texts = [
+            "RoadSet. It extends Open Lanes and the flow of it".into(),
+            "Open Lanes. Flow".into(),
+            "Flow. Of RoadSet".into(),
+        ];
+        assert_eq!(mention_counts(&["RoadSet", "Open Lanes", "Flow"], &texts), [1, 1, 0]);
+    }
+}

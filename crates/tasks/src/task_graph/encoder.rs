@@ -1,0 +1,94 @@
+//! Vectors of tasks and of descriptions of datasets.
+//!
+//! With the model inside the program a text is the sum of its word pieces' vectors, each times idf(piece) = ln((N + 1) / (df + 1))
+//! over the descriptions of the lake: what half of the datasets say tells nothing. Any other model is asked for whole texts.
+
+use rayon::prelude::*;
+
+use lakeward_models::embed::{Embedder, StaticModel, dot, normalise};
+
+/// From so many values on, cosines are worth sharing between threads; and the fewest rows of one thread.
+const SHARED_VALUES: usize = 1 << 20;
+const SHARED_ROWS: usize = 512;
+
+/// Makes vectors of one length, comparable with each other.
+pub struct Encoder<'a> {
+    embedder: &'a dyn Embedder,
+    /// The weight of each piece of the model inside the program; empty with another model.
+    weights: Vec<f32>,
+}
+
+impl<'a> Encoder<'a> {
+    /// An encoder that weighs pieces by how few of `texts` have them among their first `most_pieces`.
+    pub fn over<'t>(embedder: &'a dyn Embedder, texts: impl Iterator<Item = &'t str>, most_pieces: usize) -> Self {
+        let model = StaticModel::builtin();
+        if embedder.id() != model.id() {
+            return Self { embedder, weights: Vec::new() };
+        }
+        // Which text was the last that had the piece: none has it twice.
+        let mut latest = vec![0u32; model.vocabulary_len()];
+        let mut df = vec![0u32; model.vocabulary_len()];
+        let mut count = 0u32;
+        for text in texts {
+            count += 1;
+            let mut place = 0;
+            model.tokens(text, |token| {
+                let at = token.0 as usize;
+                if place < most_pieces && latest[at] != count {
+                    latest[at] = count;
+                    df[at] += 1;
+                }
+                place += 1;
+            });
+        }
+        let weights = df.iter().map(|df| (f64::from(count + 1) / f64::from(df + 1)).ln() as f32).collect();
+        Self { embedder, weights }
+    }
+
+    /// An encoder with weights that were kept; none for another model than that inside the program.
+    pub fn with_weights(embedder: &'a dyn Embedder, weights: Vec<f32>) -> Self {
+        let fits =
+            weights.len() == StaticModel::builtin().vocabulary_len() && embedder.id() == StaticModel::builtin().id();
+        Self { embedder, weights: if fits { weights } else { Vec::new() } }
+    }
+
+    /// The weights of pieces, to be kept.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// Values of a vector.
+    pub fn dims(&self) -> usize {
+        self.embedder.dims()
+    }
+
+    /// The vector of `text`, of length 1 or all zero; made of its first `most_pieces` pieces.
+    pub fn vector(&self, text: &str, most_pieces: usize) -> Vec<f32> {
+        if self.weights.is_empty() {
+            return self.embedder.embed(text);
+        }
+        let model = StaticModel::builtin();
+        let mut vector = vec![0.0; model.dims()];
+        let mut place = 0;
+        model.tokens(text, |token| {
+            if place < most_pieces {
+                model.add(token, self.weights[token.0 as usize], &mut vector);
+            }
+            place += 1;
+        });
+        normalise(&mut vector);
+        vector
+    }
+}
+
+/// The cosines of `vector` with each row of `rows`.
+pub fn cosines(vector: &[f32], rows: &[f32]) -> Vec<f64> {
+    if vector.is_empty() {
+        return Vec::new();
+    }
+    let cosine = |row: &[f32]| f64::from(dot(vector, row));
+    if rows.len() < SHARED_VALUES {
+        return rows.chunks_exact(vector.len()).map(cosine).collect();
+    }
+    rows.par_chunks_exact(vector.len()).with_min_len(SHARED_ROWS).map(cosine).collect()
+}

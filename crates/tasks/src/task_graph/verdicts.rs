@@ -1,0 +1,198 @@
+//! Every verdict about two names of datasets, kept beside the graph as JSON lines: which stage gave it, by which rule or model, and
+//! in a sentence why. What the user says (`graph merge`, `graph split`) and what a model was paid for survives rebuilds; what
+//! rules say is written anew by each.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::error::{Error, Result};
+
+/// Name of the file in the graph's folder.
+pub const FILE_NAME: &str = "verdicts.jsonl";
+/// The version of a line.
+pub const VERSION: u32 = 1;
+/// Largest file that is read.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Something with a name of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Named {
+    /// A record or table, by its id.
+    Record(String),
+    /// A name as a document has it.
+    Name(String),
+}
+
+impl Named {
+    /// The id or the name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Named::Record(text) | Named::Name(text) => text,
+        }
+    }
+}
+
+/// Who gave a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// The user; nothing else counts against it.
+    User,
+    /// Normalised titles and aliases.
+    Dictionary,
+    /// A judge that was shown both.
+    Judge,
+}
+
+/// What a verdict is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// One dataset.
+    Same,
+    /// Two datasets.
+    Different,
+    /// It cannot be said, so they are not joined.
+    Unsure,
+}
+
+/// A verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// [`VERSION`].
+    pub version: u32,
+    /// One of the two.
+    pub a: Named,
+    /// The other.
+    pub b: Named,
+    /// Who gave it.
+    pub stage: Stage,
+    /// What it is.
+    pub decision: Decision,
+    /// The rule; or the model with the prompt and its version.
+    pub by: String,
+    /// Why.
+    pub sentence: String,
+}
+
+/// All verdicts, one a pair and stage.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    by_pair: BTreeMap<(Named, Named, Stage), Verdict>,
+}
+
+impl Verdicts {
+    /// Reads those of the graph in `folder`; none where there are none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::IndexVersion`] for lines of another version; [`Error::DamagedIndex`] for what is no verdict: the
+    /// user's word is not dropped unseen.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(FILE_NAME);
+        let text = match fs::metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(Error::io("read", &path, error)),
+            Ok(found) if found.len() > MOST_BYTES => return Err(Error::damaged(&path, "it is far too large")),
+            Ok(_) => fs::read(&path).map_err(|error| Error::io("read", &path, error))?,
+        };
+        let mut verdicts = Self::default();
+        for (number, line) in text.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+            let damaged = |error: serde_json::Error| Error::damaged(&path, format!("line {}: {error}", number + 1));
+            let value: serde_json::Value = serde_json::from_slice(line).map_err(damaged)?;
+            let found = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0) as u32;
+            if found != VERSION {
+                return Err(Error::IndexVersion { path, found, expected: VERSION });
+            }
+            verdicts.put(serde_json::from_value(value).map_err(damaged)?);
+        }
+        Ok(verdicts)
+    }
+
+    /// Writes them into `folder`, all or nothing.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(FILE_NAME);
+        let failed = |error| Error::io("write", &path, error);
+        let mut file = tempfile::Builder::new().prefix(".verdicts-").tempfile_in(folder).map_err(failed)?;
+        {
+            let mut out = std::io::BufWriter::new(&mut file);
+            for verdict in self.by_pair.values() {
+                serde_json::to_writer(&mut out, verdict).map_err(|error| Error::Internal(error.to_string()))?;
+                out.write_all(b"\n").map_err(failed)?;
+            }
+            out.flush().map_err(failed)?;
+        }
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+
+    /// Adds a verdict; an earlier one of the same stage about the same two goes.
+    pub fn put(&mut self, verdict: Verdict) {
+        let (a, b) = (verdict.a.clone().min(verdict.b.clone()), verdict.a.clone().max(verdict.b.clone()));
+        self.by_pair.insert((a, b, verdict.stage), verdict);
+    }
+
+    /// The verdict of `stage` about two.
+    pub fn get(&self, a: &Named, b: &Named, stage: Stage) -> Option<&Verdict> {
+        self.by_pair.get(&(a.min(b).clone(), a.max(b).clone(), stage))
+    }
+
+    /// All, in order of what they are about.
+    pub fn iter(&self) -> impl Iterator<Item = &Verdict> {
+        self.by_pair.values()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_pair.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_pair.is_empty()
+    }
+
+    /// Those that survive a rebuild: the user's and a model's.
+    pub fn lasting(&self) -> Self {
+        let lasting = self.by_pair.iter().filter(|(_, verdict)| verdict.stage != Stage::Dictionary);
+        Self { by_pair: lasting.map(|(key, verdict)| (key.clone(), verdict.clone())).collect() }
+    }
+
+    /// The verdicts by which `a` and `b` are one dataset, along the shortest way from one to the other; `None` where they are not.
+    /// `joined` says which of two that a verdict calls the same were in fact joined.
+    pub fn way(&self, a: &Named, b: &Named, joined: impl Fn(&Verdict) -> bool) -> Option<Vec<&Verdict>> {
+        let mut by_end: HashMap<&Named, Vec<&Verdict>> = HashMap::new();
+        for verdict in self.iter().filter(|verdict| verdict.decision == Decision::Same && joined(verdict)) {
+            by_end.entry(&verdict.a).or_default().push(verdict);
+            by_end.entry(&verdict.b).or_default().push(verdict);
+        }
+        let mut from: HashMap<&Named, Option<(&Named, &Verdict)>> = HashMap::from([(a, None)]);
+        let mut queue = VecDeque::from([a]);
+        while let Some(at) = queue.pop_front().filter(|at| *at != b) {
+            for verdict in by_end.get(at).into_iter().flatten() {
+                let next = if verdict.a == *at { &verdict.b } else { &verdict.a };
+                from.entry(next).or_insert_with(|| {
+                    queue.push_back(next);
+                    Some((at, verdict))
+                });
+            }
+        }
+        let mut way = Vec::new();
+        let mut at = b;
+        while let Some((before, verdict)) = from.get(at)? {
+            way.push(*verdict);
+            at = before;
+        }
+        way.reverse();
+        Some(way)
+    }
+}

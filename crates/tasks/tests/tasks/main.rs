@@ -1,0 +1,3 @@
+//! Task graphs of made-up documents.
+
+mod task_graph;

@@ -1,0 +1,53 @@
+//! The order of datasets for a task, as a model gives it: what it is told of each, never a row of data.
+
+use serde_json::{Value, json};
+
+use lakeward_agent::agentic::listwise::{Listed, Order};
+use lakeward_models::llm::quote::clean;
+use lakeward_models::llm::{LanguageModel, PromptUse, Unanswered};
+use lakeward_tasks::task_graph::TaskAnswer;
+
+/// Characters of the task, of a title and of a name.
+const TASK: usize = 1_500;
+const TITLE: usize = 120;
+/// Bytes of all candidates: with prompt and task it stays below 4,000 tokens.
+const BYTES: usize = 9_500;
+/// Characters of a description, a task and a sentence, from most to least.
+const SIZES: [usize; 4] = [300, 200, 120, 60];
+
+/// Asks for the order of `answers`, which are in computed order, for `task`; of the first [`lakeward_agent::agentic::listwise::MOST`] of them.
+///
+/// # Errors
+/// [`Unanswered`]: also where the answer names what is not there or one candidate twice.
+pub fn order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]) -> Result<Order, Unanswered> {
+    let listed = Listed::of(task, answers.len());
+    let written = |chars: usize| -> Value {
+        listed.iter().map(|(id, place)| card(id, &answers[place], chars)).collect::<Vec<Value>>().into()
+    };
+    let fits = SIZES.into_iter().map(written).find(|told| told.to_string().len() <= BYTES);
+    let candidates = fits.unwrap_or_else(|| written(SIZES[SIZES.len() - 1]));
+    let values = [("task", json!(clean(task, TASK))), ("candidates", candidates)];
+    listed.order(model, PromptUse::RerankDatasets, &values)
+}
+
+fn card(id: &str, answer: &TaskAnswer, chars: usize) -> Value {
+    let mut card = json!({
+        "id": id,
+        "title": clean(&answer.title, TITLE),
+        "description": clean(&answer.description, chars),
+    });
+    if let Some(path) = &answer.path {
+        let mut served = json!({"task": clean(&path.task, chars)});
+        if !path.task_name.is_empty() {
+            served["name"] = json!(clean(&path.task_name, TITLE));
+        }
+        if let Some(sentence) = &path.sentence {
+            served["sentence"] = json!(clean(sentence, chars));
+        }
+        if let Some(similar) = &path.similar_to {
+            served["only_like"] = json!(clean(similar, TITLE));
+        }
+        card["served"] = served;
+    }
+    card
+}

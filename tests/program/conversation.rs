@@ -1,0 +1,165 @@
+//! Conversations about a catalogue: what is wanted is remembered, overridden, asked about and edited, and what is shown meets it.
+
+use std::fs;
+
+use lakeward::Lakeward;
+use lakeward::Place;
+use lakeward_agent::Request;
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::Session;
+use lakeward_core::request::OperationKind;
+use lakeward_core::role::Role;
+use lakeward_index::build::{BuildOptions, Silent};
+
+const PLACES: [&str; 4] = ["Leinster", "Munster", "Ulster", "Connacht"];
+const SUBJECTS: [&str; 3] = ["Farming", "Transport", "Health care"];
+const FREQUENCIES: [&str; 2] = ["Monthly", "Annual"];
+
+/// A catalogue of 24 records, one for each place, subject and frequency, without a file.
+fn catalogue() -> (tempfile::TempDir, Lakeward) {
+    let folder = tempfile::tempdir().expect("as the test made it");
+    let mut lines = String::new();
+    for place in PLACES {
+        for (subject, title) in SUBJECTS.iter().zip(["Cattle on farms", "Passengers of buses", "Beds in hospitals"]) {
+            for (frequency, first) in FREQUENCIES.iter().zip([2015, 1990]) {
+                let id = format!("{}-{}-{}", &place[..3], &subject[..3], &frequency[..3]).to_lowercase();
+                lines.push_str(&format!(
+                    r#"{{"id": "{id}", "title": "{title}", "geography": "{place}", "subjects": ["{subject}"], "frequency": "{frequency}",
+                        "start": "{first}-01-01", "end": "2022-01-01", "status": "current"}}"#
+                ).replace('\n', " "));
+                lines.push('\n');
+            }
+        }
+    }
+    fs::write(folder.path().join("corpus.jsonl"), lines).expect("as the test made it");
+    let place = Place::new(folder.path(), None).expect("as the test made it");
+    let (lakeward, stats) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("as the test made it");
+    assert_eq!(stats.records, 24, "{:?}", stats.problems);
+    (folder, lakeward)
+}
+
+fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation {
+    let request = Request { text: text.into(), ..Request::default() };
+    lakeward.ask(session, &request).expect("as the test made it").0.into_inner()
+}
+
+fn shown(answer: &Recommendation) -> Vec<&str> {
+    answer.tables.iter().map(|table| table.table.as_str()).collect()
+}
+
+fn wanted(session: &Session) -> Vec<(String, String, usize)> {
+    let demands = session.memory.intent.demands.iter();
+    demands.map(|demand| (demand.role.to_string(), demand.value.to_string(), demand.turn)).collect()
+}
+
+#[test]
+fn a_record_is_found_step_by_step() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    let first = say(&lakeward, &mut session, "Do you have anything on passengers of buses?");
+    assert_eq!(first.tables.len(), 3, "three records, where nobody said how many");
+    assert!(first.tables.iter().all(|table| table.record && table.table.contains("-tra-")), "{:?}", shown(&first));
+    say(&lakeward, &mut session, "It has to be about Munster.");
+    let third = say(&lakeward, &mut session, "I need monthly figures.");
+    assert_eq!(shown(&third)[0], "mun-tra-mon");
+    assert_eq!(wanted(&session), [("place".into(), "Munster".into(), 2), ("frequency".into(), "Monthly".into(), 3)]);
+    // What is said last counts, and the words of what it replaces are gone.
+    let fourth = say(&lakeward, &mut session, "Sorry, scratch that. Ulster instead of Munster.");
+    assert_eq!(shown(&fourth)[0], "uls-tra-mon");
+    assert_eq!(wanted(&session)[0], ("frequency".into(), "Monthly".into(), 3));
+    let five = say(&lakeward, &mut session, "Show me the top 5");
+    assert_eq!(five.tables.len(), 5);
+    assert_eq!(shown(&five)[0], "uls-tra-mon");
+}
+
+#[test]
+fn what_cannot_be_met_is_left_out_step_by_step_and_said() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "beds in hospitals");
+    say(&lakeward, &mut session, "for Leinster, annual figures");
+    let answer = say(&lakeward, &mut session, "it must begin in 2015");
+    // The annual ones begin in 1990.
+    let note = answer.notes.iter().find(|note| note.contains("leave")).unwrap_or_else(|| panic!("{:?}", answer.notes));
+    assert!(note.contains("nothing meets all"), "{note}");
+    assert!(shown(&answer)[0].starts_with("lei-hea-"), "{:?}", shown(&answer));
+    let relaxed = &answer.tables[0].evidence.record.as_ref().expect("as the test made it").relaxed;
+    assert_eq!(relaxed.len(), 1, "{relaxed:?}");
+}
+
+#[test]
+fn stated_values_that_meet_are_asked_about_once() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "cattle on farms");
+    say(&lakeward, &mut session, "It has to be about Munster.");
+    let answer = say(&lakeward, &mut session, "It has to be about Ulster.");
+    assert!(shown(&answer)[0].starts_with("uls-far-"), "the later one counts at once: {:?}", shown(&answer));
+    let clarify = answer
+        .operations
+        .iter()
+        .find(|operation| operation.kind == OperationKind::Clarify)
+        .expect("as the test made it");
+    let question = clarify.question.as_ref().expect("as the test made it");
+    assert_eq!(question.text, "Keep Munster, or replace it by Ulster?");
+    let mut other = session.clone();
+    let kept = say(&lakeward, &mut session, "keep the old one");
+    assert!(shown(&kept)[0].starts_with("mun-far-"), "{:?}", shown(&kept));
+    assert!(session.memory.open.is_none());
+    let replaced = say(&lakeward, &mut other, "replace it, and make it monthly");
+    assert_eq!(shown(&replaced)[0], "uls-far-mon");
+}
+
+#[test]
+fn a_hundred_turns_lose_nothing_that_is_in_force() {
+    let (folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "passengers of buses");
+    say(&lakeward, &mut session, "It has to be about Connacht.");
+    say(&lakeward, &mut session, "It falls under Transport.");
+    for turn in 0..100 {
+        say(&lakeward, &mut session, if turn % 2 == 0 { "please make it monthly" } else { "no, annual figures" });
+    }
+    // The document as another process reads it, bounded as it is written.
+    let store = lakeward.sessions();
+    let mut kept = store.create(Some("long"), "lake").expect("as the test made it");
+    (kept.turns, kept.memory, kept.constraints) = (session.turns, session.memory, session.constraints);
+    store.save(&mut kept).expect("as the test made it");
+    let again = Lakeward::open(folder.path()).expect("as the test made it");
+    let mut session = again.sessions().open("long").expect("as the test made it");
+    let answer = say(&again, &mut session, "which one is it?");
+    assert_eq!(shown(&answer)[0], "con-tra-ann");
+    let demanded = wanted(&session);
+    assert!(demanded.contains(&("place".into(), "Connacht".into(), 2)), "{demanded:?}");
+    assert!(demanded.contains(&("subject".into(), "Transport".into(), 3)), "{demanded:?}");
+    let bytes = serde_json::to_vec(&session.memory).expect("as the test made it").len();
+    assert!(bytes < 100_000, "{bytes} bytes of memory");
+}
+
+#[test]
+fn what_is_wanted_can_be_changed_by_hand() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "beds in hospitals in Leinster");
+    session.memory.set(lakeward.demand("place", "munster", 1).expect("as the test made it"));
+    session.memory.set(lakeward.demand("frequency", "every month", 1).expect("as the test made it"));
+    let answer = say(&lakeward, &mut session, "thanks");
+    assert_eq!(shown(&answer)[0], "mun-hea-mon");
+    assert_eq!(session.memory.forget(&Role::Place), 1);
+    let error = lakeward.demand("plaice", "Munster", 1).unwrap_err().to_string();
+    assert!(error.contains("`place`"), "{error}");
+    let error = lakeward.demand("place", "Mnster province", 1).unwrap_err().to_string();
+    assert!(error.contains("`Munster`"), "{error}");
+}
+
+#[test]
+fn the_same_again_is_taken_from_what_was_found() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    say(&lakeward, &mut session, "passengers of buses");
+    let before = say(&lakeward, &mut session, "It has to be about Ulster.");
+    let again = say(&lakeward, &mut session, "thank you, which one is it?");
+    assert_eq!(shown(&before), shown(&again));
+    let keys: Vec<&str> = session.memory.retrievals.iter().map(|retrieval| retrieval.key.as_str()).collect();
+    assert_eq!(keys[1], keys[2]);
+}

@@ -1,0 +1,28 @@
+//! The program and the library as their users meet them: commands, conversations, SQL, files that last.
+
+mod ask;
+#[path = "../../crates/eval/tests/eval/benchmark.rs"]
+mod benchmark;
+mod cite;
+mod cli;
+mod conversation;
+mod durability;
+mod eval;
+mod eval_variants;
+mod examples;
+mod extraction;
+mod foreign_session;
+mod functions;
+mod learning;
+mod llm_server;
+mod papers;
+mod questions;
+mod repl;
+mod sessions;
+mod simulate;
+mod slt;
+mod sql;
+mod tune;
+
+/// The folder of the repository.
+const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");

@@ -1,0 +1,588 @@
+//! Sessions as documents: kept whole or not at all, bounded, resumable, refused with a reason when they are not what was
+//! written, and never a way out of their folder.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::{
+    NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema, transcript,
+};
+use lakeward_core::Error;
+use lakeward_core::request::{Filter, Input, Operation};
+use serde_json::{Value, json};
+
+/// An answer of `tables` tables with `columns` columns each and evidence from all three searches; `turn` set a topic.
+fn answer(turn: usize, tables: usize, columns: usize) -> Recommendation {
+    let names: Vec<String> = (0..columns).map(|column| format!("column_{column:03}")).collect();
+    let met = json!({"met": true, "grade": 0.7314159265358979, "evidence": "52 rows for 50 states"});
+    let pairs: Vec<Value> = names
+        .iter()
+        .map(|name| {
+            json!({"query_column": name, "column": name, "score": 0.123456789012345, "name": 1.0, "values": 0.5,
+                "meaning": 0.25})
+        })
+        .collect();
+    let table = |place: usize| {
+        let id = format!("group/table_{turn:04}_{place:04}");
+        json!({
+            "table": id, "title": "A title", "rows": 100, "columns": columns, "operation": "Join",
+            "utility": {"relevance": 0.5, "intention": 0.6666666666666666, "operation": 0.1, "total": 0.4222},
+            "fit": {"granularity": met, "richness": met, "compatibility": met, "paper": 1.0, "graded": 0.9},
+            "evidence": {
+                "search": {"table": id, "title": "A title", "score": 0.1, "cosine": 0.3, "matched": [], "rows": 100,
+                    "sampled": false, "columns": names, "reason": "its title matches"},
+                "union": {"table": id, "title": "A title", "score": 0.1,
+                    "parts": {"alignment": 0.1, "words": 0.2, "content": 0.3}, "alignment": pairs, "unmatched": [],
+                    "extra": [], "containment": null, "new_rows": null, "near_copy": false, "sampled": false,
+                    "rows": 100, "reason": "3 columns align"},
+            },
+            "reason": format!("its column_000 holds 93 % of your state names; <b>{place}</b>"),
+        })
+    };
+    let signals = json!({
+        "operation": {"label": "Join", "confidence": 0.8123456789, "all": [["Join", 0.8123456789], ["Filter", 0.19]]},
+        "intention": {"label": "Integration", "confidence": 0.7, "all": [["Integration", 0.7], ["Prediction", 0.3]]},
+        "constraints": {
+            "topic": format!("topic of turn {turn}"), "geography": "Ohio", "time_range": "2015 onward",
+            "granularity": null, "required_columns": ["income"], "excluded": ["forecasts"],
+            "set_in_turn": {"topic": turn, "geography": 1, "time_range": 1, "required_columns: income": 1,
+                "excluded: forecasts": 1},
+        },
+        "overrides": [],
+    });
+    let tables: Vec<Value> = (0..tables).map(table).collect();
+    let answer = json!({
+        "signals": signals,
+        "spec": {"granularity": "either", "richness": "many", "compatibility": "required"},
+        "tables": tables,
+        "operations": [{"kind": "Join", "score": 0.9, "asked": 0.8, "preconditions": [{"met": true, "what": "a key"}],
+            "table": "group/table", "sql": "SELECT 1", "reason": "they share state names"}],
+    });
+    serde_json::from_value(answer).expect("an answer")
+}
+
+fn push(session: &mut Session, columns: usize) {
+    let turn = session.next_turn();
+    session.push_turn(&format!("request {turn}: {}", "word ".repeat(400)), &answer(turn, 10, columns));
+}
+
+fn step(input: Input, file: &str) -> NewStep {
+    NewStep {
+        operation: Operation::Filter(Filter { input, conditions: Vec::new(), columns: vec!["a".into()] }),
+        sql: "SELECT \"a\"\nFROM \"t\" -- ```".into(),
+        inputs: vec![StepInput { name: "t".into(), content: "abc".into() }],
+        rows: 7,
+        columns: vec!["a".into(), "b|c".into()],
+        file: file.into(),
+    }
+}
+
+struct Place {
+    folder: tempfile::TempDir,
+    store: SessionStore,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SessionStore::new(folder.path());
+        Self { folder, store }
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.folder.path().join("sessions").join(format!("{id}.json"))
+    }
+
+    fn write(&self, id: &str, bytes: impl AsRef<[u8]>) {
+        self.store.make_folder().expect("a folder");
+        fs::write(self.file(id), bytes).expect("a file");
+    }
+
+    fn document(&self, id: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.file(id)).expect("a file")).expect("JSON")
+    }
+
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+        command.args(arguments).arg("--lake").arg(self.folder.path()).arg("--index").arg(self.folder.path());
+        let output = command.stdin(Stdio::null()).output().expect("the program");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code().expect("a code"), text(output.stdout), text(output.stderr))
+    }
+}
+
+#[test]
+fn a_session_returns_as_it_was_saved() {
+    let place = Place::new();
+    let mut session = place.store.create(Some("income"), "lake").expect("a session");
+    assert_eq!(place.store.open("income").expect("a session"), session);
+    push(&mut session, 4);
+    session.accept("group/table_0001_0000");
+    session.reject("group/table_0001_0001");
+    session.use_table(Input::File("/data/mine.csv".into()));
+    session.push_step(step(Input::File("/data/mine.csv".into()), "income.steps/1.parquet"));
+    place.store.save(&mut session).expect("a save");
+    push(&mut session, 4);
+    session.undo();
+    place.store.save(&mut session).expect("a save");
+    let read = place.store.open("income").expect("a session");
+    assert_eq!(read, session, "whoever opens it has what the writer has in memory");
+    assert_eq!(read.revision, 3);
+    assert_eq!(read.constraints.topic.as_deref(), Some("topic of turn 2"));
+    assert_eq!(read.constraints.set_in_turn["geography"], 1);
+    assert!(read.steps[0].undone && read.is_rejected("group/table_0001_0001"));
+    // People and diffs can read it: a field a line, one line a deep value.
+    let text = fs::read_to_string(place.file("income")).expect("text");
+    assert!(text.contains("\n \"lake\": \"lake\",\n") && text.lines().count() < 100, "{text}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| path.metadata().expect("a file").permissions().mode() & 0o777;
+        assert_eq!((mode(&place.file("income")), mode(place.store.folder())), (0o600, 0o700));
+    }
+}
+
+#[test]
+fn names_are_dates_and_numbers_unless_chosen() {
+    let place = Place::new();
+    let first = place.store.create(None, "lake").expect("a session");
+    let second = place.store.create(None, "lake").expect("a session");
+    assert!(
+        first.id.ends_with("-1") && second.id.ends_with("-2") && first.id.len() == 12,
+        "{} {}",
+        first.id,
+        second.id
+    );
+    // What cannot be read, or left only results, holds its name all the same.
+    let numbered = |number: usize| format!("{}-{number}", second.id.strip_suffix("-2").expect("a number"));
+    place.write(&numbered(7), "damaged");
+    fs::create_dir(place.store.folder().join(format!("{}.steps", numbered(9)))).expect("a folder");
+    assert_eq!(place.store.create(None, "lake").expect("a session").id, numbered(10));
+    for name in ["a", "2026-11-22_income.v2", &"x".repeat(64)] {
+        check_name(name).expect(name);
+    }
+    for name in ["", ".hidden", "../x", "a/b", "a b", "é", "-x", "a\0", "a\n", &"x".repeat(65)] {
+        assert!(matches!(place.store.create(Some(name), "lake"), Err(Error::Usage(_))), "{name:?}");
+        assert!(matches!(place.store.open(name), Err(Error::Usage(_))), "{name:?}");
+    }
+    let taken = place.store.create(Some(&first.id), "lake").expect_err("taken").to_string();
+    assert!(taken.contains("already"), "{taken}");
+    let Err(Error::UnknownSession { nearest, .. }) = place.store.open("incom") else { panic!("it is not there") };
+    assert!(!nearest.is_empty());
+}
+
+#[test]
+fn a_second_writer_overwrites_nothing() {
+    let place = Place::new();
+    let mut ours = place.store.create(Some("s"), "lake").expect("a session");
+    let mut theirs = place.store.open("s").expect("a session");
+    push(&mut theirs, 3);
+    place.store.save(&mut theirs).expect("a save");
+    let before = fs::read(place.file("s")).expect("a file");
+    push(&mut ours, 3);
+    ours.accept("x");
+    let error = place.store.save(&mut ours).expect_err("changed");
+    assert!(matches!(&error, Error::SessionChanged { id } if id == "s"));
+    assert!(error.to_string().contains("another process") && error.hint().expect("a hint").contains("/resume s"));
+    assert_eq!(fs::read(place.file("s")).expect("a file"), before);
+    assert!(ours.is_accepted("x"), "what was not saved is still in memory");
+}
+
+/// Many writers at once: each save either is the next revision or is refused.
+#[test]
+fn saves_of_many_processes_never_mix() {
+    const WRITERS: usize = 6;
+    const SAVES: usize = 25;
+    let place = Place::new();
+    place.store.create(Some("s"), "lake").expect("a session");
+    let saved: usize = std::thread::scope(|scope| {
+        let writer = |name: usize| {
+            let store = place.store.clone();
+            move || {
+                let mut done = 0;
+                while done < SAVES {
+                    let mut session = store.open("s").expect("a session");
+                    session.accept(&format!("{name}-{done}"));
+                    match store.save(&mut session) {
+                        Ok(()) => done += 1,
+                        Err(Error::SessionChanged { .. }) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                done
+            }
+        };
+        let threads: Vec<_> = (0..WRITERS).map(|name| scope.spawn(writer(name))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a writer")).sum()
+    });
+    let session = place.store.open("s").expect("a session");
+    assert_eq!((saved, session.accepted.len(), session.revision), (150, 150, 151));
+}
+
+/// Set for the child of the next test: the folder.
+const CHILD: &str = "LAKEWARD_TEST_SAVES";
+
+/// The child of the next test: saves until it is killed. Does nothing when run by hand.
+#[test]
+fn child_that_saves() {
+    let Ok(folder) = std::env::var(CHILD) else { return };
+    let store = SessionStore::new(Path::new(&folder));
+    let mut session = store.open("s").expect("a session");
+    loop {
+        // The choices say how many saves were completed before.
+        session.accept(&format!("table-{}", session.revision));
+        push(&mut session, 30);
+        session.turns.drain(..session.turns.len().saturating_sub(30));
+        store.save(&mut session).expect("a save");
+    }
+}
+
+#[test]
+fn a_writer_killed_at_any_moment_leaves_the_last_complete_document() {
+    const KILLS: u64 = 40;
+    let place = Place::new();
+    place.store.create(Some("s"), "lake").expect("a session");
+    let mut revision = 0;
+    let (mut seed, mut working) = (7_u64, 0);
+    for kill in 0..KILLS {
+        let mut child = Command::new(std::env::current_exe().expect("a path"));
+        child.args(["--exact", "child_that_saves"]).env(CHILD, place.folder.path());
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the child");
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_micros(20_000 + (seed >> 33) % 60_000));
+        assert!(child.try_wait().expect("a state").is_none(), "kill {kill}: the child ended by itself");
+        child.kill().expect("a signal");
+        child.wait().expect("an end");
+        let session = place.store.open("s").unwrap_or_else(|error| panic!("kill {kill}: {error}"));
+        assert!(session.revision >= revision, "kill {kill}: a completed save is gone");
+        assert_eq!(session.accepted.len() as u64, session.revision - 1, "kill {kill}: not one document");
+        working += u64::from(session.revision > revision);
+        revision = session.revision;
+    }
+    assert!(working >= KILLS / 4, "{working} of {KILLS} children saved before they were killed");
+    // What they left behind goes with the next save.
+    let mut session = place.store.open("s").expect("a session");
+    place.store.save(&mut session).expect("a save");
+    let names: BTreeSet<String> = fs::read_dir(place.store.folder())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names, BTreeSet::from([".lock".to_string(), "s.json".to_string()]));
+}
+
+#[test]
+fn what_is_not_a_session_is_refused_and_left_alone() {
+    let place = Place::new();
+    let mut session = place.store.create(Some("good"), "lake").expect("a session");
+    push(&mut session, 4);
+    session.push_step(step(Input::Table("t".into()), "good.steps/1.parquet"));
+    place.store.save(&mut session).expect("a save");
+    let good = fs::read_to_string(place.file("good")).expect("text").replace("\"id\": \"good\"", "\"id\": \"bad\"");
+    let changed = |pointer: &str, value: Value| {
+        let mut document: Value = serde_json::from_str(&good).expect("JSON");
+        *document.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value;
+        document.to_string()
+    };
+    let huge = format!("{{\"version\": 1, \"x\": \"{}\"}}", "x".repeat(50 << 20));
+    let cases: Vec<(&str, Vec<u8>)> = vec![
+        ("no JSON", b"hello".to_vec()),
+        ("ends too early", Vec::new()),
+        ("ends too early", good.as_bytes()[..good.len() / 2].to_vec()),
+        ("no JSON", vec![0xff, 0xfe, 0x00]),
+        ("no session", b"{}".to_vec()),
+        ("it is no", b"[1, 2]".to_vec()),
+        ("no session", changed("/turns", json!("many")).into_bytes()),
+        ("no session", changed("/turns/0/number", json!(-1)).into_bytes()),
+        ("no session", changed("/version", json!("one")).into_bytes()),
+        ("no session", changed("/constraints/topic", json!(["a"])).into_bytes()),
+        ("it says it is session `other`", changed("/id", json!("other")).into_bytes()),
+        ("version 99", changed("/version", json!(99)).into_bytes()),
+        ("version 0", changed("/version", json!(0)).into_bytes()),
+        ("step 5 stands where step 1 should", changed("/steps/0/number", json!(5)).into_bytes()),
+        ("after turn 9", changed("/steps/0/turn", json!(9)).into_bytes()),
+        ("outside the folder", changed("/steps/0/file", json!("../../x")).into_bytes()),
+        ("outside the folder", changed("/steps/0/file", json!("/etc/passwd")).into_bytes()),
+        ("result of step 3", changed("/steps/0/operation/input", json!({"step": 3})).into_bytes()),
+        ("result of step 4", changed("/table", json!({"step": 4})).into_bytes()),
+        ("numbered", changed("/turns/0/number", json!(0)).into_bytes()),
+        ("no session is larger", huge.into_bytes()),
+        ("no session", "[".repeat(100_000).into_bytes()),
+    ];
+    for (reason, bytes) in cases {
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        place.write("bad", &bytes);
+        let error = place.store.open("bad").expect_err(reason);
+        let text = error.to_string();
+        assert!(text.contains(reason) && text.contains("bad.json"), "{reason}: {text} of {start}");
+        assert!(error.hint().expect("a hint").contains("as it is"), "{reason}");
+        // A writer that has a session of this name in memory overwrites nothing either.
+        let mut other = session.clone();
+        other.id = "bad".into();
+        assert!(place.store.save(&mut other).is_err(), "{reason}");
+        assert!(fs::read(place.file("bad")).expect("a file") == bytes, "{reason}");
+        let listed = place.store.list().expect("a list");
+        assert_eq!(listed.len(), 2);
+        assert_eq!(listed[0].id, "good", "{reason}: {listed:?}");
+        fs::remove_file(place.file("bad")).expect("a file");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_never_overwritten() {
+    let place = Place::new();
+    for bytes in ["hello", "", "{\"version\": 99, \"revision\": 1}", "{\"version\": 1, \"revision\": 7}"] {
+        let mut session = Session::new("s", "lake");
+        place.write("s", bytes);
+        assert!(place.store.save(&mut session).is_err(), "{bytes}");
+        assert!(place.store.create(Some("s"), "lake").is_err(), "{bytes}");
+        assert_eq!(fs::read_to_string(place.file("s")).expect("a file"), bytes);
+    }
+    // Nor written when it could not be read again.
+    let mut session = place.store.create(Some("t"), "lake").expect("a session");
+    push(&mut session, 2);
+    let tables = &mut session.turns[0].recommendation.as_mut().expect("an answer").tables;
+    tables[0].utility.total = f64::NAN;
+    let before = fs::read(place.file("t")).expect("a file");
+    assert!(matches!(place.store.save(&mut session), Err(Error::Internal(_))));
+    assert_eq!(fs::read(place.file("t")).expect("a file"), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_out_of_the_folder() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let mut session = place.store.create(Some("s"), "lake").expect("a session");
+    let outside = elsewhere.path().join("s.json");
+    fs::rename(place.file("s"), &outside).expect("a file");
+    symlink(&outside, place.file("s")).expect("a link");
+    let before = fs::read(&outside).expect("a file");
+    assert!(place.store.open("s").expect_err("a link").to_string().contains("a link"));
+    assert!(matches!(place.store.save(&mut session), Err(Error::DamagedSession { .. })));
+    assert_eq!(fs::read(&outside).expect("a file"), before);
+
+    // Results of steps: there, gone, and behind a link.
+    let mut session = place.store.create(Some("t"), "lake").expect("a session");
+    for number in 1..=3 {
+        session.push_step(step(Input::Table("t".into()), &format!("t.steps/{number}.parquet")));
+    }
+    let steps = place.store.steps_folder(&session);
+    fs::create_dir(&steps).expect("a folder");
+    fs::write(steps.join("1.parquet"), "x").expect("a file");
+    symlink(&outside, steps.join("2.parquet")).expect("a link");
+    assert_eq!(place.store.step_path(&session, 1).expect("a path"), steps.join("1.parquet"));
+    assert!(matches!(place.store.step_path(&session, 2), Err(Error::DamagedSession { .. })));
+    assert!(matches!(place.store.step_path(&session, 3), Err(Error::Io { .. })));
+    for number in [0, 4, usize::MAX] {
+        let error = place.store.step_path(&session, number).expect_err("no such step").to_string();
+        assert!(error.contains("it has steps 1 to 3"), "{error}");
+    }
+    session.steps[0].file = "../../x".into();
+    assert!(matches!(place.store.step_path(&session, 1), Err(Error::DamagedSession { .. })));
+
+    // The folder itself.
+    let other = tempfile::tempdir().expect("a folder");
+    symlink(elsewhere.path(), other.path().join("sessions")).expect("a link");
+    let store = SessionStore::new(other.path());
+    assert!(matches!(store.create(Some("x"), "lake"), Err(Error::DamagedSession { .. })));
+    assert!(matches!(store.list(), Err(Error::DamagedSession { .. })));
+    assert_eq!(fs::read_dir(elsewhere.path()).expect("a folder").count(), 1);
+}
+
+#[test]
+fn a_document_stays_bounded_and_opens_at_once() {
+    // Wide tables take the longest to make up here; they go as far as their oldest turns are cut.
+    for (columns, turns) in [(10, 2000), (500, 300)] {
+        let place = Place::new();
+        let mut session = place.store.create(Some("long"), "lake").expect("a session");
+        session.accept("kept/accepted");
+        session.reject("kept/rejected");
+        session.push_step(step(Input::Table("t".into()), "long.steps/1.parquet"));
+        let template = answer(0, 10, columns);
+        let mut sizes = Vec::new();
+        for turn in 1..=turns {
+            let mut answer = template.clone();
+            answer.signals.constraints.topic = Some(format!("topic of turn {turn}"));
+            answer.signals.constraints.set_in_turn.insert("topic".into(), turn);
+            session.push_turn(&format!("request {turn}: {}", "word ".repeat(400)), &answer);
+            if turn % 10 == 0 {
+                place.store.save(&mut session).expect("a save");
+            }
+            if turn % 100 != 0 {
+                continue;
+            }
+            sizes.push(place.file("long").metadata().expect("a file").len());
+            if turn == 100 {
+                let started = Instant::now();
+                let opened = place.store.open("long").expect("a session");
+                let elapsed = started.elapsed();
+                println!("{columns} columns: 100 turns, {} bytes, opened in {elapsed:?}", sizes[0]);
+                assert_eq!(opened, session);
+                assert!(elapsed < Duration::from_millis(50), "{elapsed:?}");
+            }
+        }
+        println!("{columns} columns: {} bytes at 200 turns, {sizes:?} at every 100", sizes[1]);
+        assert!(sizes[1] < 400 << 10, "{sizes:?}");
+        assert!(session.is_accepted("kept/accepted") && session.is_rejected("kept/rejected"));
+        assert_eq!((session.steps.len(), session.turns.len(), session.next_turn()), (1, turns.min(1000), turns + 1));
+        assert_eq!(session.constraints.topic.as_deref(), Some(format!("topic of turn {turns}").as_str()));
+        assert_eq!(session.constraints.set_in_turn["excluded: forecasts"], 1);
+        // The two latest keep their answers, recent ones what was understood, old ones what they changed.
+        let kept: Vec<usize> =
+            session.turns.iter().filter(|turn| turn.recommendation.is_some()).map(|turn| turn.number).collect();
+        assert_eq!(kept, [turns - 1, turns]);
+        let turn = |number: usize| session.turns.iter().find(|turn| turn.number == number).expect("a turn");
+        assert_eq!((turn(turns - 10).tables.len(), turn(turns - 10).signals.operation.all.len()), (10, 2));
+        let old = turn(turns - 50);
+        assert_eq!((old.tables.len(), old.signals.operation.all.len()), (3, 0));
+        assert_eq!(old.signals.constraints.topic, Some(format!("topic of turn {}", turns - 50)));
+        assert_eq!(old.signals.constraints.geography, None, "turn 1 set that");
+        assert!(old.text.starts_with("request") && old.text.chars().count() == 120, "{}", old.text);
+        if turns == 2000 {
+            assert!(sizes[19] < 1200 << 10, "{sizes:?}");
+            assert!(sizes[19] < sizes[10] + 8192, "no more grows once the oldest turns go: {sizes:?}");
+        }
+        // What is compressed stays as it is.
+        let before = session.clone();
+        place.store.save(&mut session).expect("a save");
+        (session.revision, session.updated) = (before.revision, before.updated.clone());
+        assert_eq!(session, before);
+    }
+}
+
+#[test]
+fn a_hostile_turn_stays_bounded() {
+    let place = Place::new();
+    let mut session = place.store.create(Some("s"), "lake").expect("a session");
+    for turn in 1..=30 {
+        let mut answer = answer(turn, 1000, 3);
+        answer.signals.constraints.topic = Some("\u{1}é".repeat(100_000));
+        answer.signals.constraints.excluded = (0..5000).map(|number| format!("{number}{}", "y".repeat(900))).collect();
+        let sets = answer.signals.constraints.excluded.iter().map(|item| (format!("excluded: {item}"), turn));
+        answer.signals.constraints.set_in_turn = sets.collect();
+        answer.tables[0].table = "deep/".repeat(100_000);
+        session.push_turn(&"é\u{7}".repeat(1 << 20), &answer);
+        place.store.save(&mut session).expect("a save");
+    }
+    let bytes = place.file("s").metadata().expect("a file").len();
+    assert!(bytes < 3 << 20, "{bytes}");
+    let constraints = &session.constraints;
+    assert_eq!((constraints.excluded.len(), constraints.set_in_turn.len()), (50, 50));
+    assert!(constraints.set_in_turn.contains_key(&format!("excluded: {}", constraints.excluded[0])));
+    assert_eq!(place.store.open("s").expect("a session"), session);
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_document() {
+    let path = Path::new(crate::REPOSITORY).join("schemas/session.schema.json");
+    let expected = serde_json::to_value(schema()).expect("a schema");
+    if std::env::var_os("LAKEWARD_WRITE_SCHEMAS").is_some() {
+        let text = serde_json::to_string_pretty(&expected).expect("JSON") + "\n";
+        fs::write(&path, text).expect("a file");
+    }
+    let published: Value = serde_json::from_slice(&fs::read(&path).expect("a file")).expect("JSON");
+    assert!(published == expected, "out of date: run this test with LAKEWARD_WRITE_SCHEMAS=1");
+    let place = Place::new();
+    let (code, stdout, _) = place.run(&["schema", "session", "--json"]);
+    assert_eq!((code, serde_json::from_str::<Value>(&stdout).expect("JSON")), (0, expected.clone()));
+    // What is written has the fields that the schema demands, and no other.
+    let mut session = place.store.create(Some("s"), "lake").expect("a session");
+    push(&mut session, 2);
+    place.store.save(&mut session).expect("a save");
+    let document = place.document("s");
+    let fields = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(fields(&document), fields(&expected["properties"]));
+}
+
+#[test]
+fn the_command_lists_shows_and_exports() {
+    let place = Place::new();
+    let (code, stdout, _) = place.run(&["sessions"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    let (code, _, stderr) = place.run(&["sessions", "show"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("no session"), "{stderr}");
+
+    let mut session = place.store.create(Some("income"), "lake").expect("a session");
+    session.push_turn("median *income* of <b>Ohio</b>\u{1b}[31m\n# not a heading", &answer(1, 2, 3));
+    session.accept("group/table_0001_0000");
+    session.push_step(step(Input::Table("t`\n".into()), "income.steps/1.parquet"));
+    place.store.save(&mut session).expect("a save");
+    let (code, stdout, _) = place.run(&["sessions"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("income") && stdout.contains("median *income*"), "{stdout}");
+    assert!(!stdout.contains('\u{1b}'), "{stdout}");
+    let (_, stdout, _) = place.run(&["sessions", "--json"]);
+    let list: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(list["sessions"][0]["id"], "income");
+    assert_eq!((&list["sessions"][0]["turns"], &list["sessions"][0]["steps"]), (&json!(1), &json!(1)));
+    assert_eq!(list["sessions"][0]["state"], "readable");
+
+    let (code, stdout, _) = place.run(&["sessions", "show", "income"]);
+    assert_eq!(code, 0);
+    for part in ["topic: topic of turn 1  (turn 1)", "accepted: group/table_0001_0000", "step 1: Filter", "Join (81 %)"]
+    {
+        assert!(stdout.contains(part), "{stdout} lacks {part}");
+    }
+    let (_, stdout, _) = place.run(&["sessions", "show", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&stdout).expect("JSON"), place.document("income"));
+
+    let (code, stdout, _) = place.run(&["sessions", "export", "income"]);
+    assert_eq!(code, 0);
+    assert_eq!(stdout, transcript::markdown(&session));
+    for part in [
+        "# Session `income`",
+        "> median \\*income\\* of \\<b\\>Ohio\\</b\\> \\[31m\n> \\# not a heading\n",
+        "Understood: Join (81 %)",
+        "- topic: topic of turn 1 (turn 1)",
+        "1. `group/table_0001_0000` (accepted): 0.422, its column\\_000 holds 93 % of your state names; \\<b\\>0\\</b\\>",
+        "### Step 1: Filter",
+        "````sql\nSELECT \"a\"\nFROM \"t\" -- ```\n````\n",
+        "7 rows in columns `a`, `b|c`",
+    ] {
+        assert!(stdout.contains(part), "{stdout}\nlacks {part}");
+    }
+    let out = place.folder.path().join("transcript.md");
+    let out = out.to_str().expect("text");
+    assert_eq!(place.run(&["sessions", "export", "--out", out]).0, 0);
+    assert_eq!(fs::read_to_string(out).expect("a file"), stdout);
+    let (code, _, stderr) = place.run(&["sessions", "export", "--out", out]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("exists"), "{stderr}");
+
+    place.write("broken", "{");
+    place.write("newer", "{\"version\": 2}");
+    place.write("not a name", "{}");
+    let (code, stdout, stderr) = place.run(&["sessions"]);
+    assert_eq!(code, 4);
+    assert!(stdout.contains("income") && stderr.contains("broken.json") && stderr.contains("version 2"), "{stderr}");
+    let (_, stdout, _) = place.run(&["sessions", "--json"]);
+    let list: Value = serde_json::from_str(&stdout).expect("JSON");
+    let states: Vec<_> = list["sessions"].as_array().expect("a list").iter().map(|s| s["state"].clone()).collect();
+    assert_eq!(states, ["readable", "damaged", "damaged", "damaged"]);
+    for (id, code) in [("broken", 3), ("newer", 3), ("../x", 2), ("nothing-like-it", 2)] {
+        let run = place.run(&["sessions", "show", id]);
+        assert_eq!(run.0, code, "{id}: {}", run.2);
+        assert!(run.1.is_empty() && run.2.contains(id), "{}", run.2);
+    }
+    assert_eq!(place.store.latest().expect("a list").as_deref(), Some("income"));
+}
+
+#[test]
+fn an_untouched_session_can_be_taken_back() {
+    let place = Place::new();
+    let session = place.store.create(None, "lake").expect("a session");
+    place.store.discard_untouched(&session).expect("a removal");
+    assert_eq!(place.store.list().expect("a list"), []);
+    let mut session = place.store.create(None, "lake").expect("a session");
+    session.accept("x");
+    place.store.save(&mut session).expect("a save");
+    place.store.discard_untouched(&session).expect("nothing to do");
+    let list = place.store.list().expect("a list");
+    assert!(matches!(list[0].state, SessionState::Readable { turns: 0, .. }));
+}

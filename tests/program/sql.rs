@@ -1,0 +1,404 @@
+//! SQL over a lake: every format, types by the profile, names, refusals, limits; then whole commands with their exit codes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Arc, OnceLock};
+
+use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use lakeward_core::Error;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_operate::{LakeContext, Limits, NoteKind};
+use tempfile::TempDir;
+
+fn sample_lake() -> PathBuf {
+    Path::new(crate::REPOSITORY).join("lake")
+}
+
+fn index_of(lake: &Path) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    build::build(lake, folder.path(), StaticModel::builtin(), &BuildOptions::default(), &Silent).expect("a build");
+    folder
+}
+
+/// The index of the sample lake, built once.
+fn sample_index() -> &'static Path {
+    static INDEX: OnceLock<TempDir> = OnceLock::new();
+    INDEX.get_or_init(|| index_of(&sample_lake())).path()
+}
+
+fn context_of(lake: &Path, index: &Path, limits: Limits) -> LakeContext {
+    let index = LakeIndex::open(index, StaticModel::builtin().id()).expect("an index");
+    LakeContext::new(lake, &index, limits).expect("a context")
+}
+
+fn sample() -> LakeContext {
+    context_of(&sample_lake(), sample_index(), Limits::default())
+}
+
+/// All rows as text, cells joined by `|`, NULL as `-`.
+fn ask(context: &LakeContext, sql: &str) -> Result<Vec<String>, Error> {
+    let mut rows = context.query(sql, None)?;
+    let mut lines = Vec::new();
+    while let Some(batch) = rows.next_batch()? {
+        let options = FormatOptions::default().with_null("-");
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|array| ArrayFormatter::try_new(array, &options).expect("a formatter"))
+            .collect();
+        for row in 0..batch.num_rows() {
+            lines.push(columns.iter().map(|column| column.value(row).to_string()).collect::<Vec<_>>().join("|"));
+        }
+    }
+    Ok(lines)
+}
+
+fn answer(context: &LakeContext, sql: &str) -> Vec<String> {
+    ask(context, sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+#[test]
+fn tables_of_two_formats_join() {
+    let rows = answer(
+        &sample(),
+        r#"SELECT a.iata_code, a.name, count(*) AS routes
+           FROM transport.routes_us_2026_07 r JOIN transport.airports_world a ON r."Destination" = a.iata_code
+           GROUP BY 1, 2 ORDER BY routes DESC, 1 LIMIT 2"#,
+    );
+    assert_eq!(rows.len(), 2);
+    assert!(rows[0].contains("International Airport"), "{rows:?}");
+}
+
+#[test]
+fn a_packed_file_is_grouped() {
+    let rows = answer(
+        &sample(),
+        r#"SELECT carrier, count(*) n, round(avg(dep_delay), 1) FROM "transport/nyc2013/flights_2013_05" GROUP BY 1 ORDER BY n DESC LIMIT 2"#,
+    );
+    assert_eq!(rows, ["UA|512|10.9", "EV|501|12.3"]);
+    let rows = answer(
+        &sample(),
+        "SELECT count(*) FROM disasters.earthquakes_2018w05 WHERE magnitude >= 4.5 AND time >= timestamp '2018-02-05T00:00:00'",
+    );
+    assert_ne!(rows, ["0"]);
+}
+
+#[test]
+fn codes_keep_their_zeros_and_na_stays_a_code() {
+    let context = sample();
+    assert_eq!(answer(&context, "SELECT fips, name FROM us.states WHERE code = 'AL'"), ["01|Alabama"]);
+    assert_eq!(answer(&context, "SELECT min(zip_code) FROM zip_ma"), ["01001"]);
+    assert_eq!(answer(&context, "SELECT name FROM geo.countries WHERE iso = 'NA'"), ["Namibia"]);
+    assert_eq!(answer(&context, "SELECT iso, capital FROM geo.countries WHERE iso = 'AQ'"), ["AQ|-"]);
+}
+
+#[test]
+fn dates_filter_however_they_are_written() {
+    let context = sample();
+    let days = |table: &str, from: &str| {
+        answer(&context, &format!("SELECT count(*), min(date) FROM climate.daily.{table} WHERE date >= date '{from}'"))
+    };
+    assert_eq!(days("seattle_2012", "2012-12-01"), ["31|2012-12-01"]);
+    // 01/02/2014 is the first of February: the column tells.
+    assert_eq!(days("seattle_2014", "2014-12-01"), ["31|2014-12-01"]);
+}
+
+#[test]
+fn messy_numbers_are_numbers() {
+    let rows = answer(&sample(), r#"SELECT max("2020"), min("1990") FROM us.federal_receipts_omb"#);
+    assert_eq!(rows, ["2118356000|-790790"]);
+    // Yes and no as 1 and 0 can be averaged.
+    let rows = answer(&sample(), "SELECT round(avg(survived), 2) FROM titanic_passengers");
+    assert_eq!(rows, ["0.34"]);
+}
+
+#[test]
+fn names_are_found_by_id_by_folder_and_by_their_end() {
+    let context = sample();
+    let count = |from: &str| answer(&context, &format!("SELECT count(*) FROM {from}"));
+    let expected = count(r#""us/zip/zip_ma""#);
+    for from in
+        ["us.zip.zip_ma", r#""us/zip".zip_ma"#, "zip.zip_ma", "zip_ma", "US.Zip.ZIP_MA", r#"lake."us/zip/zip_ma""#]
+    {
+        assert_eq!(count(from), expected, "{from}");
+    }
+    assert_eq!(answer(&context, "WITH zip_ma AS (SELECT 1 AS x) SELECT x FROM zip_ma"), ["1"]);
+    assert_eq!(answer(&context, "SELECT count(*) FROM generate_series(1, 3)"), ["3"]);
+    assert_eq!(
+        answer(&context, "SELECT table_schema FROM information_schema.tables WHERE table_name = 'zip_ma'"),
+        ["us/zip"]
+    );
+}
+
+#[test]
+fn columns_are_found_without_quotes() {
+    let context = sample();
+    let quoted =
+        answer(&context, r#"SELECT "Airline", count(*) FROM routes_us_2026_07 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3"#);
+    let bare = "SELECT r.airline, count(*) FROM routes_us_2026_07 r WHERE Source <> '' GROUP BY AIRLINE ORDER BY 2 DESC, 1 LIMIT 3";
+    assert_eq!(answer(&context, bare), quoted);
+    let aliased = "SELECT airline FROM (SELECT \"Airline\" AS airline FROM routes_us_2026_07) ORDER BY 1 LIMIT 1";
+    assert_eq!(answer(&context, aliased).len(), 1);
+    let error = ask(&context, "SELECT airlin FROM routes_us_2026_07").expect_err("no such column").to_string();
+    assert!(error.contains("\"Airline\"") && !error.contains("configuration"), "{error}");
+}
+
+#[test]
+fn an_unknown_table_is_told_with_its_nearest_names() {
+    match ask(&sample(), "SELECT * FROM transport.airport_world") {
+        Err(Error::UnknownTable { name, nearest }) => {
+            assert_eq!(name, "transport/airport_world");
+            assert_eq!(nearest[0], "transport/airports_world");
+        }
+        other => panic!("{other:?}"),
+    }
+    let error = ask(&sample(), "SELECT nothing FROM zip_ma").expect_err("no such column");
+    assert!(matches!(&error, Error::Sql { reason } if reason.contains("zip_ma.county")), "{error}");
+}
+
+#[test]
+fn what_is_no_query_is_refused_and_leaves_nothing() {
+    let place = tempfile::tempdir().expect("a folder");
+    let target = place.path().join("out.csv");
+    let target = target.display();
+    let context = sample();
+    for sql in [
+        format!("COPY (SELECT 1) TO '{target}'"),
+        format!("EXPLAIN ANALYZE COPY (SELECT 1) TO '{target}'"),
+        "CREATE TABLE t AS SELECT 1".into(),
+        format!("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{target}'"),
+        "INSERT INTO zip_ma SELECT * FROM zip_ma".into(),
+        "DROP TABLE zip_ma".into(),
+        "SET datafusion.execution.batch_size = 1".into(),
+        "SELECT 1 INTO t".into(),
+        "SELECT 1; SELECT 2".into(),
+        " ; ".into(),
+    ] {
+        let error = ask(&context, &sql).expect_err(&sql);
+        assert!(matches!(error, Error::Usage(_)), "{sql}: {error}");
+    }
+    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 0);
+    let path = sample_lake().join("us/states.csv");
+    let error = ask(&context, &format!("SELECT * FROM '{}'", path.display())).expect_err("a path");
+    assert!(matches!(error, Error::UnknownTable { .. } | Error::Sql { .. }), "{error}");
+}
+
+#[test]
+fn a_query_beyond_its_memory_fails_clearly_and_the_next_one_runs() {
+    let limits = Limits { memory_bytes: 100_000, spill_bytes: 0 };
+    let context = context_of(&sample_lake(), sample_index(), limits);
+    let sql = "SELECT a.name, b.name FROM transport.airports_world a JOIN transport.airports_world b ON a.iso_country = b.iso_country ORDER BY 1, 2";
+    let error = ask(&context, sql).expect_err("too little memory");
+    assert!(matches!(&error, Error::Sql { reason } if reason.contains("memory")), "{error}");
+    assert_eq!(answer(&context, "SELECT count(*) FROM us.states").len(), 1);
+}
+
+#[test]
+fn a_limit_says_whether_there_is_more() {
+    let context = sample();
+    let mut rows = context.query("SELECT * FROM zip_ma", Some(2)).expect("rows");
+    let mut count = 0;
+    while let Some(batch) = rows.next_batch().expect("a batch") {
+        count += batch.num_rows();
+    }
+    assert!(rows.truncated());
+    assert_eq!(count, 2);
+    let mut rows = context.query("SELECT * FROM zip_ma LIMIT 2", Some(2)).expect("rows");
+    while rows.next_batch().expect("a batch").is_some() {}
+    assert!(!rows.truncated());
+}
+
+/// A lake of few files with hard names and cells.
+fn odd_lake() -> TempDir {
+    let lake = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| lake.path().join(name);
+    let mut text = String::from("id,amount,part,seen,big\n");
+    for row in 0..100 {
+        let amount = if row % 50 == 7 { "oops".to_string() } else { format!("\"${row},000\"") };
+        text.push_str(&format!(
+            "{row},{amount},{row}%,2020-01-02T00:00:0{}.25Z,1234567890123456789{}\n",
+            row % 10,
+            row
+        ));
+    }
+    fs::write(file("sums.csv"), text).expect("a file");
+    fs::copy(sample_lake().join("film/critic_scores.parquet"), file("we ird%20*#?[a].parquet")).expect("a copy");
+    let batch = RecordBatch::try_from_iter([
+        ("n", Arc::new(Int32Array::from(vec![Some(1), None])) as ArrayRef),
+        ("t", Arc::new(StringArray::from(vec!["a", "NA"])) as ArrayRef),
+    ])
+    .expect("a batch");
+    let out = fs::File::create(file("typed.arrow")).expect("a file");
+    let mut writer = arrow::ipc::writer::FileWriter::try_new(out, &batch.schema()).expect("a writer");
+    writer.write(&batch).and_then(|()| writer.finish()).expect("a file");
+    fs::create_dir_all(file("a/same")).expect("a folder");
+    fs::create_dir_all(file("b/same")).expect("a folder");
+    for folder in ["a", "b"] {
+        fs::write(file(&format!("{folder}/same/prices.csv")), "k,v\nx,1\ny,2\n").expect("a file");
+    }
+    lake
+}
+
+#[test]
+fn cells_that_do_not_fit_are_null_and_counted_once() {
+    let lake = odd_lake();
+    let index = index_of(lake.path());
+    let context = context_of(lake.path(), index.path(), Limits::default());
+    let rows = answer(
+        &context,
+        "SELECT count(*), count(a.amount), sum(a.amount), max(b.part) FROM sums a JOIN sums b ON a.id = b.id",
+    );
+    assert_eq!(rows, ["100|98|4886000.0|99.0"]);
+    let notes = context.notes();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(matches!(&notes[0].kind, NoteKind::Misfits { column, cells: 2, .. } if column == "amount"), "{notes:?}");
+    assert_eq!(
+        notes[0].to_string(),
+        "2 cells of `sums`, column `amount` (Float64), did not fit its type and were read as NULL"
+    );
+    // A query that does not touch the column has nothing to report.
+    assert_eq!(
+        answer(&context, "SELECT max(seen), min(big) FROM sums"),
+        ["2020-01-02T00:00:09.250|12345678901234567890"]
+    );
+    assert!(context.notes().is_empty());
+}
+
+#[test]
+fn odd_names_and_declared_types_are_read() {
+    let lake = odd_lake();
+    let index = index_of(lake.path());
+    let context = context_of(lake.path(), index.path(), Limits::default());
+    assert_eq!(answer(&context, "SELECT n, t, arrow_typeof(n) FROM typed"), ["1|a|Int32", "-|NA|Int32"]);
+    assert_ne!(answer(&context, r#"SELECT count(*) FROM "we ird%20*#?[a]""#), ["0"]);
+    let error = ask(&context, "SELECT * FROM prices").expect_err("two tables");
+    assert!(error.to_string().contains("\"a/same/prices\""), "{error}");
+    assert_eq!(answer(&context, "SELECT sum(v) FROM a.same.prices"), ["3"]);
+}
+
+#[test]
+fn a_file_that_changed_or_went_is_named() {
+    let lake = odd_lake();
+    let index = index_of(lake.path());
+    let context = context_of(lake.path(), index.path(), Limits::default());
+    fs::write(lake.path().join("a/same/prices.csv"), "key,value,more\nx,1,2\n").expect("a file");
+    let error = ask(&context, "SELECT * FROM a.same.prices").expect_err("changed");
+    assert!(matches!(&error, Error::Unreadable { reason, .. } if reason.contains("changed")), "{error}");
+    for (name, table) in [("sums.csv", "sums"), ("we ird%20*#?[a].parquet", "\"we ird%20*#?[a]\"")] {
+        fs::remove_file(lake.path().join(name)).expect("a file");
+        let error = ask(&context, &format!("SELECT * FROM {table}")).expect_err("gone");
+        assert!(matches!(&error, Error::Unreadable { reason, .. } if reason.contains("lakeward index")), "{error:?}");
+    }
+}
+
+#[test]
+fn a_table_damaged_after_indexing_is_named() {
+    let lake = tempfile::tempdir().expect("a folder");
+    let file = lake.path().join("airports.parquet");
+    let mut bytes = fs::read(sample_lake().join("transport/airports_world.parquet")).expect("a file");
+    fs::write(&file, &bytes).expect("a file");
+    let index = index_of(lake.path());
+    bytes[1_000..100_000].fill(0xff);
+    fs::write(&file, &bytes).expect("a file");
+    let context = context_of(lake.path(), index.path(), Limits::default());
+    let error = ask(&context, "SELECT * FROM airports").expect_err("damaged");
+    assert!(matches!(&error, Error::Unreadable { path, .. } if *path == file), "{error}");
+}
+
+fn lakeward(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lakeward"))
+        .args(["--lake".as_ref(), sample_lake().as_os_str(), "--index".as_ref(), sample_index().as_os_str()])
+        .args(arguments)
+        .output()
+        .expect("a run")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_command_tells_by_its_exit_code() {
+    for (query, code) in [
+        ("SELECT name FROM us.states", 0),
+        ("SELECT name FROM us.states WHERE code = '??'", 1),
+        ("SELECT name FROM us.stetes", 2),
+        ("SELECT nothing FROM us.states", 2),
+        ("DROP TABLE us.states", 2),
+        ("SELECT * FROM sport.baseball.parks", 4),
+    ] {
+        let output = lakeward(&["sql", query]);
+        assert_eq!(output.status.code(), Some(code), "{query}: {}", text(&output.stderr));
+        assert!(code != 2 || output.stdout.is_empty(), "{query}");
+    }
+    let output = lakeward(&["sql", "SELECT * FROM us.stetes"]);
+    assert!(text(&output.stderr).contains("`us/states`"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_command_writes_every_format_and_says_what_it_left_out() {
+    let query = "SELECT code, name, fips FROM us.states ORDER BY code";
+    let output = lakeward(&["--quiet", "sql", query, "--limit", "2", "--format", "csv"]);
+    assert_eq!(text(&output.stdout), "code,name,fips\nAK,Alaska,02\nAL,Alabama,01\n");
+    assert_eq!(text(&output.stderr), "showing 2 of more rows; --limit 0 for all\n");
+    let output = lakeward(&["sql", query, "--limit", "1", "--format", "ndjson"]);
+    assert_eq!(text(&output.stdout), "{\"code\":\"AK\",\"name\":\"Alaska\",\"fips\":\"02\"}\n");
+    let output = lakeward(&["sql", query, "--limit", "1"]);
+    let table: Vec<String> = text(&output.stdout).lines().map(|line| line.trim().to_string()).collect();
+    assert_eq!(table, ["code  name    fips", "AK    Alaska  02"]);
+    let output = lakeward(&["--json", "sql", query, "--limit", "1"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["truncated"], true);
+    assert_eq!(document["rows"], serde_json::json!([{"code": "AK", "name": "Alaska", "fips": "02"}]));
+    assert_eq!(document["columns"][2]["type"], "Utf8");
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    let output = lakeward(&["sql", "SELECT * FROM us.states WHERE false", "--format", "csv"]);
+    assert_eq!(text(&output.stdout), "code,name,fips\n");
+    let output = lakeward(&["sql", "SELECT id, adds FROM lake_joinable('us/states', 'code', 1)", "--format", "csv"]);
+    assert!(text(&output.stdout).contains("\"[\"\""), "{}", text(&output.stdout));
+    let output = lakeward(&["sql", "EXPLAIN SELECT code FROM us.states"]);
+    assert!(text(&output.stdout).contains("TableScan"), "{}", text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn rows_go_into_files_whole_or_not_at_all() {
+    let place = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| place.path().join(name).to_str().expect("a name").to_string();
+    let query = "SELECT code, name FROM us.states ORDER BY code";
+    for (name, begin) in [("a.csv", "code,name\nAK,"), ("a.ndjson", "{\"code\":\"AK\""), ("a.json", "{\"lakeward\"")] {
+        let output = lakeward(&["--quiet", "sql", query, "--out", &path(name)]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{}", text(&output.stderr));
+        assert!(fs::read_to_string(path(name)).expect("a file").starts_with(begin), "{name}");
+    }
+    let output = lakeward(&["sql", "SELECT * FROM us.zip.zip_ma", "--out", &path("a.parquet")]);
+    assert!(text(&output.stderr).starts_with("711 rows to `"), "{}", text(&output.stderr));
+    let piped = lakeward(&["sql", "SELECT * FROM us.zip.zip_ma", "--format", "parquet"]);
+    assert_eq!(piped.stdout, fs::read(path("a.parquet")).expect("a file"));
+    // Not over a file that is there, unless told to; nothing is left of what fails.
+    let output = lakeward(&["sql", query, "--out", &path("a.csv"), "--limit", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(fs::read_to_string(path("a.csv")).expect("a file").lines().count() > 50);
+    let output = lakeward(&["sql", query, "--out", &path("a.csv"), "--limit", "1", "--overwrite"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(fs::read_to_string(path("a.csv")).expect("a file"), "code,name\nAK,Alaska\n");
+    for arguments in [
+        vec!["sql", "SELECT nothing FROM us.states", "--out", "b.csv"],
+        vec!["sql", query, "--out", "b.txt"],
+        vec!["sql", query, "--out", "b.csv", "--format", "table"],
+    ] {
+        let arguments: Vec<String> =
+            arguments.iter().map(|word| if word.starts_with("b.") { path(word) } else { word.to_string() }).collect();
+        let output = lakeward(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 4);
+    let output = lakeward(&["sql", "SELECT * FROM us.states WHERE false", "--out", &path("none.parquet")]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(Path::new(&path("none.parquet")).is_file());
+}
