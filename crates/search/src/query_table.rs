@@ -101,7 +101,7 @@ impl QueryTable {
             profile: profile::profile(&scan),
             report: scan.report,
         };
-        encode::prepare(embedder, &entry, &scan.sketches, 0);
+        encode::prefetch(embedder, &entry, &scan.sketches, 0);
         let content = encode::table_vectors(embedder, &entry, &scan.sketches).content;
         let columns = entry
             .profile

@@ -7,8 +7,8 @@ use super::super::catalog::FileStamp;
 use super::super::manifest::{Manifest, SkippedFile};
 use super::super::plan::{Read, settled_time};
 use super::super::table_draft::TableDraft;
-use super::BuildObserver;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::Monitor;
 use lakeward_lake::catalog::{TableEntry, own_citation};
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
@@ -59,13 +59,13 @@ pub(super) fn read_table(
     options: &ReadOptions,
     lake_name: &str,
     embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> FileResult {
     let result = match read.record {
         Some(record) => draft_record(read, record, lake_name, embedder),
         None => draft_table(read, options, lake_name, embedder),
     };
-    observer.file_done(read.file.read_bytes);
+    monitor.advance(read.file.read_bytes);
     result.map_err(|error| {
         // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
         let (reason, modified_ns) = match error {
@@ -91,7 +91,7 @@ fn draft_table(
     let content = content.finish(reader)?;
     let metadata = read.metadata.as_deref().cloned();
     let (entry, stamp) = described(read, metadata, &scan, content, settled_time, lake_name);
-    Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
+    Ok(Box::new(TableDraft::new(entry, &stamp, &scan.sketches, embedder)?))
 }
 
 /// A record of a catalogue: an entry without rows and columns.
@@ -103,7 +103,7 @@ fn draft_record(
 ) -> Result<Box<TableDraft>> {
     let scan = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
     let (entry, stamp) = described(read, Some(record.metadata()?), &scan, record.content, 0, lake_name);
-    Ok(Box::new(TableDraft::new(entry, stamp, &[], embedder)?))
+    Ok(Box::new(TableDraft::new(entry, &stamp, &[], embedder)?))
 }
 
 /// What the catalogue says of a table or record, and by what it is known again.
