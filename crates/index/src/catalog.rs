@@ -13,7 +13,8 @@ use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
+use lakeward_lake::source::Origin;
 
 /// Where a table's texts lie, and what tells whether its file has changed.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -37,7 +38,7 @@ struct TableRecord {
 /// What tells whether a file is still the one that was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
-    /// Path below the lake's root.
+    /// Its [`Origin`] as it is written.
     pub path: String,
     /// Size of the file.
     pub read_bytes: u64,
@@ -55,7 +56,7 @@ pub struct FileStamp {
 pub struct TableCatalogue {
     id: String,
     stamp: FileStamp,
-    /// The [`TableEntry`] as JSON.
+    /// The [`Dataset`] as JSON.
     entry: Vec<u8>,
 }
 
@@ -140,8 +141,8 @@ impl Structure for Catalog {
     type Writer = CatalogWriter;
 
     fn draft(table: &TableContent<'_>) -> Result<TableCatalogue> {
-        let entry = serde_json::to_vec(table.entry).map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(TableCatalogue { id: table.entry.id.to_string(), stamp: table.stamp.clone(), entry })
+        let entry = serde_json::to_vec(table.dataset).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(TableCatalogue { id: table.dataset.id().to_string(), stamp: table.stamp.clone(), entry })
     }
 
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {
@@ -194,10 +195,10 @@ impl Catalog {
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
     }
 
-    /// The path of table `table` in the lake.
-    pub fn path(&self, table: u32) -> Result<&str> {
+    /// Where table `table` is.
+    pub fn origin(&self, table: u32) -> Result<Origin<'_>> {
         let record = self.record(table)?;
-        self.name(record.path_start, record.path_len)
+        self.name(record.path_start, record.path_len).map(Origin::read)
     }
 
     /// What the file of table `table` was when it was read.
@@ -213,8 +214,8 @@ impl Catalog {
         })
     }
 
-    /// The whole entry of table `table`.
-    pub fn entry(&self, table: u32) -> Result<TableEntry> {
+    /// All that is known of table `table`.
+    pub fn dataset(&self, table: u32) -> Result<Dataset> {
         serde_json::from_slice(self.entry_bytes(table)?)
             .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
     }

@@ -13,7 +13,7 @@ use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::segment::{SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use super::structures::Segment;
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::{Embedder, TokenEmbedder};
 use lakeward_sketch::ColumnSketch;
 
@@ -112,8 +112,8 @@ impl FileFormat {
 
 /// A table as it was read.
 pub struct TableContent<'a> {
-    /// What the catalogue says of it.
-    pub entry: &'a TableEntry,
+    /// What the catalogue says of it, or of the record.
+    pub dataset: &'a Dataset,
     /// The file it came from.
     pub stamp: &'a FileStamp,
     /// Its columns.

@@ -1,4 +1,4 @@
-//! A table on its way into a segment: everything the segment will store of it, laid out as it is stored.
+//! A table or record on its way into a segment: everything the segment will store of it, laid out as it is stored.
 //!
 //! Drafts are made where tables are read, on all cores, so that the one writer has nothing left to do but append. That also
 //! frees each table's many small texts on the thread that made them.
@@ -8,19 +8,19 @@ use super::columns::ColumnsWriter;
 use super::structure::TableContent;
 use super::structures::Drafts;
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::reader::ReadReport;
 use lakeward_lake::source::ContentHash;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::ColumnSketch;
 
-/// A table read, sketched and embedded.
+/// A table read, sketched and embedded; or a record.
 pub struct TableDraft {
     /// Hash of the file it came from.
     pub hash: ContentHash,
     /// Rows read.
     pub rows: u64,
-    /// What reading took.
+    /// What reading took; nothing for a record.
     pub report: ReadReport,
     /// Its columns, by place.
     pub(super) columns: ColumnsWriter,
@@ -34,17 +34,21 @@ impl TableDraft {
     /// # Errors
     /// [`lakeward_core::Error::Internal`] where its parts contradict each other.
     pub fn new(
-        entry: TableEntry,
+        dataset: &Dataset,
         stamp: &FileStamp,
         sketches: &[ColumnSketch],
         embedder: &dyn Embedder,
     ) -> Result<TableDraft> {
-        let sampled = entry.report.sample.is_some();
+        let (rows, report) = match dataset {
+            Dataset::Table(table) => (table.profile.rows, table.report.clone()),
+            Dataset::Record(_) => (0, ReadReport::default()),
+        };
+        let sampled = report.sample.is_some();
         let mut columns = ColumnsWriter::default();
-        for (place, (profile, sketch)) in entry.profile.columns.iter().zip(sketches).enumerate() {
+        for (place, (profile, sketch)) in dataset.columns().iter().zip(sketches).enumerate() {
             columns.push(0, place as u32, profile, sketch, sampled);
         }
-        let structures = Drafts::of(&TableContent { entry: &entry, stamp, sketches, embedder })?;
-        Ok(TableDraft { hash: entry.content, rows: entry.profile.rows, report: entry.report, columns, structures })
+        let structures = Drafts::of(&TableContent { dataset, stamp, sketches, embedder })?;
+        Ok(TableDraft { hash: *dataset.content(), rows, report, columns, structures })
     }
 }

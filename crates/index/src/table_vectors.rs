@@ -41,15 +41,15 @@ impl Structure for Vectors {
     type Writer = VectorsWriter;
 
     fn draft(table: &TableContent<'_>) -> Result<VectorsDraft> {
-        let TableContent { entry, sketches, embedder, .. } = *table;
+        let TableContent { dataset, sketches, embedder, .. } = *table;
         let mut columns = VectorSetBuilder::new(encode::column_dims(embedder.dims()))?;
-        for (place, (profile, sketch)) in entry.profile.columns.iter().zip(sketches).enumerate() {
+        for (place, (profile, sketch)) in dataset.columns().iter().zip(sketches).enumerate() {
             if place % encode::COLUMNS_AT_ONCE == 0 {
-                encode::prefetch(embedder, entry, sketches, place);
+                encode::prefetch(embedder, dataset, sketches, place);
             }
             columns.push(&encode::column_vector(embedder, profile, sketch))?;
         }
-        Ok(VectorsDraft { columns, table: encode::table_vectors(embedder, entry, sketches) })
+        Ok(VectorsDraft { columns, table: encode::table_vectors(embedder, dataset, sketches) })
     }
 
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {

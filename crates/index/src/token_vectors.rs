@@ -17,7 +17,7 @@ use super::structure::{
 use super::structures::Segment;
 use super::tokens::{PieceCounts, PieceRarity, for_each_text_below};
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::TokenEmbedder;
 use lakeward_sketch::ColumnSketch;
 
@@ -51,11 +51,11 @@ pub struct TableTokenVectors {
 
 impl TableTokenVectors {
     /// Those of the title and of what is said below it, read as one text.
-    pub fn of(model: &dyn TokenEmbedder, entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
-        let title = entry.title();
+    pub fn of(model: &dyn TokenEmbedder, dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
+        let title = dataset.title();
         let mut text = format!("{title} . ");
         let start = text.len();
-        for_each_text_below(entry, sketches, |part| {
+        for_each_text_below(dataset, sketches, |part| {
             let left = MOST_BODY_BYTES.saturating_sub(text.len() - start);
             text.push_str(&part[..part.floor_char_boundary(left)]);
             text.push(' ');
@@ -174,7 +174,7 @@ impl Structure for Option<TokenVectors> {
 
     fn draft(table: &TableContent<'_>) -> Result<Self::Draft> {
         let model = table.embedder.as_token_embedder();
-        Ok(model.map(|model| TableTokenVectors::of(model, table.entry, table.sketches)))
+        Ok(model.map(|model| TableTokenVectors::of(model, table.dataset, table.sketches)))
     }
 
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {

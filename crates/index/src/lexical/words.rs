@@ -42,19 +42,19 @@ impl Structure for Words {
     type Writer = LexicalBuilder;
 
     fn draft(table: &TableContent<'_>) -> Result<TableWords> {
-        let TableContent { entry, sketches, .. } = *table;
-        let headers: Vec<&str> = entry.profile.columns.iter().map(|column| column.name.as_str()).collect();
+        let TableContent { dataset, sketches, .. } = *table;
+        let headers: Vec<&str> = dataset.columns().iter().map(|column| column.name.as_str()).collect();
         let mut values = String::new();
-        for (column, sketch) in entry.profile.columns.iter().zip(sketches) {
+        for (column, sketch) in dataset.columns().iter().zip(sketches) {
             // Measurements are noise as words; whole numbers (years, ids) are asked for.
             if column.logical != LogicalType::Float && values.len() < VALUES_TEXT_BYTES {
                 values.push_str(&sketch.text);
             }
         }
-        let metadata = entry.metadata.as_ref();
+        let metadata = dataset.metadata();
         let mut description = metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default();
-        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(&entry.report.preamble)
-        {
+        let preamble = dataset.table().into_iter().flat_map(|table| &table.report.preamble);
+        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(preamble) {
             description.push('\n');
             description.push_str(line);
         }
@@ -65,7 +65,7 @@ impl Structure for Words {
             }
         }
         Ok(TableWords {
-            id: entry.id.to_string(),
+            id: dataset.id().to_string(),
             title: metadata.and_then(|metadata| metadata.title.clone()).unwrap_or_default(),
             headers: headers.join("\n"),
             description,

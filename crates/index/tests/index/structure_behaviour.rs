@@ -112,7 +112,7 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
             }
             "catalog.seg" => {
                 said.push(format!("{:?} {:?}", segment.catalog.stamp(table.table)?.content, columns.len()));
-                said.push(format!("{:?} {}", index.entry(table)?.profile.rows, segment.catalog.citation(table.table)?));
+                said.push(format!("{:?} {}", index.table(table)?.profile.rows, segment.catalog.citation(table.table)?));
             }
             "facets.seg" => {
                 let facets = index.facets()?;
