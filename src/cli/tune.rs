@@ -8,12 +8,12 @@ use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
-use lakeward_eval::evaluate::EvalObserver;
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_eval::evaluate::asking;
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::layout;
 use lakeward_eval::systems::Systems;
 use lakeward_eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
-use lakeward_index::build::BuildObserver;
 use lakeward_search::RankingWeights;
 
 /// Collects the candidates of every benchmark's queries, learns the weights, shows what they are worth on queries held out, and
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
         let names: Vec<&str> = rankers.iter().map(|ranker| ranker.name()).collect();
         return Err(Error::Usage(format!("no query of these benchmarks teaches anything about {}", names.join(", "))));
     }
-    bar.phase("learning");
+    bar.begin("learning", Total::Unknown);
     let (weights, rankers) = tune(&pools, &start);
     bar.finish();
     write(&command.out, &weights)?;
@@ -73,7 +73,7 @@ fn collect(
     }
     let systems = Systems::over(&benchmark, built_in(), start.clone(), None);
     let (index, _) = systems.index(bar)?;
-    bar.asking(&benchmark.name, benchmark.queries.len() as u64);
+    bar.begin(&asking(&benchmark.name), Total::Steps(benchmark.queries.len() as u64));
     add_pools(pools, &benchmark, &index, rankers, &command.leave_out, bar)
 }
 

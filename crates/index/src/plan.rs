@@ -11,9 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::prelude::*;
 
-use super::CATALOG_FILE;
 use super::catalog::{Catalog, FileStamp};
 use super::manifest::{Manifest, SkippedFile};
+use super::structure::{SegmentFiles, Structure};
 use lakeward_core::error::Result;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
 use lakeward_lake::source::{self, ContentHash, LakeFile, Origin, TableId};
@@ -191,7 +191,7 @@ fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) ->
     let mut known = HashMap::new();
     for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
-        let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(CATALOG_FILE))?;
+        let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
         for table in (0..catalog.len() as u32).filter(|table| !removed.contains(table)) {
             let mut stamp = catalog.stamp(table)?;
             if let Some(modified_ns) = segment.restamped.get(&table) {

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use lakeward_core::error::Error;
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, BuildStats, Silent};
+use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
 

@@ -24,7 +24,8 @@ use super::facts::Facts;
 use super::store::QuestionStore;
 use crate::channels;
 use lakeward_core::error::{Error, Result};
-use lakeward_index::build::{BuildObserver, BuildOptions, BuildStats, build};
+use lakeward_core::monitor::Monitor;
+use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_index::lock::WriteLock;
 use lakeward_index::manifest::sync_folder;
 use lakeward_index::{LakeIndex, TableRef};
@@ -105,7 +106,7 @@ impl QuestionIndex {
         questions: &QuestionStore,
         mode: QuestionMode,
         embedder: &dyn Embedder,
-        observer: &dyn BuildObserver,
+        monitor: &dyn Monitor,
     ) -> Result<BuildStats> {
         let folder = mode.folder(lake.folder());
         let place = folder.join(DOCUMENTS_FOLDER);
@@ -114,7 +115,7 @@ impl QuestionIndex {
         let path = place.join(DOCUMENTS_FILE);
         let mut state = State { version: STATE_VERSION, tables: BTreeMap::new() };
         write_documents(lake, questions, mode, &path, &mut state)?;
-        let stats = rebuilt_if_damaged(&place, &folder, &path, embedder, observer);
+        let stats = rebuilt_if_damaged(&place, &folder, &path, embedder, monitor);
         // They are in the index now, and made again from the lake's.
         let _ = fs::remove_file(&path);
         let stats = stats?;
@@ -236,13 +237,13 @@ fn rebuilt_if_damaged(
     folder: &Path,
     documents: &Path,
     embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> Result<BuildStats> {
     let records = Some(documents.to_path_buf());
     let options = BuildOptions { records, ..BuildOptions::default() };
-    match build(place, folder, embedder, &options, observer) {
+    match build(place, folder, embedder, &options, monitor) {
         Err(Error::DamagedIndex { .. } | Error::IndexVersion { .. } | Error::EmbeddingModel { .. }) => {
-            build(place, folder, embedder, &BuildOptions { rebuild: true, ..options }, observer)
+            build(place, folder, embedder, &BuildOptions { rebuild: true, ..options }, monitor)
         }
         other => other,
     }

@@ -27,7 +27,7 @@ use super::words::{Words, plain_words};
 use crate::papers::extraction::{ExtractedTask, Extraction};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::lock::WriteLock;
-use lakeward_models::embed::Embedder;
+use lakeward_models::embed::{Embedder, EmbedderExt};
 
 /// Word pieces of a description that enter its vector.
 pub(super) const DESCRIPTION_PIECES: usize = 96;
@@ -99,7 +99,7 @@ pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) ->
     // A graph that cannot be read is replaced: what it was made of is in the inputs.
     let old = TaskGraph::open(folder, inputs.embedder.id()).ok();
     let (draft, resolution, new_documents) = draft(old.as_ref(), inputs, options, &lasting)?;
-    if let Some(trouble) = inputs.embedder.trouble() {
+    if let Some(trouble) = inputs.embedder.failure() {
         return Err(Error::EmbeddingServer { reason: trouble.to_string() });
     }
     resolution.verdicts.write(folder)?;

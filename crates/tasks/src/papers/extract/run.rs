@@ -20,6 +20,7 @@ use super::kept::{Kept, KeptExtraction, Maker, written};
 use super::model::{ExtractionModel, NotExtracted};
 use super::{EXTRACTOR, KnownDatasets, extract};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::{Monitor, Total};
 
 /// The file's name in the folder of papers.
 pub const FILE_NAME: &str = "extractions.jsonl";
@@ -38,16 +39,6 @@ pub struct ExtractOptions<'a> {
     pub model: Option<&'a ExtractionModel<'a>>,
     /// Documents that a model is asked about at once; at least one.
     pub concurrency: usize,
-}
-
-/// Told how a run goes, and asked whether to go on.
-pub trait ExtractObserver: Sync {
-    /// So many documents are to be looked at.
-    fn started(&self, documents: u64);
-    /// One is done.
-    fn document_done(&self);
-    /// Whether to stop after the documents under way.
-    fn interrupted(&self) -> bool;
 }
 
 /// What a run came to.
@@ -108,7 +99,7 @@ pub fn extract_all(
     index_folder: &Path,
     known: &KnownDatasets,
     options: &ExtractOptions<'_>,
-    observer: &dyn ExtractObserver,
+    monitor: &dyn Monitor,
 ) -> Result<ExtractStats> {
     const MOST_PROBLEMS: usize = 20;
     let started = Instant::now();
@@ -134,7 +125,7 @@ pub fn extract_all(
     };
     let kept = if options.again { Kept::nothing(&path) } else { Kept::open(&path, maker, &known_hash)? };
     let new = store.entries().filter(|(entry, _)| !kept.has(&entry.fingerprint)).count() as u64;
-    observer.started(new);
+    monitor.begin("documents", Total::Steps(new));
 
     let failed = |error: std::io::Error| Error::io("write", &path, error);
     let mut out = BufWriter::new(scratch(SCRATCH_PREFIX, &folder).map_err(failed)?);
@@ -146,11 +137,11 @@ pub fn extract_all(
             stats.unchanged += 1;
         }
     }
-    let run = Run { known, known_hash: &known_hash, kept: &kept, model, observer };
+    let run = Run { known, known_hash: &known_hash, kept: &kept, model, monitor };
     let batch_size = model.map_or(BATCH, |_| options.concurrency.clamp(1, BATCH));
     let mut documents = store.documents_where(|entry| !kept.has(&entry.fingerprint));
     loop {
-        if observer.interrupted() {
+        if monitor.is_stopped() {
             stats.left = new - stats.extracted;
             break;
         }
@@ -201,7 +192,7 @@ struct Run<'a> {
     known_hash: &'a str,
     kept: &'a Kept,
     model: Option<&'a ExtractionModel<'a>>,
-    observer: &'a dyn ExtractObserver,
+    monitor: &'a dyn Monitor,
 }
 
 impl Run<'_> {
@@ -222,7 +213,7 @@ impl Run<'_> {
     }
 
     fn done<T>(&self, made: T) -> T {
-        self.observer.document_done();
+        self.monitor.advance(1);
         made
     }
 
