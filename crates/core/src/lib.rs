@@ -7,6 +7,7 @@ pub mod error;
 pub mod guard;
 pub mod request;
 pub mod role;
+pub mod store;
 pub mod text;
 
 pub use error::{Error, Result};

@@ -17,12 +17,12 @@ use serde::Serialize;
 
 use super::LakeIndex;
 use super::catalog::Catalog;
-use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::plan::{Plan, Read, Wanted, plan};
 use super::segment_builder::{SegmentBuilder, VectorShape};
 use super::{merge, verify};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash};
@@ -143,8 +143,8 @@ pub fn build(
     observer: &dyn BuildObserver,
 ) -> Result<BuildStats> {
     let started = Instant::now();
-    fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
-    let _lock = WriteLock::acquire(folder)?;
+    make_folder(&folder.join(manifest::SEGMENTS))?;
+    let _lock = FileLock::acquire(folder)?;
     embedder.forget_trouble();
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
     let records_before = manifest.records.clone();
@@ -456,9 +456,5 @@ fn remove_orphans(folder: &Path, manifest: &Manifest) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(manifest::SCRATCH_PREFIX) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+    remove_unfinished(&folder.join(manifest::FILE_NAME));
 }

@@ -12,7 +12,7 @@ use super::encode::column_dims;
 use super::facets::FacetWriter;
 use super::keys::{HeaderKeys, domains};
 use super::lexical::{LexicalBuilder, LexicalIndex};
-use super::manifest::{FileEntry, Manifest, SegmentEntry, sync_folder};
+use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::open::Segment;
 use super::postings::write_postings;
 use super::segment::{SegmentStats, SegmentWriter};
@@ -26,6 +26,7 @@ use super::{
     VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{make_folder, sync_folder};
 use lakeward_models::embed::{Embedder, SentenceModel};
 
 /// Where the word index spills, in the segment's folder while it is written.
@@ -78,7 +79,7 @@ impl SegmentBuilder {
             // Left by a run that was killed before its commit.
             fs::remove_dir_all(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
-        fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
+        make_folder(&folder)?;
         let dims = shape.dims;
         let token_vectors = |vocabulary| TokenVectorWriter::create(&folder.join(TOKEN_VECTORS_FILE), dims, vocabulary);
         Ok(Self {
