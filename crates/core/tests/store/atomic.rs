@@ -7,8 +7,8 @@ use std::path::Path;
 use lakeward_core::Result;
 use lakeward_core::store::{AtomicFile, Purpose, remove_unfinished, sync_folder, write_atomic};
 
-use super::steps::{Fault, at_every_step};
-use super::{child_that, names, place};
+use super::steps::Fault;
+use super::{at_every_step, child_that, names, place};
 
 const NAME: &str = "notes.txt";
 /// More than one buffer, so that the file is written in several steps.

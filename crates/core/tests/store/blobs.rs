@@ -6,8 +6,8 @@ use std::path::Path;
 use lakeward_core::Result;
 use lakeward_core::store::BlobCache;
 
-use super::steps::{Fault, at_every_step};
-use super::{child_that, names, place};
+use super::steps::Fault;
+use super::{at_every_step, child_that, names, place};
 
 const MOST_FILES: usize = 8;
 

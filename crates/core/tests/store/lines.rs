@@ -8,8 +8,8 @@ use lakeward_core::Result;
 use lakeward_core::store::{JsonLines, KeyedLines, LinesFormat, remove_unfinished};
 use proptest::prelude::*;
 
-use super::steps::{Fault, at_every_step};
-use super::{COUNTED, Figure, REFUSED, child_that, names, place};
+use super::steps::Fault;
+use super::{COUNTED, Figure, REFUSED, at_every_step, child_that, names, place};
 
 const NAME: &str = "figures.jsonl";
 const HEAD: &str = "{\"lakeward_figures\":3}\n";

@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use lakeward_core::Error;
 use lakeward_core::store::{Bounds, Damage, KeyedRecord, LineRecord, LinesFormat, Links, Purpose};
 use serde::{Deserialize, Serialize};
+use steps::Fault;
 
 /// Set for a child: what it does and where, `WHAT|FOLDER`.
 const CHILD: &str = "LAKEWARD_TEST_STORE";
@@ -84,6 +85,27 @@ fn child() {
         other => panic!("{other}"),
     };
     done.unwrap_or_else(|error| panic!("{error}: {:?}", std::error::Error::source(&error)));
+}
+
+/// Runs the command that `make` makes with `fault` at its first step, its second, and so on, until it ends by itself. `check` is
+/// called after each: which step, and how the run ended.
+fn at_every_step(
+    place: &Path,
+    fault: Fault,
+    mut make: impl FnMut() -> Command,
+    mut check: impl FnMut(usize, steps::Run),
+) {
+    const MOST: usize = 2_000;
+    for at in 1..MOST {
+        let Some(ended) = steps::run(&mut make(), place, fault, at) else { return };
+        let is_last = ended.steps < at;
+        check(at, ended);
+        if is_last {
+            println!("{fault:?} at each of {} steps", at - 1);
+            return;
+        }
+    }
+    panic!("more than {MOST} steps");
 }
 
 /// The names in a folder, in order.

@@ -32,22 +32,6 @@ pub fn run(command: &mut Command, place: &Path, fault: Fault, at: usize) -> Opti
     run
 }
 
-/// Runs the command that `make` makes with `fault` at its first step, its second, and so on, until it ends by itself. `check` is
-/// called after each: which step, and how the run ended.
-pub fn at_every_step(place: &Path, fault: Fault, mut make: impl FnMut() -> Command, mut check: impl FnMut(usize, Run)) {
-    const MOST: usize = 2_000;
-    for at in 1..MOST {
-        let Some(ended) = run(&mut make(), place, fault, at) else { return };
-        let is_last = ended.steps < at;
-        check(at, ended);
-        if is_last {
-            println!("{fault:?} at each of {} steps", at - 1);
-            return;
-        }
-    }
-    panic!("more than {MOST} steps");
-}
-
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod imp {
     use std::collections::HashSet;
