@@ -308,23 +308,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cut_short_is_dropped_and_the_next_one_stands() {
+    fn what_is_no_use_is_counted_and_leaves_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = LearnedStore::new(folder.path());
-        let contents = Contents { uses: vec![event("a b", "t1", ACCEPT), event("c d", "t2", ACCEPT)] };
-        contents.write(&mut store.read().unwrap().0).unwrap();
-        let whole = fs::read(store.path()).unwrap();
-        let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
-        for cut in last..whole.len() {
-            fs::write(store.path(), &whole[..cut]).unwrap();
-            assert_eq!(store.uses().unwrap().0.len(), 1, "{cut}");
-        }
-        fs::write(store.path(), b"{\"lakeward_learned\":2}\n").unwrap();
-        assert!(store.uses().unwrap_err().to_string().contains("version 2"));
-        let bad = [b"{\"lakeward_learned\":1}\nnonsense\n".to_vec(), whole[last..].to_vec()].concat();
-        fs::write(store.path(), bad).unwrap();
+        let line = serde_json::to_string(&event("c d", "t2", ACCEPT)).unwrap();
+        let loud = serde_json::to_string(&LearnedUse { table: "x".repeat(600), ..event("e", "", ACCEPT) }).unwrap();
+        let text = format!("{{\"lakeward_learned\":1}}\nnonsense\n{loud}\n{line}\n{line}");
+        fs::write(store.path(), text).unwrap();
         let (uses, unread) = store.uses().unwrap();
-        assert_eq!((uses.len(), unread), (1, 1));
+        assert_eq!((uses.len(), unread), (1, 2));
         assert_eq!(store.forget(&|known| known.table == "t2").unwrap(), 1);
         assert_eq!(fs::read_to_string(store.path()).unwrap(), "{\"lakeward_learned\":1}\n");
     }
