@@ -100,8 +100,9 @@ pub fn path_of(index_folder: &Path) -> PathBuf {
 /// model or (by rules) other known names.
 ///
 /// # Errors
-/// [`Error::Locked`] while another run works there; [`Error::Io`]; [`Error::DamagedFile`] where the list of files cannot be
-/// read. A text that cannot be read is told in the answer, and looked at next time. A model's failures are none.
+/// [`Error::Locked`](lakeward_core::Error::Locked) while another run works there; [`Error::Io`](lakeward_core::Error::Io);
+/// [`Error::DamagedFile`](lakeward_core::Error::DamagedFile) where the list of files cannot be read. A text that cannot be read is
+/// told in the answer, and looked at next time. A model's failures are none.
 pub fn extract_all(
     index_folder: &Path,
     known: &KnownDatasets,
@@ -248,7 +249,7 @@ impl Run<'_> {
 /// What is kept of the document with this content; none where it was not looked at yet.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Io`](lakeward_core::Error::Io).
 pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Option<KeptExtraction>> {
     let kept = Kept::open_any(&path_of(index_folder))?;
     let Some(line) = kept.line(fingerprint)? else { return Ok(None) };
