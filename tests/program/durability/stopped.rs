@@ -3,6 +3,8 @@
 //!
 //! By default a few steps of each command, spread over all of them; with `LAKEWARD_EVERY_STEP` set, every one.
 
+#![allow(clippy::print_stdout, reason = "how many steps there are is worth reading")]
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -48,7 +48,7 @@ pub fn add_and_finish(place: &Path) -> Result<()> {
 }
 
 fn keyed(path: &Path) -> BTreeMap<String, u32> {
-    let lines: KeyedLines<Figure> = KeyedLines::open(path, &REFUSED).unwrap();
+    let lines: KeyedLines<Figure> = KeyedLines::open(path, &REFUSED).expect("lines");
     lines.records().map(|figure| (figure.name.clone(), figure.figure)).collect()
 }
 

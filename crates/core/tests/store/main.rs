@@ -1,6 +1,8 @@
 //! What files that last must survive, proved once for all that stand on them: a process killed at every step, a full disk, two
 //! writers, a newer version, damaged bytes.
 
+#![allow(clippy::print_stdout, reason = "how many steps there are is worth reading")]
+
 mod atomic;
 mod blobs;
 mod lines;

@@ -1,6 +1,8 @@
 //! A process that dies, or whose disk is full, at any step that changes the disk: its system calls are counted, and at a given one
 //! it is killed or told that there is no room. Linux lets a parent do this to its child; elsewhere the tests say that they skip it.
 
+#![allow(clippy::print_stdout, reason = "a skipped test says why")]
+
 use std::path::Path;
 use std::process::Command;
 
