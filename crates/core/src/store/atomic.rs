@@ -39,6 +39,7 @@ impl Purpose {
         if self == Purpose::Output { "save" } else { "write" }
     }
 
+    #[cfg(unix)]
     fn is_private(self) -> bool {
         matches!(self, Purpose::Private | Purpose::Cache)
     }
