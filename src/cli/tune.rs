@@ -1,7 +1,6 @@
 //! `lakeward tune DIR…`
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::args::{Arguments, TuneCommand};
 use super::lake::built_in;
@@ -9,6 +8,7 @@ use super::progress::Bar;
 use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{Purpose, write_atomic};
 use lakeward_eval::evaluate::asking;
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::layout;
@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
     bar.begin("learning", Total::Unknown);
     let (weights, rankers) = tune(&pools, &start);
     bar.finish();
-    write(&command.out, &weights)?;
+    write_atomic(&command.out, Purpose::Output, weights.to_json().as_bytes())?;
     let report = TuneReport { weights: weights.hash(), started_from: start.hash(), out: command.out.clone(), rankers };
     if arguments.json {
         printer::json(&report)?;
@@ -75,13 +75,4 @@ fn collect(
     let (index, _) = systems.index(bar)?;
     bar.begin(&asking(&benchmark.name), Total::Steps(benchmark.queries.len() as u64));
     add_pools(pools, &benchmark, &index, rankers, &command.leave_out, bar)
-}
-
-/// Writes the file beside its place first: an old one stays whole until then.
-fn write(path: &PathBuf, weights: &RankingWeights) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| Error::io("write", path, error))?;
-    fs::write(file.path(), weights.to_json()).map_err(|error| Error::io("write", path, error))?;
-    file.persist(path).map_err(|error| Error::io("write", path, error.error))?;
-    Ok(())
 }

@@ -373,7 +373,7 @@ fn a_second_run_reads_what_is_new_changed_or_failed() {
     fs::write(&text, String::from_utf8(bytes).expect("text").replace("Text", "Tent").replace("words", "swords"))
         .expect("a file");
     let damaged =
-        place.store().documents().filter(|document| matches!(document, Err(Error::DamagedPapers { .. }))).count();
+        place.store().documents().filter(|document| matches!(document, Err(Error::DamagedFile { .. }))).count();
     assert_eq!(damaged, 1);
     place.add_with(true);
     assert_eq!(place.all().len(), 5);

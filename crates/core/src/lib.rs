@@ -8,6 +8,7 @@ pub mod guard;
 pub mod monitor;
 pub mod request;
 pub mod role;
+pub mod store;
 pub mod text;
 
 pub use error::{Error, Result};

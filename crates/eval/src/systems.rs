@@ -251,7 +251,7 @@ impl<'a> Systems<'a> {
         }
         let started = Instant::now();
         let index = over.index();
-        let mut store = QuestionStore::open(index.folder())?;
+        let mut store = QuestionStore::open_to_write(index.folder())?;
         make_questions(index, &mut store, None, &AugmentOptions::default(), &Silent)?;
         let mode = self.question_use.mode();
         let stats = QuestionIndex::build(index, &store, mode, self.embedder, monitor)?;

@@ -17,7 +17,6 @@ use serde::Serialize;
 
 use super::LakeIndex;
 use super::catalog::Catalog;
-use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::plan::{Plan, Read, Wanted, plan};
 use super::segment_builder::SegmentBuilder;
@@ -25,6 +24,7 @@ use super::structure::{SegmentFiles, Structure, VectorShape};
 use super::{merge, verify};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash, Origin};
@@ -145,8 +145,8 @@ pub fn build(
     monitor: &dyn Monitor,
 ) -> Result<BuildStats> {
     let started = Instant::now();
-    fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
-    let _lock = WriteLock::acquire(folder)?;
+    make_folder(&folder.join(manifest::SEGMENTS))?;
+    let _lock = FileLock::acquire(folder)?;
     embedder.retry();
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
     let records_before = manifest.records.clone();
@@ -459,9 +459,5 @@ fn remove_orphans(folder: &Path, manifest: &Manifest) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(manifest::SCRATCH_PREFIX) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+    remove_unfinished(&folder.join(manifest::FILE_NAME));
 }

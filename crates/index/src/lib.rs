@@ -13,7 +13,6 @@ mod entries;
 pub mod facets;
 pub mod join;
 pub mod lexical;
-pub mod lock;
 pub mod lsh;
 pub mod manifest;
 mod merge;

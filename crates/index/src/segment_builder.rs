@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::columns::ColumnsWriter;
-use super::manifest::{Manifest, SegmentEntry, sync_folder};
+use super::manifest::{Manifest, SegmentEntry};
 use super::structure::{Place, StoredTable, VectorShape};
 use super::structures::{Segment, Writers};
 use super::table_draft::TableDraft;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
+use lakeward_core::store::{make_folder, sync_folder};
 
 /// Collects the tables of one segment.
 pub struct SegmentBuilder {
@@ -33,7 +34,7 @@ impl SegmentBuilder {
             // Left by a run that was killed before its commit.
             fs::remove_dir_all(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
-        fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
+        make_folder(&folder)?;
         let writers = Writers::create(&folder, shape)?;
         Ok(Self { name: name.to_string(), folder, tables: 0, columns: ColumnsWriter::default(), writers })
     }

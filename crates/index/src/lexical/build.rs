@@ -16,6 +16,7 @@ use tantivy::{BitSet, Index, IndexSettings, Segment};
 
 use crate::segment::SegmentStats;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::make_folder;
 
 use super::analysis::{Analyzer, name_key};
 use super::field::{FIELD_COUNT, Fields, KeyKind, NAMES, WORDS};
@@ -209,7 +210,7 @@ impl LexicalBuilder {
             return Ok(Box::new(RamDirectory::create()));
         }
         let path = self.scratch.join(name);
-        fs::create_dir_all(&path).map_err(|source| Error::io("create", &path, source))?;
+        make_folder(&path)?;
         let directory = MmapDirectory::open(&path).map_err(|error| self.failed(&error.into()))?;
         Ok(Box::new(directory))
     }

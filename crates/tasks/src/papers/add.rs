@@ -15,10 +15,11 @@ use super::document::Fingerprint;
 use super::isolated::PdfReader;
 use super::manifest::{DocumentEntry, FileRecord, FileStatus};
 use super::reading::{self, DocumentFormat, READER_VERSION};
-use super::store::{FOLDER, Lock, Store};
+use super::store::{FOLDER, Store};
 use super::texts::TextsIndex;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{FileLock, make_folder};
 use lakeward_core::text::shown;
 
 /// Characters of a reason.
@@ -76,7 +77,7 @@ pub struct FileFault {
 /// Adds files, and those of folders below them, to the store of the index in `index_folder`.
 ///
 /// # Errors
-/// [`Error::Usage`] for a path that is not there, and nothing is added; [`Error::Locked`]; [`Error::DamagedPapers`];
+/// [`Error::Usage`] for a path that is not there, and nothing is added; [`Error::Locked`]; [`Error::DamagedFile`];
 /// [`Error::Io`] where the store cannot be written. What is wrong with a file is in the [`AddStats`].
 pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor: &dyn Monitor) -> Result<AddStats> {
     let started = Instant::now();
@@ -84,7 +85,9 @@ pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor
     for path in paths {
         found.path(path, index_folder)?;
     }
-    let _lock = Lock::acquire(&index_folder.join(FOLDER))?;
+    let folder = index_folder.join(FOLDER);
+    make_folder(&folder)?;
+    let _lock = FileLock::acquire(&folder)?;
     let mut store = Store::open(index_folder)?;
     store.texts.make_folder()?;
     let mut stats = AddStats { files: found.files.len() as u64, passed_over: found.passed_over, ..AddStats::default() };
@@ -111,6 +114,7 @@ pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor
         for record in records {
             commit(&mut store, record, &mut ids, &mut stats)?;
         }
+        store.texts.sync()?;
         store.manifest.sync()?;
     }
     stats.left = left.len() as u64;
@@ -284,7 +288,7 @@ struct Ids {
 impl Ids {
     fn of(store: &Store) -> Self {
         let mut ids = Self::default();
-        for entry in store.manifest.files().flat_map(|file| &file.documents) {
+        for entry in store.manifest.records().flat_map(|file| &file.documents) {
             ids.taken.insert(entry.id.clone());
             ids.by_content.entry(entry.fingerprint.clone()).or_insert_with(|| (entry.id.clone(), 0)).1 += 1;
         }
@@ -339,5 +343,5 @@ fn commit(store: &mut Store, mut record: FileRecord, ids: &mut Ids, stats: &mut 
         FileStatus::InPart => stats.partial.push(fault()),
         FileStatus::Failed => stats.failed.push(fault()),
     }
-    store.manifest.append(record)
+    store.manifest.append(vec![record])
 }
