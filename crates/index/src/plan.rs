@@ -35,7 +35,7 @@ pub(super) struct Read<'a> {
 /// What it is read from.
 pub(super) enum Source<'a> {
     /// A file, with what is said of it elsewhere.
-    File(&'a LakeFile, Option<Cow<'a, TableMetadata>>),
+    File(&'a LakeFile, Option<Box<Cow<'a, TableMetadata>>>),
     /// A record of a catalogue, which says itself what it is.
     Record(&'a CatalogueRecord),
 }
@@ -146,7 +146,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
             (record, sidecar) => record.or(sidecar).map(Cow::Borrowed),
         };
         let metadata_hash = described.as_deref().map_or(0, metadata_hash);
-        let read = Read { id, source: Source::File(file, described), metadata_hash, new: false };
+        let read = Read { id, source: Source::File(file, described.map(Box::new)), metadata_hash, new: false };
         let Some(table) = known.remove(&file.relative) else {
             plan.reads.push(Read { new: true, ..read });
             continue;

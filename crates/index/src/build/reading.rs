@@ -64,7 +64,7 @@ pub(super) fn read_dataset(
 ) -> FileResult {
     let (result, modified_ns) = match &read.source {
         Source::File(file, metadata) => {
-            let metadata = metadata.as_deref().cloned();
+            let metadata = metadata.as_ref().map(|described| described.clone().into_owned());
             (draft_table(read, file, metadata, options, lake_name, embedder), file.modified_ns)
         }
         Source::Record(record) => (draft_record(read, record, lake_name, embedder), 0),

@@ -22,8 +22,11 @@ struct Content {
     rows: Vec<Vec<Option<String>>>,
 }
 
+/// Writes a table in a format.
+type Written = fn(&Content) -> Vec<u8>;
+
 /// Names of files, each with what writes a table under it and whether cells have types there.
-const FORMATS: [(&str, fn(&Content) -> Vec<u8>, bool); 11] = [
+const FORMATS: [(&str, Written, bool); 11] = [
     ("t.csv", |table| delimited(table, ','), false),
     ("t.tsv", |table| delimited(table, '\t'), false),
     ("t.csv.gz", |table| gzip(&delimited(table, ';')), false),
