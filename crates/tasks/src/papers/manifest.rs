@@ -118,7 +118,7 @@ pub type Manifest = KeyedLines<FileRecord>;
 /// The list in `folder`; empty where there is none.
 ///
 /// # Errors
-/// [`Error::Io`](lakeward_core::Error::Io); [`Error::DamagedFile`](lakeward_core::Error::DamagedFile) with the line that cannot be
+/// [`Error::Io`]; [`Error::DamagedFile`] with the line that cannot be
 /// read, or the version found.
 pub fn open(folder: &Path) -> Result<Manifest> {
     KeyedLines::open(&folder.join(FILE_NAME), &FORMAT)
