@@ -254,7 +254,13 @@ fn a_writer_killed_at_any_moment_leaves_the_last_complete_document() {
         child.args(["--exact", "sessions::child_that_saves"]).env(CHILD, place.folder.path());
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the child");
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        std::thread::sleep(Duration::from_micros(20_000 + (seed >> 33) % 60_000));
+        // On a busy machine it takes a while until the child saves for the first time.
+        let started = Instant::now();
+        let saves = || place.store.open("s").is_ok_and(|session| session.revision > revision);
+        while !saves() && started.elapsed() < Duration::from_secs(2) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(Duration::from_micros((seed >> 33) % 20_000));
         assert!(child.try_wait().expect("a state").is_none(), "kill {kill}: the child ended by itself");
         child.kill().expect("a signal");
         child.wait().expect("an end");
