@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::answer::in_order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The constraints in force after a turn. Text as the analyst wrote it, in short; nothing where nothing was said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(transform = in_order::<Self>)]
 pub struct Constraints {
     /// What the data is about: `bus ridership`.
     pub topic: Option<String>,
