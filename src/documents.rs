@@ -1,6 +1,6 @@
 //! What a question is answered with as one document: what `--json` prints and what Python reads.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, column};
 use lakeward_index::LakeIndex;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::{Dataset, StoredDataset};
 use lakeward_lake::composite_key::{self, CompositeKey};
 use lakeward_lake::reader::Sample;
 use lakeward_lake::source;
@@ -138,7 +138,8 @@ impl ModelCost {
 pub struct TableReport {
     /// Everything known of the table but its values.
     #[serde(flatten)]
-    pub table: TableEntry,
+    #[schemars(with = "StoredDataset")]
+    pub dataset: Dataset,
     /// Whether only its first rows were read: the profile is of those.
     pub sampled: bool,
     /// Whether it is a table of the lake; else it was read as a file just now.
@@ -154,13 +155,13 @@ impl TableReport {
     /// [`Error::UnknownTable`] with the nearest ids; those of reading the file.
     pub fn of(lakeward: &Lakeward, name: &str) -> Result<Self> {
         let index = lakeward.index();
-        let table = match index.find(name) {
+        let dataset = match index.find(name) {
             Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => return Self::of_file(Path::new(name)),
-            found => (*index.entry(found?)?).clone(),
+            found => index.dataset(found?)?,
         };
         // A record has no file, and without one there are no composite keys.
-        let path = if table.record { PathBuf::new() } else { source::file_path(&lakeward.place().lake, &table.path)? };
-        Ok(Self::new(&path, table, true))
+        let path = dataset.path().map(|path| source::file_path(&lakeward.place().lake, path)).transpose()?;
+        Ok(Self::new(path.as_deref(), dataset, true))
     }
 
     /// The report on a file, which needs no lake.
@@ -168,13 +169,15 @@ impl TableReport {
     /// # Errors
     /// Those of [`QueryTable::read`].
     pub fn of_file(path: &Path) -> Result<Self> {
-        Ok(Self::new(path, QueryTable::read(path, None, &*built_in())?.entry, false))
+        Ok(Self::new(Some(path), Dataset::Table(QueryTable::read(path, None, &*built_in())?.entry), false))
     }
 
     /// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.
-    fn new(path: &Path, table: TableEntry, in_lake: bool) -> Self {
-        let composite_keys = composite_key::find(path, &table.profile).unwrap_or_default();
-        Self { sampled: table.report.sample.is_some(), table, in_lake, composite_keys }
+    fn new(path: Option<&Path>, dataset: Dataset, in_lake: bool) -> Self {
+        let table = dataset.table();
+        let keys = path.zip(table).and_then(|(path, table)| composite_key::find(path, &table.profile).ok());
+        let sampled = table.is_some_and(|table| table.report.sample.is_some());
+        Self { dataset, sampled, in_lake, composite_keys: keys.unwrap_or_default() }
     }
 }
 
@@ -236,14 +239,14 @@ impl TableList {
             if !index.id(table)?.contains(wanted) {
                 continue;
             }
-            let entry = index.entry(table)?;
+            let dataset = index.dataset(table)?;
             tables.push(TableLine {
-                table: entry.id.to_string(),
-                title: entry.title(),
-                record: entry.record,
-                rows: entry.profile.rows,
-                sampled: entry.report.sample,
-                columns: entry.profile.columns.len() as u64,
+                table: dataset.id().to_string(),
+                title: dataset.title(),
+                record: dataset.is_record(),
+                rows: dataset.table().map_or(0, |table| table.profile.rows),
+                sampled: dataset.table().and_then(|table| table.report.sample),
+                columns: dataset.columns().len() as u64,
             });
         }
         tables.sort_by(|a, b| a.table.cmp(&b.table));

@@ -23,9 +23,10 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     if arguments.json {
         printer::json(&found)?;
     } else {
-        printer::profile(&found.table, &found.composite_keys);
+        printer::profile(&found.dataset, &found.composite_keys);
     }
-    Ok(if found.table.report.lost_rows() { Status::InPart } else { Status::Done })
+    let lost_rows = found.dataset.table().is_some_and(|table| table.report.lost_rows());
+    Ok(if lost_rows { Status::InPart } else { Status::Done })
 }
 
 /// `lakeward tables [CONTAINING]`

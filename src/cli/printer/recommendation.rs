@@ -26,7 +26,14 @@ pub fn screen(answer: &Recommendation) {
                 out("their data is not in the lake: `lakeward cite ID` says who has it");
             }
             // A line each, whatever the width; `why_table` has all of it.
-            false => rows(RankedTable::COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(1) }),
+            false => {
+                rows(RankedTable::COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(1) });
+                if answer.tables[..near].iter().any(|ranked| ranked.record) {
+                    out(
+                        "`?` is a record of a catalogue: its data is not in the lake; `lakeward cite ID` says who has it",
+                    );
+                }
+            }
         }
         if near < answer.tables.len() {
             let more = answer.tables.len() - near;

@@ -10,7 +10,6 @@ use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column}
 use lakeward_core::request::{Input, Label, Operation, OperationKind, Signals};
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
-use lakeward_search::records::NO_DATA;
 use lakeward_search::task_search::TaskPath;
 use lakeward_search::{JoinAnswer, RecordAnswer, SearchAnswer, UnionAnswer};
 
@@ -188,7 +187,7 @@ impl RankedTable {
         column("record", ListCell::Id(|ranked| &ranked.table)),
         column("title", ListCell::Text(TITLE_CHARS, |ranked| ranked.title.as_str().into())),
         column("utility", ListCell::Figure(2, |ranked| ranked.utility.total)),
-        column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.trim_end_matches(NO_DATA).into())),
+        column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.as_str().into())),
     ];
 }
 

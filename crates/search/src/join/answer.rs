@@ -206,7 +206,7 @@ pub(super) fn answer(
     let segment = index.segment(table.segment)?;
     let record = segment.columns.record(candidate.column.column)?;
     let column = asked.column;
-    let entry = index.entry(table)?;
+    let entry = index.table(table)?;
     let overlap = candidate.evidence.overlap;
     let shared = overlap.map_or(0, |overlap| overlap.shared);
     let written = if shared > 0 { overlap::shared_as_written(&column.values, &segment.columns, record)? } else { 0 };
