@@ -91,6 +91,8 @@ class Types:
                 needed.append(name)
                 return name
             return self.annotation(target, needed)
+        if any(form.get("type") == "object" for form in schema.get("oneOf", ())):
+            return self.mapping({})
         kind = schema.get("type", "string")
         if isinstance(kind, list):
             one = self.annotation({**schema, "type": next(name for name in kind if name != "null")}, needed)

@@ -514,15 +514,16 @@ class Ranked:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Constraints:
-    """The constraints in force after a turn. Text as the analyst wrote it, in short; nothing where nothing was said."""
+    """The constraints in force after a turn. Names as the analyst wrote them, in short; nothing where nothing was said.
+    """
     topic: str | None = None
     """What the data is about: ``bus ridership``."""
-    geography: str | None = None
-    """Where: ``Dublin, Kildare``."""
-    time_range: str | None = None
+    geography: tuple[str, ...] = ()
+    """Where: names of places, each of one: ``Dublin``, ``Trinidad and Tobago``."""
+    time_range: Mapping[str, Any] | None = None
     """When."""
-    granularity: str | None = None
-    """What one row of the answer stands for: ``route-month``."""
+    granularity: tuple[str, ...] = ()
+    """What one row of the answer stands for, part by part: ``route``, ``month``."""
     required_columns: tuple[str, ...] = ()
     """Columns that the answer must have, in the order they were asked for."""
     excluded: tuple[str, ...] = ()
