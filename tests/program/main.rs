@@ -5,6 +5,7 @@ mod ask;
 mod benchmark;
 mod cite;
 mod cli;
+mod commands;
 mod conversation;
 mod durability;
 mod eval;
