@@ -79,7 +79,8 @@ fn transcript(page: &Page) -> String {
 fn pages_show_what_the_program_prints() {
     let folder = Path::new(crate::REPOSITORY).join("examples");
     let files = fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path());
-    let pages: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    let pages: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     assert!(pages.len() >= 3, "{pages:?}");
     for path in pages {
         let page = page(&fs::read_to_string(&path).expect("a page"));

@@ -63,8 +63,7 @@ impl Place {
         command.stdin(Stdio::null());
         command
     }
-
-    /// Exit code, stdout and stderr.}
+}
 
 /// A PDF of these objects, of which the first is the catalogue.
 fn pdf_of(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {

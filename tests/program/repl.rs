@@ -30,7 +30,11 @@ fn place() -> tempfile::TempDir {
 
 fn program(index: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(arguments).env("LAKEWARD_LAKE", sample().join("lake")).env("LAKEWARD_INDEX", index).env_remove("LAKEWARD_CONFIG");
+    command
+        .args(arguments)
+        .env("LAKEWARD_LAKE", sample().join("lake"))
+        .env("LAKEWARD_INDEX", index)
+        .env_remove("LAKEWARD_CONFIG");
     command.current_dir(index).env("TERM", "xterm").env_remove("NO_COLOR");
     command
 }

@@ -8,9 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::{
-    NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema,
-};
+use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema};
 use lakeward_core::Error;
 use lakeward_core::request::{Filter, Input, Operation};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 //! The first line, `# place: NAME`, says what the terminal's folder holds: that folder of `places/`, or for `sample` the sample lake with its
 //! index. There the lake is `lake` and the index `index`. A line that begins with `$ ` is a command for `sh`, `> ` continues it. What follows
 //! is its stdout, its stderr behind `! `, and its exit code behind `? ` unless that is 0. A document of JSON is spread over lines. Times,
-//! dates and the folder are replaced, long fractions rounded; what else varies in a file is matched by a line `# varies: PATTERN`. Other
+//! dates and the folder are replaced, long fractions of JSON rounded; what else varies in a file is matched by a line `# varies: PATTERN`. Other
 //! lines with `#` are remarks. `SNAPSHOTS=overwrite` writes the files as they are now.
 
 use std::fs;
@@ -28,7 +28,7 @@ macro_rules! terminals {
 }
 
 terminals!(
-    ask augment cite eval help index join keys papers profile repl replay schema search sessions settings signals simulate sql task tune union
+    ask augment cite damage eval help index join keys papers profile repl replay schema search sessions settings signals simulate sql task tune union
 );
 
 fn folder() -> PathBuf {
@@ -50,7 +50,8 @@ fn every_file_is_a_test() {
 fn check(name: &str) {
     let path = folder().join(format!("{name}.console"));
     let file = fs::read_to_string(&path).expect("a file");
-    let place = file.strip_prefix("# place: ").and_then(|rest| rest.lines().next()).expect("`# place: NAME` in the first line");
+    let place =
+        file.strip_prefix("# place: ").and_then(|rest| rest.lines().next()).expect("`# place: NAME` in the first line");
     let varies = file.lines().filter_map(|line| line.strip_prefix("# varies: "));
     let terminal = Terminal::new(place, varies.map(|pattern| Regex::new(pattern).expect("a pattern")).collect());
     let (mut now, mut remarks) = (String::new(), String::new());
@@ -147,7 +148,8 @@ pub fn copy(from: &Path, to: &Path) {
             copy(&entry.path(), &target);
         } else {
             fs::copy(entry.path(), &target).expect("a copy");
-            let times = fs::FileTimes::new().set_modified(entry.metadata().and_then(|data| data.modified()).expect("a time"));
+            let times =
+                fs::FileTimes::new().set_modified(entry.metadata().and_then(|data| data.modified()).expect("a time"));
             fs::File::options().write(true).open(&target).and_then(|file| file.set_times(times)).expect("a time");
         }
     }
@@ -164,7 +166,8 @@ fn filtered(text: &str, place: &Path, varies: &[Regex]) -> String {
         ];
         filters.map(|(pattern, by)| (Regex::new(pattern).expect("a pattern"), by)).into()
     });
-    static FRACTION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b\d+\.\d{4,}(e-\d+)?\b").expect("a pattern"));
+    static FRACTION: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"(": ?|[\[,]\s*|\n +)(-?\d+\.\d{4,}(?:e-?\d+)?)"#).expect("a pattern"));
     let canonical = place.canonicalize().expect("a folder");
     let mut text = text.to_string();
     for folder in [canonical.as_path(), place] {
@@ -176,6 +179,6 @@ fn filtered(text: &str, place: &Path, varies: &[Regex]) -> String {
     for (pattern, by) in FILTERS.iter() {
         text = pattern.replace_all(&text, *by).into_owned();
     }
-    let rounded = |found: &Captures<'_>| format!("{:.3}", found[0].parse::<f64>().expect("a number"));
+    let rounded = |found: &Captures<'_>| format!("{}{:.3}", &found[1], found[2].parse::<f64>().expect("a number"));
     FRACTION.replace_all(&text, rounded).into_owned()
 }

@@ -48,7 +48,9 @@ impl SignalModel {
         let weights = body.len().saturating_sub((head + 2 * count) * 4);
         if count > 0 && weights.is_multiple_of(count) && weights / count != LABELS && weights > 0 {
             let labels = weights / count;
-            return Err(format!("it knows {labels} labels, this program {LABELS}; `lakeward train signals` makes it anew"));
+            return Err(format!(
+                "it knows {labels} labels, this program {LABELS}; `lakeward train signals` makes it anew"
+            ));
         }
         if body.len() != (head + 2 * count) * 4 + count * LABELS {
             return Err("its length does not fit its head".into());
