@@ -33,7 +33,9 @@ FUNCTION = re.compile(r"^ *pub(\([a-z]+\))? fn .*\{$")
 
 def crates():
     """Name of each part and its folder of sources; `program` is the command line."""
-    parts = {folder.name: folder / "src" for folder in sorted((ROOT / "crates").iterdir()) if (folder / "src").is_dir()}
+    folders = sorted(folder for folder in (ROOT / "crates").iterdir() if (folder / "src").is_dir())
+    # `features` has no code.
+    parts = {folder.name: folder / "src" for folder in folders if folder.name != "features"}
     return parts | {"facade": ROOT / "src", "program": ROOT / "src/cli"}
 
 
@@ -41,20 +43,27 @@ def package(part):
     return "lakeward" if part in ("facade", "program") else f"lakeward-{part}"
 
 
+def lines(file):
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def sources(part, folder):
+    """The source files of a part, without those of tests and, for the facade, of the command line."""
+    files = (file for file in folder.rglob("*.rs") if file.name != "tests.rs" and "tests" not in file.parts)
+    return [file for file in files if part != "facade" or "cli" not in file.parts]
+
+
 def changed_file(part, folder):
     """The longest file of a part with a function that can be changed."""
-    files = [file for file in folder.rglob("*.rs") if file.name != "tests.rs" and "tests" not in file.parts]
-    if part == "facade":
-        files = [file for file in files if "cli" not in file.parts]
-    files = [file for file in files if any(FUNCTION.match(line) for line in file.read_text(encoding="utf-8").splitlines())]
-    return max(files, key=lambda file: len(file.read_text(encoding="utf-8").splitlines()))
+    able = (file for file in sources(part, folder) if any(FUNCTION.match(line) for line in lines(file)))
+    return max(able, key=lambda file: len(lines(file)))
 
 
 def changed(text, number):
     """`text` with one more line in its first public function."""
-    lines = text.splitlines(keepends=True)
-    place = next(place for place, line in enumerate(lines) if FUNCTION.match(line.rstrip()))
-    return "".join([*lines[: place + 1], f"    let _ = std::hint::black_box({number}_u32);\n", *lines[place + 1 :]])
+    every = text.splitlines(keepends=True)
+    place = next(place for place, line in enumerate(every) if FUNCTION.match(line.rstrip()))
+    return "".join([*every[: place + 1], f"    let _ = std::hint::black_box({number}_u32);\n", *every[place + 1 :]])
 
 
 def run(command, **options):
@@ -67,7 +76,7 @@ def run(command, **options):
 
 
 def build():
-    return run(["cargo", "build", "--release", "--quiet"]) + run([PROGRAM, "--version"])
+    return run(["cargo", "build", "--release", "--quiet", "--bin", "lakeward"]) + run([PROGRAM, "--version"])
 
 
 def tests(part):
@@ -91,9 +100,9 @@ def measure(part, folder, repeats, with_tests):
         file.write_text(before, encoding="utf-8")
     limit = LIMITS.get(part, LEAF_LIMIT)
     told = f"{statistics.median(checks):.0f} s" if with_tests else "–"
-    lines = sum(len(source.read_text(encoding="utf-8").splitlines()) for source in folder.rglob("*.rs"))
+    count = sum(len(lines(source)) for source in sources(part, folder))
     name = file.relative_to(ROOT)
-    print(f"| {part} | {lines:,} | `{name}` | {statistics.median(builds):.0f} s | {limit} s | {told} | {TESTS_LIMIT} s |", flush=True)
+    print(f"| {part} | {count:,} | `{name}` | {statistics.median(builds):.0f} s | {limit} s | {told} | {TESTS_LIMIT} s |", flush=True)
 
 
 def clean():
