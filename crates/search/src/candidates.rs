@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use super::union::{self, UnionAnswer, UnionOptions};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::normalise::Normaliser;
 
@@ -116,11 +115,11 @@ pub struct Relevance {
     pub by_words: f64,
 }
 
-/// A table that a search proposed, with what each of them found.
+/// A table or record that a search proposed, with what each of them found.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// What the catalogue says of it.
-    pub entry: Arc<TableEntry>,
+    /// What is known of it.
+    pub dataset: Dataset,
     /// Rel(T, q).
     pub relevance: Relevance,
     /// By words and meaning.
@@ -202,12 +201,12 @@ pub fn candidates(
         };
         let at = index.find(&table)?;
         let holds = held_values(index, at, &wanted)?;
-        let entry = index.entry(at)?;
+        let dataset = index.dataset(at)?;
         let search = search.map(|(_, answer)| answer);
-        candidates.push(Candidate { entry, relevance, search, join, union, holds });
+        candidates.push(Candidate { dataset, relevance, search, join, union, holds });
     }
     candidates.sort_by(|a, b| {
-        b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.entry.id.cmp(&b.entry.id))
+        b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.dataset.id().cmp(b.dataset.id()))
     });
     Ok(candidates)
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
-use lakeward_core::request::{Constraints, TimeRange};
+use lakeward_core::request::{Constraints, Period};
 use lakeward_core::text::name_words;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
@@ -26,14 +26,16 @@ pub const LEAST_CONTAINMENT: f64 = 0.3;
 pub const LEAST_ALIGNMENT: f64 = 0.5;
 /// A column called this much alike is the one that was asked for.
 pub const SAME_NAME: f64 = 0.7;
+/// How much rows that nobody knows look like figures over groups.
+const OF_A_RECORD: f64 = 0.3;
 /// The grade of a constraint about which the table tells nothing.
 const UNKNOWN: f64 = 0.4;
 
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
 /// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
 pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate) -> IntentionFit {
-    let granularity = granularity(spec.granularity, &candidate.entry);
-    let richness = richness(spec.richness, &candidate.entry);
+    let granularity = granularity(spec.granularity, &candidate.dataset);
+    let richness = richness(spec.richness, &candidate.dataset);
     let compatibility = compatibility(spec.compatibility, candidate);
     let constraints = explicit(constraints, candidate);
     let three = [&granularity, &richness, &compatibility];
@@ -43,8 +45,8 @@ pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate) ->
     IntentionFit { granularity, richness, compatibility, constraints, paper, graded }
 }
 
-fn granularity(wanted: Granularity, entry: &TableEntry) -> Match {
-    let (likeness, seen) = aggregate_likeness(entry);
+fn granularity(wanted: Granularity, dataset: &Dataset) -> Match {
+    let (likeness, seen) = aggregate_likeness(dataset);
     let (grade, evidence) = match wanted {
         Granularity::Either => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
         Granularity::Aggregate => (likeness, format!("looks like figures over groups: {seen}")),
@@ -60,9 +62,11 @@ fn granularity(wanted: Granularity, entry: &TableEntry) -> Match {
 }
 
 /// How much a row looks like a figure over a group, 0..=1, and what was seen: the profile's verdict (names of figures, total
-/// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows.
-pub fn aggregate_likeness(entry: &TableEntry) -> (f64, String) {
-    let profile = &entry.profile;
+/// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows. A record, whose rows nobody knows, is taken for
+/// what most are.
+pub fn aggregate_likeness(dataset: &Dataset) -> (f64, String) {
+    let Some(table) = dataset.table() else { return (OF_A_RECORD, "its data is not in the lake".into()) };
+    let profile = &table.profile;
     let signs = profile.grain.evidence.len() as f64;
     let by_profile = match profile.grain.kind {
         GrainKind::Aggregate => 0.75 + 0.05 * signs,
@@ -88,8 +92,8 @@ pub fn is_informative(column: &ColumnProfile) -> bool {
         && column.weakness != Some(Weakness::Counter)
 }
 
-fn richness(wanted: Richness, entry: &TableEntry) -> Match {
-    let columns = &entry.profile.columns;
+fn richness(wanted: Richness, dataset: &Dataset) -> Match {
+    let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
     let few = if wanted == Richness::Many && informative < MANY_COLUMNS { "only " } else { "" };
     let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
@@ -139,31 +143,21 @@ pub fn alignment(candidate: &Candidate) -> (f64, Option<String>) {
 fn explicit(constraints: &Constraints, candidate: &Candidate) -> Vec<(String, Match)> {
     let mut matches = Vec::new();
     let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
-    push("geography", constraints.geography.as_deref().map(|places| geography(places, candidate)));
-    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, &candidate.entry)));
-    let wanted = &constraints.required_columns;
-    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, &candidate.entry)));
-    push("excluded", excluded(&constraints.excluded, &candidate.entry));
+    let Candidate { dataset, .. } = candidate;
+    let (places, wanted) = (&constraints.geography, &constraints.required_columns);
+    push("geography", (!places.is_empty()).then(|| geography(places, candidate)));
+    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, dataset)));
+    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, dataset)));
+    push("excluded", excluded(&constraints.excluded, dataset));
     matches
 }
 
-/// The single places of a list such as `Dublin, Kildare and Meath`.
-pub fn single_places(places: &str) -> Vec<String> {
-    places
-        .split([',', ';'])
-        .flat_map(|part| part.split(" and "))
-        .map(|part| part.trim().to_string())
-        .filter(|part| !part.is_empty())
-        .collect()
-}
-
-fn geography(places: &str, candidate: &Candidate) -> Match {
-    let wanted = single_places(places);
-    let said = about_words(&candidate.entry);
+fn geography(wanted: &[String], candidate: &Candidate) -> Match {
+    let said = about_words(&candidate.dataset);
     let told = |place: &String| name_words(place).iter().all(|word| said.contains(word));
     let mut seen = Vec::new();
     let mut found = 0;
-    for place in &wanted {
+    for place in wanted {
         if let Some(held) = candidate.holds.iter().find(|held| held.value == *place) {
             seen.push(format!("`{}` holds {place}", held.column));
             found += 1;
@@ -173,30 +167,35 @@ fn geography(places: &str, candidate: &Candidate) -> Match {
         }
     }
     if found == 0 {
-        return Match { met: false, grade: UNKNOWN / 2.0, evidence: format!("nothing in it says {places}") };
+        return Match {
+            met: false,
+            grade: UNKNOWN / 2.0,
+            evidence: format!("nothing in it says {}", wanted.join(", ")),
+        };
     }
     let share = found as f64 / wanted.len() as f64;
     Match { met: share >= 0.5, grade: share, evidence: seen.join(", ") }
 }
 
 /// The words of a table's id, title, tags and places.
-fn about_words(entry: &TableEntry) -> BTreeSet<String> {
-    let metadata = entry
-        .metadata
-        .iter()
+fn about_words(dataset: &Dataset) -> BTreeSet<String> {
+    let metadata = dataset
+        .metadata()
+        .into_iter()
         .flat_map(|metadata| metadata.title.iter().chain(&metadata.tags).chain(&metadata.description));
-    let places = entry.profile.places.iter().flat_map(|places| places.examples.iter());
-    metadata.chain(places).map(String::as_str).chain([entry.id.as_str()]).flat_map(name_words).collect()
+    let places = dataset.table().and_then(|table| table.profile.places.as_ref());
+    let examples = places.into_iter().flat_map(|places| places.examples.iter());
+    metadata.chain(examples).map(String::as_str).chain([dataset.id().as_str()]).flat_map(name_words).collect()
 }
 
-fn period(range: &TimeRange, entry: &TableEntry) -> Option<Match> {
+fn period(range: &Period, dataset: &Dataset) -> Option<Match> {
     let (from, to) = range.years();
     if from.is_none() && to.is_none() {
         return None;
     }
-    let year = |text: &str| text.get(..4).and_then(|year| year.parse::<i32>().ok());
-    let covered = entry.profile.time.as_ref().and_then(|time| Some((year(&time.from)?, year(&time.to)?, &time.column)));
-    let Some((first, last, column)) = covered else {
+    let time = dataset.table().and_then(|table| table.profile.time.as_ref());
+    let covered = time.map(|time| (time.years(), &time.column));
+    let Some(((Some(first), Some(last)), column)) = covered else {
         return Some(Match { met: false, grade: UNKNOWN, evidence: "it does not tell its period".into() });
     };
     // An open end asks for whatever there is on that side.
@@ -207,9 +206,9 @@ fn period(range: &TimeRange, entry: &TableEntry) -> Option<Match> {
     Some(Match { met: grade >= 0.5, grade, evidence: format!("`{column}` covers {first} to {last}") })
 }
 
-fn required_columns(wanted: &[String], entry: &TableEntry) -> Match {
+fn required_columns(wanted: &[String], dataset: &Dataset) -> Match {
     let best = |name: &String| {
-        let columns = entry.profile.columns.iter();
+        let columns = dataset.columns().iter();
         let likeness = columns.map(|column| (name_likeness(name, &column.name), column.name.as_str()));
         likeness.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, ""))
     };
@@ -224,9 +223,10 @@ fn required_columns(wanted: &[String], entry: &TableEntry) -> Match {
 }
 
 /// Whether the table is one that was excluded; nothing where no exclusion speaks of tables.
-fn excluded(excluded: &[String], entry: &TableEntry) -> Option<Match> {
+fn excluded(excluded: &[String], dataset: &Dataset) -> Option<Match> {
     const TABLE_WORDS: [&str; 6] = ["table", "file", "dataset", "one", "data", "set"];
-    let about: BTreeSet<String> = name_words(entry.id.as_str()).into_iter().chain(name_words(&entry.title())).collect();
+    let about: BTreeSet<String> =
+        name_words(dataset.id().as_str()).into_iter().chain(name_words(&dataset.title())).collect();
     let hit = excluded.iter().find(|phrase| {
         let words: Vec<String> =
             name_words(phrase).into_iter().filter(|word| !TABLE_WORDS.contains(&word.as_str())).collect();

@@ -163,7 +163,7 @@ fn brings(candidate: &Candidate, wanted: &[String]) -> f64 {
 /// How well a table serves as the other part of a join or union, for choosing one: a table that adds no column to a join is
 /// none to join with, one with the columns asked for is.
 pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String]) -> f64 {
-    let columns = candidate.entry.profile.columns.len().max(1);
+    let columns = candidate.dataset.columns().len().max(1);
     let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
     let news = (columns - aligned.min(columns)) as f64 / columns as f64;
     match kind {
@@ -176,11 +176,9 @@ pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String])
 
 /// How well an operation can be done with a table, 0..=1, whoever asks for it.
 pub fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool) -> f64 {
-    let columns = &candidate.entry.profile.columns;
-    if candidate.entry.record {
-        // Its data is elsewhere.
-        return 0.0;
-    }
+    // Nothing can be done with a record: its data is elsewhere.
+    let Some(table) = candidate.dataset.table() else { return 0.0 };
+    let columns = &table.profile.columns;
     match kind {
         OperationKind::Join if has_working => candidate.join.as_ref().map_or(0.0, |join| join.score),
         OperationKind::Union if has_working => candidate.union.as_ref().map_or(0.0, |union| union.score),
