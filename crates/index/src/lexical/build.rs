@@ -18,7 +18,7 @@ use crate::segment::SegmentStats;
 use lakeward_core::error::{Error, Result};
 
 use super::LexicalIndex;
-use super::analysis::{Analyzer, name_key};
+use super::analysis::Analyzer;
 use super::field::{FIELD_COUNT, Fields, KeyKind, NAMES, WORDS};
 use super::packed::pack;
 use super::segment::guarded;
