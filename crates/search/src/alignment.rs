@@ -298,7 +298,8 @@ fn fit(
     let temporal = |kind: LogicalType| matches!(kind, LogicalType::Date | LogicalType::Timestamp);
     let contents = if numbers {
         let year = profile.semantic == Some(SemanticType::Year);
-        let years = if year == (record.semantic() == Some(SemanticType::Year)) { 1.0 } else { weights.years_and_others };
+        let years =
+            if year == (record.semantic() == Some(SemanticType::Year)) { 1.0 } else { weights.years_and_others };
         let closeness = weights.numbers_closeness * own.range.closeness(range);
         let ranges = closeness + weights.numbers_range * own.range.likeness(range);
         (ranges + weights.numbers_shape * shape) * years

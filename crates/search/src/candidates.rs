@@ -281,12 +281,7 @@ impl<'a> TableAnswers<'a> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-    pub fn of(
-        index: &LakeIndex,
-        lake: &Path,
-        request: &TableRequest<'a>,
-        weights: &RankingWeights,
-    ) -> Result<Self> {
+    pub fn of(index: &LakeIndex, lake: &Path, request: &TableRequest<'a>, weights: &RankingWeights) -> Result<Self> {
         let TableRequest { query, column, depth: k } = *request;
         let by_key = || join::search(index, query, &JoinOptions { k, column, weights });
         let by_columns = || union::search(index, lake, query, &UnionOptions { k, count_rows: false, weights });

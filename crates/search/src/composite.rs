@@ -237,7 +237,12 @@ impl<'a> Search<'a> {
             let segment = self.index.segment(table.segment)?;
             if segment.catalog.columns(table.table)?.len() >= self.key.places.len() {
                 let id = self.index.id(table)?;
-                self.pending.push(Pending { bound: evidence.score(self.key.weights), id, table, stage: Stage::Rough(columns) });
+                self.pending.push(Pending {
+                    bound: evidence.score(self.key.weights),
+                    id,
+                    table,
+                    stage: Stage::Rough(columns),
+                });
             }
         }
         Ok(())
@@ -295,7 +300,8 @@ impl<'a> Search<'a> {
         let found = mapping::mappings(self.key, &segment.columns, range, first)?;
         let bounded = found.into_iter().map(|mapping| (self.bound(&mapping), mapping));
         let enough = bounded.filter(|(evidence, _)| evidence.is_enough(self.key.weights));
-        let mut bounded: Vec<(f64, Mapping)> = enough.map(|(evidence, mapping)| (evidence.score(self.key.weights), mapping)).collect();
+        let mut bounded: Vec<(f64, Mapping)> =
+            enough.map(|(evidence, mapping)| (evidence.score(self.key.weights), mapping)).collect();
         bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)));
         Ok(bounded)
     }

@@ -96,7 +96,13 @@ pub fn candidates_with_features(
         let query_column = asked[candidate.asked].place;
         candidate.context = Some(contexts.around(query_column, candidate.column)?);
         let Candidate { table, column, weight, .. } = candidate;
-        Ok(JoinCandidate { table, column, query_column, weight, features: candidate.features(&options.weights.join_evidence) })
+        Ok(JoinCandidate {
+            table,
+            column,
+            query_column,
+            weight,
+            features: candidate.features(&options.weights.join_evidence),
+        })
     };
     found.into_iter().map(with_features).collect()
 }

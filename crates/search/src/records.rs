@@ -137,8 +137,10 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_
     let weights = &query.weights.records;
     let demands = query.demands.iter().take(MOST_DEMANDS).map(|demand| (demand, false));
     let refused = query.refused.iter().take(MOST_DEMANDS).map(|demand| (demand, true));
-    let checks: Vec<Check<'_>> =
-        demands.chain(refused).map(|(demand, refused)| Check::of(index, demand, refused, weights)).collect::<Result<_>>()?;
+    let checks: Vec<Check<'_>> = demands
+        .chain(refused)
+        .map(|(demand, refused)| Check::of(index, demand, refused, weights))
+        .collect::<Result<_>>()?;
     let facets = index.facets()?;
     let mut looked_at = if query.among.is_some() { facets.none() } else { facets.all().clone() };
     for id in query.among.unwrap_or_default() {
@@ -231,7 +233,11 @@ impl Ranking<'_> {
         let texts: Vec<(&str, f32)> =
             self.query.texts.iter().map(|(text, weight)| (text.as_str(), *weight as f32)).collect();
         let ways = [
-            WordScore { boosts: Boosts::only(&[LexicalField::Title]), length: weights.title_length, weight: weights.title },
+            WordScore {
+                boosts: Boosts::only(&[LexicalField::Title]),
+                length: weights.title_length,
+                weight: weights.title,
+            },
             WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 },
         ];
         self.index.lexical().add_scores_among(&texts, &ways, reached, &mut scores)?;

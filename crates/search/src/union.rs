@@ -119,7 +119,12 @@ struct Candidate<'a> {
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged. A lake file that vanished only leaves the rows uncounted.
-pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &UnionOptions<'_>) -> Result<Vec<UnionAnswer>> {
+pub fn search(
+    index: &LakeIndex,
+    lake: &Path,
+    query: &QueryTable,
+    options: &UnionOptions<'_>,
+) -> Result<Vec<UnionAnswer>> {
     let candidates = aligned(index, query, options)?;
     let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
     candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()

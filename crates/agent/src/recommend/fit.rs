@@ -17,12 +17,7 @@ use lakeward_search::weights::FitWeights;
 
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
 /// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
-pub fn fit(
-    spec: &TaskSpec,
-    constraints: &Constraints,
-    candidate: &Candidate,
-    weights: &FitWeights,
-) -> IntentionFit {
+pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> IntentionFit {
     let granularity = granularity(spec.granularity, &candidate.entry, weights);
     let richness = richness(spec.richness, &candidate.entry, weights);
     let compatibility = compatibility(spec.compatibility, candidate, weights);

@@ -110,7 +110,8 @@ pub fn utilities(
         .into_iter()
         .map(|kind| {
             let relevance = relevance_for(kind, candidate, purpose);
-            let apt = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working, purpose.weights);
+            let apt =
+                purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working, purpose.weights);
             let operation = if purpose.accepted { (1.0 + apt) / 2.0 } else { apt };
             let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
             (kind, Utility { relevance, intention, operation, total })

@@ -54,7 +54,9 @@ mod tests {
     #[test]
     fn inflected_words_have_one_stem() {
         let mut stemmer = Stemmer::default();
-        for (word, stem) in [("agricultural", "agricultur"), ("cities", "citi"), ("city", "citi"), ("x_1", "x_1"), ("", "")] {
+        for (word, stem) in
+            [("agricultural", "agricultur"), ("cities", "citi"), ("city", "citi"), ("x_1", "x_1"), ("", "")]
+        {
             assert_eq!(stemmer.stem(word), stem);
         }
         let endless = "running".repeat(100_000);
@@ -64,7 +66,8 @@ mod tests {
     #[test]
     fn a_remembered_stem_is_the_computed_one() {
         let mut stemmer = Stemmer::default();
-        let words: Vec<String> = (0..4 * WORDS_BEFORE_MEMORY).map(|number| format!("word{}ings", number % 1500)).collect();
+        let words: Vec<String> =
+            (0..4 * WORDS_BEFORE_MEMORY).map(|number| format!("word{}ings", number % 1500)).collect();
         for word in &words {
             assert_eq!(stemmer.stem(word), Stemmer::default().stem(word));
         }

@@ -52,7 +52,10 @@ mod tests {
     #[test]
     fn words_are_runs_of_letters_and_digits() {
         let text = "A U.S. state's pop_2020 (Élan, 02134) 表";
-        assert_eq!(words(text).collect::<Vec<_>>(), ["A", "U", "S", "state", "s", "pop", "2020", "Élan", "02134", "表"]);
+        assert_eq!(
+            words(text).collect::<Vec<_>>(),
+            ["A", "U", "S", "state", "s", "pop", "2020", "Élan", "02134", "表"]
+        );
         assert_eq!(lower_words("Élan VITAL").collect::<Vec<_>>(), ["élan", "vital"]);
         assert_eq!(runs("pop_2020-x", |letter| letter == '_').collect::<Vec<_>>(), ["pop_2020", "x"]);
         assert_eq!(words(" — ?!").count(), 0);

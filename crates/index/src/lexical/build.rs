@@ -16,6 +16,7 @@ use tantivy::{BitSet, Index, IndexSettings, Segment};
 
 use crate::segment::SegmentStats;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::name_key;
 
 use super::LexicalIndex;
 use super::analysis::Analyzer;

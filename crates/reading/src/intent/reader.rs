@@ -17,12 +17,12 @@ use super::phrases::Phrases;
 use super::reading::{Fact, TurnReading};
 use super::retraction::{self, denied};
 use super::status;
-use lakeward_core::text::Stemmer;
 use super::turn::Turn;
 use super::vocabulary::{RoleAt, Stem, ThingAt, Vocabulary};
 use super::{free_text, nation, period, values, wishes, words};
 use lakeward_core::request::{Demand, Demanded, Intent, YearsWanted};
 use lakeward_core::role::Role;
+use lakeward_core::text::Stemmer;
 
 /// A shorter value than this never takes words from another reading.
 const LONG_VALUE_BYTES: usize = 5;

@@ -14,11 +14,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::frequency::{self, Frequency};
 use super::spelling::Spelling;
 use super::status::{self, Status};
-use lakeward_core::text::Stemmer;
 use super::turn;
 use super::words;
 use lakeward_core::error::Result;
 use lakeward_core::role::Role;
+use lakeward_core::text::Stemmer;
 use lakeward_index::LakeIndex;
 use lakeward_lake::places;
 

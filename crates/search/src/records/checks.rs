@@ -96,10 +96,12 @@ impl<'a> Check<'a> {
             }
             Demanded::Period(wanted) => {
                 let (mut met, mut reached) = (none.clone(), none);
-                index.for_each_years(|table: TableRef, first, last| match years_met(*wanted, first, last, weights.reached_year) {
-                    1.0 => met.insert(table),
-                    share if share > 0.0 => reached.insert(table),
-                    _ => {}
+                index.for_each_years(|table: TableRef, first, last| {
+                    match years_met(*wanted, first, last, weights.reached_year) {
+                        1.0 => met.insert(table),
+                        share if share > 0.0 => reached.insert(table),
+                        _ => {}
+                    }
                 })?;
                 things.push(met);
                 (reached, weights.reached_year)
@@ -186,8 +188,9 @@ mod tests {
 
     #[test]
     fn years_are_met_wholly_by_reach_or_not() {
-        let wants =
-            |wanted| [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last, 0.5));
+        let wants = |wanted| {
+            [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last, 0.5))
+        };
         assert_eq!(wants(YearsWanted::Cover { from: 2001, to: 2004 }), [1.0, 0.0, 1.0]);
         assert_eq!(wants(YearsWanted::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
         assert_eq!(wants(YearsWanted::StartsIn(2005)), [0.5, 1.0, 0.5]);

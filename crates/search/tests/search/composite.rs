@@ -58,7 +58,8 @@ fn open(index: &Path) -> LakeIndex {
 
 fn join(index: &LakeIndex, lake: &Path, query: &QueryTable, columns: &[&str], k: usize) -> CompositeAnswers {
     let columns = columns.iter().map(|name| query.column(name).expect("a column")).collect();
-    composite::search(index, lake, query, &CompositeOptions { k, columns, weights: RankingWeights::shipped() }).expect("answers")
+    composite::search(index, lake, query, &CompositeOptions { k, columns, weights: RankingWeights::shipped() })
+        .expect("answers")
 }
 
 fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {

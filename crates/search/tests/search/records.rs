@@ -132,7 +132,16 @@ fn soft(demand: Demand) -> Demand {
 /// Each answer with the roles it violates: `rents`, `wages -place`.
 fn asked(index: &LakeIndex, text: &str, demands: &[Demand], refused: &[Demand], k: usize, route: Route) -> Vec<String> {
     let texts = [(text.to_string(), 1.0)];
-    let query = RecordQuery { texts: &texts, demands, refused, k, exclude: &[], among: None, route, weights: RankingWeights::shipped() };
+    let query = RecordQuery {
+        texts: &texts,
+        demands,
+        refused,
+        k,
+        exclude: &[],
+        among: None,
+        route,
+        weights: RankingWeights::shipped(),
+    };
     let found = records::search(index, StaticModel::builtin(), &query).expect("answers");
     let shown = |answer: &records::RecordAnswer| {
         answer.relaxed.iter().fold(answer.table.clone(), |text, role| format!("{text} -{role}"))

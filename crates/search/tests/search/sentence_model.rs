@@ -268,7 +268,10 @@ fn rows_of_pieces_stay_what_they_are_through_updates() {
         .expect("built");
     let other = LakeIndex::open(&place.path().join("static"), StaticModel::builtin().id()).expect("an index");
     assert!(other.token_vector_rarity().expect("counts").is_none());
-    assert_eq!(token_vectors(&other, StaticModel::builtin(), &LateModels::default()).expect("vectors").dims(), StaticModel::builtin().dims());
+    assert_eq!(
+        token_vectors(&other, StaticModel::builtin(), &LateModels::default()).expect("vectors").dims(),
+        StaticModel::builtin().dims()
+    );
 }
 
 /// all-MiniLM-L6-v2 tells records apart that share no word with the request.

@@ -1,0 +1,66 @@
+//! Each search runs once a turn: counted by the vectors that the searches of a turn ask the embedder for.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use lakeward_agent::config::Config;
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::{Agent, Request};
+use lakeward_core::request::OperationKind;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_models::embed::{Embedder, StaticModel};
+
+/// The model in the program, keeping which weighted words it is asked for: each search for a text asks once.
+struct Counting {
+    asked: Mutex<Vec<String>>,
+}
+
+impl Embedder for Counting {
+    fn id(&self) -> &str {
+        StaticModel::builtin().id()
+    }
+
+    fn dims(&self) -> usize {
+        StaticModel::builtin().dims()
+    }
+
+    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
+        StaticModel::builtin().embed_into(text, out)
+    }
+
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+        let words: Vec<&str> = texts.iter().map(|(word, _)| *word).collect();
+        self.asked.lock().expect("no panic").push(words.join(" "));
+        StaticModel::builtin().embed_weighted(texts, out);
+    }
+}
+
+#[test]
+fn each_search_runs_once_a_turn() {
+    let lake = Path::new(crate::REPOSITORY).join("lake");
+    let folder = tempfile::tempdir().expect("a folder");
+    let builtin = StaticModel::builtin();
+    build(&lake, folder.path(), builtin, &BuildOptions::default(), &Silent).expect("a build");
+    let index = LakeIndex::open(folder.path(), builtin.id()).expect("an index");
+    for (text, table, is_paired) in [
+        ("manufacturer and model of aircraft by tail number", None, false),
+        ("join flights with the weather of their airports", None, true),
+        ("unemploymnt in the states", None, false),
+        ("add the weather", Some("transport/nyc2013/planes_faa"), false),
+    ] {
+        let embedder = Counting { asked: Mutex::default() };
+        let sessions = SessionStore::new(folder.path());
+        let agent = Agent::new(&lake, &index, &embedder, Config::default(), sessions);
+        let request = Request { text: text.into(), table: table.map(String::from), ..Request::default() };
+        let answer = agent.turn(&mut Session::new("count", "lake"), &request).expect("an answer");
+        let join = answer.operations.iter().find(|operation| operation.kind == OperationKind::Join);
+        assert_eq!(join.is_some_and(|join| join.runnable.is_some()), is_paired || table.is_some(), "{text}");
+        let mut asked = embedder.asked.into_inner().expect("no panic");
+        let all = asked.len();
+        asked.sort();
+        asked.dedup();
+        assert_eq!(asked.len(), all, "`{text}` searches twice for one of {asked:?}");
+        assert!(all > 0, "{text}");
+    }
+}
