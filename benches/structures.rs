@@ -91,7 +91,7 @@ fn read_entry(bencher: Bencher) {
     // Parsed each time: the index itself keeps those used lately.
     bencher.bench_local(|| {
         let at = tables.next().unwrap();
-        index.segment(at.segment).unwrap().catalog.entry(at.table).unwrap()
+        index.segment(at.segment).unwrap().catalog.dataset(at.table).unwrap()
     });
 }
 
@@ -165,7 +165,7 @@ fn search_words(bencher: Bencher, words: usize) {
     // Words of the headers of so many tables: common and rare ones.
     let mut tables = index.tables().collect::<Vec<_>>().into_iter().cycle();
     let mut next = || {
-        let entries = std::iter::repeat_with(|| index.entry(tables.next().unwrap()).unwrap());
+        let entries = std::iter::repeat_with(|| index.table(tables.next().unwrap()).unwrap());
         let names = entries.flat_map(|entry| entry.profile.columns.clone().into_iter().map(|column| column.name));
         names.flat_map(|name| name.split(' ').map(str::to_string).collect::<Vec<_>>()).take(words).collect::<Vec<_>>()
     };

@@ -116,8 +116,26 @@ def f1(right, told, gold):
     return precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0
 
 
+def written(name, value):
+    """Places and periods as gold writes them: what the program prints is typed."""
+    if name == "geography" and isinstance(value, list):
+        return ", ".join(value)
+    if name == "time_range" and isinstance(value, dict):
+        (kind, told), = value.items()
+        if kind == "years":
+            return ", ".join(map(str, told))
+        if kind == "span":
+            first, last = told["from"], told["to"]
+            return f"{first} onward" if last is None else f"until {last}" if first is None else f"{first}-{last}"
+        if kind == "months":
+            ends = [f"{MONTHS[end['month'] - 1]} {end['year']}" for end in (told["from"], told["to"])]
+            return ends[0] if ends[0] == ends[1] else "-".join(ends)
+        return told
+    return value
+
+
 def bags(name, constraints):
-    value = constraints.get(name)
+    value = written(name, constraints.get(name))
     if name == "geography":
         return places(value)
     if name == "time_range":

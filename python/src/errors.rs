@@ -64,7 +64,7 @@ fn in_python(text: &str) -> String {
 fn class_of(error: &Error) -> &'static str {
     match error {
         Error::Io { .. } => "FileError",
-        Error::Unreadable { .. } => "UnreadableTable",
+        Error::Unreadable { .. } | Error::UnreadableStep { .. } => "UnreadableTable",
         Error::UnknownTable { .. } => "UnknownTable",
         Error::UnknownColumn { .. } => "UnknownColumn",
         Error::UnknownSession { .. } => "UnknownSession",
@@ -97,6 +97,7 @@ fn path(error: &Error) -> Option<String> {
     match error {
         Error::Io { path, .. }
         | Error::Unreadable { path, .. }
+        | Error::UnreadableStep { path, .. }
         | Error::NoIndex { path }
         | Error::DamagedIndex { path, .. }
         | Error::IndexVersion { path, .. }

@@ -13,6 +13,7 @@ use lakeward_agent::session::SessionStore;
 use lakeward_core::Error;
 use lakeward_core::Result;
 use lakeward_index::LakeIndex;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::{composite_key, source};
 use lakeward_operate::Limits;
 use lakeward_search::QueryTable;
@@ -287,22 +288,24 @@ fn document(query: &str, answers: Value, started: Instant) -> Value {
 
 /// What `profile --json` prints: all that is known of a table of the lake, else of a file.
 fn report(lakeward: &Lakeward, name: &str) -> Result<Value> {
-    let (path, table, in_lake) = match lakeward.index().get(name)? {
+    let (path, dataset, in_lake) = match lakeward.index().get(name)? {
         Some(found) => {
-            let table = (*lakeward.index().entry(found)?).clone();
+            let dataset = lakeward.index().dataset(found)?;
             // A record has no file, and without one there are no composite keys.
-            let path =
-                if table.record { PathBuf::new() } else { source::file_path(&lakeward.place().lake, &table.path)? };
-            (path, table, true)
+            let lake = &lakeward.place().lake;
+            let path = dataset.path().map(|path| source::file_path(lake, path)).transpose()?;
+            (path, dataset, true)
         }
         None => {
             let QueryTable { path, entry, .. } = lakeward.query_table(name)?;
-            (path, entry, false)
+            (Some(path), Dataset::Table(entry), false)
         }
     };
-    let mut report = json!(table);
-    report["composite_keys"] = json!(composite_key::find(&path, &table.profile).unwrap_or_default());
-    report["sampled"] = json!(table.report.sample.is_some());
+    let table = dataset.table();
+    let keys = path.zip(table).and_then(|(path, table)| composite_key::find(&path, &table.profile).ok());
+    let mut report = json!(dataset);
+    report["composite_keys"] = json!(keys.unwrap_or_default());
+    report["sampled"] = json!(table.is_some_and(|table| table.report.sample.is_some()));
     report["in_lake"] = json!(in_lake);
     Ok(report)
 }
@@ -311,14 +314,14 @@ fn report(lakeward: &Lakeward, name: &str) -> Result<Value> {
 fn lines(index: &LakeIndex) -> Result<Value> {
     let mut tables = Vec::new();
     for table in index.tables() {
-        let entry = index.entry(table)?;
+        let dataset = index.dataset(table)?;
         tables.push(json!({
-            "table": entry.id,
-            "title": entry.title(),
-            "record": entry.record,
-            "rows": entry.profile.rows,
-            "columns": entry.profile.columns.len(),
-            "sampled": entry.report.sample,
+            "table": dataset.id(),
+            "title": dataset.title(),
+            "record": dataset.is_record(),
+            "rows": dataset.table().map_or(0, |table| table.profile.rows),
+            "columns": dataset.columns().len(),
+            "sampled": dataset.table().and_then(|table| table.report.sample),
         }));
     }
     tables.sort_by(|a, b| a["table"].as_str().cmp(&b["table"].as_str()));

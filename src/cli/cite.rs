@@ -71,8 +71,8 @@ fn cited(lakeward: &Lakeward, resolution: &Resolution) -> Result<Vec<Cited>> {
     let mut citations = Vec::new();
     for table in resolution.tables.iter().filter(|table| table.is_cited_version || !meant) {
         let index = lakeward.index();
-        let entry = index.entry(index.find(&table.table)?)?;
-        let citation = Citation::of(&entry, &index.manifest().lake);
+        let dataset = index.dataset(index.find(&table.table)?)?;
+        let citation = Citation::of(&dataset, &index.manifest().lake);
         let (text, bibtex, csl_json) = (plain(&citation), bibtex(&citation), csl_json(&citation));
         let note = note.clone();
         citations.push(Cited { asked: resolution.asked.clone(), citation, note, text, bibtex, csl_json });

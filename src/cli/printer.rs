@@ -24,7 +24,7 @@ use super::profile::TableLine;
 use super::search::Listed;
 use lakeward_core::error::{Error, ErrorKind, Result};
 use lakeward_core::text::shown;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::composite_key::CompositeKey;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
@@ -360,17 +360,17 @@ pub fn table_list(tables: &[TableLine]) {
     out(&table.trim_fmt());
 }
 
-/// The profile of a table.
-pub fn profile(entry: &TableEntry, composite_keys: &[CompositeKey]) {
-    let profile = &entry.profile;
-    out(&format!("{}  ({})", shown(entry.id.as_str(), 200), shown(&entry.title(), 200)));
-    if let Some(description) = entry.metadata.as_ref().and_then(|metadata| metadata.description.as_deref()) {
+/// The profile of a table; of a record what is known of it.
+pub fn profile(dataset: &Dataset, composite_keys: &[CompositeKey]) {
+    out(&format!("{}  ({})", shown(dataset.id().as_str(), 200), shown(&dataset.title(), 200)));
+    if let Some(description) = dataset.metadata().and_then(|metadata| metadata.description.as_deref()) {
         out(&shown(description, 600));
     }
-    if entry.record {
+    let Some(entry) = dataset.table() else {
         out("a record of a catalogue: its data is not in the lake, rows and columns are unknown");
         return;
-    }
+    };
+    let profile = &entry.profile;
     let grain = match profile.grain.kind {
         GrainKind::Instance => "one row is an instance",
         GrainKind::Aggregate => "one row is an aggregate",

@@ -1,6 +1,6 @@
 //! `lakeward profile TABLE` and `lakeward tables`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::lake::{self, built_in};
 use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::{Dataset, StoredDataset};
 use lakeward_lake::composite_key::{self, CompositeKey};
 use lakeward_lake::reader::Sample;
 use lakeward_lake::source;
@@ -21,7 +21,8 @@ use lakeward_search::QueryTable;
 pub struct TableReport {
     /// Everything known of the table but its values.
     #[serde(flatten)]
-    pub table: TableEntry,
+    #[schemars(with = "StoredDataset")]
+    pub dataset: Dataset,
     /// Whether only its first rows were read: the profile is of those.
     pub sampled: bool,
     /// Whether it is a table of the lake; else it was read as a file just now.
@@ -61,14 +62,11 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     let found = match lake::open(arguments) {
         Ok(lakeward) => match lakeward.index().find(&command.table) {
             Ok(table) => {
-                let table = lakeward.index().entry(table)?;
+                let dataset = lakeward.index().dataset(table)?;
                 // A record has no file, and without one there are no composite keys.
-                let path = if table.record {
-                    Ok(PathBuf::new())
-                } else {
-                    source::file_path(&lakeward.place().lake, &table.path)
-                };
-                report(&path?, (*table).clone(), true)
+                let lake = &lakeward.place().lake;
+                let path = dataset.path().map(|path| source::file_path(lake, path)).transpose()?;
+                report(path.as_deref(), dataset, true)
             }
             Err(unknown @ Error::UnknownTable { .. }) => outside(&command.table, unknown)?,
             Err(error) => return Err(error),
@@ -80,9 +78,10 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     if arguments.json {
         printer::json(&found)?;
     } else {
-        printer::profile(&found.table, &found.composite_keys);
+        printer::profile(&found.dataset, &found.composite_keys);
     }
-    Ok(if found.table.report.lost_rows() { Status::InPart } else { Status::Done })
+    let lost_rows = found.dataset.table().is_some_and(|table| table.report.lost_rows());
+    Ok(if lost_rows { Status::InPart } else { Status::Done })
 }
 
 fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
@@ -90,13 +89,15 @@ fn outside(name: &str, otherwise: Error) -> Result<TableReport> {
     if !path.is_file() {
         return Err(otherwise);
     }
-    Ok(report(path, QueryTable::read(path, None, built_in())?.entry, false))
+    Ok(report(Some(path), Dataset::Table(QueryTable::read(path, None, built_in())?.entry), false))
 }
 
 /// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.
-fn report(path: &Path, table: TableEntry, in_lake: bool) -> TableReport {
-    let composite_keys = composite_key::find(path, &table.profile).unwrap_or_default();
-    TableReport { sampled: table.report.sample.is_some(), table, in_lake, composite_keys }
+fn report(path: Option<&Path>, dataset: Dataset, in_lake: bool) -> TableReport {
+    let table = dataset.table();
+    let keys = path.zip(table).and_then(|(path, table)| composite_key::find(path, &table.profile).ok());
+    let sampled = table.is_some_and(|table| table.report.sample.is_some());
+    TableReport { dataset, sampled, in_lake, composite_keys: keys.unwrap_or_default() }
 }
 
 /// `lakeward tables [CONTAINING]`
@@ -112,14 +113,14 @@ pub fn lines(index: &LakeIndex, wanted: &str) -> Result<Vec<TableLine>> {
         if !index.id(table)?.contains(wanted) {
             continue;
         }
-        let entry = index.entry(table)?;
+        let dataset = index.dataset(table)?;
         tables.push(TableLine {
-            table: entry.id.to_string(),
-            title: entry.title(),
-            record: entry.record,
-            rows: entry.profile.rows,
-            sampled: entry.report.sample,
-            columns: entry.profile.columns.len() as u64,
+            table: dataset.id().to_string(),
+            title: dataset.title(),
+            record: dataset.is_record(),
+            rows: dataset.table().map_or(0, |table| table.profile.rows),
+            sampled: dataset.table().and_then(|table| table.report.sample),
+            columns: dataset.columns().len() as u64,
         });
     }
     tables.sort_by(|a, b| a.table.cmp(&b.table));

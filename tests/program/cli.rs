@@ -570,7 +570,7 @@ fn requests_are_read_line_by_line() {
     assert_eq!(printed[0]["intention"]["label"], "Summarization");
     let turns = printed[1]["turns"].as_array().expect("turns");
     assert_eq!(turns.len(), 2);
-    assert_eq!(turns[1]["constraints"]["geography"], "Tallinn");
+    assert_eq!(turns[1]["constraints"]["geography"], serde_json::json!(["Tallinn"]));
     assert_eq!(turns[1]["constraints"]["set_in_turn"]["time_range"], 1);
     assert_eq!(turns[1]["overrides"][0]["was"], "Riga");
     for (line, reason) in [("{", "line 1"), (r#"{"id": "x"}"#, "neither"), (r#"{"text": "y"}"#, "id")] {

@@ -16,6 +16,7 @@ mod functions;
 mod learning;
 mod llm_server;
 mod papers;
+mod places;
 mod questions;
 mod repl;
 mod sessions;

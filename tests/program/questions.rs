@@ -87,7 +87,7 @@ fn made(index: &LakeIndex) -> (QuestionStore, AugmentStats) {
 }
 
 fn facts(index: &LakeIndex, id: &str) -> Facts {
-    Facts::of(&index.entry(index.find(id).expect("a table")).expect("an entry"))
+    Facts::of(&index.dataset(index.find(id).expect("a table")).expect("an entry"))
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn questions_say_nothing_that_the_record_does_not() {
     let index = sample_lake();
     let patterns: HashSet<&str> = PATTERN_WORDS.split_whitespace().collect();
     for table in index.tables() {
-        let facts = Facts::of(&index.entry(table).expect("an entry"));
+        let facts = Facts::of(&index.dataset(table).expect("an entry"));
         let (questions, unknown) = rules::questions(&facts);
         assert!((LEAST_QUESTIONS..=MOST_QUESTIONS).contains(&questions.len()), "{}: {questions:?}", facts.id);
         assert_eq!((questions.clone(), unknown.clone()), rules::questions(&facts));

@@ -47,8 +47,8 @@ fn answer(turn: usize, tables: usize, columns: usize) -> Recommendation {
         "operation": {"label": "Join", "confidence": 0.8123456789, "all": [["Join", 0.8123456789], ["Filter", 0.19]]},
         "intention": {"label": "Integration", "confidence": 0.7, "all": [["Integration", 0.7], ["Prediction", 0.3]]},
         "constraints": {
-            "topic": format!("topic of turn {turn}"), "geography": "Ohio", "time_range": "2015 onward",
-            "granularity": null, "required_columns": ["income"], "excluded": ["forecasts"],
+            "topic": format!("topic of turn {turn}"), "geography": ["Ohio"], "time_range": {"span": {"from": 2015, "to": null}},
+            "granularity": [], "required_columns": ["income"], "excluded": ["forecasts"],
             "set_in_turn": {"topic": turn, "geography": 1, "time_range": 1, "required_columns: income": 1,
                 "excluded: forecasts": 1},
         },
@@ -441,7 +441,7 @@ fn a_document_stays_bounded_and_opens_at_once() {
         let old = turn(turns - 50);
         assert_eq!((old.tables.len(), old.signals.operation.all.len()), (3, 0));
         assert_eq!(old.signals.constraints.topic, Some(format!("topic of turn {}", turns - 50)));
-        assert_eq!(old.signals.constraints.geography, None, "turn 1 set that");
+        assert!(old.signals.constraints.geography.is_empty(), "turn 1 set that");
         assert!(old.text.starts_with("request") && old.text.chars().count() == 120, "{}", old.text);
         if turns == 2000 {
             assert!(sizes[19] < 1200 << 10, "{sizes:?}");
@@ -556,11 +556,11 @@ fn the_command_lists_shows_and_exports() {
     assert!(stderr.contains("exists"), "{stderr}");
 
     place.write("broken", "{");
-    place.write("newer", "{\"version\": 2}");
+    place.write("newer", "{\"version\": 3}");
     place.write("not a name", "{}");
     let (code, stdout, stderr) = place.run(&["sessions"]);
     assert_eq!(code, 4);
-    assert!(stdout.contains("income") && stderr.contains("broken.json") && stderr.contains("version 2"), "{stderr}");
+    assert!(stdout.contains("income") && stderr.contains("broken.json") && stderr.contains("version 3"), "{stderr}");
     let (_, stdout, _) = place.run(&["sessions", "--json"]);
     let list: Value = serde_json::from_str(&stdout).expect("JSON");
     let states: Vec<_> = list["sessions"].as_array().expect("a list").iter().map(|s| s["state"].clone()).collect();

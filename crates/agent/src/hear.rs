@@ -135,8 +135,8 @@ impl Agent<'_> {
         let own = query.into_iter().flat_map(|query| query.entry.profile.columns.clone());
         let shown = session.turns.last().into_iter().flat_map(|turn| turn.tables.iter().take(SHOWN));
         let theirs = shown
-            .filter_map(|id| self.index.entry(self.index.get(id).ok()??).ok())
-            .flat_map(|entry| entry.profile.columns.clone());
+            .filter_map(|id| self.index.dataset(self.index.get(id).ok()??).ok())
+            .flat_map(|dataset| dataset.columns().to_vec());
         own.chain(theirs).map(|column| column.name).collect()
     }
 }
@@ -171,7 +171,7 @@ fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constra
     let words = signals::content_words(if answered.is_some() { &latest.text } else { text });
     let mut parts: Vec<&str> = Vec::new();
     parts.extend(constraints.topic.as_deref());
-    parts.extend(constraints.geography.as_deref());
+    parts.extend(constraints.geography.iter().map(String::as_str));
     parts.extend(constraints.required_columns.iter().map(String::as_str));
     parts.push(&words);
     parts.join(" ")

@@ -28,13 +28,13 @@ impl Scored {
     }
 
     pub(super) fn id(&self) -> &str {
-        self.candidate.entry.id.as_str()
+        self.candidate.dataset.id().as_str()
     }
 }
 
 /// The best candidate that an operation can start from: its data is in the lake.
 pub(super) fn best_table(scored: &[Scored]) -> Option<&Scored> {
-    scored.iter().find(|scored| !scored.candidate.entry.record)
+    scored.iter().find(|scored| !scored.candidate.dataset.is_record())
 }
 
 /// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
@@ -81,7 +81,7 @@ pub(super) fn supplements<'a>(
     let more = scored.iter().filter(|scored| several && (scored.accepted || !accepted)).map(|scored| &scored.candidate);
     let more = more.filter(|candidate| {
         let copy = candidate.union.as_ref().is_some_and(|union| union.near_copy);
-        candidate.entry.id != best.entry.id && !copy && fits(candidate) >= nearly
+        candidate.dataset.id() != best.dataset.id() && !copy && fits(candidate) >= nearly
     });
     std::iter::once(best).chain(more.take(MOST - 1)).collect()
 }
@@ -91,14 +91,14 @@ pub(super) fn ranked_table(scored: Scored) -> RankedTable {
     let reason = reason(&scored, operation);
     let Scored { candidate, fit, record, task, accepted, model_rank, .. } = scored;
     let record = record.map(|(_, answer)| answer);
-    let Candidate { entry, search, join, union, .. } = candidate;
+    let Candidate { dataset, search, join, union, .. } = candidate;
     RankedTable {
-        table: entry.id.as_str().to_string(),
-        citation: entry.citation.clone(),
-        title: entry.title(),
-        record: entry.record,
-        rows: entry.profile.rows,
-        columns: entry.profile.columns.len(),
+        table: dataset.id().to_string(),
+        citation: dataset.citation().to_string(),
+        title: dataset.title(),
+        record: dataset.is_record(),
+        rows: dataset.table().map_or(0, |table| table.profile.rows),
+        columns: dataset.columns().len(),
         operation,
         utility,
         fit,

@@ -40,7 +40,7 @@ impl Agent<'_> {
             Input::Step(number) => {
                 let path = self.sessions.step_path(session, *number)?;
                 let mut table = QueryTable::read(&path, None, self.embedder)?;
-                table.entry.id = TableId::new(format!("result of step {number}"));
+                table.rename(TableId::new(format!("result of step {number}")));
                 Ok(table)
             }
         }
@@ -57,7 +57,7 @@ impl Agent<'_> {
 
     /// Reads a candidate that nobody asked to open, where that is quick.
     pub(super) fn open_candidate(&self, id: &str) -> Result<Option<QueryTable>> {
-        let entry = self.index.entry(self.index.find(id)?)?;
+        let entry = self.index.table(self.index.find(id)?)?;
         let small = file_path(self.lake, &entry.path)?.metadata().is_ok_and(|file| file.len() <= MOST_BYTES_UNASKED);
         // A file that vanished or broke since it was indexed proposes nothing.
         Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })

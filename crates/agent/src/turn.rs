@@ -153,14 +153,14 @@ impl Agent<'_> {
             (None, Some(best)) => self.is_held(best.id(), place, hash).unwrap_or(false),
             (None, None) => false,
         };
-        let base = match (working, base_query, best_table(&scored)) {
+        let base = match (working, base_query, best_table(&scored).and_then(|best| best.candidate.dataset.table())) {
             (Some(input), Some(query), _) => Some(Base { input: input.clone(), entry: &query.entry, holds: &holds }),
             (None, Some(query), _) => {
                 let input = Input::Table(query.entry.id.as_str().to_string());
                 Some(Base { input, entry: &query.entry, holds: &holds })
             }
             (_, None, Some(best)) => {
-                Some(Base { input: Input::Table(best.id().to_string()), entry: &best.candidate.entry, holds: &holds })
+                Some(Base { input: Input::Table(best.id.to_string()), entry: best, holds: &holds })
             }
             _ => None,
         };
@@ -177,7 +177,7 @@ impl Agent<'_> {
                 question.computed = Some(std::mem::replace(&mut question.text, reworded));
             }
         }
-        let record = scored.first().filter(|scored| scored.candidate.entry.record).map(Scored::id);
+        let record = scored.first().filter(|scored| scored.candidate.dataset.is_record()).map(Scored::id);
         let text = turn.request.text.as_str();
         let weights = &self.ranking;
         let situation = Situation { signals, text, base, record, partner, supplements, question, weights };
@@ -227,7 +227,7 @@ impl Agent<'_> {
         let first = &scored[..scored.len().min(self.config.llm.candidates)];
         let cards: Vec<Card> = first
             .iter()
-            .map(|scored| Card::of(&scored.candidate.entry, card::Found::from(&scored.candidate)))
+            .map(|scored| Card::of(&scored.candidate.dataset, card::Found::from(&scored.candidate)))
             .collect();
         let asked = Asked {
             request: &turn.request.text,
@@ -277,8 +277,7 @@ impl Agent<'_> {
     ) -> Result<Vec<Scored>> {
         let (spec, query) = (turn.spec(), table.map(TableAnswers::query));
         let constraints = &turn.signals.constraints;
-        let values: Vec<String> = constraints.geography.iter().flat_map(|places| fit::single_places(places)).collect();
-        let found = candidates(self.index, texts, table, &values, &self.ranking)?;
+        let found = candidates(self.index, texts, table, &constraints.geography, &self.ranking)?;
         let used = used_up(session);
         let wanted = self.columns_to_add(constraints, query);
         let asked = match turn.signals.operation.label {
@@ -304,15 +303,15 @@ impl Agent<'_> {
         let mut scored: Vec<Scored> = found
             .into_iter()
             .filter(|candidate| {
-                let id = candidate.entry.id.as_str();
+                let id = candidate.dataset.id().as_str();
                 let done_with = session.is_rejected(id) || used.contains(id);
                 (!done_with || names_table(&turn.request.text, id))
                     && kept.as_ref().is_none_or(|kept| kept.contains(id))
             })
             .filter_map(|mut candidate| {
-                let found = match turn.records.as_ref().filter(|_| candidate.entry.record) {
+                let found = match turn.records.as_ref().filter(|_| candidate.dataset.is_record()) {
                     // The search for records looked at all of them.
-                    Some(records) => Some(records.get(candidate.entry.id.as_str())?),
+                    Some(records) => Some(records.get(candidate.dataset.id().as_str())?),
                     None => None,
                 };
                 let fit = match found {
@@ -323,10 +322,10 @@ impl Agent<'_> {
                     None => fit::fit(&spec, constraints, &candidate, &self.ranking.fit),
                 };
                 let record = found.map(|(rank, _, answer)| (rank, answer.clone()));
-                let accepted = session.is_accepted(candidate.entry.id.as_str());
+                let accepted = session.is_accepted(candidate.dataset.id().as_str());
                 let purpose = Purpose { accepted, ..purpose };
                 let utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
-                let task = turn.served.evidence(candidate.entry.id.as_str()).cloned();
+                let task = turn.served.evidence(candidate.dataset.id().as_str()).cloned();
                 Some(Scored { candidate, fit, utilities, record, task, accepted, model_rank: None })
             })
             .collect();
@@ -372,7 +371,7 @@ impl Agent<'_> {
 fn shown(turn: &Turn<'_>, scored: &[Scored]) -> usize {
     const RECORDS: usize = 3;
     const TABLES: usize = 10;
-    let are_records = scored.first().is_some_and(|scored| scored.candidate.entry.record);
+    let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
     match (turn.request.k, turn.signals.intent.answers) {
         (0, Some(asked)) => asked.max(1),
         (0, None) => {

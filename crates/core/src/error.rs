@@ -45,6 +45,16 @@ pub enum Error {
         /// Why, in one clause: `truncated gzip stream`, `damaged Parquet footer`, …
         reason: String,
     },
+    /// The result of a step of a session is gone or damaged.
+    #[error("`{}` cannot be read as a table: the result of step {step} is kept there, and {reason}; run that step again", path.display())]
+    UnreadableStep {
+        /// The file concerned.
+        path: PathBuf,
+        /// The step, from 1.
+        step: usize,
+        /// Why, in one clause.
+        reason: String,
+    },
     /// No table of this id or file name.
     #[error("there is no table `{name}` in the lake")]
     UnknownTable {

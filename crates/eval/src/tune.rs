@@ -303,7 +303,7 @@ impl Asked<'_> {
             let union = candidate.union.as_ref().map_or(0.0, |answer| answer.score);
             vec![candidate.relevance.by_words, join, union]
         };
-        Ok(found.iter().map(|candidate| (candidate.entry.id.to_string(), features(candidate))).collect())
+        Ok(found.iter().map(|candidate| (candidate.dataset.id().to_string(), features(candidate))).collect())
     }
 
     /// Rel, Int and Opt of every table, once for each operation.

@@ -251,7 +251,7 @@ fn ordered(
     let mut add = |index: &LakeIndex, id: &str, score: f64, found: Found<'_>| -> Result<()> {
         if is_other(id) {
             if cards.len() < count {
-                cards.push(Card::of(&*index.entry(index.find(id)?)?, found));
+                cards.push(Card::of(&index.dataset(index.find(id)?)?, found));
             }
             computed.push((id.to_string(), score));
         }

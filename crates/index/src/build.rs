@@ -25,14 +25,14 @@ use super::{merge, verify};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
-use lakeward_lake::source::{self, ContentHash};
+use lakeward_lake::source::{self, ContentHash, Origin};
 use lakeward_models::embed::Embedder;
 
 mod observer;
 mod reading;
 
 pub use observer::{BuildObserver, BuildStep, Silent};
-use reading::{FileResult, read_records, read_table};
+use reading::{FileResult, read_dataset, read_records};
 
 /// Files handed to the reading threads at once.
 const CHUNK_FILES: usize = 128;
@@ -174,7 +174,7 @@ pub fn build(
         sample_rows,
     };
     let plan = plan(folder, &manifest, &wanted)?;
-    let bytes = plan.reads.iter().map(|read| read.file.read_bytes).sum();
+    let bytes = plan.reads.iter().map(Read::read_bytes).sum();
     observer.started(plan.reads.len() as u64, bytes);
     let mut outcome = Outcome::default();
     if !plan.reads.is_empty() {
@@ -187,9 +187,10 @@ pub fn build(
     manifest.skipped = plan.skipped_before.iter().cloned().chain(std::mem::take(&mut outcome.skipped)).collect();
     manifest.skipped.sort_by(|a, b| a.path.cmp(&b.path));
     let done = &plan.reads[..outcome.reads_done];
-    let read_again: HashSet<&str> = done.iter().map(|read| read.file.relative.as_str()).collect();
+    let read_again: HashSet<Origin<'_>> = done.iter().map(Read::origin).collect();
     let listed: HashSet<&str> = listing.files.iter().map(|file| file.relative.as_str()).collect();
-    manifest.partial.retain(|file| !read_again.contains(file.path.as_str()) && listed.contains(file.path.as_str()));
+    let stays = |path: &str| !read_again.contains(&Origin::File(path)) && listed.contains(path);
+    manifest.partial.retain(|file| stays(&file.path));
     manifest.partial.append(&mut outcome.partial);
     manifest.partial.sort_by(|a, b| a.path.cmp(&b.path));
     plan.apply(&mut manifest, outcome.reads_done);
@@ -212,7 +213,7 @@ pub fn build(
     observer.reached(BuildStep::OrphansRemoved);
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
     let renamed = plan.renamed(std::mem::take(&mut outcome.new_contents));
-    let live_records = plan.unchanged_records + done.iter().filter(|read| read.record.is_some()).count() as u64;
+    let live_records = plan.unchanged_records + done.iter().filter(|read| read.origin().is_record()).count() as u64;
     Ok(BuildStats {
         tables: manifest.segments.iter().map(live).sum::<u64>().saturating_sub(live_records),
         records: live_records,
@@ -351,7 +352,7 @@ fn read_and_write(
                 break;
             }
             let results: Vec<FileResult> =
-                chunk.par_iter().map(|read| read_table(read, &options, lake_name, embedder, observer)).collect();
+                chunk.par_iter().map(|read| read_dataset(read, &options, lake_name, embedder, observer)).collect();
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
@@ -373,7 +374,7 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
     match result {
         Ok(draft) => {
             outcome.rows += draft.rows;
-            outcome.read_bytes += read.file.read_bytes;
+            outcome.read_bytes += read.read_bytes();
             if read.new {
                 outcome.new_contents.push(draft.hash);
             }
@@ -384,11 +385,11 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
                 let lost = report.repairs.iter().filter(wanted).filter(|repair| repair.kind.loses_rows());
                 let lost = lost.map(ToString::to_string);
                 let reason = lost.collect::<Vec<_>>().join("; ");
-                outcome.partial.push(PartialFile { path: read.file.relative.clone(), reason });
+                outcome.partial.push(PartialFile { path: read.origin().to_string(), reason });
             }
             let repairs: Vec<Repair> = report.repairs.iter().filter(wanted).cloned().collect();
             if !repairs.is_empty() {
-                outcome.repaired.push((read.file.relative.clone(), repairs));
+                outcome.repaired.push((read.origin().to_string(), repairs));
             }
         }
         Err(skipped) => {
@@ -403,11 +404,11 @@ fn chunks<'a, 'b>(reads: &'a [Read<'b>]) -> Vec<&'a [Read<'b>]> {
     let mut chunks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (place, read) in reads.iter().enumerate() {
-        if place > start && (place - start >= CHUNK_FILES || bytes + read.file.read_bytes > CHUNK_BYTES) {
+        if place > start && (place - start >= CHUNK_FILES || bytes + read.read_bytes() > CHUNK_BYTES) {
             chunks.push(&reads[start..place]);
             (start, bytes) = (place, 0);
         }
-        bytes += read.file.read_bytes;
+        bytes += read.read_bytes();
     }
     if start < reads.len() {
         chunks.push(&reads[start..]);

@@ -9,7 +9,8 @@ use memchr::memmem;
 
 use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
+use lakeward_lake::source::Origin;
 
 /// Marks a catalogue.
 pub const KIND: SegmentKind = SegmentKind(*b"CATA");
@@ -38,7 +39,7 @@ struct TableRecord {
 /// What tells whether a file is still the one that was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
-    /// Path below the lake's root.
+    /// Its [`Origin`] as it is written.
     pub path: String,
     /// Size of the file.
     pub read_bytes: u64,
@@ -52,12 +53,12 @@ pub struct FileStamp {
     pub sample_rows: u32,
 }
 
-/// `entry` as the catalogue keeps it.
+/// `dataset` as the catalogue keeps it.
 ///
 /// # Errors
 /// [`Error::Internal`] when it cannot be written as JSON, which no entry gives cause for.
-pub fn written(entry: &TableEntry) -> Result<Vec<u8>> {
-    serde_json::to_vec(entry).map_err(|error| Error::Internal(error.to_string()))
+pub fn written(dataset: &Dataset) -> Result<Vec<u8>> {
+    serde_json::to_vec(dataset).map_err(|error| Error::Internal(error.to_string()))
 }
 
 /// Writes the catalogue of one segment, table by table in the order of their ids.
@@ -70,7 +71,7 @@ pub struct CatalogWriter {
 }
 
 impl CatalogWriter {
-    /// Adds the next table, whose columns have these numbers in the segment; its own number. `entry` is its [`TableEntry`] as
+    /// Adds the next table, whose columns have these numbers in the segment; its own number. `entry` is the [`Dataset`] as
     /// [`written`].
     ///
     /// # Errors
@@ -198,10 +199,10 @@ impl Catalog {
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
     }
 
-    /// The path of table `table` in the lake.
-    pub fn path(&self, table: u32) -> Result<&str> {
+    /// Where table `table` is.
+    pub fn origin(&self, table: u32) -> Result<Origin<'_>> {
         let record = self.record(table)?;
-        self.name(record.path_start, record.path_len)
+        self.name(record.path_start, record.path_len).map(Origin::read)
     }
 
     /// What the file of table `table` was when it was read.
@@ -217,8 +218,8 @@ impl Catalog {
         })
     }
 
-    /// The whole entry of table `table`.
-    pub fn entry(&self, table: u32) -> Result<TableEntry> {
+    /// All that is known of table `table`.
+    pub fn dataset(&self, table: u32) -> Result<Dataset> {
         serde_json::from_slice(self.entry_bytes(table)?)
             .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
     }

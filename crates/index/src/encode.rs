@@ -7,7 +7,7 @@
 //! the same functions.
 
 use lakeward_core::text::{is_placeholder, name_words};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::embed::{Embedder, normalise};
@@ -61,13 +61,13 @@ pub struct TableVectors {
     pub title: Vec<f32>,
 }
 
-/// The vectors of one table.
-pub fn table_vectors(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[ColumnSketch]) -> TableVectors {
+/// The vectors of one table or record.
+pub fn table_vectors(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[ColumnSketch]) -> TableVectors {
     let dims = embedder.dims();
     let mut content = vec![0.0; dims];
     let mut topic = vec![0.0; dims];
     let mut part = vec![0.0; dims];
-    let texts = TableTexts::of(entry, sketches);
+    let texts = TableTexts::of(dataset, sketches);
     embedder.prepare(&|| texts.all());
     for text in [&texts.names, &texts.values] {
         embedder.embed_into(text, &mut part);
@@ -93,16 +93,16 @@ pub const COLUMNS_AT_ONCE: usize = 256;
 
 /// Tells `embedder` the texts of the columns from the one at `from`, at most [`COLUMNS_AT_ONCE`]; with the first, those of the
 /// table.
-pub fn prepare(embedder: &dyn Embedder, entry: &TableEntry, sketches: &[ColumnSketch], from: usize) {
+pub fn prepare(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[ColumnSketch], from: usize) {
     embedder.prepare(&|| {
         let mut texts = Vec::new();
-        let columns = entry.profile.columns.iter().zip(sketches).skip(from).take(COLUMNS_AT_ONCE);
+        let columns = dataset.columns().iter().zip(sketches).skip(from).take(COLUMNS_AT_ONCE);
         for (profile, sketch) in columns {
             texts.push(header_text(&profile.name));
             texts.extend(value_text(profile, sketch).map(str::to_string));
         }
         if from == 0 {
-            texts.append(&mut TableTexts::of(entry, sketches).all());
+            texts.append(&mut TableTexts::of(dataset, sketches).all());
         }
         texts
     });
@@ -121,19 +121,19 @@ struct TableTexts {
 }
 
 impl TableTexts {
-    fn of(entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
-        let names: Vec<String> = entry.profile.columns.iter().map(|column| header_text(&column.name)).collect();
+    fn of(dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
+        let names: Vec<String> = dataset.columns().iter().map(|column| header_text(&column.name)).collect();
         let mut values = String::new();
         let text_columns =
-            entry.profile.columns.iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
+            dataset.columns().iter().zip(sketches).filter(|(column, _)| column.logical == LogicalType::Text);
         for (_, sketch) in text_columns.take(16) {
             values.push_str(head_of(&sketch.text, VALUE_BYTES / 2));
             values.push('\n');
         }
-        let title = name_text(entry);
+        let title = name_text(dataset);
         let mut named = title.clone();
         let mut description = None;
-        if let Some(metadata) = &entry.metadata {
+        if let Some(metadata) = dataset.metadata() {
             named.push(' ');
             named.push_str(&metadata.tags.join(" "));
             description = metadata.description.as_ref().map(|text| head_of(text, DESCRIPTION_BYTES).to_string());
@@ -153,10 +153,10 @@ fn value_text<'a>(profile: &ColumnProfile, sketch: &'a ColumnSketch) -> Option<&
 }
 
 /// The publisher's title, or the words of the path: numbers and codes in them mean nothing.
-fn name_text(entry: &TableEntry) -> String {
-    let title = entry.metadata.as_ref().and_then(|metadata| metadata.title.clone());
+fn name_text(dataset: &Dataset) -> String {
+    let title = dataset.metadata().and_then(|metadata| metadata.title.clone());
     title.unwrap_or_else(|| {
-        let mut words = name_words(entry.id.as_str());
+        let mut words = name_words(dataset.id().as_str());
         words.retain(|word| word.len() > 2 && word.chars().all(char::is_alphabetic));
         words.join(" ")
     })

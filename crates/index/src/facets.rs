@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use lakeward_core::error::Result;
 use lakeward_core::text::lower_words;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 
 mod lake;
 
@@ -68,14 +68,13 @@ pub struct TableFacets {
 
 impl TableFacets {
     /// Those of a table or record.
-    pub fn of(entry: &TableEntry) -> Self {
+    pub fn of(dataset: &Dataset) -> Self {
         let mut facets = TableFacets { years: [UNKNOWN_YEAR; 2], ..Self::default() };
-        let title = entry.metadata.as_ref().and_then(|metadata| metadata.title.as_deref()).unwrap_or_default();
+        let title = dataset.metadata().and_then(|metadata| metadata.title.as_deref()).unwrap_or_default();
         facets.title_words = title_words(title);
-        let path = (!entry.record).then_some(entry.path.as_str());
         let nothing = Default::default();
-        let metadata = entry.metadata.as_ref().unwrap_or(&nothing);
-        let (values, cut_short) = metadata.fields(path);
+        let metadata = dataset.metadata().unwrap_or(&nothing);
+        let (values, cut_short) = metadata.fields(dataset.path());
         facets.values = values.into_iter().map(|(field, value)| (field.to_string(), value.to_string())).collect();
         facets.cut_short = cut_short.into_iter().map(str::to_string).collect();
         let (first, last) = metadata.years();

@@ -24,7 +24,8 @@ use super::{
     VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
 };
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::{Dataset, TableEntry};
+use lakeward_lake::source::Origin;
 
 /// A table of an opened index. Numbers mean something within one snapshot only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -116,8 +117,7 @@ impl LakeIndex {
     pub fn has_records(&self) -> Result<bool> {
         for segment in &self.segments {
             for table in (0..segment.catalog.len() as u32).filter(|table| segment.is_live(*table)) {
-                // No path in a lake has two slashes in a row.
-                if segment.catalog.path(table)?.contains("//") {
+                if segment.catalog.origin(table)?.is_record() {
                     return Ok(true);
                 }
             }
@@ -323,17 +323,27 @@ impl LakeIndex {
         self.segment(table.segment)?.catalog.id(table.table)
     }
 
-    /// Whether `table` is a record of a catalogue, whose data is not in the lake.
+    /// Where a table or record is.
     ///
     /// # Errors
     /// As [`id`](Self::id).
-    pub fn is_record(&self, table: TableRef) -> Result<bool> {
-        let path = self.segment(table.segment)?.catalog.path(table.table)?;
-        Ok(path.contains("//"))
+    pub fn origin(&self, table: TableRef) -> Result<Origin<'_>> {
+        self.segment(table.segment)?.catalog.origin(table.table)
     }
 
-    /// The entry of a table; parsed once while it is among those used lately.
-    pub fn entry(&self, table: TableRef) -> Result<Arc<TableEntry>> {
-        self.entries.get(table, || self.segment(table.segment)?.catalog.entry(table.table))
+    /// All that is known of a table or record; parsed once while it is among those used lately.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id).
+    pub fn dataset(&self, table: TableRef) -> Result<Dataset> {
+        self.entries.get(table, || self.segment(table.segment)?.catalog.dataset(table.table))
+    }
+
+    /// The same of what has to be a table.
+    ///
+    /// # Errors
+    /// As [`id`](Self::id); [`Error::Usage`] for a record.
+    pub fn table(&self, table: TableRef) -> Result<Arc<TableEntry>> {
+        self.dataset(table)?.into_table()
     }
 }

@@ -16,28 +16,50 @@ use super::catalog::{Catalog, FileStamp};
 use super::manifest::{Manifest, SkippedFile};
 use lakeward_core::error::Result;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
-use lakeward_lake::source::{self, ContentHash, LakeFile, TableId};
+use lakeward_lake::source::{self, ContentHash, LakeFile, Origin, TableId};
 
 /// Times of change closer than this to the moment of reading are not trusted: file systems tick, some every 10 ms, and a file
 /// written twice within one tick shows one time.
 const TICK_NS: u64 = 100_000_000;
 
-/// A file to be read.
+/// A table or record to be read.
 pub(super) struct Read<'a> {
-    pub file: &'a LakeFile,
     pub id: TableId,
-    pub metadata: Option<Cow<'a, TableMetadata>>,
+    pub source: Source<'a>,
+    /// Hash of what is said of it.
     pub metadata_hash: u64,
-    /// Where it is no file but a record of a catalogue: the record, which says itself what it is.
-    pub record: Option<&'a CatalogueRecord>,
     /// Whether no table of the index comes from this path.
     pub new: bool,
+}
+
+/// What it is read from.
+pub(super) enum Source<'a> {
+    /// A file, with what is said of it elsewhere.
+    File(&'a LakeFile, Option<Cow<'a, TableMetadata>>),
+    /// A record of a catalogue, which says itself what it is.
+    Record(&'a CatalogueRecord),
+}
+
+impl<'a> Read<'a> {
+    pub fn origin(&self) -> Origin<'a> {
+        match self.source {
+            Source::File(file, _) => Origin::File(&file.relative),
+            Source::Record(record) => record.origin(),
+        }
+    }
+
+    pub fn read_bytes(&self) -> u64 {
+        match self.source {
+            Source::File(file, _) => file.read_bytes,
+            Source::Record(record) => record.read_bytes,
+        }
+    }
 }
 
 /// What an update has to do.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
-    /// Files to be read, by id.
+    /// What is to be read, by id.
     pub reads: Vec<Read<'a>>,
     /// Rows to read of each at the most.
     pub sample_rows: Option<u64>,
@@ -109,7 +131,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
     let mut known = known_tables(folder, manifest, sample_rows)?;
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut plan = Plan { sample_rows, ..Plan::default() };
-    let mut touched: Vec<(Read<'a>, Known)> = Vec::new();
+    let mut touched: Vec<(Read<'a>, &LakeFile, Known)> = Vec::new();
     for (file, id) in files.iter().zip(ids.iter().cloned()) {
         if let Some(skip) = skipped.get(file.relative.as_str())
             && skip.read_bytes == file.read_bytes
@@ -124,7 +146,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
             (record, sidecar) => record.or(sidecar).map(Cow::Borrowed),
         };
         let metadata_hash = described.as_deref().map_or(0, metadata_hash);
-        let read = Read { file, id, metadata: described, metadata_hash, record: None, new: false };
+        let read = Read { id, source: Source::File(file, described), metadata_hash, new: false };
         let Some(table) = known.remove(&file.relative) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
@@ -137,7 +159,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
         if alike && stamp.modified_ns != 0 && stamp.modified_ns == file.modified_ns {
             plan.unchanged += 1;
         } else if alike {
-            touched.push((read, table));
+            touched.push((read, file, table));
         } else {
             plan.gone.push(table.gone(Some(read.id.clone())));
             plan.reads.push(read);
@@ -146,15 +168,8 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
     plan.look_into(touched);
     for record in records {
         let metadata_hash = record.metadata_hash().max(1);
-        let read = Read {
-            file: &record.file,
-            id: record.id.clone(),
-            metadata: None,
-            metadata_hash,
-            record: Some(record),
-            new: false,
-        };
-        match known.remove(&record.file.relative) {
+        let read = Read { id: record.id.clone(), source: Source::Record(record), metadata_hash, new: false };
+        match known.remove(&record.origin().to_string()) {
             None => plan.reads.push(Read { new: true, ..read }),
             Some(table) if table.stamp.metadata_hash == metadata_hash => {
                 plan.unchanged += 1;
@@ -187,7 +202,7 @@ fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) ->
                 (0, None) => true,
                 // Whole tables count as they are, unless samples are wanted from now on.
                 (0, Some(_)) if manifest.sample_rows == sample_rows => true,
-                (0, Some(wanted)) => catalog.entry(table)?.profile.rows <= wanted,
+                (0, Some(wanted)) => catalog.dataset(table)?.table().is_none_or(|table| table.profile.rows <= wanted),
                 (read, wanted) => wanted == Some(u64::from(read)),
             };
             known.insert(stamp.path.clone(), Known { segment: segment.name.clone(), table, id, stamp, extent_fits });
@@ -198,12 +213,12 @@ fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) ->
 
 impl<'a> Plan<'a> {
     /// Hashes the files of `touched` to tell changed ones from those that were only touched.
-    fn look_into(&mut self, touched: Vec<(Read<'a>, Known)>) {
+    fn look_into(&mut self, touched: Vec<(Read<'a>, &LakeFile, Known)>) {
         let looked: Vec<(Read<'a>, Known, bool, u64)> = touched
             .into_par_iter()
-            .map(|(read, table)| {
-                let modified_ns = settled_time(read.file);
-                let content = source::content_hash(&read.file.path);
+            .map(|(read, file, table)| {
+                let modified_ns = settled_time(file);
+                let content = source::content_hash(&file.path);
                 let same = content.is_ok_and(|content| *content.as_bytes() == table.stamp.content);
                 (read, table, same, modified_ns)
             })

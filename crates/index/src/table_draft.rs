@@ -1,4 +1,4 @@
-//! A table on its way into a segment: everything the segment will store of it, laid out as it is stored.
+//! A table or record on its way into a segment: everything the segment will store of it, laid out as it is stored.
 //!
 //! Drafts are made where tables are read, on all cores, so that the one writer has nothing left to do but append. That also
 //! frees each table's many small texts on the thread that made them.
@@ -13,7 +13,7 @@ use super::token_vectors::TableTokenVectors;
 use super::tokens::TableTokens;
 use super::vectors::VectorSetBuilder;
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::reader::ReadReport;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_lake::source::{ContentHash, TableId};
@@ -23,7 +23,7 @@ use lakeward_sketch::ColumnSketch;
 /// Bytes of cell text a table contributes to the word index.
 const VALUES_TEXT_BYTES: usize = 512 << 10;
 
-/// A table read, sketched and embedded.
+/// A table read, sketched and embedded; or a record.
 pub struct TableDraft {
     /// Its name.
     pub id: TableId,
@@ -33,9 +33,9 @@ pub struct TableDraft {
     pub hash: ContentHash,
     /// Rows read.
     pub rows: u64,
-    /// What reading took.
+    /// What reading took; nothing for a record.
     pub report: ReadReport,
-    /// The [`TableEntry`] as the catalogue keeps it.
+    /// The [`Dataset`] as the catalogue keeps it.
     pub(super) entry: Vec<u8>,
     /// Its columns, by place.
     pub(super) columns: ColumnsWriter,
@@ -74,35 +74,39 @@ impl TableDraft {
     /// # Errors
     /// [`lakeward_core::Error::Internal`] where its parts contradict each other.
     pub fn new(
-        entry: TableEntry,
+        dataset: &Dataset,
         stamp: FileStamp,
         sketches: &[ColumnSketch],
         embedder: &dyn Embedder,
     ) -> Result<TableDraft> {
-        let sampled = entry.report.sample.is_some();
+        let (rows, report) = match dataset {
+            Dataset::Table(table) => (table.profile.rows, table.report.clone()),
+            Dataset::Record(_) => (0, ReadReport::default()),
+        };
+        let sampled = report.sample.is_some();
         let mut columns = ColumnsWriter::default();
         let mut headers = HeaderKeys::default();
         let mut column_vectors = VectorSetBuilder::new(encode::column_dims(embedder.dims()))?;
-        for (place, (profile, sketch)) in entry.profile.columns.iter().zip(sketches).enumerate() {
+        for (place, (profile, sketch)) in dataset.columns().iter().zip(sketches).enumerate() {
             if place % encode::COLUMNS_AT_ONCE == 0 {
-                encode::prepare(embedder, &entry, sketches, place);
+                encode::prepare(embedder, dataset, sketches, place);
             }
             let place = columns.push(0, place as u32, profile, sketch, sampled);
             headers.add(place, &profile.name);
             column_vectors.push(&encode::column_vector(embedder, profile, sketch))?;
         }
-        let TableVectors { content, topic, title } = encode::table_vectors(embedder, &entry, sketches);
-        let words = Words::of(&entry, sketches);
+        let TableVectors { content, topic, title } = encode::table_vectors(embedder, dataset, sketches);
+        let words = Words::of(dataset, sketches);
         Ok(TableDraft {
-            facets: TableFacets::of(&entry),
-            tokens: TableTokens::of(&entry, sketches),
-            token_vectors: embedder.as_sentence_model().map(|model| TableTokenVectors::of(model, &entry, sketches)),
-            entry: catalog::written(&entry)?,
-            id: entry.id,
+            facets: TableFacets::of(dataset),
+            tokens: TableTokens::of(dataset, sketches),
+            token_vectors: embedder.as_sentence_model().map(|model| TableTokenVectors::of(model, dataset, sketches)),
+            entry: catalog::written(dataset)?,
+            id: dataset.id().clone(),
             stamp,
-            hash: entry.content,
-            rows: entry.profile.rows,
-            report: entry.report,
+            hash: *dataset.content(),
+            rows,
+            report,
             columns,
             headers,
             column_vectors,
@@ -115,19 +119,19 @@ impl TableDraft {
 }
 
 impl Words {
-    fn of(entry: &TableEntry, sketches: &[ColumnSketch]) -> Words {
-        let headers: Vec<&str> = entry.profile.columns.iter().map(|column| column.name.as_str()).collect();
+    fn of(dataset: &Dataset, sketches: &[ColumnSketch]) -> Words {
+        let headers: Vec<&str> = dataset.columns().iter().map(|column| column.name.as_str()).collect();
         let mut values = String::new();
-        for (column, sketch) in entry.profile.columns.iter().zip(sketches) {
+        for (column, sketch) in dataset.columns().iter().zip(sketches) {
             // Measurements are noise as words; whole numbers (years, ids) are asked for.
             if column.logical != LogicalType::Float && values.len() < VALUES_TEXT_BYTES {
                 values.push_str(&sketch.text);
             }
         }
-        let metadata = entry.metadata.as_ref();
+        let metadata = dataset.metadata();
         let mut description = metadata.and_then(|metadata| metadata.description.clone()).unwrap_or_default();
-        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(&entry.report.preamble)
-        {
+        let preamble = dataset.table().into_iter().flat_map(|table| &table.report.preamble);
+        for line in metadata.and_then(|metadata| metadata.publisher.as_ref()).into_iter().chain(preamble) {
             description.push('\n');
             description.push_str(line);
         }

@@ -12,7 +12,7 @@ use super::open::{LakeIndex, Segment, TableRef};
 use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use super::tokens::{PieceCounts, PieceRarity, for_each_text_below};
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::SentenceModel;
 use lakeward_sketch::ColumnSketch;
 
@@ -49,11 +49,11 @@ pub struct TableTokenVectors {
 
 impl TableTokenVectors {
     /// Those of the title and of what is said below it, read as one text.
-    pub fn of(model: &SentenceModel, entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
-        let title = entry.title();
+    pub fn of(model: &SentenceModel, dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
+        let title = dataset.title();
         let mut text = format!("{title} . ");
         let start = text.len();
-        for_each_text_below(entry, sketches, |part| {
+        for_each_text_below(dataset, sketches, |part| {
             let left = MOST_BODY_BYTES.saturating_sub(text.len() - start);
             text.push_str(&part[..part.floor_char_boundary(left)]);
             text.push(' ');

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::open::{LakeIndex, Segment, TableRef};
 use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_sketch::ColumnSketch;
 
@@ -49,22 +49,22 @@ pub struct TableTokens {
 
 impl TableTokens {
     /// Those of the title (with nothing in its place where there is none) and of what is said below it.
-    pub fn of(entry: &TableEntry, sketches: &[ColumnSketch]) -> Self {
+    pub fn of(dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
         let mut tokens = TableTokens::default();
-        add_pieces(&entry.title(), MOST_TITLE_PIECES, &mut tokens.title);
-        for_each_text_below(entry, sketches, |text| add_pieces(text, MOST_BODY_PIECES, &mut tokens.body));
+        add_pieces(&dataset.title(), MOST_TITLE_PIECES, &mut tokens.title);
+        for_each_text_below(dataset, sketches, |text| add_pieces(text, MOST_BODY_PIECES, &mut tokens.body));
         tokens
     }
 }
 
 /// Calls `each` with what is said below the title: description, tags and publisher, then column names and cells, line by line.
-pub(super) fn for_each_text_below(entry: &TableEntry, sketches: &[ColumnSketch], mut each: impl FnMut(&str)) {
-    if let Some(metadata) = &entry.metadata {
+pub(super) fn for_each_text_below(dataset: &Dataset, sketches: &[ColumnSketch], mut each: impl FnMut(&str)) {
+    if let Some(metadata) = dataset.metadata() {
         metadata.description.as_deref().into_iter().for_each(&mut each);
         metadata.tags.iter().map(String::as_str).for_each(&mut each);
         metadata.publisher.as_deref().into_iter().for_each(&mut each);
     }
-    entry.profile.columns.iter().take(MOST_COLUMNS).for_each(|column| each(&column.name));
+    dataset.columns().iter().take(MOST_COLUMNS).for_each(|column| each(&column.name));
     let mut lines: Vec<_> = sketches.iter().take(MOST_COLUMNS).map(|sketch| sketch.text.lines()).collect();
     for _ in 0..MOST_LINES {
         lines.iter_mut().filter_map(Iterator::next).for_each(&mut each);

@@ -1,15 +1,27 @@
-//! What the index knows of one table besides its values: file, report, metadata and profile.
+//! What the index knows of one dataset besides its values: of a table its file, how it was read and what is in it, of a record
+//! the catalogue that lists it; of both what the publisher says and what to cite.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::metadata::TableMetadata;
-use super::profile::TableProfile;
+use super::profile::{self, ColumnProfile, TableProfile};
 use super::reader::ReadReport;
-use super::source::{self, ContentHash, TableId};
+use super::scan::Scan;
+use super::source::{self, ContentHash, Origin, TableId};
 use lakeward_core::error::{Error, Result};
+
+/// A dataset of the lake. Cheap to clone.
+#[derive(Debug, Clone)]
+pub enum Dataset {
+    /// A table, whose data is in the lake.
+    Table(Arc<TableEntry>),
+    /// A record of a catalogue, whose data is not: text search finds it; it is never joined, appended or queried.
+    Record(Arc<RecordEntry>),
+}
 
 /// One table of the lake.
 #[derive(Debug, Clone, Serialize, JsonSchema, Deserialize)]
@@ -27,21 +39,114 @@ pub struct TableEntry {
     /// What the publisher says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<TableMetadata>,
-    /// Whether it is a record of a catalogue: its data is not in the lake, so rows and columns are unknown. Text search finds
-    /// it; it is never joined, appended or queried.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub record: bool,
     /// How the file was read and what had to be mended.
     pub report: ReadReport,
     /// What is in it.
     pub profile: TableProfile,
 }
 
+/// One record of a catalogue: rows and columns are unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordEntry {
+    /// Its name in the catalogue.
+    pub id: TableId,
+    /// The file of the catalogue, as the manifest names it.
+    pub catalogue: String,
+    /// Size of what the catalogue says of it.
+    pub read_bytes: u64,
+    /// Hash of what the catalogue says of it.
+    pub content: ContentHash,
+    /// The publisher's identifier, else `lakeward:<lake>/<record>@<hash>`.
+    pub citation: String,
+    /// What the catalogue says.
+    pub metadata: TableMetadata,
+}
+
+impl Dataset {
+    /// Its stable name.
+    pub fn id(&self) -> &TableId {
+        match self {
+            Self::Table(table) => &table.id,
+            Self::Record(record) => &record.id,
+        }
+    }
+
+    /// What to cite.
+    pub fn citation(&self) -> &str {
+        match self {
+            Self::Table(table) => &table.citation,
+            Self::Record(record) => &record.citation,
+        }
+    }
+
+    /// What tells this version from others: the hash of the file's content, or of what the catalogue says.
+    pub fn content(&self) -> &ContentHash {
+        match self {
+            Self::Table(table) => &table.content,
+            Self::Record(record) => &record.content,
+        }
+    }
+
+    /// What the publisher says.
+    pub fn metadata(&self) -> Option<&TableMetadata> {
+        match self {
+            Self::Table(table) => table.metadata.as_ref(),
+            Self::Record(record) => Some(&record.metadata),
+        }
+    }
+
+    /// The publisher's title, else the words of the id.
+    pub fn title(&self) -> String {
+        title(self.id(), self.metadata())
+    }
+
+    /// Where it is.
+    pub fn origin(&self) -> Origin<'_> {
+        match self {
+            Self::Table(table) => Origin::File(&table.path),
+            Self::Record(record) => Origin::Record { catalogue: &record.catalogue, id: record.id.as_str() },
+        }
+    }
+
+    /// The file below the lake's root, where it is a table.
+    pub fn path(&self) -> Option<&str> {
+        self.table().map(|table| table.path.as_str())
+    }
+
+    /// The table, where it is one.
+    pub fn table(&self) -> Option<&TableEntry> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::Record(_) => None,
+        }
+    }
+
+    /// Whether it is a record.
+    pub fn is_record(&self) -> bool {
+        matches!(self, Self::Record(_))
+    }
+
+    /// The table that something is to be done with.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a record.
+    pub fn into_table(self) -> Result<Arc<TableEntry>> {
+        match self {
+            Self::Table(table) => Ok(table),
+            Self::Record(record) => Err(no_table(record.id.as_str())),
+        }
+    }
+
+    /// What is known of its columns: nothing of a record's.
+    pub fn columns(&self) -> &[ColumnProfile] {
+        self.table().map_or(&[], |table| &table.profile.columns)
+    }
+}
+
 impl TableEntry {
     /// The publisher's title, else the words of the id.
     pub fn title(&self) -> String {
-        let published = self.metadata.as_ref().and_then(|metadata| metadata.title.clone());
-        published.unwrap_or_else(|| self.id.as_str().rsplit('/').next().unwrap_or_default().replace(['_', '-'], " "))
+        title(&self.id, self.metadata.as_ref())
     }
 
     /// Where its file lies, in the lake whose folder is `lake`.
@@ -58,8 +163,123 @@ impl TableEntry {
     }
 }
 
+fn title(id: &TableId, metadata: Option<&TableMetadata>) -> String {
+    let published = metadata.and_then(|metadata| metadata.title.clone());
+    published.unwrap_or_else(|| id.as_str().rsplit('/').next().unwrap_or_default().replace(['_', '-'], " "))
+}
+
+/// The error for the record called `name` where a table is needed.
+pub fn no_table(name: &str) -> Error {
+    Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake"))
+}
+
 /// The identifier by which a table of lake `lake` can be cited when its publisher gives none.
 pub fn own_citation(lake: &str, id: &TableId, content: &ContentHash) -> String {
     let hash = content.to_string();
     format!("lakeward:{lake}/{id}@{}", hash.get(..16).unwrap_or(&hash))
+}
+
+/// A dataset as indexes keep it and `--json` prints it, unchanged since the first version: a record has the fields of a table
+/// without rows, `record`, and its origin in place of a path.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct StoredDataset {
+    id: TableId,
+    path: String,
+    read_bytes: u64,
+    content: ContentHash,
+    citation: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    metadata: Option<TableMetadata>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    record: bool,
+    report: ReadReport,
+    profile: TableProfile,
+}
+
+impl Serialize for Dataset {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Table(table) => TableEntry::serialize(table, serializer),
+            Self::Record(record) => StoredDataset::of(record).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Dataset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        StoredDataset::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl StoredDataset {
+    fn of(record: &RecordEntry) -> Self {
+        let RecordEntry { id, catalogue, read_bytes, content, citation, metadata } = record.clone();
+        let nothing = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
+        Self {
+            path: Origin::Record { catalogue: &catalogue, id: id.as_str() }.to_string(),
+            id,
+            read_bytes,
+            content,
+            citation,
+            metadata: Some(metadata),
+            record: true,
+            profile: profile::profile(&nothing),
+            report: nothing.report,
+        }
+    }
+}
+
+impl From<StoredDataset> for Dataset {
+    fn from(stored: StoredDataset) -> Self {
+        let StoredDataset { id, path, read_bytes, content, citation, metadata, record, report, profile } = stored;
+        if !record {
+            return Self::Table(Arc::new(TableEntry {
+                id,
+                path,
+                read_bytes,
+                content,
+                citation,
+                metadata,
+                report,
+                profile,
+            }));
+        }
+        let catalogue = match Origin::read(&path) {
+            Origin::Record { catalogue, .. } => catalogue.to_string(),
+            Origin::File(path) => path.to_string(),
+        };
+        let metadata = metadata.unwrap_or_default();
+        Self::Record(Arc::new(RecordEntry { id, catalogue, read_bytes, content, citation, metadata }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the index of July 2026 wrote a record and a table.
+    const RECORD: &str = r#"{"id":"r-1","path":"corpus.jsonl//r-1","read_bytes":63,"content":"9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e","citation":"lakeward:lake/r-1@9a1c2d4e9a1c2d4e","metadata":{"title":"Income of households","file":"corpus.jsonl"},"record":true,"report":{"rows":0,"read_bytes":0,"dialect":null,"repairs":[]},"profile":{"rows":0,"columns":[],"grain":{"kind":"instance","evidence":[]},"keys":[]}}"#;
+
+    #[test]
+    fn what_an_older_index_wrote_is_read_and_written_alike() {
+        let record: Dataset = serde_json::from_str(RECORD).unwrap();
+        let Dataset::Record(entry) = &record else { panic!("{record:?}") };
+        assert_eq!((entry.id.as_str(), entry.catalogue.as_str()), ("r-1", "corpus.jsonl"));
+        assert_eq!(record.origin().to_string(), "corpus.jsonl//r-1");
+        assert_eq!(serde_json::to_string(&record).unwrap(), RECORD);
+        let table = RECORD.replace(r#""record":true,"#, "").replace("corpus.jsonl//r-1", "r-1.csv");
+        let read: Dataset = serde_json::from_str(&table).unwrap();
+        assert_eq!(read.table().map(|table| table.path.as_str()), Some("r-1.csv"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), table);
+    }
+
+    #[test]
+    fn a_record_is_no_table() {
+        let record: Dataset = serde_json::from_str(RECORD).unwrap();
+        assert!(record.is_record() && record.table().is_none() && record.columns().is_empty());
+        assert_eq!(
+            record.into_table().unwrap_err().to_string(),
+            "`r-1` is a record of a catalogue: its data is not in the lake"
+        );
+    }
 }

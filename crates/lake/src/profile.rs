@@ -40,6 +40,14 @@ pub struct TimeCoverage {
     pub to: String,
 }
 
+impl TimeCoverage {
+    /// First and last year, each where it is written as one or at the head of a day.
+    pub fn years(&self) -> (Option<i32>, Option<i32>) {
+        let year = |text: &str| text.get(..4)?.parse().ok();
+        (year(&self.from), year(&self.to))
+    }
+}
+
 /// The places that a table's column names.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct PlaceCoverage {

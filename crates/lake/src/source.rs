@@ -91,6 +91,48 @@ impl fmt::Display for TableId {
     }
 }
 
+/// Where a dataset is: a file of the lake, or a record of a catalogue, whose data is not in the lake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin<'a> {
+    /// The file's path below the lake's root.
+    File(&'a str),
+    /// The catalogue's file and the record's id in it.
+    Record {
+        /// The file, as the manifest names it.
+        catalogue: &'a str,
+        /// The id.
+        id: &'a str,
+    },
+}
+
+/// Between the file and the id of a record: no path in a lake has two slashes in a row.
+const IN_CATALOGUE: &str = "//";
+
+impl<'a> Origin<'a> {
+    /// The origin that an index wrote as `text`.
+    pub fn read(text: &'a str) -> Self {
+        match text.split_once(IN_CATALOGUE) {
+            Some((catalogue, id)) => Self::Record { catalogue, id },
+            None => Self::File(text),
+        }
+    }
+
+    /// Whether it is a record of a catalogue.
+    pub fn is_record(&self) -> bool {
+        matches!(self, Self::Record { .. })
+    }
+}
+
+/// The path; `catalogue.jsonl//id` for a record.
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.write_str(path),
+            Self::Record { catalogue, id } => write!(f, "{catalogue}{IN_CATALOGUE}{id}"),
+        }
+    }
+}
+
 /// What a walk over a lake found.
 #[derive(Debug, Clone, Default)]
 pub struct LakeListing {
@@ -254,13 +296,9 @@ fn escape_name(name: &[u8]) -> String {
 /// Where the file lies whose path below `root` is written `relative`, as [`LakeFile::relative`] is.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives, and for that of a catalogue record
-/// (with `//` in it), which is no file.
+/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives.
 pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
     let plain = root.join(relative);
-    if relative.contains("//") {
-        return Err(Error::unreadable(&plain, "a record of a catalogue: its data is not in the lake"));
-    }
     let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
     if !inside {
         return Err(Error::unreadable(&plain, "its path leads out of the lake"));

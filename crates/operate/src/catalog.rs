@@ -129,7 +129,7 @@ impl Tables {
     /// first rows only.
     pub fn columns(&self, place: &Place) -> Result<Vec<ColumnProfile>> {
         match place {
-            Place::Lake(number) => Ok(self.names.entry(*number)?.profile.columns),
+            Place::Lake(number) => Ok(self.names.entry(*number)?.profile.columns.clone()),
             Place::Session(name) => Ok(self.session_profile(name)?.columns.clone()),
         }
     }

@@ -4,6 +4,8 @@
 //! `us.zip.zip_ma`), or by the end of its id where only one table ends so. An exact name comes first; SQL folds unquoted
 //! names to lower case, so letter case is ignored where nothing matches exactly.
 
+use std::sync::Arc;
+
 use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
 
 use super::catalog::{CATALOG, ROOT_SCHEMA};
@@ -11,7 +13,7 @@ use super::quote;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_index::LakeIndex;
 use lakeward_index::catalog::Catalog;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::{TableEntry, no_table};
 
 /// The name of the lake's table `id` in the SQL of any session that has the catalogue: `lake.transport.airports_world`,
 /// `lake."us/zip".zip_ma`, `lake.lake.readme` for a table at the lake's root.
@@ -48,7 +50,7 @@ impl Names {
         let mut tables = Vec::with_capacity(index.len());
         for table in index.tables() {
             // What is no file cannot be queried.
-            if index.is_record(table)? {
+            if index.origin(table)?.is_record() {
                 continue;
             }
             tables.push((index.id(table)?.to_string(), table.segment as usize, table.table));
@@ -69,10 +71,10 @@ impl Names {
     }
 
     /// The entry of the table at `place`.
-    pub fn entry(&self, place: usize) -> Result<TableEntry> {
+    pub fn entry(&self, place: usize) -> Result<Arc<TableEntry>> {
         let found = self.tables.get(place).and_then(|(_, segment, table)| Some((self.catalogs.get(*segment)?, *table)));
         let (catalog, table) = found.ok_or_else(|| Error::Internal(format!("no table {place}")))?;
-        catalog.entry(table)
+        catalog.dataset(table)?.into_table()
     }
 
     /// The place of the table that `name` (parts joined by `/`) means.
@@ -97,7 +99,7 @@ impl Names {
             }
         }
         if self.is_record(name)? {
-            return Err(Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake")));
+            return Err(no_table(name));
         }
         Err(Error::UnknownTable { name: name.to_string(), nearest: nearest_names(name, self.ids(), NEAREST) })
     }
@@ -108,7 +110,7 @@ impl Names {
             if let Some(table) = catalog.find(name)?
                 && removed.binary_search(&table).is_err()
             {
-                return Ok(catalog.path(table)?.contains("//"));
+                return Ok(catalog.origin(table)?.is_record());
             }
         }
         Ok(false)

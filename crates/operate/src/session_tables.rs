@@ -123,7 +123,7 @@ impl SessionTables {
     /// What is in the table called `name`, and whether that was read just now.
     ///
     /// # Errors
-    /// Those of reading its file; [`Error::Unreadable`] names the step whose result is gone or damaged.
+    /// Those of reading its file; [`Error::UnreadableStep`] names the step whose result is gone or damaged.
     pub fn profile(&self, name: &str) -> Result<(Arc<TableProfile>, bool)> {
         let table = self.get(name)?;
         let stamp = std::fs::metadata(&table.path).ok().map(|meta| (meta.len(), source::time_of_change(&meta)));
@@ -165,11 +165,11 @@ fn of_step(step: Option<usize>, path: &Path, error: Error) -> Error {
     let reason = match &error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => "it is gone".to_string(),
         Error::Io { source, .. } => source.to_string(),
-        Error::Unreadable { reason, .. } if reason.starts_with("the result of step") => return error,
         Error::Unreadable { reason, .. } => reason.clone(),
-        other => other.to_string(),
+        // Named already, or no matter of the file.
+        _ => return error,
     };
-    Error::unreadable(path, format!("the result of step {step} is kept there, and {reason}; run that step again"))
+    Error::UnreadableStep { path: path.to_path_buf(), step, reason }
 }
 
 fn stem(path: &Path) -> String {

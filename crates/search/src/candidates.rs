@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,7 @@ use super::union::{self, UnionAnswer, UnionOptions};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::normalise::Normaliser;
 
@@ -169,11 +168,11 @@ pub struct Relevance {
     pub by_words: f64,
 }
 
-/// A table that a search proposed, with what each of them found.
+/// A table or record that a search proposed, with what each of them found.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// What the catalogue says of it.
-    pub entry: Arc<TableEntry>,
+    /// What is known of it.
+    pub dataset: Dataset,
     /// Rel(T, q).
     pub relevance: Relevance,
     /// By words and meaning.
@@ -257,7 +256,7 @@ pub fn candidates(
         let at = index.find(id)?;
         let holds = held_values(index, at, &wanted)?;
         candidates.push(Candidate {
-            entry: index.entry(at)?,
+            dataset: index.dataset(at)?,
             relevance,
             search: search.map(|(_, answer)| answer.clone()),
             join: join.cloned(),
@@ -266,7 +265,7 @@ pub fn candidates(
         });
     }
     candidates.sort_by(|a, b| {
-        b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.entry.id.cmp(&b.entry.id))
+        b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.dataset.id().cmp(b.dataset.id()))
     });
     Ok(candidates)
 }

@@ -1,11 +1,12 @@
 //! The table a search starts from: a file outside the lake or a table of it, sketched and embedded like the lake's own.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_index::overlap::QueryValues;
 use lakeward_index::{LakeIndex, TableRef, encode};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::{Dataset, TableEntry};
 use lakeward_lake::profile::{self, ColumnProfile};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
@@ -18,7 +19,7 @@ pub struct QueryTable {
     /// The lake's table it is, if it is one; it is never among its own answers.
     pub origin: Option<TableRef>,
     /// What a catalogue would say of it.
-    pub entry: TableEntry,
+    pub entry: Arc<TableEntry>,
     /// Its columns.
     pub columns: Vec<QueryColumn>,
     /// Vector of its headers and values.
@@ -61,16 +62,18 @@ impl QueryTable {
             }
             return Self::read(path, None, embedder);
         };
-        let entry = index.entry(table)?;
-        if entry.record {
-            return Err(Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake")));
-        }
+        let entry = index.table(table)?;
         // As much of it as the index knows.
         let rows = entry.report.sample.map(|sample| sample.rows);
         let path = entry.file(lake)?;
         let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
-        own.entry.id = entry.id.clone();
+        own.rename(entry.id.clone());
         Ok(own)
+    }
+
+    /// Calls the table `id`.
+    pub fn rename(&mut self, id: TableId) {
+        Arc::make_mut(&mut self.entry).id = id;
     }
 
     /// Reads the table in the file `path`.
@@ -90,19 +93,19 @@ impl QueryTable {
         let mut reader = reader::open_path(path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
         let scan = scan::scan(reader.as_mut())?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let entry = TableEntry {
+        let entry = Arc::new(TableEntry {
             id: TableId::new(name.clone()),
             path: name,
             read_bytes: scan.report.read_bytes,
             content: source::content_hash(path)?,
             citation: String::new(),
             metadata: None,
-            record: false,
             profile: profile::profile(&scan),
             report: scan.report,
-        };
-        encode::prepare(embedder, &entry, &scan.sketches, 0);
-        let content = encode::table_vectors(embedder, &entry, &scan.sketches).content;
+        });
+        let dataset = Dataset::Table(Arc::clone(&entry));
+        encode::prepare(embedder, &dataset, &scan.sketches, 0);
+        let content = encode::table_vectors(embedder, &dataset, &scan.sketches).content;
         let columns = entry
             .profile
             .columns

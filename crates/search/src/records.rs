@@ -44,9 +44,6 @@ const PROPOSED_BY_VECTORS: usize = 100;
 /// Words of the request that enter its vector.
 const MOST_WORDS: usize = 64;
 
-/// What the reason for a record of a catalogue ends with.
-pub const NO_DATA: &str = "; a record, its data is not in the lake";
-
 /// How the records that are ranked are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Route {
@@ -373,8 +370,8 @@ fn best(ranked: &mut Vec<Ranked>, k: usize) {
 }
 
 fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<RecordAnswer> {
-    let entry = index.entry(ranked.table)?;
-    let told = checks::RolesTold::of(&entry, index.years(ranked.table)?);
+    let dataset = index.dataset(ranked.table)?;
+    let told = checks::RolesTold::of(&dataset, index.years(ranked.table)?);
     let demands: Vec<DemandCheck> = checks.iter().map(|check| check.told(ranked.place, &told)).collect();
     let mut relaxed: Vec<Role> = Vec::new();
     for check in checks.iter().filter(|check| check.violated(ranked.place)) {
@@ -383,9 +380,9 @@ fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<Rec
         }
     }
     let mut answer = RecordAnswer {
-        table: entry.id.to_string(),
-        title: entry.title(),
-        record: entry.record,
+        table: dataset.id().to_string(),
+        title: dataset.title(),
+        record: dataset.is_record(),
         score: ranked.score,
         parts: ranked.parts,
         demands,
@@ -409,9 +406,6 @@ fn reason(answer: &RecordAnswer) -> String {
     parts.extend(listed(DemandState::Unsaid).map(|unsaid| format!("says nothing of {unsaid}")));
     if parts.is_empty() || answer.parts.words > 0.0 {
         parts.push(format!("words {:.2}, meaning {:.2}", answer.parts.words, answer.parts.meaning));
-    }
-    if answer.record {
-        return format!("{}{NO_DATA}", parts.join("; "));
     }
     parts.join("; ")
 }

@@ -280,7 +280,7 @@ fn looked_at(
 
 fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<SearchAnswer> {
     let SearchCandidate { table, exact, features, lexical_rank, dense_rank, lexical, named } = candidate;
-    let entry = index.entry(table)?;
+    let dataset = index.dataset(table)?;
     let columns = &index.segment(table.segment)?.columns;
     let mut named_values = Vec::new();
     // That a column of numbers holds a number is no news.
@@ -290,9 +290,9 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         named_values.push(NamedValue { value, column });
     }
     let mut answer = SearchAnswer {
-        table: entry.id.to_string(),
-        citation: entry.citation.clone(),
-        title: entry.title(),
+        table: dataset.id().to_string(),
+        citation: dataset.citation().to_string(),
+        title: dataset.title(),
         score,
         lexical_rank,
         dense_rank,
@@ -301,14 +301,14 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         features,
         named_values,
         matched: lexical.matched,
-        record: entry.record,
-        rows: (!entry.record).then_some(entry.profile.rows),
-        sampled: entry.report.sample.is_some(),
-        columns: entry.profile.columns.iter().map(|column| column.name.clone()).collect(),
+        record: dataset.is_record(),
+        rows: dataset.table().map(|table| table.profile.rows),
+        sampled: dataset.table().is_some_and(|table| table.report.sample.is_some()),
+        columns: dataset.columns().iter().map(|column| column.name.clone()).collect(),
         reason: String::new(),
     };
     answer.reason = reason(&answer, exact);
-    answer.reason.push_str(&sample_words(None, &entry));
+    answer.reason.extend(dataset.table().map(|table| sample_words(None, table)));
     Ok(answer)
 }
 

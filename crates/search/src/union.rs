@@ -226,7 +226,7 @@ fn answer(
     candidate: &Candidate<'_>,
     own_rows: Option<&RowHashes>,
 ) -> Result<UnionAnswer> {
-    let entry = index.entry(candidate.table)?;
+    let entry = index.table(candidate.table)?;
     // Columns with the fewest common values first: they tell most rows apart.
     let mut pairs: Vec<&Pair> = candidate.pairs.iter().collect();
     pairs.sort_by(|a, b| a.2.values.total_cmp(&b.2.values));

@@ -5,7 +5,6 @@ use lakeward_agent::recommend::{Match, RankedOperation, RankedTable, Recommendat
 use lakeward_agent::session::transcript::understood;
 use lakeward_core::request::{Label, OperationKind, Signals};
 use lakeward_core::text::shown;
-use lakeward_search::records::NO_DATA;
 
 /// Characters of a reason.
 const REASON: usize = 400;
@@ -58,6 +57,9 @@ fn tables(ranked: &[RankedTable]) {
     });
     right_align(&mut table, &[0, 2, 3]);
     out(&table.trim_fmt());
+    if ranked.iter().any(|ranked| ranked.record) {
+        out("`?` is a record of a catalogue: its data is not in the lake; `lakeward cite ID` says who has it");
+    }
 }
 
 /// Records of a catalogue: their ids say nothing to people, and nothing is known of rows.
@@ -65,13 +67,12 @@ fn records(ranked: &[RankedTable]) {
     let mut table = list();
     table.set_header(["#", "record", "title", "utility", "why"]);
     for (place, ranked) in ranked.iter().enumerate() {
-        let why = ranked.reason.strip_suffix(NO_DATA).unwrap_or(&ranked.reason);
         table.add_row([
             (place + 1).to_string(),
             shown(&ranked.table, 80),
             shown(&ranked.title, 200),
             format!("{:.2}", ranked.utility.total),
-            shown(why, REASON),
+            shown(&ranked.reason, REASON),
         ]);
     }
     table.row_iter_mut().for_each(|row| {

@@ -361,8 +361,8 @@ pub(super) fn open_question(answer: &Recommendation) -> Option<&Question> {
 }
 
 fn columns_of(index: &LakeIndex, id: &str) -> Result<Vec<String>> {
-    let entry = index.entry(index.find(id)?)?;
-    Ok(entry.profile.columns.iter().map(|column| column.name.clone()).collect())
+    let dataset = index.dataset(index.find(id)?)?;
+    Ok(dataset.columns().iter().map(|column| column.name.clone()).collect())
 }
 
 /// What to type after an answer.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::Lakeward;
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::Result;
 use lakeward_index::TableRef;
 use lakeward_lake::catalog::TableEntry;
 use lakeward_operate::CATALOG;
@@ -21,8 +21,8 @@ pub(super) enum Named {
 /// The table that `name` means.
 ///
 /// # Errors
-/// [`Error::UnknownTable`] with the nearest ids, [`Error::Usage`] for a record of a catalogue, [`Error::Unreadable`] for a
-/// table that was removed since it was indexed.
+/// [`lakeward_core::Error::UnknownTable`] with the nearest ids, [`lakeward_core::Error::Usage`] for a record of a catalogue,
+/// [`lakeward_core::Error::Unreadable`] for a table that was removed since it was indexed.
 pub(super) fn table(lakeward: &Lakeward, name: &str) -> Result<Named> {
     let index = lakeward.index();
     let found = match index.get(name)? {
@@ -34,10 +34,7 @@ pub(super) fn table(lakeward: &Lakeward, name: &str) -> Result<Named> {
             None => index.find(name)?,
         },
     };
-    let entry = index.entry(found)?;
-    if entry.record {
-        return Err(Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake")));
-    }
+    let entry = index.table(found)?;
     entry.file(&lakeward.place().lake)?;
     Ok(Named::Lake(found, entry))
 }
@@ -67,7 +64,7 @@ impl Named {
     /// Whether the columns that `typed` names are the table's; those of a file show when it is read.
     ///
     /// # Errors
-    /// [`Error::UnknownColumn`] with the nearest names.
+    /// [`lakeward_core::Error::UnknownColumn`] with the nearest names.
     pub(super) fn check_column(&self, typed: &str) -> Result<()> {
         match self {
             Named::Lake(_, entry) => query_table::columns_named(entry, &[typed.to_string()]).map(|_| ()),

@@ -1,5 +1,7 @@
 //! `lake_tables()`: a row a table or catalogue record, by id, with what its entry says.
 
+use std::sync::Arc;
+
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use rayon::prelude::*;
@@ -9,7 +11,7 @@ use super::records::{batch, list, optional, required, schema as of};
 use crate::Lakeward;
 use lakeward_core::error::Result;
 use lakeward_index::TableRef;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::{Dataset, TableEntry};
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::source::{Compression, Format, classify};
 use lakeward_operate::sql_name;
@@ -45,7 +47,7 @@ pub(super) fn schema() -> SchemaRef {
     ])
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Row {
     id: String,
     title: String,
@@ -79,48 +81,47 @@ pub(super) fn rows(lakeward: &Lakeward) -> Result<RecordBatch> {
         let index = lakeward.index();
         let tables: Vec<TableRef> = index.tables().collect();
         // Not through the index's own store of entries, which all of them would empty.
-        let entry = |table: &TableRef| index.segment(table.segment)?.catalog.entry(table.table).map(row);
-        let mut rows: Vec<Row> = tables.par_iter().map(entry).collect::<Result<_>>()?;
+        let dataset = |table: &TableRef| index.segment(table.segment)?.catalog.dataset(table.table).map(row);
+        let mut rows: Vec<Row> = tables.par_iter().map(dataset).collect::<Result<_>>()?;
         rows.sort_by(|a, b| a.id.cmp(&b.id));
         batch(schema(), &rows)
     })
 }
 
-fn row(entry: TableEntry) -> Row {
-    let file = (!entry.record).then(|| classify(std::path::Path::new(&entry.path))).flatten();
-    let of_data = !entry.record;
-    let sample = entry.report.sample;
-    let title = entry.title();
-    let id = entry.id.to_string();
-    let metadata = entry.metadata.unwrap_or_default();
-    let profile = entry.profile;
-    Row {
+fn row(dataset: Dataset) -> Row {
+    let metadata = dataset.metadata().cloned().unwrap_or_default();
+    let (title, id, citation) = (dataset.title(), dataset.id().to_string(), dataset.citation().to_string());
+    let row = Row {
         title,
-        sql_name: of_data.then(|| sql_name(&id)),
-        path: entry.path,
-        format: file.map(|(format, _)| format),
-        compression: file.map(|(_, compression)| compression).filter(|packed| *packed != Compression::None),
-        rows: of_data.then_some(profile.rows),
-        total_rows: match sample {
-            Some(sample) => sample.total_rows,
-            None => of_data.then_some(profile.rows),
-        },
-        columns: of_data.then_some(profile.columns.len()),
-        column_names: profile.columns.into_iter().map(|column| column.name).collect(),
-        read_bytes: of_data.then_some(entry.read_bytes),
-        sampled: sample.is_some(),
-        record: entry.record,
-        grain: of_data.then_some(profile.grain.kind),
-        keys: profile.keys,
-        time_from: profile.time.as_ref().map(|time| time.from.clone()),
-        time_to: profile.time.map(|time| time.to),
+        path: dataset.origin().to_string(),
+        record: dataset.is_record(),
         description: metadata.description,
         tags: metadata.tags,
         publisher: metadata.publisher,
         licence: metadata.licence,
         source_url: metadata.source_url,
-        citation: entry.citation,
-        content: of_data.then(|| entry.content.to_string()),
+        citation,
         id,
+        ..Row::default()
+    };
+    let Dataset::Table(table) = dataset else { return row };
+    let TableEntry { path, read_bytes, content, report, profile, .. } = Arc::unwrap_or_clone(table);
+    let (format, compression) = classify(std::path::Path::new(&path)).unzip();
+    Row {
+        sql_name: Some(sql_name(&row.id)),
+        format,
+        compression: compression.filter(|packed| *packed != Compression::None),
+        rows: Some(profile.rows),
+        total_rows: report.sample.map_or(Some(profile.rows), |sample| sample.total_rows),
+        columns: Some(profile.columns.len()),
+        column_names: profile.columns.into_iter().map(|column| column.name).collect(),
+        read_bytes: Some(read_bytes),
+        sampled: report.sample.is_some(),
+        grain: Some(profile.grain.kind),
+        keys: profile.keys,
+        time_from: profile.time.as_ref().map(|time| time.from.clone()),
+        time_to: profile.time.map(|time| time.to),
+        content: Some(content.to_string()),
+        ..row
     }
 }

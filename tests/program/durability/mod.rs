@@ -76,7 +76,7 @@ fn answers(lake: &Path, folder: &Path) -> Result<Vec<String>, Error> {
     let mut ids = index.tables().map(|table| index.id(table).map(str::to_string)).collect::<Result<Vec<_>, _>>()?;
     ids.sort_unstable();
     for id in &ids {
-        let entry = index.entry(index.find(id)?)?;
+        let entry = index.table(index.find(id)?)?;
         lines.push(format!("{id}: {} {} rows, {:?}", entry.content, entry.profile.rows, entry.profile.keys));
     }
     for id in ids.iter().step_by(40) {

@@ -86,7 +86,7 @@ fn check_snapshot(index: &LakeIndex, outside: &Path) -> Result<u64, Error> {
     let mut editions = Vec::new();
     for member in 0..TOGETHER {
         let table = index.find(&format!("together_{member}"))?;
-        let entry = index.entry(table)?;
+        let entry = index.table(table)?;
         let segment = index.segment(table.segment)?;
         let column = segment.catalog.columns(table.table)?.start;
         let record = segment.columns.record(column)?;
@@ -97,7 +97,7 @@ fn check_snapshot(index: &LakeIndex, outside: &Path) -> Result<u64, Error> {
     assert!(editions.iter().all(|edition| *edition == editions[0]), "a commit seen in part: {editions:?}");
     let query = QueryTable::read(outside, None, embedder)?;
     for answer in join::search(index, &query, &JoinOptions { column: Some(0), ..JoinOptions::new(20) })? {
-        assert_eq!(index.entry(index.find(&answer.table)?)?.profile.rows, answer.rows);
+        assert_eq!(index.table(index.find(&answer.table)?)?.profile.rows, answer.rows);
     }
     let found = search::search(index, embedder, "together edition", &SearchOptions::new(TOGETHER))?;
     assert!(found.iter().all(|answer| answer.table.starts_with("together")), "another table before the group's");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::llm::quote::clean;
 use lakeward_search::{Candidate, JoinAnswer, SearchAnswer, UnionAnswer};
@@ -61,12 +61,12 @@ impl<'a> From<&'a Candidate> for Found<'a> {
 }
 
 impl Card {
-    /// The card of a table that searches found.
-    pub fn of(entry: &TableEntry, found: Found<'_>) -> Self {
+    /// The card of a table or record that searches found.
+    pub fn of(dataset: &Dataset, found: Found<'_>) -> Self {
         let Found { search, join, union } = found;
         let mut card = Self {
-            title: clean(&entry.title(), TITLE),
-            rows: (!entry.record).then_some(entry.profile.rows),
+            title: clean(&dataset.title(), TITLE),
+            rows: dataset.table().map(|table| table.profile.rows),
             columns: Vec::new(),
             matched: Vec::new(),
             values: Vec::new(),
@@ -102,7 +102,7 @@ impl Card {
             }
             card.values.extend(search.named_values.iter().map(|named| clean(&named.value, VALUE)));
         }
-        for column in &entry.profile.columns {
+        for column in dataset.columns() {
             let name = clean(&column.name, NAME);
             if !card.columns.contains(&name) {
                 card.columns.push(name);

@@ -76,7 +76,7 @@ impl<'a> RuleEvaluator<'a> {
             let mut own: BTreeSet<String> = name_words(&found.title).into_iter().collect();
             own.extend(found.columns.iter().flat_map(|column| name_words(column)));
             let table = self.index.find(&found.id)?;
-            if let Some(metadata) = &self.index.entry(table)?.metadata {
+            if let Some(metadata) = self.index.dataset(table)?.metadata() {
                 let text = metadata.description.as_deref().unwrap_or_default();
                 own.extend(name_words(&shortened(text, DESCRIPTION_CHARS)));
             }

@@ -97,13 +97,13 @@ impl<'a> RuleRetriever<'a> {
         let evidence = self.index.lexical().prepare(&sought.words)?.evidence(&places)?;
         let mut candidates = Vec::with_capacity(fused.len());
         for (((id, score), table), evidence) in fused.iter().zip(tables).zip(evidence) {
-            let entry = self.index.entry(table)?;
-            let columns = entry.profile.columns.iter().take(MOST_COLUMNS);
+            let dataset = self.index.dataset(table)?;
+            let columns = dataset.columns().iter().take(MOST_COLUMNS);
             let words = evidence.matched.iter().filter(|matched| !matched.exact).flat_map(|matched| &matched.words);
             let matched: BTreeSet<String> = words.map(|word| shortened(word, NAME_CHARS)).collect();
             candidates.push(FoundTable {
                 id: (*id).to_string(),
-                title: shortened(&entry.title(), NAME_CHARS),
+                title: shortened(&dataset.title(), NAME_CHARS),
                 columns: columns.map(|column| shortened(&column.name, NAME_CHARS)).collect(),
                 score: *score,
                 ranks: ranks.remove(id).unwrap_or_default(),

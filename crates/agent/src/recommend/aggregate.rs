@@ -66,11 +66,9 @@ fn groups(situation: &Situation<'_>, base: &Base<'_>, mentions: &[Mention]) -> V
             keys.push(key);
         }
     };
-    for part in situation.signals.constraints.granularity.iter().flat_map(|wanted| wanted.split(['-', ',', '/', '&'])) {
-        for part in part.split(" and ").map(str::trim).filter(|part| !part.is_empty()) {
-            if let Some((column, date_part)) = column_meant(part, base) {
-                push(column, date_part);
-            }
+    for part in &situation.signals.constraints.granularity {
+        if let Some((column, date_part)) = column_meant(part, base) {
+            push(column, date_part);
         }
     }
     let words = words_before(situation.text);

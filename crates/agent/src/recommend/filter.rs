@@ -1,6 +1,5 @@
 //! A filter made of the constraints in force and of what a request names: places, a period, values, exclusions, columns.
 
-use super::fit::single_places;
 use super::mentions::Phrases;
 use super::operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use super::{Precondition, RankedOperation};
@@ -53,9 +52,9 @@ fn conditions(situation: &Situation<'_>, base: &Base<'_>, phrases: &Phrases) -> 
         let hash = normaliser.value(value).hash;
         (0..columns.len()).find(|place| (base.holds)(*place, hash))
     };
-    for place in constraints.geography.iter().flat_map(|places| single_places(places)) {
-        if let Some(column) = holder(&place) {
-            keep_value(&mut found, &columns[column], &place);
+    for place in &constraints.geography {
+        if let Some(column) = holder(place) {
+            keep_value(&mut found, &columns[column], place);
         }
     }
     if let Some(condition) = constraints.time_range.as_ref().and_then(|range| period(range.years(), base)) {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
-use lakeward_core::request::{Constraints, TimeRange};
+use lakeward_core::request::{Constraints, Period};
 use lakeward_core::text::name_words;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
@@ -18,8 +18,8 @@ use lakeward_search::weights::FitWeights;
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
 /// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
 pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> IntentionFit {
-    let granularity = granularity(spec.granularity, &candidate.entry, weights);
-    let richness = richness(spec.richness, &candidate.entry, weights);
+    let granularity = granularity(spec.granularity, &candidate.dataset, weights);
+    let richness = richness(spec.richness, &candidate.dataset, weights);
     let compatibility = compatibility(spec.compatibility, candidate, weights);
     let constraints = explicit(constraints, candidate, weights);
     let three = [&granularity, &richness, &compatibility];
@@ -29,8 +29,8 @@ pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate, we
     IntentionFit { granularity, richness, compatibility, constraints, paper, graded }
 }
 
-fn granularity(wanted: Granularity, entry: &TableEntry, weights: &FitWeights) -> Match {
-    let (likeness, seen) = aggregate_likeness(entry, weights);
+fn granularity(wanted: Granularity, dataset: &Dataset, weights: &FitWeights) -> Match {
+    let (likeness, seen) = aggregate_likeness(dataset, weights);
     let (grade, evidence) = match wanted {
         Granularity::Either => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
         Granularity::Aggregate => (likeness, format!("looks like figures over groups: {seen}")),
@@ -46,9 +46,11 @@ fn granularity(wanted: Granularity, entry: &TableEntry, weights: &FitWeights) ->
 }
 
 /// How much a row looks like a figure over a group, 0..=1, and what was seen: the profile's verdict (names of figures, total
-/// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows.
-fn aggregate_likeness(entry: &TableEntry, weights: &FitWeights) -> (f64, String) {
-    let profile = &entry.profile;
+/// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows. A record, whose rows nobody knows, is taken for
+/// what most are.
+fn aggregate_likeness(dataset: &Dataset, weights: &FitWeights) -> (f64, String) {
+    let Some(table) = dataset.table() else { return (weights.record, "its data is not in the lake".into()) };
+    let profile = &table.profile;
     let signs = profile.grain.evidence.len() as f64;
     let by_profile = match profile.grain.kind {
         GrainKind::Aggregate => weights.aggregate + weights.aggregate_sign * signs,
@@ -74,9 +76,9 @@ pub fn is_informative(column: &ColumnProfile) -> bool {
         && column.weakness != Some(Weakness::Counter)
 }
 
-fn richness(wanted: Richness, entry: &TableEntry, weights: &FitWeights) -> Match {
+fn richness(wanted: Richness, dataset: &Dataset, weights: &FitWeights) -> Match {
     let many = weights.many_columns;
-    let columns = &entry.profile.columns;
+    let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
     let few = if wanted == Richness::Many && informative < many { "only " } else { "" };
     let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
@@ -126,31 +128,21 @@ pub fn alignment(candidate: &Candidate) -> (f64, Option<String>) {
 fn explicit(constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> Vec<(String, Match)> {
     let mut matches = Vec::new();
     let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
-    push("geography", constraints.geography.as_deref().map(|places| geography(places, candidate, weights)));
-    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, &candidate.entry, weights)));
-    let wanted = &constraints.required_columns;
-    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, &candidate.entry, weights)));
-    push("excluded", excluded(&constraints.excluded, &candidate.entry));
+    let Candidate { dataset, .. } = candidate;
+    let (places, wanted) = (&constraints.geography, &constraints.required_columns);
+    push("geography", (!places.is_empty()).then(|| geography(places, candidate, weights)));
+    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, dataset, weights)));
+    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, dataset, weights)));
+    push("excluded", excluded(&constraints.excluded, dataset));
     matches
 }
 
-/// The single places of a list such as `Dublin, Kildare and Meath`.
-pub fn single_places(places: &str) -> Vec<String> {
-    places
-        .split([',', ';'])
-        .flat_map(|part| part.split(" and "))
-        .map(|part| part.trim().to_string())
-        .filter(|part| !part.is_empty())
-        .collect()
-}
-
-fn geography(places: &str, candidate: &Candidate, weights: &FitWeights) -> Match {
-    let wanted = single_places(places);
-    let said = about_words(&candidate.entry);
+fn geography(wanted: &[String], candidate: &Candidate, weights: &FitWeights) -> Match {
+    let said = about_words(&candidate.dataset);
     let told = |place: &String| name_words(place).iter().all(|word| said.contains(word));
     let mut seen = Vec::new();
     let mut found = 0;
-    for place in &wanted {
+    for place in wanted {
         if let Some(held) = candidate.holds.iter().find(|held| held.value == *place) {
             seen.push(format!("`{}` holds {place}", held.column));
             found += 1;
@@ -160,30 +152,35 @@ fn geography(places: &str, candidate: &Candidate, weights: &FitWeights) -> Match
         }
     }
     if found == 0 {
-        return Match { met: false, grade: weights.unknown / 2.0, evidence: format!("nothing in it says {places}") };
+        return Match {
+            met: false,
+            grade: weights.unknown / 2.0,
+            evidence: format!("nothing in it says {}", wanted.join(", ")),
+        };
     }
     let share = found as f64 / wanted.len() as f64;
     Match { met: share >= weights.met, grade: share, evidence: seen.join(", ") }
 }
 
 /// The words of a table's id, title, tags and places.
-fn about_words(entry: &TableEntry) -> BTreeSet<String> {
-    let metadata = entry
-        .metadata
-        .iter()
+fn about_words(dataset: &Dataset) -> BTreeSet<String> {
+    let metadata = dataset
+        .metadata()
+        .into_iter()
         .flat_map(|metadata| metadata.title.iter().chain(&metadata.tags).chain(&metadata.description));
-    let places = entry.profile.places.iter().flat_map(|places| places.examples.iter());
-    metadata.chain(places).map(String::as_str).chain([entry.id.as_str()]).flat_map(name_words).collect()
+    let places = dataset.table().and_then(|table| table.profile.places.as_ref());
+    let examples = places.into_iter().flat_map(|places| places.examples.iter());
+    metadata.chain(examples).map(String::as_str).chain([dataset.id().as_str()]).flat_map(name_words).collect()
 }
 
-fn period(range: &TimeRange, entry: &TableEntry, weights: &FitWeights) -> Option<Match> {
+fn period(range: &Period, dataset: &Dataset, weights: &FitWeights) -> Option<Match> {
     let (from, to) = range.years();
     if from.is_none() && to.is_none() {
         return None;
     }
-    let year = |text: &str| text.get(..4).and_then(|year| year.parse::<i32>().ok());
-    let covered = entry.profile.time.as_ref().and_then(|time| Some((year(&time.from)?, year(&time.to)?, &time.column)));
-    let Some((first, last, column)) = covered else {
+    let time = dataset.table().and_then(|table| table.profile.time.as_ref());
+    let covered = time.map(|time| (time.years(), &time.column));
+    let Some(((Some(first), Some(last)), column)) = covered else {
         return Some(Match { met: false, grade: weights.unknown, evidence: "it does not tell its period".into() });
     };
     // An open end asks for whatever there is on that side.
@@ -194,9 +191,9 @@ fn period(range: &TimeRange, entry: &TableEntry, weights: &FitWeights) -> Option
     Some(Match { met: grade >= weights.met, grade, evidence: format!("`{column}` covers {first} to {last}") })
 }
 
-fn required_columns(wanted: &[String], entry: &TableEntry, weights: &FitWeights) -> Match {
+fn required_columns(wanted: &[String], dataset: &Dataset, weights: &FitWeights) -> Match {
     let best = |name: &String| {
-        let columns = entry.profile.columns.iter();
+        let columns = dataset.columns().iter();
         let likeness = columns.map(|column| (name_likeness(name, &column.name), column.name.as_str()));
         likeness.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, ""))
     };
@@ -212,9 +209,10 @@ fn required_columns(wanted: &[String], entry: &TableEntry, weights: &FitWeights)
 }
 
 /// Whether the table is one that was excluded; nothing where no exclusion speaks of tables.
-fn excluded(excluded: &[String], entry: &TableEntry) -> Option<Match> {
+fn excluded(excluded: &[String], dataset: &Dataset) -> Option<Match> {
     const TABLE_WORDS: [&str; 6] = ["table", "file", "dataset", "one", "data", "set"];
-    let about: BTreeSet<String> = name_words(entry.id.as_str()).into_iter().chain(name_words(&entry.title())).collect();
+    let about: BTreeSet<String> =
+        name_words(dataset.id().as_str()).into_iter().chain(name_words(&dataset.title())).collect();
     let hit = excluded.iter().find(|phrase| {
         let words: Vec<String> =
             name_words(phrase).into_iter().filter(|word| !TABLE_WORDS.contains(&word.as_str())).collect();

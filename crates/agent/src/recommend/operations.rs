@@ -154,7 +154,7 @@ fn wanted_columns(situation: &Situation<'_>, phrases: &Phrases, adds: &[String],
     let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= least);
     let mut columns: Vec<String> = adds.iter().filter(|name| asked(name)).cloned().collect();
     if columns.is_empty() {
-        let profile = &candidate.entry.profile.columns;
+        let profile = candidate.dataset.columns();
         let mentioned = phrases.columns(profile);
         let names = mentioned.iter().filter_map(|mention| profile.get(mention.column)).map(|column| &column.name);
         columns.extend(names.filter(|name| adds.contains(name)).cloned());

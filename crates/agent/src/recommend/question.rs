@@ -29,23 +29,22 @@ pub fn best<'a>(
     let tables = tables.as_slice();
     let mut questions: Vec<Question> = vec![about_operation(asked)];
     questions.extend(divide("Which part of the lake is it about?", tables, |candidate| {
-        let id = candidate.entry.id.as_str();
+        let id = candidate.dataset.id().as_str();
         id.split_once('/').map(|(folder, _)| folder.to_string())
     }));
     questions.extend(divide("What should a row be?", tables, |candidate| {
-        Some(match candidate.entry.profile.grain.kind {
+        Some(match candidate.dataset.table()?.profile.grain.kind {
             GrainKind::Instance => "one single thing or event".to_string(),
             GrainKind::Aggregate => "a figure over a group, such as a total per year".to_string(),
         })
     }));
     questions.extend(divide("How recent must it be?", tables, |candidate| {
-        let time = candidate.entry.profile.time.as_ref()?;
-        let last: i32 = time.to.get(..4)?.parse().ok()?;
-        let decade = last / 10 * 10;
+        let (_, last) = candidate.dataset.table()?.profile.time.as_ref()?.years();
+        let decade = last? / 10 * 10;
         Some(format!("the latest rows from the {decade}s"))
     }));
     questions.extend(divide("Which places should it cover?", tables, |candidate| {
-        let places = candidate.entry.profile.places.as_ref()?;
+        let places = candidate.dataset.table()?.profile.places.as_ref()?;
         Some(match (places.distinct, places.examples.first()) {
             (1, Some(only)) => only.clone(),
             _ => match places.kind {
@@ -91,7 +90,7 @@ fn divide(
         known += 1;
         let group = groups.entry(value).or_default();
         group.0 += weight;
-        group.1.push(candidate.entry.id.as_str().to_string());
+        group.1.push(candidate.dataset.id().to_string());
     }
     // A property that half of them do not have divides nothing.
     if groups.len() < 2 || known * 2 < tables.len() {
@@ -117,7 +116,7 @@ fn column_question(tables: &[(&Candidate, f64)]) -> Option<Question> {
     let total: f64 = tables.iter().map(|(_, weight)| weight).sum();
     for (candidate, weight) in tables {
         let mut names: Vec<String> =
-            candidate.entry.profile.columns.iter().map(|column| column.name.to_lowercase()).collect();
+            candidate.dataset.columns().iter().map(|column| column.name.to_lowercase()).collect();
         names.sort();
         names.dedup();
         for name in names {
@@ -129,7 +128,7 @@ fn column_question(tables: &[(&Candidate, f64)]) -> Option<Question> {
         distance(a.1).total_cmp(&distance(b.1)).then_with(|| a.0.cmp(&b.0))
     })?;
     divide(&format!("Do you need the column `{name}`?"), tables, |candidate| {
-        let has = candidate.entry.profile.columns.iter().any(|column| column.name.to_lowercase() == name);
+        let has = candidate.dataset.columns().iter().any(|column| column.name.to_lowercase() == name);
         Some(if has { "yes".to_string() } else { "no".to_string() })
     })
 }

@@ -112,7 +112,7 @@ impl TaskSpec {
     /// The specification after what was said outright: a granularity, and an operation that combines the working table
     /// (where there is one) with another.
     pub fn adjusted(mut self, operation: &Ranked<OperationKind>, constraints: &Constraints, has_working: bool) -> Self {
-        if let Some(wanted) = &constraints.granularity {
+        if let Some(wanted) = &constraints.grain() {
             let words = name_words(wanted);
             let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
             let granularity = match (has(&INSTANCE_WORDS), has(&GROUP_WORDS)) {
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_is_said_outright_wins() {
         let sure = |label| Ranked { label, confidence: 0.9, all: vec![(label, 0.9)] };
-        let per = |text: &str| Constraints { granularity: Some(text.into()), ..Constraints::default() };
+        let per = |text: &str| Constraints { granularity: vec![text.into()], ..Constraints::default() };
         let spec = TaskSpec::of(Intention::Summarization);
         let filter = sure(OperationKind::Filter);
         assert_eq!(spec.clone().adjusted(&filter, &per("single sale"), true).granularity, Granularity::Instance);

@@ -160,7 +160,7 @@ fn brings(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) ->
 /// none to join with, one with the columns asked for is.
 pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
     let least = weights.turn.no_new_columns;
-    let columns = candidate.entry.profile.columns.len().max(1);
+    let columns = candidate.dataset.columns().len().max(1);
     let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
     let news = (columns - aligned.min(columns)) as f64 / columns as f64;
     match kind {
@@ -172,11 +172,9 @@ pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String],
 /// How well an operation can be done with a table, 0..=1, whoever asks for it.
 fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool, weights: &RankingWeights) -> f64 {
     let weights = &weights.feasibility;
-    let columns = &candidate.entry.profile.columns;
-    if candidate.entry.record {
-        // Its data is elsewhere.
-        return 0.0;
-    }
+    // Nothing can be done with a record: its data is elsewhere.
+    let Some(table) = candidate.dataset.table() else { return 0.0 };
+    let columns = &table.profile.columns;
     match kind {
         OperationKind::Join if has_working => candidate.join.as_ref().map_or(0.0, |join| join.score),
         OperationKind::Union if has_working => candidate.union.as_ref().map_or(0.0, |union| union.score),

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::document::{Session, Turn};
 use crate::recommend::{Evidence, Recommendation};
-use lakeward_core::request::{Constraints, Intent, Override, Ranked, Signals, TimeRange};
+use lakeward_core::request::{Constraints, Intent, Override, Period, Ranked, Signals};
 
 /// Turns whose answer is kept.
 const ANSWERED_TURNS: usize = 2;
@@ -95,9 +95,9 @@ fn reduce(signals: &mut Signals, number: usize) {
     let mut constraints = std::mem::take(&mut signals.constraints);
     let all = constraints.clone();
     constraints.topic = constraints.topic.filter(|_| own("topic", &all));
-    constraints.geography = constraints.geography.filter(|_| own("geography", &all));
+    constraints.geography.retain(|_| own("geography", &all));
     constraints.time_range = constraints.time_range.filter(|_| own("time_range", &all));
-    constraints.granularity = constraints.granularity.filter(|_| own("granularity", &all));
+    constraints.granularity.retain(|_| own("granularity", &all));
     constraints.required_columns.retain(|name| own(&format!("required_columns: {name}"), &all));
     constraints.excluded.retain(|name| own(&format!("excluded: {name}"), &all));
     bound(&mut constraints, 1);
@@ -128,21 +128,22 @@ fn bound_overrides(overrides: &mut Vec<Override>, old: usize) {
 /// Cuts constraints that are longer than anything a person demands, and forgets the turns of those that are not there.
 fn bound(constraints: &mut Constraints, old: usize) {
     let length = CONSTRAINT[old];
-    for text in [&mut constraints.topic, &mut constraints.geography, &mut constraints.granularity].into_iter().flatten()
-    {
+    let mut lists = [&mut constraints.geography, &mut constraints.granularity];
+    lists.iter_mut().for_each(|list| list.truncate(LISTED[old]));
+    for text in constraints.topic.iter_mut().chain(lists.into_iter().flatten()) {
         cut(text, length);
     }
-    if let Some(range) = &mut constraints.time_range {
-        let mut text = range.to_string();
-        cut(&mut text, length);
-        *range = TimeRange::new(text);
+    match &mut constraints.time_range {
+        Some(Period::Years(years)) => years.truncate(LISTED[old]),
+        Some(Period::Relative(text)) => cut(text, length),
+        _ => {}
     }
     let turns = std::mem::take(&mut constraints.set_in_turn);
     let fields = [
         ("topic", constraints.topic.is_some()),
-        ("geography", constraints.geography.is_some()),
+        ("geography", !constraints.geography.is_empty()),
         ("time_range", constraints.time_range.is_some()),
-        ("granularity", constraints.granularity.is_some()),
+        ("granularity", !constraints.granularity.is_empty()),
     ];
     for (field, _) in fields.into_iter().filter(|(_, present)| *present) {
         constraints.set_in_turn.extend(turns.get(field).map(|turn| (field.to_string(), *turn)));

@@ -7,8 +7,8 @@ use super::memory::Memory;
 use crate::recommend::Recommendation;
 use lakeward_core::request::{Constraints, Input, Operation, Signals};
 
-/// Version of the document; another one is refused, never guessed at.
-pub const VERSION: u32 = 1;
+/// Version of the document; [`super::older`] says which older ones are read, any other is refused, never guessed at.
+pub const VERSION: u32 = 2;
 
 /// A conversation: all that the next answer depends on besides the lake.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ mod document;
 mod layout;
 pub mod learned;
 mod memory;
+mod older;
 mod state;
 mod store;
 pub mod transcript;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Session, VERSION};
 use super::learned::{LearnedStore, LearnedUse};
-use super::{check, compress, layout, state};
+use super::{check, compress, layout, older, state};
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::text::shown;
 use lakeward_index::manifest::sync_folder;
@@ -435,8 +435,11 @@ pub fn check_name(name: &str) -> Result<()> {
 
 /// The session that `bytes` hold.
 fn parse(bytes: &[u8], id: &str, path: &Path) -> Result<Session> {
-    check_version(bytes, path)?;
-    let session: Session = serde_json::from_slice(bytes).map_err(|error| damaged(path, &error))?;
+    let session: Session = match version(bytes, path)? {
+        VERSION => serde_json::from_slice(bytes),
+        _ => serde_json::from_slice(bytes).and_then(|document| serde_json::from_value(older::upgraded(document))),
+    }
+    .map_err(|error| damaged(path, &error))?;
     if session.id != id {
         let reason = format!("it says it is session `{}`", shown(&session.id, 80));
         return Err(Error::damaged_session(path, reason));
@@ -444,17 +447,15 @@ fn parse(bytes: &[u8], id: &str, path: &Path) -> Result<Session> {
     check::fault(&session).map_or(Ok(session), |reason| Err(Error::damaged_session(path, reason)))
 }
 
-/// The version is looked at first: a newer document may have fields of other shapes.
-fn check_version(bytes: &[u8], path: &Path) -> Result<()> {
+/// The version, which is looked at first: a document of another may have fields of other shapes.
+fn version(bytes: &[u8], path: &Path) -> Result<u32> {
     #[derive(Deserialize)]
     struct Versioned {
         version: u64,
     }
     let Versioned { version } = serde_json::from_slice(bytes).map_err(|error| damaged(path, &error))?;
-    if version == u64::from(VERSION) {
-        return Ok(());
-    }
-    Err(Error::SessionVersion { path: path.to_path_buf(), found: version, expected: VERSION })
+    let known = u32::try_from(version).ok().filter(|version| (older::OLDEST..=VERSION).contains(version));
+    known.ok_or_else(|| Error::SessionVersion { path: path.to_path_buf(), found: version, expected: VERSION })
 }
 
 fn damaged(path: &Path, error: &serde_json::Error) -> Error {

@@ -82,14 +82,12 @@ fn wanted_of_records(intent: &Intent) -> Vec<String> {
 
 /// Each constraint in force as `what: value`, with the turn that set it where it is known.
 pub fn constraint_lines(constraints: &Constraints) -> Vec<(String, Option<usize>)> {
-    let Constraints { topic, geography, time_range, granularity, required_columns, excluded, set_in_turn } =
-        constraints;
-    let time_range = time_range.as_ref().map(ToString::to_string);
+    let Constraints { topic, geography, time_range, required_columns, excluded, set_in_turn, .. } = constraints;
     let single = [
-        ("topic", "topic", topic.as_ref()),
-        ("place", "geography", geography.as_ref()),
-        ("time", "time_range", time_range.as_ref()),
-        ("granularity", "granularity", granularity.as_ref()),
+        ("topic", "topic", topic.clone()),
+        ("place", "geography", (!geography.is_empty()).then(|| geography.join(", "))),
+        ("time", "time_range", time_range.as_ref().map(ToString::to_string)),
+        ("granularity", "granularity", constraints.grain()),
     ];
     let mut lines: Vec<(String, Option<usize>)> = single
         .into_iter()
@@ -173,7 +171,9 @@ fn turn_part(page: &mut Page, session: &Session, turn: &Turn) {
     }
     for (place, table) in answer.tables.iter().enumerate() {
         let (name, total) = (code(&table.table), table.utility.total);
-        page.line(&format!("{}. {name}{}: {total:.3}, {}", place + 1, mark(&table.table), escaped(&table.reason)));
+        let what = if table.record { "; a record, its data is not in the lake" } else { "" };
+        let why = format!("{}{what}", escaped(&table.reason));
+        page.line(&format!("{}. {name}{}: {total:.3}, {why}", place + 1, mark(&table.table)));
     }
     if !answer.operations.is_empty() {
         page.line("");

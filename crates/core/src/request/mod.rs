@@ -6,17 +6,19 @@
 mod constraints;
 mod intent;
 mod operation;
+mod period;
 mod signals;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use constraints::{Constraints, Override, TimeRange};
+pub use constraints::{Constraints, Override};
 pub use intent::{DataWanted, Demand, Demanded, Intent, Said, YearsWanted, intent_schema};
 pub use operation::{
     Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
     UnionPart,
 };
+pub use period::{Period, YearMonth};
 pub use signals::{Ranked, Signals};
 
 /// One of a closed set of names.

@@ -103,10 +103,9 @@ pub fn goal_records(index: &LakeIndex) -> Result<Vec<GoalRecord>> {
     let mut goals = Vec::with_capacity(index.len());
     for table in index.tables() {
         // Not through the index's own store of entries, which all of them would empty.
-        let entry = index.segment(table.segment)?.catalog.entry(table.table)?;
-        let path = (!entry.record).then_some(entry.path.as_str());
-        let facets = entry.metadata.as_ref().map(|said| RecordFacets::of(said, path)).unwrap_or_default();
-        goals.push(GoalRecord { id: entry.id.to_string(), title: entry.title(), facets });
+        let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
+        let facets = dataset.metadata().map(|said| RecordFacets::of(said, dataset.path())).unwrap_or_default();
+        goals.push(GoalRecord { id: dataset.id().to_string(), title: dataset.title(), facets });
     }
     goals.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(goals)

@@ -98,7 +98,7 @@ fn the_operation_asked_for_comes_first() {
 fn rank_fusion(found: &[Candidate]) -> Vec<String> {
     let order = |score: &dyn Fn(&Candidate) -> Option<f64>| {
         let mut scored: Vec<(&str, f64)> =
-            found.iter().filter_map(|candidate| Some((candidate.entry.id.as_str(), score(candidate)?))).collect();
+            found.iter().filter_map(|candidate| Some((candidate.dataset.id().as_str(), score(candidate)?))).collect();
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
         (1.0, scored.into_iter().map(|(table, _)| table).collect::<Vec<_>>())
     };
@@ -131,7 +131,7 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let found = find(&lake.index, &lake.folder, embedder, (&asked, Some(with_table)), weights);
         let (texts, table) = found.expect("answers");
         let found = candidates(&lake.index, &texts, table.as_ref(), &[], weights).expect("candidates");
-        let ranking: Vec<String> = found.iter().map(|candidate| candidate.entry.id.to_string()).collect();
+        let ranking: Vec<String> = found.iter().map(|candidate| candidate.dataset.id().to_string()).collect();
         alone.push(measure(&ranking, grades));
         fused.push(measure(&rank_fusion(&found), grades));
         let request =

@@ -2,19 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::super::catalog::FileStamp;
 use super::super::manifest::{Manifest, SkippedFile};
-use super::super::plan::{Read, settled_time};
+use super::super::plan::{Read, Source, settled_time};
 use super::super::table_draft::TableDraft;
 use super::BuildObserver;
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::{TableEntry, own_citation};
+use lakeward_lake::catalog::{Dataset, RecordEntry, TableEntry, own_citation};
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
-use lakeward_lake::reader::{self, ReadOptions, ReadReport};
-use lakeward_lake::scan::{self, Scan};
-use lakeward_lake::source::{ContentHash, LakeListing};
+use lakeward_lake::reader::{self, ReadOptions};
+use lakeward_lake::scan;
+use lakeward_lake::source::{LakeFile, LakeListing};
 use lakeward_models::embed::Embedder;
 
 /// What became of one file.
@@ -54,86 +55,91 @@ pub(super) fn read_records(
     Ok(records)
 }
 
-pub(super) fn read_table(
+pub(super) fn read_dataset(
     read: &Read<'_>,
     options: &ReadOptions,
     lake_name: &str,
     embedder: &dyn Embedder,
     observer: &dyn BuildObserver,
 ) -> FileResult {
-    let result = match read.record {
-        Some(record) => draft_record(read, record, lake_name, embedder),
-        None => draft_table(read, options, lake_name, embedder),
+    let (result, modified_ns) = match &read.source {
+        Source::File(file, metadata) => {
+            let metadata = metadata.as_deref().cloned();
+            (draft_table(read, file, metadata, options, lake_name, embedder), file.modified_ns)
+        }
+        Source::Record(record) => (draft_record(read, record, lake_name, embedder), 0),
     };
-    observer.file_done(read.file.read_bytes);
+    observer.file_done(read.read_bytes());
     result.map_err(|error| {
         // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
         let (reason, modified_ns) = match error {
-            Error::Unreadable { reason, .. } => (reason, read.file.modified_ns),
+            Error::Unreadable { reason, .. } => (reason, modified_ns),
             Error::Io { source, .. } => (source.to_string(), 0),
-            other => (other.to_string(), read.file.modified_ns),
+            other => (other.to_string(), modified_ns),
         };
-        SkippedFile { path: read.file.relative.clone(), reason, read_bytes: read.file.read_bytes, modified_ns }
+        SkippedFile { path: read.origin().to_string(), reason, read_bytes: read.read_bytes(), modified_ns }
     })
 }
 
 fn draft_table(
     read: &Read<'_>,
+    file: &LakeFile,
+    metadata: Option<TableMetadata>,
     options: &ReadOptions,
     lake_name: &str,
     embedder: &dyn Embedder,
 ) -> Result<Box<TableDraft>> {
     // Before the content is looked at: what changes from here on is noticed by the next update. What is scanned is hashed in
     // the same reading, or before it, so that a file changed meanwhile never has the hash of what was not scanned.
-    let settled_time = settled_time(read.file);
-    let (mut reader, content) = reader::open_hashed(read.file, options)?;
+    let modified_ns = settled_time(file);
+    let (mut reader, content) = reader::open_hashed(file, options)?;
     let scan = scan::scan(reader.as_mut())?;
     let content = content.finish(reader)?;
-    let metadata = read.metadata.as_deref().cloned();
-    let (entry, stamp) = described(read, metadata, &scan, content, settled_time, lake_name);
-    Ok(Box::new(TableDraft::new(entry, stamp, &scan.sketches, embedder)?))
+    let published = metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
+    let sample_rows = scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX));
+    let dataset = Dataset::Table(Arc::new(TableEntry {
+        id: read.id.clone(),
+        path: file.relative.clone(),
+        read_bytes: file.read_bytes,
+        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
+        metadata,
+        profile: profile::profile(&scan),
+        report: scan.report,
+        content,
+    }));
+    let stamp = stamp(read, &dataset, modified_ns, sample_rows);
+    Ok(Box::new(TableDraft::new(&dataset, stamp, &scan.sketches, embedder)?))
 }
 
-/// A record of a catalogue: an entry without rows and columns.
 fn draft_record(
     read: &Read<'_>,
     record: &CatalogueRecord,
     lake_name: &str,
     embedder: &dyn Embedder,
 ) -> Result<Box<TableDraft>> {
-    let scan = Scan { names: Vec::new(), sketches: Vec::new(), report: ReadReport::default() };
-    let (entry, stamp) = described(read, Some(record.metadata()?), &scan, record.content, 0, lake_name);
-    Ok(Box::new(TableDraft::new(entry, stamp, &[], embedder)?))
+    let metadata = record.metadata()?;
+    let published = metadata.identifier.clone();
+    let dataset = Dataset::Record(Arc::new(RecordEntry {
+        id: read.id.clone(),
+        catalogue: record.catalogue.to_string(),
+        read_bytes: record.read_bytes,
+        content: record.content,
+        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &record.content)),
+        metadata,
+    }));
+    // Known again by its content.
+    let stamp = stamp(read, &dataset, 0, 0);
+    Ok(Box::new(TableDraft::new(&dataset, stamp, &[], embedder)?))
 }
 
-/// What the catalogue says of a table or record, and by what it is known again.
-fn described(
-    read: &Read<'_>,
-    metadata: Option<TableMetadata>,
-    scan: &Scan,
-    content: ContentHash,
-    modified_ns: u64,
-    lake_name: &str,
-) -> (TableEntry, FileStamp) {
-    let published = metadata.as_ref().and_then(|metadata| metadata.identifier.clone());
-    let entry = TableEntry {
-        id: read.id.clone(),
-        path: read.file.relative.clone(),
-        read_bytes: read.file.read_bytes,
-        citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &content)),
-        metadata,
-        record: read.record.is_some(),
-        report: scan.report.clone(),
-        profile: profile::profile(scan),
-        content,
-    };
-    let stamp = FileStamp {
-        path: read.file.relative.clone(),
-        read_bytes: read.file.read_bytes,
+/// By what a dataset is known again.
+fn stamp(read: &Read<'_>, dataset: &Dataset, modified_ns: u64, sample_rows: u32) -> FileStamp {
+    FileStamp {
+        path: dataset.origin().to_string(),
+        read_bytes: read.read_bytes(),
         modified_ns,
-        content: *content.as_bytes(),
+        content: *dataset.content().as_bytes(),
         metadata_hash: read.metadata_hash,
-        sample_rows: scan.report.sample.map_or(0, |sample| u32::try_from(sample.rows).unwrap_or(u32::MAX)),
-    };
-    (entry, stamp)
+        sample_rows,
+    }
 }

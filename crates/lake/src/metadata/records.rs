@@ -11,7 +11,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -21,7 +21,7 @@ use super::facets::{Fields, is_address};
 use super::spool::{Spool, Spooled};
 use super::{Standard, TableMetadata, clean, value};
 use crate::reader;
-use crate::source::{Compression, ContentHash, Format, LakeFile, TableId};
+use crate::source::{ContentHash, Origin, TableId};
 use lakeward_core::error::{Error, Result};
 
 /// Longest line of a record, in bytes; of a longer one nothing is used.
@@ -112,8 +112,10 @@ impl Unused {
 pub struct CatalogueRecord {
     /// Its id.
     pub id: TableId,
-    /// A place of no file: the name of the record file and the id with `//` between, which no path in a lake has.
-    pub file: LakeFile,
+    /// The file of the catalogue, as the manifest names it.
+    pub catalogue: Arc<str>,
+    /// Bytes of its line.
+    pub read_bytes: u64,
     metadata: Spooled,
     /// Hash of its line.
     pub content: ContentHash,
@@ -309,18 +311,14 @@ impl CatalogueRecord {
         self.metadata.hash
     }
 
+    /// Where it is.
+    pub fn origin(&self) -> Origin<'_> {
+        Origin::Record { catalogue: &self.catalogue, id: self.id.as_str() }
+    }
+
     fn new(id: String, record: Described) -> Self {
-        let name = &record.name;
-        let file = LakeFile {
-            path: PathBuf::new(),
-            relative: format!("{name}//{id}"),
-            format: Format::NdJson,
-            compression: Compression::None,
-            read_bytes: record.line_bytes,
-            // Told by its content.
-            modified_ns: 0,
-        };
-        Self { id: TableId::new(id), file, metadata: record.metadata, content: record.content }
+        let Described { name, metadata, line_bytes, content, .. } = record;
+        Self { id: TableId::new(id), catalogue: name, read_bytes: line_bytes, metadata, content }
     }
 }
 
@@ -452,7 +450,7 @@ mod tests {
         let ids = ["a/x", "b/x"].map(TableId::new);
         let (tables, rest) = read(br#"{"id": "x"}"#).divide(&ids).unwrap();
         assert!(tables.is_empty());
-        assert_eq!(rest[0].file.relative, "records.jsonl//x");
+        assert_eq!(rest[0].origin().to_string(), "records.jsonl//x");
     }
 
     #[test]

@@ -673,16 +673,13 @@ fn a_step_that_is_gone_or_damaged_is_named() {
         fs::write(&path, damaged).expect("a file");
         let error = lakeward_operate::preview(&context, &filter(Input::Step(3), Vec::new()), &PreviewLimits::default())
             .expect_err("damaged");
-        assert!(matches!(&error, Error::Unreadable { reason, .. } if reason.contains("step 3")), "{error}");
+        assert!(matches!(&error, Error::UnreadableStep { step: 3, .. }), "{error}");
         let error = ask(&context, "SELECT * FROM session.step_3 s, us.states").expect_err("damaged");
-        assert!(matches!(&error, Error::Unreadable { reason, .. } if reason.contains("step 3")), "{error}");
+        assert!(matches!(&error, Error::UnreadableStep { step: 3, .. }), "{error}");
     }
     fs::remove_file(&path).expect("a file");
     let error = lakeward_operate::sql(&context, &of_step).expect_err("gone");
-    assert!(
-        matches!(&error, Error::Unreadable { reason, .. } if reason.contains("step 3") && reason.contains("gone")),
-        "{error}"
-    );
+    assert!(matches!(&error, Error::UnreadableStep { step: 3, reason, .. } if reason == "it is gone"), "{error}");
     context.remove_step(3);
     let error = ask(&context, "SELECT * FROM session.step_3").expect_err("no step");
     assert!(matches!(error, Error::Usage(_) | Error::UnknownTable { .. }), "{error}");

@@ -101,7 +101,7 @@ pub fn audit(index: &LakeIndex, store: &QuestionStore, count: usize, seed: u64) 
             break;
         }
         if let Some(table) = index.get(&made.id)? {
-            tables.push(audited(&Facts::of(&*index.entry(table)?), made));
+            tables.push(audited(&Facts::of(&index.dataset(table)?), made));
         }
     }
     tables.sort_by(|a, b| a.table.cmp(&b.table));

@@ -18,7 +18,7 @@ use super::store::TableQuestions;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::semantic::LogicalType;
 
 /// Between a table's id and the number of a document.
@@ -60,13 +60,13 @@ pub(super) fn documents(
     questions: Option<&TableQuestions>,
     mode: QuestionMode,
 ) -> Result<Vec<Document>> {
-    let entry = index.entry(table)?;
+    let dataset = index.dataset(table)?;
     let questions = questions.map_or(&[][..], |made| &made.questions);
-    let metadata = entry.metadata.as_ref();
-    let name = document_name(entry.id.as_str());
+    let metadata = dataset.metadata();
+    let name = document_name(dataset.id().as_str());
     let document = |number: usize, description: String| Document {
         id: format!("{name}{NUMBER_SIGN}{number}"),
-        title: tidy(&entry.title(), TITLE_CHARS),
+        title: tidy(&dataset.title(), TITLE_CHARS),
         description,
         tags: Vec::new(),
         author: None,
@@ -78,7 +78,7 @@ pub(super) fn documents(
     };
     let described = metadata.and_then(|said| said.description.as_deref()).unwrap_or_default();
     let described = &described[..described.floor_char_boundary(DESCRIPTION_BYTES)];
-    let content = content(index, table, &entry)?;
+    let content = content(index, table, &dataset)?;
     let joined = |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n");
     Ok(match mode {
         // Words count alike wherever they stand; of a long description only the beginning enters the vector.
@@ -93,9 +93,9 @@ pub(super) fn documents(
 }
 
 /// Column names and values of a table; empty for a record.
-fn content(index: &LakeIndex, table: TableRef, entry: &TableEntry) -> Result<String> {
+fn content(index: &LakeIndex, table: TableRef, dataset: &Dataset) -> Result<String> {
     let mut text = String::new();
-    for column in &entry.profile.columns {
+    for column in dataset.columns() {
         if text.len() + column.name.len() < HEADERS_BYTES {
             let words = name_words(&column.name).join(" ");
             text.push_str(&words);

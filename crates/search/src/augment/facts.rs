@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use lakeward_core::text::{is_placeholder, name_words, on_one_line, shown};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
@@ -79,10 +79,10 @@ pub struct FactColumn {
 }
 
 impl Facts {
-    /// What is known of `entry`.
-    pub fn of(entry: &TableEntry) -> Facts {
-        let metadata = entry.metadata.clone().unwrap_or_default();
-        let profile = &entry.profile;
+    /// What is known of `dataset`.
+    pub fn of(dataset: &Dataset) -> Facts {
+        let metadata = dataset.metadata().cloned().unwrap_or_default();
+        let profile = dataset.table().map(|table| &table.profile);
         let line = |text: &String| Some(tidy(text, LINE_CHARS)).filter(|text| !text.is_empty());
         let units = |column: &ColumnProfile| metadata.columns.get(&column.name);
         let published = metadata.temporal.as_ref().and_then(line).map(|text| match text.split_once('/') {
@@ -91,11 +91,13 @@ impl Facts {
             }
             _ => (text.clone(), text),
         });
-        let told = profile.time.as_ref().map(|time| (tidy(&time.from, NAME_CHARS), tidy(&time.to, NAME_CHARS)));
-        let in_column = profile.places.as_ref();
+        let told = profile
+            .and_then(|profile| profile.time.as_ref())
+            .map(|time| (tidy(&time.from, NAME_CHARS), tidy(&time.to, NAME_CHARS)));
+        let in_column = profile.and_then(|profile| profile.places.as_ref());
         let examples = in_column.into_iter().flat_map(|places| &places.examples);
         Facts {
-            id: entry.id.to_string(),
+            id: dataset.id().to_string(),
             title: metadata.title.as_ref().and_then(line),
             description: metadata.description.as_deref().map_or_else(String::new, description),
             tags: metadata
@@ -113,8 +115,8 @@ impl Facts {
                 None => examples.take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),
             },
             place_kind: in_column.map(|places| places.kind),
-            columns: profile
-                .columns
+            columns: dataset
+                .columns()
                 .iter()
                 .take(MOST_COLUMNS)
                 .map(|column| {
@@ -125,8 +127,8 @@ impl Facts {
                     )
                 })
                 .collect(),
-            rows: (!entry.record).then_some(profile.rows),
-            is_aggregate: profile.grain.kind == GrainKind::Aggregate,
+            rows: profile.map(|profile| profile.rows),
+            is_aggregate: profile.is_some_and(|profile| profile.grain.kind == GrainKind::Aggregate),
         }
     }
 

@@ -166,7 +166,7 @@ pub fn make_questions(
 }
 
 fn facts_of(index: &LakeIndex, tables: &[TableRef]) -> Result<Vec<Facts>> {
-    tables.par_iter().map(|table| Ok(Facts::of(&*index.entry(*table)?))).collect()
+    tables.par_iter().map(|table| Ok(Facts::of(&index.dataset(*table)?))).collect()
 }
 
 /// The tables asked for, by id; all of them where none is.

@@ -191,7 +191,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use lakeward_lake::catalog::TableEntry;
+    use lakeward_lake::catalog::Dataset;
     use lakeward_models::llm::{ChatAnswer, ChatCall, ChatFailure, FailureKind};
 
     /// A model that always says the same.
@@ -221,14 +221,14 @@ mod tests {
     };
 
     fn facts() -> Facts {
-        let entry: TableEntry = serde_json::from_value(json!({
+        let dataset: Dataset = serde_json::from_value(json!({
             "id": "m/bids", "path": "m/bids.csv", "read_bytes": 1, "content": "0".repeat(64), "citation": "c",
             "metadata": {"title": "Bids in Maryland", "description": "Bids by month and county.", "tags": ["procurement"]},
             "report": lakeward_lake::reader::ReadReport::default(),
             "profile": {"rows": 12, "columns": [], "grain": {"kind": "instance", "evidence": []}, "keys": []}
         }))
         .unwrap();
-        Facts::of(&entry)
+        Facts::of(&dataset)
     }
 
     fn asked(chat: &Says) -> (QuestionModel<'_>, Result<MadeQuestions, String>) {

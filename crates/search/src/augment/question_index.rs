@@ -222,7 +222,7 @@ fn write_documents(
             out.write_all(b"\n").map_err(failed)?;
         }
         if let Some(made) = made
-            && made.content == Facts::of(&*lake.entry(table)?).content()
+            && made.content == Facts::of(&lake.dataset(table)?).content()
         {
             state.tables.insert(id.to_string(), stamp_of(lake, table)?);
         }

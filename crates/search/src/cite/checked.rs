@@ -16,6 +16,7 @@ use super::mention::{Kind, Mention, mentions, plain, replaced, shape};
 use super::resolve::{holders, with_content};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
+use lakeward_lake::source::Origin;
 
 pub use super::mention::NOT_THERE;
 
@@ -216,8 +217,12 @@ impl<'a> Gate<'a> {
         }
         for table in self.index.tables() {
             let catalog = &self.index.segment(table.segment)?.catalog;
-            let (id, path) = (catalog.id(table.table)?, catalog.path(table.table)?);
-            if path == name || [id, path].iter().any(|whole| whole.rsplit('/').next() == Some(name)) {
+            let is_last = |whole: &str| whole.rsplit('/').next() == Some(name);
+            let is_origin = match catalog.origin(table.table)? {
+                Origin::File(path) => path == name || is_last(path),
+                record @ Origin::Record { .. } => record == Origin::read(name),
+            };
+            if is_origin || is_last(catalog.id(table.table)?) {
                 return Ok(true);
             }
         }

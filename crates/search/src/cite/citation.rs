@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::identifier::Identifier;
 use super::own::{OwnIdentifier, version};
 use lakeward_core::text::years::{LIKELY, years};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::metadata::TableMetadata;
 
 /// A day, a month or a year.
@@ -56,25 +56,25 @@ pub struct Citation {
 }
 
 impl Citation {
-    /// The citation of a table of the lake called `lake`.
-    pub fn of(entry: &TableEntry, lake: &str) -> Self {
+    /// The citation of a table or record of the lake called `lake`.
+    pub fn of(dataset: &Dataset, lake: &str) -> Self {
         let none = TableMetadata::default();
-        let said = entry.metadata.as_ref().unwrap_or(&none);
-        let identifier = Identifier::of_publisher(&entry.citation);
+        let said = dataset.metadata().unwrap_or(&none);
+        let identifier = Identifier::of_publisher(dataset.citation());
         let url = identifier.url().or_else(|| said.source_url.clone().filter(|url| url.starts_with("http")));
         let date = |text: &Option<String>| text.as_deref().and_then(CitedDate::of);
         Self {
-            table: entry.id.to_string(),
-            title: entry.title(),
+            table: dataset.id().to_string(),
+            title: dataset.title(),
             creator: said.publisher.clone(),
             publisher: said.publisher.clone(),
             issued: date(&said.issued).or_else(|| date(&said.modified)),
             identifier,
-            own: OwnIdentifier::of(lake, &entry.id, &entry.content).to_string(),
-            version: version(&entry.content),
+            own: OwnIdentifier::of(lake, dataset.id(), dataset.content()).to_string(),
+            version: version(dataset.content()),
             url,
             licence: said.licence.clone(),
-            record: entry.record,
+            record: dataset.is_record(),
         }
     }
 

@@ -16,8 +16,8 @@ use super::own::{OwnIdentifier, version};
 use lakeward_core::error::{Result, nearest_names};
 use lakeward_core::text::counted;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::TableEntry;
-use lakeward_lake::source;
+use lakeward_lake::catalog::Dataset;
+use lakeward_lake::source::{self, Origin};
 
 /// Tables of one meaning that are told; a content may be there a thousand times.
 const MOST_TOLD: usize = 100;
@@ -132,8 +132,8 @@ pub(super) fn holders(index: &LakeIndex, identifier: &Identifier) -> Result<Vec<
     // An address may be where a table is found rather than what it is cited by.
     if let (true, Identifier::Url(_)) = (found.is_empty(), identifier) {
         for table in index.tables() {
-            let entry = index.segment(table.segment)?.catalog.entry(table.table)?;
-            let address = entry.metadata.as_ref().and_then(|said| said.source_url.as_deref());
+            let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
+            let address = dataset.metadata().and_then(|said| said.source_url.as_deref());
             if address.and_then(Identifier::parse).as_ref() == Some(identifier) {
                 found.push(table);
             }
@@ -160,7 +160,7 @@ fn at_path(index: &LakeIndex, path: &str) -> Result<Vec<TableRef>> {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut found = Vec::new();
     for table in index.tables() {
-        if index.segment(table.segment)?.catalog.path(table.table)? == path {
+        if index.origin(table)? == Origin::read(path) {
             found.push(table);
         }
     }
@@ -188,9 +188,9 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         resolution.told = format!("moved from `{}` to {}", own.table, listed(&resolution.tables));
         return Ok(with_lake(resolution, index, own));
     };
-    let entry = index.entry(there)?;
+    let dataset = index.dataset(there)?;
     let cited = own.hash.as_deref().unwrap_or_default();
-    if own.is_version(entry.content.as_bytes()) || is_hashed_otherwise(&entry, lake, own) {
+    if own.is_version(dataset.content().as_bytes()) || is_hashed_otherwise(&dataset, lake, own) {
         resolution.meaning = Meaning::Present;
         resolution.tables = resolved(index, &[there], true)?;
         let copies: Vec<TableRef> = alike.iter().copied().filter(|table| *table != there).collect();
@@ -206,7 +206,7 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         return Ok(with_lake(resolution, index, own));
     }
     let present = resolved(index, &[there], false)?;
-    let now = version(&entry.content);
+    let now = version(dataset.content());
     resolution.tables = resolved(index, &alike, true)?;
     if alike.is_empty() {
         resolution.meaning = Meaning::Changed;
@@ -228,12 +228,14 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
 
 /// Whether the content is the one cited though its hash is not: a large file is hashed by its ends where a sample of it is read
 /// and as a whole where all is.
-fn is_hashed_otherwise(entry: &TableEntry, lake: &Path, own: &OwnIdentifier) -> bool {
-    let Ok(path) = source::file_path(lake, &entry.path) else { return false };
-    if entry.record || !source::is_told_by_ends(&path) {
+fn is_hashed_otherwise(dataset: &Dataset, lake: &Path, own: &OwnIdentifier) -> bool {
+    // A record is hashed by its line.
+    let Some(table) = dataset.table() else { return false };
+    let Ok(path) = source::file_path(lake, &table.path) else { return false };
+    if !source::is_told_by_ends(&path) {
         return false;
     }
-    let other = if entry.report.sample.is_some() { source::content_hash(&path) } else { source::ends_hash(&path) };
+    let other = if table.report.sample.is_some() { source::content_hash(&path) } else { source::ends_hash(&path) };
     other.is_ok_and(|hash| own.is_version(hash.as_bytes()))
 }
 
@@ -249,12 +251,12 @@ fn with_lake(mut resolution: Resolution, index: &LakeIndex, own: &OwnIdentifier)
 fn resolved(index: &LakeIndex, tables: &[TableRef], is_cited_version: bool) -> Result<Vec<ResolvedTable>> {
     let mut found = Vec::with_capacity(tables.len().min(MOST_TOLD));
     for table in tables {
-        let entry = index.entry(*table)?;
-        let citation = Citation::of(&entry, &index.manifest().lake);
+        let dataset = index.dataset(*table)?;
+        let citation = Citation::of(&dataset, &index.manifest().lake);
         found.push(ResolvedTable {
             table: citation.table,
             title: citation.title,
-            path: (!entry.record).then(|| entry.path.clone()),
+            path: dataset.path().map(str::to_string),
             identifier: citation.identifier.to_string(),
             own: citation.own,
             version: citation.version,

@@ -33,7 +33,7 @@ pub struct Found {
 pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAnswer> {
     let (places, tuples) = (key.places, &key.tuples);
     let segment = index.segment(found.table.segment)?;
-    let entry = index.entry(found.table)?;
+    let entry = index.table(found.table)?;
     let counts = &found.counts;
     let mut on = Vec::with_capacity(places.len());
     let (mut cosines, mut weakness) = (0.0, None);

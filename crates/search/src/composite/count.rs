@@ -118,8 +118,8 @@ fn na_is_code(segment: &Segment, table: u32, column: u32) -> Result<bool> {
     if !na_is_a_code(&pairs, hashes) {
         return Ok(false);
     }
-    let entry = segment.catalog.entry(table)?;
-    let profile = entry.profile.columns.get(record.place as usize);
+    let dataset = segment.catalog.dataset(table)?;
+    let profile = dataset.columns().get(record.place as usize);
     Ok(profile.is_some_and(|profile| na_is_a_code(&profile.patterns, hashes)))
 }
 

@@ -145,7 +145,7 @@ pub(super) fn answer(
     let segment = index.segment(table.segment)?;
     let record = segment.columns.record(candidate.column.column)?;
     let column = asked.column;
-    let entry = index.entry(table)?;
+    let entry = index.table(table)?;
     let name = segment.columns.name(record)?.to_string();
     let overlap = candidate.evidence.overlap;
     let shared = overlap.map_or(0, |overlap| overlap.shared);

@@ -8,7 +8,7 @@ use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, YearsWanted};
 use lakeward_core::role::Role;
 use lakeward_index::{LakeIndex, TableRef, TableSet};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::catalog::Dataset;
 use lakeward_lake::metadata::RecordFacets;
 
 /// Things demanded in one role that are looked at.
@@ -69,10 +69,9 @@ pub(super) struct RolesTold {
 }
 
 impl RolesTold {
-    pub fn of(entry: &TableEntry, years: (Option<i32>, Option<i32>)) -> Self {
+    pub fn of(dataset: &Dataset, years: (Option<i32>, Option<i32>)) -> Self {
         let nothing = Default::default();
-        let path = (!entry.record).then_some(entry.path.as_str());
-        let facets = RecordFacets::of(entry.metadata.as_ref().unwrap_or(&nothing), path);
+        let facets = RecordFacets::of(dataset.metadata().unwrap_or(&nothing), dataset.path());
         let has_years = years.0.is_some() || years.1.is_some();
         Self { roles: facets.values.into_iter().map(|(role, _)| role).collect(), has_years }
     }

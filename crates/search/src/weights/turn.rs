@@ -68,6 +68,8 @@ section! {
         instance_with_signs: f64,
         /// … and without.
         instance: f64,
+        /// The same of a record, whose rows nobody knows.
+        record: f64,
         /// What few rows add to that …
         short_table: f64,
         /// … and many rows take away.

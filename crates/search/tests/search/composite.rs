@@ -315,7 +315,7 @@ fn finding_the_keys_of_several_columns_takes() {
         let mut times: Vec<f64> = Vec::new();
         let mut with_keys = 0;
         for table in index.tables() {
-            let entry = index.entry(table).expect("an entry");
+            let entry = index.table(table).expect("an entry");
             let started = Instant::now();
             let keys = composite_key::find(&lake.join(&entry.path), &entry.profile).expect("keys");
             times.push(started.elapsed().as_secs_f64() * 1e3);

@@ -373,7 +373,7 @@ fn a_name_or_title_comes_first() {
     let index = &sample().index;
     let mut wrong = Vec::new();
     for table in index.tables() {
-        let entry = index.entry(table).expect("an entry");
+        let entry = index.table(table).expect("an entry");
         let title = entry.metadata.as_ref().and_then(|metadata| metadata.title.clone());
         for name in [Some(entry.id.to_string()), title].into_iter().flatten() {
             let found = sample().search(&name, 1);
@@ -391,7 +391,7 @@ type Values = HashMap<(String, String), HashSet<u64>>;
 fn all_values(lake: &Lake) -> Values {
     let mut values = Values::new();
     for table in lake.index.tables() {
-        let entry = lake.index.entry(table).expect("an entry");
+        let entry = lake.index.table(table).expect("an entry");
         let columns = columns_of(&lake.folder.join(&entry.path));
         assert_eq!(columns.len(), entry.profile.columns.len(), "{}", entry.id);
         for (profile, (name, cells)) in entry.profile.columns.iter().zip(columns) {

@@ -27,12 +27,12 @@ impl DatasetRecord {
     pub fn all(index: &LakeIndex) -> Result<Vec<Self>> {
         let mut records = Vec::with_capacity(index.len());
         for table in index.tables() {
-            let entry = index.entry(table)?;
+            let dataset = index.dataset(table)?;
             let mut description =
-                entry.metadata.as_ref().and_then(|metadata| metadata.description.clone()).unwrap_or_default();
+                dataset.metadata().and_then(|metadata| metadata.description.clone()).unwrap_or_default();
             description.truncate(description.floor_char_boundary(DESCRIPTION_BYTES));
-            let (id, title) = (entry.id.as_str().to_string(), entry.title());
-            records.push(Self { id, title, description, is_table: !entry.record });
+            let (id, title) = (dataset.id().to_string(), dataset.title());
+            records.push(Self { id, title, description, is_table: !dataset.is_record() });
         }
         records.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(records)

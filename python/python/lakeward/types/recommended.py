@@ -170,9 +170,9 @@ class Constraints:
     """What a request demands."""
 
     topic: str | None = None
-    geography: str | None = None
-    time_range: str | None = None
-    granularity: str | None = None
+    geography: tuple[str, ...] = ()
+    time_range: Mapping[str, Any] | None = None
+    granularity: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     set_in_turn: Mapping[str, int] = field(default_factory=dict)

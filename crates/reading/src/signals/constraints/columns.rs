@@ -54,7 +54,7 @@ pub fn read(sentence: &mut Sentence, hits: &[Hit], later: bool, lake: &dyn Groun
         };
         any |= take(sentence, &found, lake, state);
     }
-    let (topic, grain) = (state.topic.clone().unwrap_or_default(), state.grain.clone().unwrap_or_default());
+    let (topic, grain) = (state.topic.clone().unwrap_or_default(), state.grain.join("-"));
     let subject = Subject { topic: &topic, grain: &grain };
     let found = figure::learned(sentence);
     any |= take(sentence, &found, lake, state);

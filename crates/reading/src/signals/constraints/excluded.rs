@@ -429,7 +429,7 @@ fn take_out(sentence: &mut Sentence, thing: &Thing, state: &mut State) {
     });
     // `the police department` is not the column `department`.
     state.columns.retain(|column| !same_thing(column, &text) || stems(column).len() < words.len());
-    let rows = state.grain.as_deref().is_some_and(|grain| words.len() == 1 && stems(grain).contains(&words[0]));
+    let rows = words.len() == 1 && state.grain.iter().any(|part| stems(part).contains(&words[0]));
     if state.columns.len() == columns && !rows && state.excluded.len() < MOST {
         state.exclude(text);
     }

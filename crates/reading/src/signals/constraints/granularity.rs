@@ -25,15 +25,9 @@ struct Said {
     weak: bool,
 }
 
-/// `route-month` as its parts.
-fn parts_of(grain: &str) -> Vec<String> {
-    grain.split('-').map(str::to_string).collect()
-}
-
 /// The part in force that was refused and the one named in its stead: `turbines, not parks`, `not facilities, districts`,
 /// `per county rather than district`, `instead of wards, zones`.
-fn exchanged(sentence: &Sentence, in_force: &str) -> Option<(String, String)> {
-    let old = parts_of(in_force);
+fn exchanged(sentence: &Sentence, old: &[String]) -> Option<(String, String)> {
     let is_old = |phrase: Phrase| {
         let stems = stems(&phrase.text(sentence));
         old.iter().find(|part| stems.last().is_some_and(|last| part.split(' ').any(|word| word == last))).cloned()
@@ -92,54 +86,44 @@ fn contrasted(sentence: &Sentence) -> Option<(String, usize)> {
 }
 
 /// Reads what `sentence` says about rows into `in_force`.
-pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &mut Option<String>) {
-    if let Some((old, new)) = in_force.as_ref().and_then(|grain| exchanged(sentence, grain)) {
-        let parts: Vec<String> = parts_of(in_force.as_deref().unwrap_or_default());
-        let parts = parts.into_iter().map(|part| if part == old { new.clone() } else { part });
-        *in_force = Some(parts.collect::<Vec<_>>().join("-"));
+pub fn read(sentence: &mut Sentence, hits: &[Hit], first_turn: bool, in_force: &mut Vec<String>) {
+    if let Some((old, new)) = exchanged(sentence, in_force) {
+        in_force.iter_mut().filter(|part| **part == old).for_each(|part| part.clone_from(&new));
         return;
     }
-    if in_force.is_none()
+    if in_force.is_empty()
         && let Some((new, old)) = contrasted(sentence)
     {
-        *in_force = Some(new);
+        *in_force = vec![new];
         sentence.claim(0, old, Claim::Grain);
         return;
     }
-    if let Some(grain) = enough(sentence, in_force.as_deref()) {
-        *in_force = Some(grain);
+    if let Some(grain) = enough(sentence, in_force) {
+        *in_force = grain;
         return;
     }
     let said = said(sentence, hits, first_turn);
-    let time = |grain: &str| parts_of(grain).last().is_some_and(|last| is_time(last));
-    let whole = |parts: &[String]| Some(parts.join("-")).filter(|text| !text.is_empty());
-    match (&*in_force, said.parts.is_empty(), &said.rhythm) {
+    let in_time = in_force.last().is_some_and(|last| is_time(last));
+    match (in_force.as_slice(), said.parts.is_empty(), said.rhythm) {
         (_, true, None) => {}
-        (Some(_), ..) if said.weak => {}
-        (Some(grain), true, Some(rhythm)) => {
+        ([_, ..], ..) if said.weak => {}
+        (before @ [_, ..], true, Some(rhythm)) => {
             // `route`, then `monthly`: months of routes. A rhythm before is replaced.
-            let mut parts = parts_of(grain);
-            if time(grain) || parts.len() == 1 && is_occurrence(grain) {
-                parts.pop();
-            }
-            parts.push(rhythm.clone());
-            *in_force = whole(&parts);
+            let replaced = in_time || matches!(before, [only] if is_occurrence(only));
+            in_force.truncate(before.len() - usize::from(replaced));
+            in_force.push(rhythm);
         }
-        (Some(grain), false, None)
-            if time(grain) && grain.contains('-') && said.parts.len() == 1 && is_time(&said.parts[0]) =>
-        {
-            let mut parts = parts_of(grain);
-            parts.pop();
-            parts.extend(said.parts);
-            *in_force = whole(&parts);
+        ([_, .., _], false, None) if in_time && matches!(said.parts.as_slice(), [only] if is_time(only)) => {
+            in_force.pop();
+            in_force.extend(said.parts);
         }
         (_, _, Some(rhythm)) if !said.parts.iter().any(|part| is_time(part)) => {
-            let mut parts = said.parts.clone();
-            parts.push(rhythm.clone());
-            *in_force = whole(&parts);
+            *in_force = said.parts;
+            in_force.push(rhythm);
         }
-        _ => *in_force = whole(&said.parts),
+        _ => *in_force = said.parts,
     }
+    in_force.retain(|part| !part.is_empty());
 }
 
 fn word_is_per(sentence: &Sentence, at: usize) -> bool {
@@ -282,8 +266,10 @@ fn fragment(sentence: &Sentence) -> Option<(usize, usize)> {
 }
 
 /// `Just municipalities`, `hours will do`: a unit of those in force, or of time.
-fn enough(sentence: &Sentence, in_force: Option<&str>) -> Option<String> {
-    let parts = parts_of(in_force?);
+fn enough(sentence: &Sentence, parts: &[String]) -> Option<Vec<String>> {
+    if parts.is_empty() {
+        return None;
+    }
     (0..sentence.words.len()).find_map(|at| {
         let unit = singular(sentence.low(at));
         let taken = sentence.words[at].claim.is_some();
@@ -295,12 +281,12 @@ fn enough(sentence: &Sentence, in_force: Option<&str>) -> Option<String> {
             .iter()
             .any(|words| sentence.stands(at + 1, words));
         if before && parts.len() > 1 && parts.contains(&unit) {
-            return Some(unit);
+            return Some(vec![unit]);
         }
         (after && is_time(&unit)).then(|| {
             let mut kept: Vec<String> = parts.iter().filter(|part| !is_time(part)).cloned().collect();
             kept.push(unit);
-            kept.join("-")
+            kept
         })
     })
 }
@@ -380,8 +366,8 @@ fn is_occurrence(unit: &str) -> bool {
 }
 
 /// Whether the rows in force stand for a unit of time alone.
-pub fn is_rhythm(grain: &str) -> bool {
-    is_time(grain) && !grain.contains('-')
+pub fn is_rhythm(grain: &[String]) -> bool {
+    matches!(grain, [only] if is_time(only))
 }
 
 /// Whether what the unit names takes readings over time, so that `hourly` means its hours.

@@ -49,9 +49,9 @@ impl Grounding for NoLake {
 pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Grounding) -> (Constraints, Vec<Override>) {
     let mut state = State::of(before);
     let first_turn = before.is_empty();
-    let vague = before.geography.is_none()
+    let vague = before.geography.is_empty()
         && before.time_range.is_none()
-        && before.granularity.is_none()
+        && before.granularity.is_empty()
         && before.required_columns.is_empty();
     let mut sentences = words::sentences(text);
     let mut places_changed = false;
@@ -85,15 +85,13 @@ pub fn read(text: &str, turn: usize, before: &Constraints, grounding: &dyn Groun
         && state.period.is_none()
         && sentences.iter().any(|sentence| sentence.asks || sentence.has(&["something", "anything", "whatever"]));
     let usual = || if bare { None } else { state.topic.as_deref().and_then(granularity::usual) };
-    state.grain = match state.grain.take() {
-        None => usual(),
+    if state.grain.is_empty() {
+        state.grain = usual().into_iter().collect();
+    } else if before.granularity.is_empty() && granularity::is_rhythm(&state.grain) {
         // `bike counters, hourly`: hours of counters.
-        Some(grain) if before.granularity.is_none() => match usual().filter(|_| granularity::is_rhythm(&grain)) {
-            Some(unit) if granularity::measures(&unit) => Some(format!("{unit}-{grain}")),
-            _ => Some(grain),
-        },
-        grain => grain,
-    };
+        let unit = usual().filter(|unit| granularity::measures(unit));
+        state.grain.splice(0..0, unit);
+    }
     state.finish(turn, before)
 }
 

@@ -10,76 +10,25 @@ use mention::{Change, Mention, mentions, year};
 
 use super::lexicon::{Cue, Hit, says};
 use super::words::{Claim, Sentence, sentences};
-use lakeward_sketch::temporal::MONTHS;
+use lakeward_core::request::Period;
 
 /// Words between what is left out and the time it is of.
 const NEAR: usize = 6;
 /// Years listed one by one at most.
 const MOST_YEARS: usize = 40;
 
-/// What a stretch of words says of time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Period {
-    /// Single years in order: one, or several.
-    Years(Vec<i32>),
-    /// From a year on, to a year, or both; at least one of them.
-    Span(Option<i32>, Option<i32>),
-    /// Months of years: first and last month, 1..=12, with the years of both.
-    Months((i32, u32), (i32, u32)),
-    /// `last five years`.
-    Relative(String),
+/// The period that `text` by itself describes; the text as it is where no year is known of it.
+pub fn parse(text: &str) -> Option<Period> {
+    let sentence = sentences(text).into_iter().next()?;
+    let found: Vec<Period> = mentions(&sentence, None).into_iter().map(|mention| mention.period).collect();
+    let all = found.into_iter().reduce(|one, other| merge(&one, &other));
+    Some(all.unwrap_or_else(|| Period::Relative(text.to_string())))
 }
 
-impl Period {
-    /// As it is written in [`lakeward_core::request::TimeRange`].
-    pub fn text(&self) -> String {
-        match self {
-            Period::Years(years) => years.iter().map(i32::to_string).collect::<Vec<_>>().join(", "),
-            Period::Span(Some(first), Some(last)) if first == last => first.to_string(),
-            Period::Span(Some(first), Some(last)) => format!("{first}-{last}"),
-            Period::Span(Some(first), None) => format!("{first} onward"),
-            Period::Span(None, Some(last)) => format!("until {last}"),
-            Period::Span(None, None) => String::new(),
-            Period::Months((year, first), (last_year, last)) if year == last_year && first == last => {
-                format!("{} {year}", month_name(*first))
-            }
-            Period::Months((year, first), (last_year, last)) if year == last_year => {
-                format!("{}-{} {year}", month_name(*first), month_name(*last))
-            }
-            Period::Months((year, first), (last_year, last)) => {
-                format!("{} {year}-{} {last_year}", month_name(*first), month_name(*last))
-            }
-            Period::Relative(text) => text.clone(),
-        }
-    }
-
-    /// The period that `text` describes, as [`Period::text`] writes it or as people do.
-    pub fn parse(text: &str) -> Option<Self> {
-        let sentence = sentences(text).into_iter().next()?;
-        let found: Vec<Period> = mentions(&sentence, None).into_iter().map(|mention| mention.period).collect();
-        let all = found.into_iter().reduce(|one, other| merge(&one, &other));
-        Some(all.unwrap_or_else(|| Period::Relative(text.to_string())))
-    }
-
-    /// First and last year, where it has one.
-    fn ends(&self) -> (Option<i32>, Option<i32>) {
-        match self {
-            Period::Years(years) => (years.first().copied(), years.last().copied()),
-            Period::Span(first, last) => (*first, *last),
-            Period::Months((first, _), (last, _)) => (Some(*first), Some(*last)),
-            Period::Relative(_) => (None, None),
-        }
-    }
-
-    /// The one year that it lies in.
-    fn only_year(&self) -> Option<i32> {
-        let (first, last) = self.ends();
-        first.filter(|_| first == last)
-    }
-}
-
-fn month_name(month: u32) -> &'static str {
-    MONTHS.get(month.saturating_sub(1) as usize).copied().unwrap_or_default()
+/// The one year that a period lies in.
+fn only_year(period: &Period) -> Option<i32> {
+    let (first, last) = period.years();
+    first.filter(|_| first == last)
 }
 
 /// Two periods as one: years listed, spans that touch joined.
@@ -95,12 +44,12 @@ fn merge(one: &Period, other: &Period) -> Period {
         (Period::Relative(_), other) => other.clone(),
         (one, Period::Relative(_)) => one.clone(),
         _ => {
-            let ((first, last), (from, to)) = (one.ends(), other.ends());
+            let ((first, last), (from, to)) = (one.years(), other.years());
             let earliest = first.zip(from).map(|(one, other)| one.min(other));
             let latest = last.zip(to).map(|(one, other)| one.max(other));
             match (earliest, latest) {
-                (None, None) => Period::Span(first.or(from), last.or(to)),
-                (earliest, latest) => Period::Span(earliest, latest),
+                (None, None) => Period::Span { from: first.or(from), to: last.or(to) },
+                (earliest, latest) => Period::Span { from: earliest, to: latest },
             }
         }
     }
@@ -154,9 +103,9 @@ pub fn read(
     in_force: &mut Option<Period>,
     changed: &mut bool,
 ) {
-    let had_months = matches!(in_force, Some(Period::Months(..)));
+    let had_months = matches!(in_force, Some(Period::Months { .. }));
     let spoken_of = (0..sentence.words.len()).find_map(|at| year(sentence, at));
-    let known = spoken_of.or_else(|| in_force.as_ref().and_then(Period::only_year));
+    let known = spoken_of.or_else(|| in_force.as_ref().and_then(only_year));
     let seasonal =
         sentence.has(&["that summer", "that winter", "that spring", "that autumn", "the summer of", "only", "just"]);
     let found = mentions(sentence, known.filter(|_| had_months || seasonal));
@@ -186,8 +135,8 @@ pub fn read(
     }
     // A later sentence of the same turn mostly tells of what was set, unless it corrects.
     let refines = |mention: &Mention| {
-        matches!(mention.period, Period::Months(..))
-            && mention.period.only_year() == in_force.as_ref().and_then(Period::only_year)
+        matches!(mention.period, Period::Months { .. })
+            && only_year(&mention.period) == in_force.as_ref().and_then(only_year)
     };
     let told = *changed && !taken.iter().any(refines);
     if taken.is_empty() || (told && !says(hits, Cue::Narrow) && !says(hits, Cue::Add)) {
@@ -214,30 +163,30 @@ pub fn read(
 fn added(before: &Period, said: Period) -> Period {
     match (before, &said) {
         (Period::Years(_), Period::Years(_)) => merge(before, &said),
-        (Period::Span(Some(first), Some(last)), Period::Years(years)) => {
+        (Period::Span { from: Some(first), to: Some(last) }, Period::Years(years)) => {
             let (low, high) = (years.first().copied().unwrap_or(*first), years.last().copied().unwrap_or(*last));
-            Period::Span(Some(low.min(*first)), Some(high.max(*last)))
+            Period::Span { from: Some(low.min(*first)), to: Some(high.max(*last)) }
         }
-        (Period::Years(_) | Period::Span(..), Period::Years(_) | Period::Span(..)) => merge(before, &said),
+        (Period::Years(_) | Period::Span { .. }, Period::Years(_) | Period::Span { .. }) => merge(before, &said),
         _ => said,
     }
 }
 
 /// The period in force with the end moved that the mention names.
 fn moved(before: Option<&Period>, mention: &Mention) -> Period {
-    let (first, last) = before.map_or((None, None), Period::ends);
-    if let (Some(Period::Months(begin, _)), Period::Months(_, end), Change::End) =
+    let (first, last) = before.map_or((None, None), Period::years);
+    if let (Some(Period::Months { from, .. }), Period::Months { to, .. }, Change::End) =
         (before, &mention.period, mention.change)
-        && begin.0 <= end.0
+        && from.year <= to.year
     {
-        return Period::Months(*begin, *end);
+        return Period::Months { from: *from, to: *to };
     }
-    match (mention.change, mention.period.ends()) {
-        (Change::Begin, (Some(year), _)) => Period::Span(
-            Some(year),
-            last.filter(|last| *last > year && matches!(before, Some(Period::Span(..) | Period::Years(_)))),
-        ),
-        (Change::End, (_, Some(year))) => Period::Span(first.filter(|first| *first <= year), Some(year)),
+    match (mention.change, mention.period.years()) {
+        (Change::Begin, (Some(year), _)) => Period::Span {
+            from: Some(year),
+            to: last.filter(|last| *last > year && matches!(before, Some(Period::Span { .. } | Period::Years(_)))),
+        },
+        (Change::End, (_, Some(year))) => Period::Span { from: first.filter(|first| *first <= year), to: Some(year) },
         _ => mention.period.clone(),
     }
 }
@@ -288,9 +237,9 @@ mod tests {
             ("19th century", "1800-1899"),
             ("winter 2020/21", "December 2020-February 2021"),
         ] {
-            let period = Period::parse(said).unwrap();
-            assert_eq!(period.text(), written, "{said}");
-            assert_eq!(Period::parse(written).unwrap(), period, "{written}");
+            let period = parse(said).unwrap();
+            assert_eq!(period.to_string(), written, "{said}");
+            assert_eq!(parse(written).unwrap(), period, "{written}");
         }
     }
 

@@ -33,7 +33,8 @@ fn gazetteer() -> &'static HashMap<String, Known> {
         let mut plain: Vec<&str> = Vec::new();
         for line in include_str!("places.tsv").lines().filter(|line| !line.starts_with('#')) {
             let Some((kind, list)) = line.split_once('\t') else { continue };
-            for item in list.split(", ") {
+            let between = if kind == "comma" { "\t" } else { ", " };
+            for item in list.split(between) {
                 match (kind, item.split_once('=')) {
                     ("plain", _) => plain.push(item),
                     (_, Some((said, name))) => add(said, name, kind == "demonym"),
@@ -372,20 +373,6 @@ fn unknown(sentence: &Sentence, at: usize, found: &[Mention], narrowing: bool, a
         && (pair || owner || !lower_follows))
         .then(|| mention(to, true))
         .flatten()
-}
-
-/// The names in a text of places in force.
-pub fn split(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for name in text.split(", ") {
-        if known(name).is_some() || !name.contains(" and ") {
-            names.push(name.to_string());
-        } else {
-            names.extend(name.split(" and ").map(str::to_string));
-        }
-    }
-    names.retain(|name| !name.trim().is_empty());
-    names
 }
 
 /// Words by which a table or a place is taken.

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::period::Period;
-use super::place;
 use super::words::stems;
-use lakeward_core::request::{Constraints, Override, TimeRange};
+use lakeward_core::request::{Constraints, Override, Period};
 
 /// The constraints in force, in parts.
 #[derive(Debug, Clone, Default)]
@@ -17,8 +15,8 @@ pub struct State {
     pub places: Vec<String>,
     /// The period.
     pub period: Option<Period>,
-    /// What one row stands for, parts with hyphens between.
-    pub grain: Option<String>,
+    /// What one row stands for, part by part.
+    pub grain: Vec<String>,
     /// Columns wanted.
     pub columns: Vec<String>,
     /// Things unwanted.
@@ -32,8 +30,8 @@ impl State {
     pub fn of(constraints: &Constraints) -> Self {
         State {
             topic: constraints.topic.clone(),
-            places: constraints.geography.as_deref().map(place::split).unwrap_or_default(),
-            period: constraints.time_range.as_ref().and_then(|range| Period::parse(&range.to_string())),
+            places: constraints.geography.clone(),
+            period: constraints.time_range.clone(),
             grain: constraints.granularity.clone(),
             columns: constraints.required_columns.clone(),
             excluded: constraints.excluded.clone(),
@@ -49,15 +47,11 @@ impl State {
         }
     }
 
-    /// The constraints in force after turn `turn`, and what of `before` is no longer so. What did not change keeps its wording.
+    /// The constraints in force after turn `turn`, and what of `before` is no longer so.
     pub fn finish(self, turn: usize, before: &Constraints) -> (Constraints, Vec<Override>) {
-        let was = State::of(before);
-        let keep = |same: bool, old: &Option<String>, new: Option<String>| if same { old.clone() } else { new };
-        let geography = (!self.places.is_empty()).then(|| self.places.join(", "));
-        let range = self.period.as_ref().map(|period| TimeRange::new(period.text()));
         let mut after = Constraints {
-            geography: keep(self.places == was.places, &before.geography, geography),
-            time_range: if self.period == was.period { before.time_range.clone() } else { range },
+            geography: self.places,
+            time_range: self.period.and_then(plainest),
             topic: self.topic,
             granularity: self.grain,
             required_columns: self.columns,
@@ -81,17 +75,26 @@ impl State {
     }
 }
 
+/// A period as it is said most simply: a span of one year is the year, one without ends is none.
+fn plainest(period: Period) -> Option<Period> {
+    match period {
+        Period::Span { from: None, to: None } => None,
+        Period::Span { from: Some(first), to: Some(last) } if first == last => Some(Period::Years(vec![first])),
+        period => Some(period),
+    }
+}
+
 /// Each demand by its key in [`Constraints::set_in_turn`]: field and text.
 fn demands(constraints: &Constraints) -> BTreeMap<String, (&'static str, String)> {
-    let range = constraints.time_range.as_ref().map(TimeRange::to_string);
+    let places = (!constraints.geography.is_empty()).then(|| constraints.geography.join(", "));
     let single = [
-        ("topic", &constraints.topic),
-        ("geography", &constraints.geography),
-        ("time_range", &range),
-        ("granularity", &constraints.granularity),
+        ("topic", constraints.topic.clone()),
+        ("geography", places),
+        ("time_range", constraints.time_range.as_ref().map(Period::to_string)),
+        ("granularity", constraints.grain()),
     ];
     let lists = [("required_columns", &constraints.required_columns), ("excluded", &constraints.excluded)];
-    let single = single.into_iter().filter_map(|(field, text)| Some((field.to_string(), (field, text.clone()?))));
+    let single = single.into_iter().filter_map(|(field, text)| Some((field.to_string(), (field, text?))));
     let listed = lists
         .into_iter()
         .flat_map(|(field, items)| items.iter().map(move |item| (format!("{field}: {item}"), (field, item.clone()))));

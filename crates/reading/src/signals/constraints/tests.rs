@@ -1,5 +1,4 @@
 use super::*;
-use lakeward_core::request::TimeRange;
 
 /// `topic | place | period | rows | columns; … | excluded; …`, as far as it is said.
 fn constraints(text: &str) -> Constraints {
@@ -9,9 +8,9 @@ fn constraints(text: &str) -> Constraints {
     let many = |text: String| text.split("; ").filter(|item| !item.is_empty()).map(str::to_string).collect();
     Constraints {
         topic: some(next()),
-        geography: some(next()),
-        time_range: some(next()).map(TimeRange::new),
-        granularity: some(next()),
+        geography: next().split(", ").filter(|name| !name.is_empty()).map(str::to_string).collect(),
+        time_range: period::parse(&next()),
+        granularity: next().split('-').filter(|part| !part.is_empty()).map(str::to_string).collect(),
         required_columns: many(next()),
         excluded: many(next()),
         ..Constraints::default()
@@ -24,9 +23,9 @@ fn shown(constraints: &Constraints) -> String {
     let (columns, excluded) = (constraints.required_columns.join("; "), constraints.excluded.join("; "));
     [
         text(&constraints.topic),
-        text(&constraints.geography),
+        constraints.geography.join(", "),
         text(&range),
-        text(&constraints.granularity),
+        constraints.granularity.join("-"),
         columns,
         excluded,
     ]
@@ -135,7 +134,7 @@ fn the_lake_knows_places_and_columns() {
         }
     }
     let (told, _) = read("I look at Quillfold, attach the garage", 1, &Constraints::default(), &Lake);
-    assert_eq!(told.geography.as_deref(), Some("Quillfold"));
+    assert_eq!(told.geography, ["Quillfold"]);
     assert_eq!(told.required_columns, ["garage_name"]);
 }
 

@@ -5,6 +5,7 @@ use super::super::lexicon::Class;
 use super::super::words::Sentence;
 use super::relative::{century, relative};
 use super::{MOST_YEARS, Period, merge};
+use lakeward_core::request::YearMonth;
 use lakeward_sketch::temporal::MONTHS;
 
 const FIRST_YEAR: i32 = 1500;
@@ -120,7 +121,7 @@ fn decade(sentence: &Sentence, at: usize) -> Option<(i32, i32)> {
     Some((first, first + 9))
 }
 
-fn month(sentence: &Sentence, at: usize) -> Option<u32> {
+fn month(sentence: &Sentence, at: usize) -> Option<u8> {
     let word = sentence.words.get(at).filter(|word| word.is(Class::Month))?;
     let ambiguous =
         matches!(word.low.as_str(), "may" | "march" | "mar" | "dec" | "sep" | "jun" | "jan") && !word.is_capital();
@@ -130,12 +131,12 @@ fn month(sentence: &Sentence, at: usize) -> Option<u32> {
         return None;
     }
     let start = word.low.get(..3)?;
-    MONTHS.iter().position(|name| name.to_lowercase().starts_with(start)).map(|place| place as u32 + 1)
+    MONTHS.iter().position(|name| name.to_lowercase().starts_with(start)).map(|place| place as u8 + 1)
 }
 
 /// Seasons of the year and quarters as months.
-fn part_of_year(sentence: &Sentence, at: usize) -> Option<(u32, u32)> {
-    let quarter = |number: u32| (number * 3 - 2, number * 3);
+fn part_of_year(sentence: &Sentence, at: usize) -> Option<(u8, u8)> {
+    let quarter = |number: u8| (number * 3 - 2, number * 3);
     if sentence.low(at) == "quarter" || sentence.low(at) == "half" {
         let number = match sentence.before(at) {
             "first" => 1,
@@ -237,7 +238,10 @@ fn months(sentence: &Sentence, at: usize, known: Option<i32>) -> Option<Mention>
     let year = year.or(known.filter(|_| pointed))?;
     let from_year = first_year.unwrap_or(year);
     let until_year = if last < first && first_year.is_none() { year + 1 } else { year };
-    let period = Period::Months((from_year, first), (until_year, last));
+    let period = Period::Months {
+        from: YearMonth { year: from_year, month: first },
+        to: YearMonth { year: until_year, month: last },
+    };
     // `since 1 October 2021`, `up to the end of December 2022`: day and article are passed.
     let mut before = at;
     let day = |word: &str| {
@@ -253,9 +257,12 @@ fn months(sentence: &Sentence, at: usize, known: Option<i32>) -> Option<Mention>
     }
     let single = part.is_none() && from_year == until_year && first == last;
     match sentence.before(before) {
-        "since" | "from" if single => {
-            Some(Mention { from: before - 1, to, period: Period::Span(Some(from_year), None), change: Change::Set })
-        }
+        "since" | "from" if single => Some(Mention {
+            from: before - 1,
+            to,
+            period: Period::Span { from: Some(from_year), to: None },
+            change: Change::Set,
+        }),
         "to" | "until" | "till" | "through" if single => {
             Some(Mention { from: before - 1, to, period, change: Change::End })
         }
@@ -281,18 +288,28 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
             && end >= first
         {
             (last, to) = (end, after);
-            return Some(Mention { from, to, period: Period::Span(Some(first), Some(last)), change: Change::Set });
+            return Some(Mention {
+                from,
+                to,
+                period: Period::Span { from: Some(first), to: Some(last) },
+                change: Change::Set,
+            });
         }
         const NOW: [&str; 8] = ["today", "now", "present", "date", "current", "this", "recent", "yesterday"];
         if NOW.contains(&sentence.low(next)) {
-            return Some(Mention { from, to: next + 1, period: Period::Span(Some(first), None), change: Change::Set });
+            return Some(Mention {
+                from,
+                to: next + 1,
+                period: Period::Span { from: Some(first), to: None },
+                change: Change::Set,
+            });
         }
     }
     let open = |from: usize, to: usize, change: Change| {
-        Some(Mention { from, to, period: Period::Span(Some(first), None), change })
+        Some(Mention { from, to, period: Period::Span { from: Some(first), to: None }, change })
     };
     let close = |from: usize, to: usize, last: i32, change: Change| {
-        Some(Mention { from, to, period: Period::Span(None, Some(last)), change })
+        Some(Mention { from, to, period: Period::Span { from: None, to: Some(last) }, change })
     };
     for (words, onward) in [
         ("onward", true),
@@ -352,7 +369,7 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
             return Some(Mention {
                 from: before - 1,
                 to,
-                period: Period::Span(Some(first + 1), None),
+                period: Period::Span { from: Some(first + 1), to: None },
                 change: Change::Set,
             });
         }
@@ -392,7 +409,7 @@ fn years(sentence: &Sentence, at: usize) -> Option<Mention> {
         }
         _ => {}
     }
-    let period = if single { Period::Years(vec![first]) } else { Period::Span(Some(first), Some(last)) };
+    let period = if single { Period::Years(vec![first]) } else { Period::Span { from: Some(first), to: Some(last) } };
     Some(Mention { from, to, period, change: Change::Set })
 }
 

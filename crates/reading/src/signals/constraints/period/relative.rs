@@ -13,7 +13,7 @@ pub(super) fn century(sentence: &Sentence, at: usize) -> Option<Mention> {
     let named = ["sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth", "twenty-first"];
     let named = named.iter().position(|name| *name == sentence.low(at)).map(|place| place as i32 + 16);
     let number = digits.parse().ok().or(named).filter(|number| (16..=21).contains(number))?;
-    let period = Period::Span(Some(number * 100 - 100), Some(number * 100 - 1));
+    let period = Period::Span { from: Some(number * 100 - 100), to: Some(number * 100 - 1) };
     Some(Mention { from: at, to: at + 2, period, change: Change::Set })
 }
 

@@ -1,0 +1,100 @@
+//! A name of a place stays one place, whatever is in it: through turns, filters, `/memory` and sessions of older versions.
+
+use std::fs;
+
+use lakeward::{Lakeward, Place};
+use lakeward_agent::Request;
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::Session;
+use lakeward_core::request::{Demanded, Operation, Period, Test};
+use lakeward_index::build::{BuildOptions, Silent};
+
+/// Names that hold what stands between others.
+const NAMES: [&str; 3] = ["Trinidad and Tobago", "Bosnia and Herzegovina", "Washington, D.C."];
+
+/// A table by place and year, and a record of each place.
+fn lake() -> (tempfile::TempDir, Lakeward) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut table = "country,year,visitors\n".to_string();
+    let mut records = String::new();
+    for (number, name) in NAMES.iter().chain(&["Ireland", "Tobago", "Oslo"]).enumerate() {
+        table.push_str(&format!("\"{name}\",2015,{}\n\"{name}\",2016,{}\n", 400 + number, 500 + number));
+        records.push_str(&format!(
+            "{{\"id\": \"r-{number}\", \"title\": \"Museums\", \"geography\": [\"{name}\"], \"frequency\": \"Annual\"}}\n"
+        ));
+    }
+    fs::write(folder.path().join("visitors.csv"), table).expect("a file");
+    fs::write(folder.path().join("corpus.jsonl"), records).expect("a file");
+    let place = Place::new(folder.path(), None).expect("a place");
+    let options = BuildOptions { records: Some(folder.path().join("corpus.jsonl")), ..BuildOptions::default() };
+    let (lakeward, stats) = Lakeward::build(place, &options, &Silent).expect("an index");
+    assert_eq!((stats.tables, stats.records), (1, 6), "{:?}", stats.problems);
+    (folder, lakeward)
+}
+
+fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation {
+    let request = Request { text: text.into(), table: Some("visitors".into()), ..Request::default() };
+    lakeward.ask(session, &request).expect("an answer").0.into_inner()
+}
+
+/// The places that the filter of `answer` keeps.
+fn kept(answer: &Recommendation) -> Vec<String> {
+    let operations = answer.operations.iter().filter_map(|operation| operation.runnable.as_ref());
+    let filters = operations.filter_map(|operation| match operation {
+        Operation::Filter(filter) => Some(filter.conditions.iter()),
+        _ => None,
+    });
+    let values = filters.flatten().filter(|condition| condition.column == "country").filter_map(|condition| {
+        let Test::OneOf { values } = &condition.test else { return None };
+        Some(values.clone())
+    });
+    values.flatten().collect()
+}
+
+#[test]
+fn a_name_with_and_or_a_comma_is_one_place_through_turns() {
+    let (_folder, lakeward) = lake();
+    for name in NAMES {
+        let mut session = lakeward.new_session();
+        let answer = say(&lakeward, &mut session, &format!("visitors in {name} since 2015"));
+        assert_eq!(answer.signals.constraints.geography, [name]);
+        assert_eq!(kept(&answer), [name]);
+        let answer = say(&lakeward, &mut session, "Ireland as well");
+        assert_eq!(session.constraints.geography, [name, "Ireland"]);
+        assert_eq!(kept(&answer), [name, "Ireland"]);
+        assert_eq!(session.constraints.time_range, Some(Period::Span { from: Some(2015), to: None }));
+    }
+}
+
+#[test]
+fn it_is_one_value_of_the_catalogue() {
+    let (_folder, lakeward) = lake();
+    for name in NAMES {
+        let demand = lakeward.demand("place", name, 1).expect("a place of the catalogue");
+        assert_eq!(demand.value, Demanded::Values(vec![vec![name.to_string()]]));
+        let mut session = lakeward.new_session();
+        session.memory.set(demand);
+        say(&lakeward, &mut session, "museums");
+        let places: Vec<String> = session.memory.intent.demands.iter().map(|demand| demand.value.to_string()).collect();
+        assert_eq!(places, [name]);
+    }
+}
+
+#[test]
+fn a_session_of_version_1_is_read_and_goes_on() {
+    let (_folder, lakeward) = lake();
+    let store = lakeward.sessions();
+    store.make_folder().expect("a folder");
+    let file = store.folder().join("conv.json");
+    fs::write(&file, include_str!("data/older/session-1.json")).expect("a file");
+    let mut session = store.open("conv").expect("a session of version 1");
+    assert_eq!(session.constraints.geography, ["Trinidad and Tobago", "Ireland", "Bosnia and Herzegovina"]);
+    assert_eq!(session.constraints.time_range, Some(Period::Span { from: Some(2015), to: None }));
+    assert_eq!(session.constraints.granularity, ["country", "year"]);
+    assert_eq!(session.turns[0].signals.constraints.geography, ["Trinidad and Tobago", "Ireland"]);
+    assert_eq!(session.constraints.set_in_turn["time_range"], 1);
+    let answer = say(&lakeward, &mut session, "Oslo as well");
+    assert_eq!(kept(&answer), ["Trinidad and Tobago", "Ireland", "Bosnia and Herzegovina", "Oslo"]);
+    store.save(&mut session).expect("a save");
+    assert_eq!((session.version, store.open("conv").expect("a session")), (2, session));
+}
