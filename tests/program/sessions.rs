@@ -250,7 +250,7 @@ fn a_writer_killed_at_any_moment_leaves_the_last_complete_document() {
     let (mut seed, mut working) = (7_u64, 0);
     for kill in 0..KILLS {
         let mut child = Command::new(std::env::current_exe().expect("a path"));
-        child.args(["--exact", "child_that_saves"]).env(CHILD, place.folder.path());
+        child.args(["--exact", "sessions::child_that_saves"]).env(CHILD, place.folder.path());
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the child");
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_micros(20_000 + (seed >> 33) % 60_000));

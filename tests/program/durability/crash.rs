@@ -168,7 +168,7 @@ fn a_crash_at_every_step_leaves_the_last_commit() {
             let before = last_commit(&index);
             let order = format!("{}|{}|{step:?}|{time}", lake.path().display(), index.display());
             let mut child = Command::new(std::env::current_exe().expect("a path"));
-            child.args(["--exact", "crash::child_that_crashes"]).env(CRASH, order);
+            child.args(["--exact", "durability::crash::child_that_crashes"]).env(CRASH, order);
             let status = child.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("the child");
             let happens = !matches!((step, time), (BuildStep::OrphansRemoved, 2..) | (_, 3));
             assert_eq!(status.success(), !happens, "{when}");

@@ -73,7 +73,7 @@ fn asked_by_another_process(url: &str, environment: &[(&str, &str)]) -> String {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command
-        .args(["--exact", "privacy::asks_as_it_is_told", "--nocapture"])
+        .args(["--exact", "llm_server::privacy::asks_as_it_is_told", "--nocapture"])
         .env(ASK, url)
         .envs(environment.iter().copied());
     let done = command.output().expect("a process");

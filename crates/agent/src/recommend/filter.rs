@@ -84,7 +84,10 @@ fn conditions(situation: &Situation<'_>, base: &Base<'_>, phrases: &Phrases) -> 
 fn keep_value(found: &mut Vec<(Condition, Precondition)>, column: &ColumnProfile, value: &str) {
     let same = found.iter_mut().find(|(condition, _)| condition.column == column.name);
     if let Some((Condition { test: Test::OneOf { values }, .. }, precondition)) = same {
-        if !values.iter().any(|known| known.eq_ignore_ascii_case(value)) {
+        let mut normaliser = Normaliser::default();
+        let hash = normaliser.value(value).hash;
+        // `Washington D.C` is said for `Washington, D.C.`.
+        if !values.iter().any(|known| normaliser.value(known).hash == hash) {
             values.push(value.to_string());
             precondition.what.push_str(&format!(", {value}"));
         }

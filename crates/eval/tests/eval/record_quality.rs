@@ -258,7 +258,9 @@ fn a_million_records_are_searched_in_time() {
     }
     let own = std::env::current_exe().expect("a program");
     let mut command = Command::new(own);
-    command.args(["answered_in_a_process_of_its_own", "--exact", "--nocapture"]).env("RECORDS_INDEX", &folder);
+    command
+        .args(["record_quality::answered_in_a_process_of_its_own", "--exact", "--nocapture"])
+        .env("RECORDS_INDEX", &folder);
     assert!(command.status().expect("a process").success());
 }
 
