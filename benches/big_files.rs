@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::StaticModel;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;

@@ -13,7 +13,8 @@ use datafusion::execution::context::SessionContext;
 use lakeward::Lakeward;
 use lakeward::Place;
 use lakeward::functions;
-use lakeward_index::build::{BuildOptions, Silent};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::BuildOptions;
 use lakeward_operate::Limits;
 
 /// Tables asked about.

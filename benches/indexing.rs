@@ -11,7 +11,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_lake::source::{self, Compression, Format, LakeFile};
 use lakeward_models::embed::StaticModel;
 use rayon::prelude::*;

@@ -11,8 +11,9 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use divan::Bencher;
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_index::lsh::{LshBuilder, LshIndex, LshParams};
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward_models::embed::{Embedder, StaticModel};

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_index::{ColumnRef, LakeIndex};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::{JoinOptions, QueryTable, join};
@@ -106,8 +107,8 @@ fn answer(lake: WebLake, folder: &Path) {
     let began = Instant::now();
     let index = LakeIndex::open(&folder.join("index"), embedder.id()).unwrap();
     let opened = began.elapsed();
-    let in_lsh: usize = index.segments().iter().map(|segment| segment.lsh.len()).sum();
-    let graphs = index.segments().iter().filter(|segment| segment.column_vectors.has_graph()).count();
+    let in_lsh: usize = index.segments().iter().map(|segment| segment.join.lsh.len()).sum();
+    let graphs = index.segments().iter().filter(|segment| segment.vectors.columns.has_graph()).count();
     println!(
         "open: {opened:.1?}; {} segments, {graphs} with a graph, {in_lsh} columns in LSH; {}",
         index.segments().len(),

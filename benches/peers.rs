@@ -12,8 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_index::lexical::LexicalOptions;
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
@@ -48,12 +49,12 @@ fn main() {
 }
 
 fn vectors(index: &LakeIndex, out: &Path) -> Value {
-    let dims = index.segments()[0].column_vectors.dims();
+    let dims = index.segments()[0].vectors.columns.dims();
     let mut rows: Vec<f32> = Vec::new();
     for segment in index.segments() {
         let mut row = vec![0.0; dims];
-        for id in 0..segment.column_vectors.len() as u32 {
-            segment.column_vectors.vector(id, &mut row).unwrap();
+        for id in 0..segment.vectors.columns.len() as u32 {
+            segment.vectors.columns.vector(id, &mut row).unwrap();
             // Columns without values have no vector.
             if row.iter().any(|part| *part != 0.0) {
                 rows.extend_from_slice(&row);

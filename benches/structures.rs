@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use divan::{Bencher, counter::ItemsCount};
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_index::lexical::{Boosts, LexicalField, LexicalOptions};
 use lakeward_index::manifest::Manifest;
 use lakeward_index::overlap::{QueryValues, SegmentParts, ValueWeights, Wanted, overlaps};
@@ -106,7 +107,7 @@ fn read_columns(bencher: Bencher) {
 
 #[divan::bench]
 fn find_values(bencher: Bencher) {
-    let postings = &made().index.segments()[0].values;
+    let postings = &made().index.segments()[0].join.values;
     let hashes: Vec<u64> = queries().iter().flat_map(|query| query.hashes.iter().copied()).collect();
     bencher
         .counter(ItemsCount::new(hashes.len()))
@@ -115,7 +116,7 @@ fn find_values(bencher: Bencher) {
 
 #[divan::bench]
 fn read_lists(bencher: Bencher) {
-    let postings = &made().index.segments()[0].values;
+    let postings = &made().index.segments()[0].join.values;
     let hashes = queries().iter().flat_map(|query| query.hashes.iter());
     let lists: Vec<_> = hashes.filter_map(|hash| postings.find(*hash).unwrap()).collect();
     let ids: usize = lists.iter().map(|list| list.count()).sum();
@@ -148,11 +149,11 @@ fn write_lists(bencher: Bencher) {
 fn count_overlaps(bencher: Bencher, wanted: &str) {
     let segment = &made().index.segments()[0];
     let wanted = if wanted == "all" { Wanted::All } else { Wanted::Best(200) };
-    let parts = SegmentParts { postings: &segment.values, columns: &segment.columns, live: None };
+    let parts = SegmentParts { postings: &segment.join.values, columns: &segment.columns, live: None };
     let mut queries = queries().iter().cycle();
     bencher.bench_local(|| {
         let query = queries.next().unwrap();
-        let weights = ValueWeights::of(query, &[(&segment.values, segment.columns.len())]).unwrap();
+        let weights = ValueWeights::of(query, &[(&segment.join.values, segment.columns.len())]).unwrap();
         overlaps(query, &weights, 0, parts, wanted, || Ok(Vec::new())).unwrap().len()
     });
 }

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use divan::{Bencher, counter::BytesCount};
 use embeddings::{Random, clustered};
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build as index_lake};
+use lakeward_index::build::{BuildOptions, build as index_lake};
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
 use lakeward_models::embed::{Embedder, StaticModel};
@@ -89,7 +90,7 @@ fn columns_of(lake: &Path) -> Vec<Vec<f32>> {
     let index = LakeIndex::open(folder.path(), embedder.id()).unwrap();
     let mut vectors = Vec::new();
     for segment in index.segments() {
-        let set = &segment.column_vectors;
+        let set = &segment.vectors.columns;
         for id in 0..set.len() as u32 {
             let mut vector = vec![0.0; set.dims()];
             set.vector(id, &mut vector).unwrap();

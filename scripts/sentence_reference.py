@@ -1,4 +1,4 @@
-"""Computes what tests/sentence_model.rs expects of a BERT encoder, with numpy and nothing else.
+"""Computes what crates/search/tests/search/sentence_model.rs expects of a BERT encoder, with numpy and nothing else.
 
 Usage: python scripts/sentence_reference.py [FOLDER]
 

@@ -698,7 +698,7 @@ def kept_pieces(tokenizer):
 
 
 def export(vectors, tokenizer, path):
-    """Write `static.bin` (format: src/embed/static_model.rs): int8 rows, one f32 scale a row."""
+    """Write `static.bin` (format: crates/models/src/embed/static_model.rs): int8 rows, one f32 scale a row."""
     import numpy as np
 
     kept = kept_pieces(tokenizer)
@@ -792,7 +792,7 @@ def main():
     args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     here = os.path.dirname(os.path.abspath(__file__))
     args.add_argument("--work", default="embedding-work", help="folder for packages and teacher vectors")
-    args.add_argument("--out", default=os.path.join(here, "../src/embed"), help="folder of the Rust module")
+    args.add_argument("--out", default=os.path.join(here, "../crates/models/src/embed"), help="folder of the Rust module")
     args.add_argument("--threads", type=int, default=1)
     args = args.parse_args()
     fetch(args.work)

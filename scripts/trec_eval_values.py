@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/eval/metrics/trec_eval.json: made-up judgments and a made-up run with what trec_eval says of them, which the tests of
+"""Writes crates/eval/src/metrics/trec_eval.json: made-up judgments and a made-up run with what trec_eval says of them, which the tests of
 the metrics are held against. Needs PyPI's pytrec-eval-terrier. usage: trec_eval_values.py OUT"""
 import json
 import random

@@ -24,8 +24,9 @@ mod lakeward;
 
 pub use lakeward::Lakeward;
 pub use lakeward::{INDEX_FOLDER, Kept, Model, ModelOrder, Place, RUNS, TaskFound, built_in, said};
+pub use lakeward_core::monitor::{Monitor, Silent};
 pub use lakeward_core::{Error, Result};
 pub use lakeward_index::LakeIndex;
-pub use lakeward_index::build::{BuildOptions, Silent};
+pub use lakeward_index::build::BuildOptions;
 pub use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
 pub use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};

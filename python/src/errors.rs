@@ -1,6 +1,7 @@
 //! From the library's errors to the exceptions of `lakeward.errors`: the one place where they are mapped.
 
 use lakeward_core::Error;
+use lakeward_core::error::Holds;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -74,7 +75,7 @@ fn class_of(error: &Error) -> &'static str {
         Error::EmbeddingModel { .. } => "OtherEmbeddingModel",
         Error::EmbeddingServer { .. } => "EmbeddingServerError",
         Error::Locked { .. } => "IndexLocked",
-        Error::DamagedSession { .. } => "DamagedSession",
+        Error::DamagedFile { holds: Holds::Session | Holds::Learned, .. } => "DamagedSession",
         Error::SessionVersion { .. } => "SessionVersion",
         Error::SessionChanged { .. } => "SessionChanged",
         Error::Usage(_) => "UsageError",
@@ -102,7 +103,7 @@ fn path(error: &Error) -> Option<String> {
         | Error::DamagedIndex { path, .. }
         | Error::IndexVersion { path, .. }
         | Error::Locked { path, .. }
-        | Error::DamagedSession { path, .. }
+        | Error::DamagedFile { path, .. }
         | Error::SessionVersion { path, .. } => Some(path.display().to_string()),
         _ => None,
     }

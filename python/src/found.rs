@@ -2,7 +2,7 @@
 
 use lakeward::Lakeward;
 use lakeward_core::Error;
-use lakeward_models::embed::Embedder;
+use lakeward_models::embed::EmbedderExt;
 use pyo3::prelude::*;
 
 use crate::arrow_stream::Batches;
@@ -37,7 +37,7 @@ impl Answer {
 
     /// The same, with a warning where the embedding model of `lakeward` gave no vectors.
     pub fn warned_by(mut self, lakeward: &Lakeward) -> Self {
-        let trouble = Embedder::trouble(lakeward.embedder());
+        let trouble = lakeward.embedder().failure();
         let words = |failure| format!("found by words and values only, not by meaning: {failure}");
         self.warnings.extend(trouble.map(words));
         self

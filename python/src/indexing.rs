@@ -11,7 +11,8 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use lakeward::Lakeward;
 use lakeward_core::Error;
 use lakeward_core::Result;
-use lakeward_index::build::{BuildObserver, BuildOptions};
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_index::build::BuildOptions;
 use pyo3::prelude::*;
 use serde_json::to_string;
 
@@ -47,8 +48,8 @@ pub fn build(
     let work = move |stop: &Stop| {
         let place = place(Some(&path), index.as_deref())?;
         let _turn = Turn::take(&place.index, stop)?;
-        let observer = Listener { progress: &told, stop };
-        let (lakeward, stats) = Lakeward::build(place, &options, &observer)?;
+        let monitor = Listener { progress: &told, stop };
+        let (lakeward, stats) = Lakeward::build(place, &options, &monitor)?;
         if stop.asked() {
             return Err(Error::Interrupted);
         }
@@ -88,22 +89,20 @@ struct Listener<'a> {
     stop: &'a Stop,
 }
 
-impl BuildObserver for Listener<'_> {
-    fn started(&self, files: u64, bytes: u64) {
-        self.progress.files.store(files, Ordering::Relaxed);
-        self.progress.total_bytes.store(bytes, Ordering::Relaxed);
-        self.progress.set_phase("reading");
+impl Monitor for Listener<'_> {
+    fn begin(&self, name: &str, total: Total) {
+        if let Total::Files { files, bytes } = total {
+            self.progress.files.store(files, Ordering::Relaxed);
+            self.progress.total_bytes.store(bytes, Ordering::Relaxed);
+        }
+        self.progress.set_phase(name);
     }
 
-    fn file_done(&self, bytes: u64) {
-        self.progress.read_bytes.fetch_add(bytes, Ordering::Relaxed);
+    fn advance(&self, amount: u64) {
+        self.progress.read_bytes.fetch_add(amount, Ordering::Relaxed);
     }
 
-    fn phase(&self, what: &str) {
-        self.progress.set_phase(what);
-    }
-
-    fn interrupted(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.stop.asked()
     }
 }

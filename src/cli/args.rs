@@ -291,7 +291,7 @@ pub struct TrainPaths {
     #[arg(long, value_name = "FILE", default_value = "labels/requests.jsonl")]
     pub labels: PathBuf,
     /// Where the model goes; the program holds what it was compiled with.
-    #[arg(long, value_name = "FILE", default_value = "src/agent/signals/model.bin")]
+    #[arg(long, value_name = "FILE", default_value = "crates/reading/src/signals/model.bin")]
     pub out: PathBuf,
 }
 

@@ -65,7 +65,7 @@ fn make(arguments: &Arguments, command: &AugmentCommand, lakeward: &Lakeward) ->
     let maker = lakeward.model().map(|model| model.question_maker(config.llm.limits(), run));
     let concurrency = config.llm.manners().concurrency;
     let progress = progress::Bar::new(arguments.quiet)?;
-    let mut store = QuestionStore::open(index.folder())?;
+    let mut store = QuestionStore::open_to_write(index.folder())?;
     let options = AugmentOptions { tables: command.table.clone(), replace: command.rules, concurrency };
     let maker = maker.as_ref().map(|maker| maker as &dyn QuestionMaker);
     let made = lakeward_search::augment::make_questions(index, &mut store, maker, &options, &progress);

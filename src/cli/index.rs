@@ -3,6 +3,7 @@
 use super::args::{Arguments, IndexCommand};
 use super::{Status, interrupt, lake, printer};
 use lakeward_core::error::Result;
+use lakeward_core::monitor::StopWhen;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_index::watch::watch;
 
@@ -21,7 +22,7 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
         printer::narrate(&format!("watching `{}`; Ctrl-C ends it", place.lake.display()));
     }
     let mut latest = status(&stats);
-    watch(&place.lake, &place.index, interrupt::asked, || {
+    watch(&place.lake, &place.index, &StopWhen(interrupt::asked), || {
         match lake::build(arguments, &place, &BuildOptions { sample_rows, ..BuildOptions::default() }) {
             Ok(stats) => {
                 if stats.did_something() {

@@ -9,7 +9,7 @@ use lakeward::{Lakeward, Model, Place, said};
 use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::build::{BuildOptions, BuildStats};
-use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_models::embed::{Embedder, EmbedderExt, StaticModel};
 use lakeward_models::llm::config::Said;
 
 /// The place that the arguments name, else the nearest folder upward that holds an index.
@@ -71,7 +71,7 @@ pub fn built_in() -> &'static dyn Embedder {
 
 /// Says on stderr that vectors were missing, where they were.
 pub fn tell_of_trouble(embedder: &dyn Embedder) {
-    if let Some(failure) = embedder.trouble() {
+    if let Some(failure) = embedder.failure() {
         super::printer::note(&format!("found by words and values only, not by meaning: {failure}"));
     }
 }

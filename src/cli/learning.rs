@@ -3,7 +3,7 @@
 use super::args::{Arguments, EvalCommand};
 use super::lake::built_in;
 use super::progress::Bar;
-use super::{Status, interrupt, printer};
+use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
 use lakeward_eval::learning::{LearningOptions, measure};
 use lakeward_eval::{layout, systems::Systems};
@@ -21,7 +21,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
     let (over, _) = systems.index(&bar)?;
     let options = LearningOptions { k: command.k as usize, seed: command.seed, weight: command.task_weight };
-    let report = measure(&benchmark, &over, &options, &interrupt::asked)?;
+    let report = measure(&benchmark, &over, &options, &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

@@ -1,6 +1,5 @@
 //! `lakeward replay TRACE`
 
-use std::io::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -14,8 +13,9 @@ use lakeward_agent::model::ModelAccess;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::trace::{Difference, TurnTrace};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_models::llm::{Prompts, Recorded};
-use lakeward_operate::{Output, exists};
+use lakeward_operate::{exists, finish};
 
 /// What `replay --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,16 +36,14 @@ pub struct ReplayDocument {
 }
 
 /// A file for a trace.
-pub fn create(path: &Path) -> Result<Output> {
-    if path.exists() { Err(exists(path)) } else { Output::create(path) }
+pub fn create(path: &Path) -> Result<AtomicFile> {
+    if path.exists() { Err(exists(path)) } else { AtomicFile::create(path, Purpose::Output) }
 }
 
 /// Writes a trace.
-pub fn write(trace: &TurnTrace, file: Output) -> Result<()> {
-    let mut out = file.handle()?;
-    let text = serde_json::to_vec(trace).map_err(|error| Error::Internal(error.to_string()))?;
-    out.write_all(&text).map_err(|error| Error::io("save", Path::new("trace"), error))?;
-    file.finish(false).map(|_| ())
+pub fn write(trace: &TurnTrace, mut file: AtomicFile) -> Result<()> {
+    file.put(&serde_json::to_vec(trace).map_err(|error| Error::Internal(error.to_string()))?)?;
+    finish(file, false).map(|_| ())
 }
 
 /// Answers from a trace, or compares two.

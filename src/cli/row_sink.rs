@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::printer;
 use lakeward_core::error::{Error, Result};
-use lakeward_operate::{Output, exists};
+use lakeward_core::store::{AtomicFile, Purpose};
+use lakeward_operate::{exists, finish};
 
 /// A place for rows.
 pub enum RowSink {
@@ -15,9 +16,7 @@ pub enum RowSink {
     /// A file on its way.
     File {
         /// The file.
-        output: Output,
-        /// Where it will lie.
-        path: PathBuf,
+        output: AtomicFile,
         /// Whether it may replace one that is there.
         overwrite: bool,
     },
@@ -40,7 +39,7 @@ impl RowSink {
         if !overwrite && path.symlink_metadata().is_ok() {
             return Err(exists(path));
         }
-        Ok(RowSink::File { output: Output::create(path)?, path: path.to_path_buf(), overwrite })
+        Ok(RowSink::File { output: AtomicFile::create(path, Purpose::Output)?, overwrite })
     }
 
     /// Whether it is a file.
@@ -52,7 +51,7 @@ impl RowSink {
     pub fn path(&self) -> &Path {
         match self {
             RowSink::Stdout => Path::new("standard output"),
-            RowSink::File { path, .. } => path,
+            RowSink::File { output, .. } => output.path(),
         }
     }
 
@@ -73,7 +72,7 @@ impl RowSink {
     pub fn finish(self) -> Result<Option<u64>> {
         match self {
             RowSink::Stdout => Ok(None),
-            RowSink::File { output, overwrite, .. } => output.finish(overwrite).map(Some),
+            RowSink::File { output, overwrite } => finish(output, overwrite).map(Some),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! `lakeward sessions`
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -12,6 +10,7 @@ use super::printer::conversation;
 use super::{Status, lake, printer};
 use lakeward_agent::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, Purpose};
 
 /// What `sessions --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -93,12 +92,11 @@ fn export(arguments: &Arguments, session: &Session, out: Option<&Path>) -> Resul
 
 /// Writes `text` to a file that must not be there yet.
 pub fn write_new(path: &Path, text: &str) -> Result<()> {
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = opened.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Error::Usage(format!("`{}` exists; name a file that does not", path.display()))
-        }
-        _ => Error::io("create", path, error),
-    })?;
-    file.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error))
+    let taken = || Error::Usage(format!("`{}` exists; name a file that does not", path.display()));
+    if path.symlink_metadata().is_ok() {
+        return Err(taken());
+    }
+    let mut file = AtomicFile::create(path, Purpose::Output)?;
+    file.put(text.as_bytes())?;
+    file.claim()?.map(|_| ()).ok_or_else(taken)
 }

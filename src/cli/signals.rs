@@ -11,6 +11,7 @@ use super::{Status, printer};
 use lakeward_agent::config::ConversationConfig;
 use lakeward_agent::grounding::Headers;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{Purpose, write_atomic};
 use lakeward_lake::reader::{ReadOptions, open_path};
 use lakeward_lake::scan::scan;
 use lakeward_reading::signals::context::Context;
@@ -78,7 +79,7 @@ pub fn train(json: bool, command: &TrainCommand) -> Result<Status> {
     let Trained::Signals(paths) = &command.what;
     let requests = training::parse(&read(&paths.labels)?)?;
     let (model, report) = training::train(&requests)?;
-    fs::write(&paths.out, model.to_bytes()).map_err(|error| Error::io("write", &paths.out, error))?;
+    write_atomic(&paths.out, Purpose::Output, &model.to_bytes())?;
     if json {
         printer::json(&report)?;
         return Ok(Status::Done);

@@ -8,8 +8,9 @@ use super::progress::Bar;
 use super::sessions::write_new;
 use super::{Status, lake, printer};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::text::counted;
-use lakeward_eval::evaluate::EvalObserver;
+use lakeward_eval::evaluate::asking;
 use lakeward_eval::simulation::{
     ConversationReport, ConversationScores, Dialogue, Patience, SimulationOptions, converse, dialogues, goal_records,
 };
@@ -46,14 +47,14 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
     }
     let patience = Patience { turns: command.turns as usize, looks_at: command.looks_at as usize };
     let bar = Bar::new(arguments.quiet)?;
-    bar.asking("lakeward", made.len() as u64);
+    bar.begin(&asking("lakeward"), Total::Steps(made.len() as u64));
     let mut conversed = Vec::with_capacity(made.len());
     for dialogue in &made {
-        if bar.interrupted() {
+        if bar.is_stopped() {
             return Err(Error::Interrupted);
         }
         conversed.push((dialogue, converse(dialogue, &mut LakewardConversation::new(&lakeward), patience)?));
-        bar.answered();
+        bar.advance(1);
     }
     bar.finish();
     let report = ConversationReport {

@@ -1,19 +1,19 @@
 //! `lakeward tune DIR…`
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::args::{Arguments, TuneCommand};
 use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
-use lakeward_eval::evaluate::EvalObserver;
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{Purpose, write_atomic};
+use lakeward_eval::evaluate::asking;
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::layout;
 use lakeward_eval::systems::Systems;
 use lakeward_eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
-use lakeward_index::build::BuildObserver;
 use lakeward_search::RankingWeights;
 
 /// Collects the candidates of every benchmark's queries, learns the weights, shows what they are worth on queries held out, and
@@ -39,10 +39,10 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
         let names: Vec<&str> = rankers.iter().map(|ranker| ranker.name()).collect();
         return Err(Error::Usage(format!("no query of these benchmarks teaches anything about {}", names.join(", "))));
     }
-    bar.phase("learning");
+    bar.begin("learning", Total::Unknown);
     let (weights, rankers) = tune(&pools, &start);
     bar.finish();
-    write(&command.out, &weights)?;
+    write_atomic(&command.out, Purpose::Output, weights.to_json().as_bytes())?;
     let report = TuneReport { weights: weights.hash(), started_from: start.hash(), out: command.out.clone(), rankers };
     if arguments.json {
         printer::json(&report)?;
@@ -73,15 +73,6 @@ fn collect(
     }
     let systems = Systems::over(&benchmark, built_in(), start.clone(), None);
     let (index, _) = systems.index(bar)?;
-    bar.asking(&benchmark.name, benchmark.queries.len() as u64);
+    bar.begin(&asking(&benchmark.name), Total::Steps(benchmark.queries.len() as u64));
     add_pools(pools, &benchmark, &index, rankers, &command.leave_out, bar)
-}
-
-/// Writes the file beside its place first: an old one stays whole until then.
-fn write(path: &PathBuf, weights: &RankingWeights) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| Error::io("write", path, error))?;
-    fs::write(file.path(), weights.to_json()).map_err(|error| Error::io("write", path, error))?;
-    file.persist(path).map_err(|error| Error::io("write", path, error.error))?;
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::args::{Arguments, EvalCommand};
 use super::lake::{self, built_in};
 use super::progress::Bar;
-use super::{Status, interrupt, printer};
+use super::{Status, printer};
 use lakeward::Place;
 use lakeward_core::error::{Error, Result};
 use lakeward_eval::benchmark::Task;
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let access = model.access();
     let ask = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
-    let report = measure(&benchmark, over.as_deref(), &options, config.llm.reading, &ask, &interrupt::asked)?;
+    let report = measure(&benchmark, over.as_deref(), &options, config.llm.reading, &ask, &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

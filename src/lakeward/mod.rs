@@ -20,9 +20,10 @@ use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::trace::Provenance;
 use lakeward_agent::{Agent, Request};
 use lakeward_core::error::Result;
+use lakeward_core::monitor::Monitor;
 use lakeward_core::request::Demand;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildObserver, BuildOptions, BuildStats};
+use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::Said;
 use lakeward_operate::{LakeContext, Limits};
@@ -83,8 +84,8 @@ impl Lakeward {
     ///
     /// # Errors
     /// Those of [`Place::build`] and of [`Lakeward::open_at`].
-    pub fn build(place: Place, options: &BuildOptions, observer: &dyn BuildObserver) -> Result<(Self, BuildStats)> {
-        let stats = place.build(options, observer)?;
+    pub fn build(place: Place, options: &BuildOptions, monitor: &dyn Monitor) -> Result<(Self, BuildStats)> {
+        let stats = place.build(options, monitor)?;
         Ok((Self::open_at(place)?, stats))
     }
 

@@ -4,8 +4,9 @@ use super::place::Place;
 use lakeward_agent::config::Config;
 use lakeward_agent::model::ModelAccess;
 use lakeward_core::error::Result;
+use lakeward_core::store::BlobCache;
 use lakeward_models::llm::config::Said;
-use lakeward_models::llm::{AnswerCache, Key, Limits, OpenAiChat, Prompts, RunLimits};
+use lakeward_models::llm::{Key, Limits, OpenAiChat, Prompts, RunLimits, answer_cache};
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;
 
@@ -19,7 +20,7 @@ pub const RUNS: &str = "cache/runs";
 pub struct Model {
     chat: OpenAiChat,
     prompts: Prompts,
-    cache: AnswerCache,
+    cache: BlobCache,
 }
 
 impl Model {
@@ -38,7 +39,7 @@ impl Model {
             None => Prompts::shipped().clone(),
         };
         let chat = OpenAiChat::connect(&server, config.llm.manners())?;
-        Ok(Some(Self { chat, prompts, cache: AnswerCache::new(&place.index.join(ANSWERS)) }))
+        Ok(Some(Self { chat, prompts, cache: answer_cache(&place.index.join(ANSWERS)) }))
     }
 
     /// As a maker of questions, within `limits` for each table and `run` for all.

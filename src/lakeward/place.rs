@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use lakeward_agent::config::{self, Config};
 use lakeward_core::error::{Error, Result};
-use lakeward_index::build::{self, BuildObserver, BuildOptions, BuildStats};
+use lakeward_core::monitor::Monitor;
+use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::{self, Manifest};
 use lakeward_models::embed::{Embedder, SentenceModel, ServedModel, StaticModel};
 use lakeward_models::llm::config::{EmbeddingConfig, Said};
@@ -86,9 +87,9 @@ impl Place {
     ///
     /// # Errors
     /// Those of [`build::build`] and of [`Place::embedder`].
-    pub fn build(&self, options: &BuildOptions, observer: &dyn BuildObserver) -> Result<BuildStats> {
+    pub fn build(&self, options: &BuildOptions, monitor: &dyn Monitor) -> Result<BuildStats> {
         let embedder = if options.rebuild { self.embedder_anew()? } else { self.embedder()? };
-        build::build(&self.lake, &self.index, &*embedder, options, observer)
+        build::build(&self.lake, &self.index, &*embedder, options, monitor)
     }
 
     /// As [`Place::embedder`], whatever model built the index that is there.

@@ -7,9 +7,10 @@ use lakeward::Place;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::OperationKind;
 use lakeward_core::role::Role;
-use lakeward_index::build::{BuildOptions, Silent};
+use lakeward_index::build::BuildOptions;
 
 const PLACES: [&str; 4] = ["Leinster", "Munster", "Ulster", "Connacht"];
 const SUBJECTS: [&str; 3] = ["Farming", "Transport", "Health care"];

@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use lakeward_core::monitor::Silent;
 use lakeward_eval::extraction::score;
 use lakeward_tasks::papers::add::add;
-use lakeward_tasks::papers::extract::run::{
-    ExtractObserver, ExtractOptions, ExtractStats, extract_all, of_document, path_of,
-};
+use lakeward_tasks::papers::extract::run::{ExtractOptions, ExtractStats, extract_all, of_document, path_of};
 use lakeward_tasks::papers::extract::{KnownDatasets, KnownRecord, extract, gate};
 use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
-use lakeward_tasks::papers::{AddOptions, Document, PdfReader, Store, Unheard};
+use lakeward_tasks::papers::{AddOptions, Document, PdfReader, Store};
 
 const LANES: &str = r#"{"id": "lanes", "title": "RoadNet: Lane Detection and Sign Classification from One Camera", "year": 2021,
  "abstract": "We propose RoadNet, a network for lane detection and traffic sign classification. It needs one camera.",
@@ -52,7 +51,7 @@ impl Place {
 
     fn add(&self) {
         let options = AddOptions { again: false, pdf: PdfReader::of_this_program() };
-        add(&self.index(), &[self.documents()], &options, &Unheard).expect("a run");
+        add(&self.index(), &[self.documents()], &options, &Silent).expect("a run");
     }
 
     fn document(&self, id: &str) -> Document {
@@ -60,17 +59,7 @@ impl Place {
     }
 
     fn extract(&self, known: &KnownDatasets) -> ExtractStats {
-        extract_all(&self.index(), known, &ExtractOptions::default(), &Quiet).expect("a run")
-    }
-}
-
-struct Quiet;
-
-impl ExtractObserver for Quiet {
-    fn started(&self, _documents: u64) {}
-    fn document_done(&self) {}
-    fn interrupted(&self) -> bool {
-        false
+        extract_all(&self.index(), known, &ExtractOptions::default(), &Silent).expect("a run")
     }
 }
 

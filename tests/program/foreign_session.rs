@@ -11,7 +11,8 @@ use lakeward::Lakeward;
 use lakeward::Place;
 use lakeward::functions::{self, TableCall};
 use lakeward_core::Error;
-use lakeward_index::build::{BuildOptions, Silent};
+use lakeward_core::monitor::Silent;
+use lakeward_index::build::BuildOptions;
 use lakeward_operate::LakeFault;
 use tempfile::TempDir;
 

@@ -9,10 +9,11 @@ use lakeward::Place;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
+use lakeward_core::monitor::Silent;
 use lakeward_eval::lakeward::{IndexPlan, LakeIndexOf};
 use lakeward_eval::layout;
 use lakeward_eval::learning::{LearningOptions, LearningReport, measure};
-use lakeward_index::build::{BuildOptions, Silent};
+use lakeward_index::build::BuildOptions;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::RankingWeights;
 use lakeward_tasks::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
@@ -227,7 +228,7 @@ fn simulate(folder: &Path) -> LearningReport {
     };
     let over = LakeIndexOf::build(&plan, StaticModel::builtin(), &Silent).expect("an index");
     let options = LearningOptions { k: 10, seed: 5, weight: None };
-    measure(&benchmark, &over, &options, &|| false).expect("figures")
+    measure(&benchmark, &over, &options, &Silent).expect("figures")
 }
 
 #[test]

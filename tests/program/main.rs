@@ -3,10 +3,14 @@
 mod ask;
 #[path = "../../crates/eval/tests/eval/benchmark.rs"]
 mod benchmark;
+#[path = "../../crates/models/tests/models/chat_behaviour.rs"]
+mod chat_behaviour;
 mod cite;
 mod cli;
 mod conversation;
 mod durability;
+#[path = "../../crates/models/tests/models/embedder_behaviour.rs"]
+mod embedder_behaviour;
 mod eval;
 mod eval_variants;
 mod examples;

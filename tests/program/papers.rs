@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lakeward_core::Error;
+use lakeward_core::monitor::Silent;
 use lakeward_tasks::papers::add::add;
-use lakeward_tasks::papers::{AddOptions, AddStats, Document, PdfReader, SectionKind, Store, Unheard};
+use lakeward_tasks::papers::{AddOptions, AddStats, Document, PdfReader, SectionKind, Store};
 
 /// A folder of documents and an index beside it.
 struct Place {
@@ -46,7 +47,7 @@ impl Place {
     fn add_with(&self, again: bool) -> AddStats {
         let program = PathBuf::from(env!("CARGO_BIN_EXE_lakeward"));
         let options = AddOptions { again, pdf: PdfReader::Process { program, limit: Duration::from_secs(60) } };
-        add(&self.index(), &[self.documents()], &options, &Unheard).expect("a run")
+        add(&self.index(), &[self.documents()], &options, &Silent).expect("a run")
     }
 
     fn store(&self) -> Store {
@@ -244,7 +245,7 @@ fn broken_pdfs_are_told_and_stop_nothing() {
     let options = AddOptions { again: true, pdf: PdfReader::Thread { limit: Duration::from_secs(60) } };
     let paths: Vec<PathBuf> =
         ["a_good.pdf", "f_scan.pdf", "c_no.pdf"].iter().map(|name| place.documents().join(name)).collect();
-    let stats = add(&place.index(), &paths, &options, &Unheard).expect("a run");
+    let stats = add(&place.index(), &paths, &options, &Silent).expect("a run");
     assert_eq!((stats.documents, stats.failed.len()), (1, 2), "{stats:?}");
 }
 
@@ -267,7 +268,7 @@ fn three_hundred_pages_and_no_time_at_all() {
         again: true,
         pdf: PdfReader::Process { program: PathBuf::from(env!("CARGO_BIN_EXE_lakeward")), limit: Duration::ZERO },
     };
-    let stats = add(&place.index(), &[path], &options, &Unheard).expect("a run");
+    let stats = add(&place.index(), &[path], &options, &Silent).expect("a run");
     assert!(stats.failed[0].reason.contains("not read within 0 s"), "{stats:?}");
 }
 
@@ -372,7 +373,7 @@ fn a_second_run_reads_what_is_new_changed_or_failed() {
     fs::write(&text, String::from_utf8(bytes).expect("text").replace("Text", "Tent").replace("words", "swords"))
         .expect("a file");
     let damaged =
-        place.store().documents().filter(|document| matches!(document, Err(Error::DamagedPapers { .. }))).count();
+        place.store().documents().filter(|document| matches!(document, Err(Error::DamagedFile { .. }))).count();
     assert_eq!(damaged, 1);
     place.add_with(true);
     assert_eq!(place.all().len(), 5);
@@ -463,7 +464,7 @@ fn one_writer_at_a_time() {
     let lock = fs::File::options().write(true).open(place.index().join("papers/write.lock")).expect("a lock");
     lock.lock().expect("the lock");
     let options = AddOptions { again: false, pdf: PdfReader::Thread { limit: Duration::from_secs(1) } };
-    let outcome = add(&place.index(), &[place.documents()], &options, &Unheard);
+    let outcome = add(&place.index(), &[place.documents()], &options, &Silent);
     assert!(matches!(outcome, Err(Error::Locked { .. })), "{outcome:?}");
     assert_eq!(place.store().len(), 1);
 }

@@ -6,8 +6,9 @@ use lakeward::{Lakeward, Place};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::{Demanded, Operation, Period, Test};
-use lakeward_index::build::{BuildOptions, Silent};
+use lakeward_index::build::BuildOptions;
 
 /// Names that hold what stands between others.
 const NAMES: [&str; 3] = ["Trinidad and Tobago", "Bosnia and Herzegovina", "Washington, D.C."];

@@ -8,13 +8,14 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lakeward_core::Error;
+use lakeward_core::monitor::{Monitor, Silent, Total};
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::augment::grounding::Ground;
 use lakeward_search::augment::{
-    AugmentObserver, AugmentOptions, AugmentStats, Facet, Facts, LEAST_QUESTIONS, MOST_QUESTIONS, MadeQuestions,
-    QuestionIndex, QuestionMaker, QuestionMode, QuestionStore, Unwatched, audit, make_questions, rules, store,
+    AugmentOptions, AugmentStats, Facet, Facts, LEAST_QUESTIONS, MOST_QUESTIONS, MadeQuestions, QuestionIndex,
+    QuestionMaker, QuestionMode, QuestionStore, audit, make_questions, rules, store,
 };
 
 /// Words of the rules' patterns: all else in a question has to be of the record.
@@ -82,7 +83,7 @@ fn sample_lake() -> LakeIndex {
 
 fn made(index: &LakeIndex) -> (QuestionStore, AugmentStats) {
     let mut store = QuestionStore::open(index.folder()).expect("a store");
-    let stats = make_questions(index, &mut store, None, &AugmentOptions::default(), &Unwatched).expect("questions");
+    let stats = make_questions(index, &mut store, None, &AugmentOptions::default(), &Silent).expect("questions");
     (store, stats)
 }
 
@@ -160,19 +161,19 @@ fn a_second_run_makes_what_is_new_or_changed() {
     assert!(store.get("geo/cities").is_none() && store.get("new").is_some());
     let options = AugmentOptions { tables: vec!["sales_2091".into()], ..AugmentOptions::default() };
     let mut store = QuestionStore::open(store.path().parent().expect("a folder")).expect("a store");
-    let error = make_questions(&lake.index(), &mut store, None, &options, &Unwatched).expect_err("no such table");
+    let error = make_questions(&lake.index(), &mut store, None, &options, &Silent).expect_err("no such table");
     assert!(matches!(&error, Error::UnknownTable { nearest, .. } if nearest[0] == "sales_2019"), "{error:?}");
 }
 
 /// Asks to stop after some tables.
 struct StopAfter(AtomicU64);
 
-impl AugmentObserver for StopAfter {
-    fn started(&self, _tables: u64) {}
-    fn table_done(&self) {
+impl Monitor for StopAfter {
+    fn begin(&self, _name: &str, _total: Total) {}
+    fn advance(&self, _amount: u64) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
-    fn interrupted(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.0.load(Ordering::SeqCst) == 0
     }
 }

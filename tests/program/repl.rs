@@ -11,8 +11,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use lakeward_agent::session::SessionStore;
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::Input;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::StaticModel;
 use rexpect::session::{Options, PtySession, spawn_with_options};
 use serde_json::Value;

@@ -83,9 +83,9 @@ impl<'a> LakeGrounding<'a> {
     /// Whether a column of places holds the value of `hash`. A damaged list holds nothing: the searches report it.
     fn is_place(&self, hash: u64) -> bool {
         self.index.segments().iter().any(|segment| {
-            let Ok(Some(list)) = segment.values.find(hash) else { return false };
+            let Ok(Some(list)) = segment.join.values.find(hash) else { return false };
             let (mut looked_at, mut found) = (0, false);
-            let read = segment.values.for_each(list, |column| {
+            let read = segment.join.values.for_each(list, |column| {
                 looked_at += 1;
                 if found || looked_at > MOST_COLUMNS {
                     return;

@@ -1,4 +1,4 @@
-//! The agent: reads what a request asks for ([`signals`]), finds and weighs tables, and recommends what to do next
+//! The agent: reads what a request asks for ([`lakeward_reading::signals`]), finds and weighs tables, and recommends what to do next
 //! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
 pub mod agentic;

@@ -9,8 +9,9 @@ use crate::agentic::listwise::{self, Asked, Order};
 use crate::recommend::Question;
 use lakeward_core::request::{Demand, Intention, Label, OperationKind, Ranked};
 use lakeward_core::role::Role;
+use lakeward_core::store::BlobCache;
 use lakeward_core::text::on_one_line;
-use lakeward_models::llm::{AnswerCache, AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
+use lakeward_models::llm::{AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
 use lakeward_reading::intent::{Fact, Reader, TurnReading};
 use lakeward_search::QueryTable;
 
@@ -35,7 +36,7 @@ pub struct ModelAccess<'a> {
     /// What it is asked with.
     pub prompts: &'a Prompts,
     /// Where its answers are kept.
-    pub cache: Option<&'a AnswerCache>,
+    pub cache: Option<&'a BlobCache>,
 }
 
 /// Operation and intention as a model reads a request with the ones before it, oldest first; `None` where it gives no valid

@@ -9,7 +9,7 @@ use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 /// Lets queries name the results of the session's steps, as `session.step_1` and so on.
 ///
 /// # Errors
-/// [`Error::DamagedSession`] for a step whose file lies outside the folder of sessions; a file that is gone fails where it
+/// [`Error::DamagedFile`] for a step whose file lies outside the folder of sessions; a file that is gone fails where it
 /// is asked for.
 pub fn connect(context: &LakeContext, store: &SessionStore, session: &Session) -> Result<()> {
     for step in &session.steps {

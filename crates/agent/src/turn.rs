@@ -20,6 +20,7 @@ use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Constraints, Input, Label, OperationKind};
 use lakeward_core::text::name_words;
+use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
 use lakeward_search::candidates::{self, TableAnswers, TableRequest, TextAnswers, TextRequest, candidates};
 use lakeward_search::cite::{Checked, Gate};
@@ -203,7 +204,7 @@ impl Agent<'_> {
             };
             notes.push(format!("the language model did not help with {}: {trouble}", of.purpose()));
         }
-        if let Some(trouble) = self.embedder.trouble() {
+        if let Some(trouble) = self.embedder.failure() {
             notes.push(format!("found by words and values only, not by meaning: {trouble}"));
         }
         scored.truncate(shown(turn, &scored));

@@ -23,6 +23,49 @@ pub enum ErrorKind {
     Interrupted,
 }
 
+/// What a file beside the index holds: it decides how to go on without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// A session, or the folder of sessions.
+    Session,
+    /// What sessions have taught.
+    Learned,
+    /// The questions of the tables.
+    Questions,
+    /// The list of documents, or their texts.
+    Papers,
+}
+
+impl Holds {
+    /// How a message begins that goes on with the file's name.
+    fn before_name(self) -> &'static str {
+        match self {
+            Holds::Session => "session file ",
+            Holds::Learned => "what was learned in ",
+            Holds::Questions => "the questions in ",
+            Holds::Papers => "",
+        }
+    }
+
+    fn hint(self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Holds::Session => {
+                "it is left as it is; move it away or mend it, or begin another session (`lakeward sessions` \
+                               lists them)"
+                    .into()
+            }
+            Holds::Learned => format!("it is left as it is; move `{path}` away, and learning begins anew"),
+            Holds::Questions => {
+                format!("it is left as it is; remove `{path}`, and `lakeward augment` makes them anew")
+            }
+            Holds::Papers => format!(
+                "move `{path}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched"
+            ),
+        }
+    }
+}
+
 /// Everything that can go wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -122,12 +165,14 @@ pub enum Error {
         /// The index folder.
         path: PathBuf,
     },
-    /// A session's file is not what was written, or leads out of the folder of sessions.
-    #[error("session file `{}` cannot be used: {reason}", path.display())]
-    DamagedSession {
+    /// A file beside the index is not what was written, or leads out of its folder.
+    #[error("{}`{}` cannot be used: {reason}", holds.before_name(), path.display())]
+    DamagedFile {
+        /// What the file holds.
+        holds: Holds,
         /// The file concerned.
         path: PathBuf,
-        /// What was wrong.
+        /// What was wrong, with the line or the version.
         reason: String,
     },
     /// A session of a document version this program does not read.
@@ -165,22 +210,6 @@ pub enum Error {
     NoQuestions {
         /// Where they were looked for.
         path: PathBuf,
-    },
-    /// The file of questions is not what was written.
-    #[error("the questions in `{}` cannot be used: {reason}", path.display())]
-    DamagedQuestions {
-        /// The file concerned.
-        path: PathBuf,
-        /// What was wrong, with the line or the version.
-        reason: String,
-    },
-    /// The list of documents, or a text in it, is not what was written.
-    #[error("`{}` cannot be used: {reason}", path.display())]
-    DamagedPapers {
-        /// The file concerned.
-        path: PathBuf,
-        /// What was wrong, with the line or the version.
-        reason: String,
     },
     /// No document of this id.
     #[error("there is no paper `{id}`")]
@@ -233,9 +262,9 @@ impl Error {
         Error::DamagedIndex { path: path.to_path_buf(), reason: reason.into() }
     }
 
-    /// An [`Error::DamagedSession`] for `path`.
-    pub fn damaged_session(path: &Path, reason: impl Into<String>) -> Self {
-        Error::DamagedSession { path: path.to_path_buf(), reason: reason.into() }
+    /// An [`Error::DamagedFile`] for `path`.
+    pub fn damaged_file(holds: Holds, path: &Path, reason: impl Into<String>) -> Self {
+        Error::DamagedFile { holds, path: path.to_path_buf(), reason: reason.into() }
     }
 
     /// Who can do something about it.
@@ -292,10 +321,7 @@ impl Error {
             Error::Locked { .. } => {
                 Some("wait for it to finish, or stop that process; reading goes on meanwhile".into())
             }
-            Error::DamagedSession { .. } => Some(
-                "it is left as it is; move it away or mend it, or begin another session (`lakeward sessions` lists them)"
-                    .into(),
-            ),
+            Error::DamagedFile { holds, path, .. } => Some(holds.hint(path)),
             Error::SessionVersion { found, expected, .. } if *found > u64::from(*expected) => Some(
                 "a newer Lakeward wrote it, and this one leaves it as it is; update Lakeward, or begin another session"
                     .into(),
@@ -307,14 +333,6 @@ impl Error {
                 "resume it as it is now: `/resume {id}` in the REPL, `--session {id}` elsewhere"
             )),
             Error::NoQuestions { .. } => Some("make them with `lakeward augment`".into()),
-            Error::DamagedQuestions { path, .. } => Some(format!(
-                "it is left as it is; remove `{}`, and `lakeward augment` makes them anew",
-                path.display()
-            )),
-            Error::DamagedPapers { path, .. } => Some(format!(
-                "move `{}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched",
-                path.display()
-            )),
             Error::Benchmark { path, line: Some(_), .. } if path.extension().is_some_and(|end| end == "csv") => {
                 Some("mend or remove that line; no line is skipped unseen".into())
             }

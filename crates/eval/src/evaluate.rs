@@ -16,6 +16,7 @@ use super::run::Run;
 use super::system::{Ranked, System};
 use super::variant::work::Work;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::{Monitor, Total};
 
 /// Documents asked for after each turn of a dialogue, as the protocol has it.
 pub const DIALOGUE_DEPTH: usize = 10;
@@ -35,22 +36,10 @@ pub struct EvalOptions {
     pub tasks: Vec<Task>,
 }
 
-/// Hears how an evaluation goes on.
-pub trait EvalObserver {
-    /// `system` is asked `queries` queries.
-    fn asking(&self, _system: &str, _queries: u64) {}
-    /// One more is answered.
-    fn answered(&self) {}
-    /// Whether the user wants to stop.
-    fn interrupted(&self) -> bool {
-        false
-    }
+/// What a monitor calls the stage in which `system` is asked.
+pub fn asking(system: &str) -> String {
+    format!("asking {system}")
 }
-
-/// An observer that hears nothing.
-pub struct Unheard;
-
-impl EvalObserver for Unheard {}
 
 /// What a system made of one query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,9 +90,9 @@ pub fn evaluate(
     benchmark: &Benchmark,
     system: &dyn System,
     options: &EvalOptions,
-    observer: &dyn EvalObserver,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<QueryRow>> {
-    match ask_all(benchmark, system, options, observer)? {
+    match ask_all(benchmark, system, options, monitor)? {
         (rows, Some(error)) if rows.iter().all(|row| row.failure.is_some()) => Err(error),
         (rows, _) => Ok(rows),
     }
@@ -117,15 +106,15 @@ pub fn ask_all(
     benchmark: &Benchmark,
     system: &dyn System,
     options: &EvalOptions,
-    observer: &dyn EvalObserver,
+    monitor: &dyn Monitor,
 ) -> Result<(Vec<QueryRow>, Option<Error>)> {
     let queries: Vec<&LabelledQuery> =
         asked(benchmark, options).filter(|labelled| system.answers(&labelled.query)).collect();
-    observer.asking(system.name(), queries.len() as u64);
+    monitor.begin(&asking(system.name()), Total::Steps(queries.len() as u64));
     let mut rows = Vec::with_capacity(queries.len());
     let mut failed: Option<Error> = None;
     for labelled in queries {
-        if observer.interrupted() {
+        if monitor.is_stopped() {
             return Err(Error::Interrupted);
         }
         let mut row = new_row(labelled);
@@ -143,7 +132,7 @@ pub fn ask_all(
             }
         }
         rows.push(row);
-        observer.answered();
+        monitor.advance(1);
     }
     Ok((rows, failed))
 }

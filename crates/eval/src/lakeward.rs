@@ -16,8 +16,9 @@ use lakeward_agent::config::Config;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::{Agent, CatalogueWords, Request};
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::monitor::Monitor;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildObserver, BuildOptions, BuildStats};
+use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::Manifest;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::Spent;
@@ -60,9 +61,9 @@ impl<'a> LakeIndexOf<'a> {
     /// Indexes the documents; what a folder that was given holds already is brought up to date.
     ///
     /// # Errors
-    /// Those of [`build::build`]; [`Error::Interrupted`] where the observer was asked to stop: an index of half a lake is not
+    /// Those of [`build::build`]; [`Error::Interrupted`] where the monitor was asked to stop: an index of half a lake is not
     /// measured.
-    pub fn build(plan: &IndexPlan<'_>, embedder: &'a dyn Embedder, observer: &dyn BuildObserver) -> Result<Self> {
+    pub fn build(plan: &IndexPlan<'_>, embedder: &'a dyn Embedder, monitor: &dyn Monitor) -> Result<Self> {
         let mut places = Vec::new();
         let mut or_temporary = |given: Option<&Path>| match given {
             Some(folder) => Ok(folder.to_path_buf()),
@@ -77,11 +78,11 @@ impl<'a> LakeIndexOf<'a> {
         let lake = or_temporary(plan.lake)?;
         let folder = or_temporary(plan.folder)?;
         let mut options = BuildOptions { records: plan.records.map(Path::to_path_buf), ..BuildOptions::default() };
-        let mut stats = build::build(&lake, &folder, embedder, &options, observer)?;
+        let mut stats = build::build(&lake, &folder, embedder, &options, monitor)?;
         if plan.records.is_none() && !Manifest::read(&folder)?.records.is_empty() {
             // The index that was there remembers records that are not to be shown.
             options.rebuild = true;
-            stats = build::build(&lake, &folder, embedder, &options, observer)?;
+            stats = build::build(&lake, &folder, embedder, &options, monitor)?;
         }
         if stats.unread > 0 {
             return Err(Error::Interrupted);

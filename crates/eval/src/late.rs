@@ -94,7 +94,7 @@ impl<'a> LateSystem<'a> {
             .into_iter()
             .take(CANDIDATES)
             .map(|(table, fused)| {
-                let cosine = index.segment(table.segment)?.topic_vectors.dot(table.table, &vector)?;
+                let cosine = index.segment(table.segment)?.vectors.topics.dot(table.table, &vector)?;
                 Ok(Candidate { table, fused, cosine: f64::from(cosine) })
             })
             .collect()

@@ -20,6 +20,7 @@ use super::metrics;
 use lakeward_agent::Request;
 use lakeward_agent::session::{LearnedRequest, LearnedStore, Session, SessionStore, learned_requests};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::Monitor;
 use lakeward_reading::signals::content_words;
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskSource, learned};
@@ -99,13 +100,13 @@ struct Score {
 /// Measures on the requests in words of `benchmark`.
 ///
 /// # Errors
-/// [`Error::Usage`] for a benchmark with fewer than four such requests; [`Error::Interrupted`] once `stop` says so; whatever asking
+/// [`Error::Usage`] for a benchmark with fewer than four such requests; [`Error::Interrupted`] once `monitor` says so; whatever asking
 /// and building report.
 pub fn measure(
     benchmark: &Benchmark,
     over: &LakeIndexOf<'_>,
     options: &LearningOptions,
-    stop: &dyn Fn() -> bool,
+    monitor: &dyn Monitor,
 ) -> Result<LearningReport> {
     let (taught, tested) = halves(benchmark, options.seed)?;
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
@@ -113,14 +114,14 @@ pub fn measure(
     let learned = LearnedStore::new(place.path());
     let store = SessionStore::new(place.path()).teaching(Some(learned.clone()));
     let before: Vec<Score> =
-        tested.iter().map(|judged| scored(over, None, judged, options, stop)).collect::<Result<_>>()?;
+        tested.iter().map(|judged| scored(over, None, judged, options, monitor)).collect::<Result<_>>()?;
     let mut stages = Vec::new();
     let (mut sessions, mut found) = (0, 0);
     let mut accepted: BTreeSet<String> = BTreeSet::new();
     for share in STAGES {
         let until = (taught.len() as f64 * share).round() as usize;
         for judged in &taught[sessions..until] {
-            let (table, was_shown) = session(over, &store, judged, stop)?;
+            let (table, was_shown) = session(over, &store, judged, monitor)?;
             accepted.insert(table);
             found += u64::from(was_shown);
         }
@@ -135,7 +136,7 @@ pub fn measure(
         task_graph::build(&folder, &inputs, &GraphOptions::default())?;
         let source = TaskSource::new(&folder, over.embedder().id(), true);
         let after: Vec<Score> =
-            tested.iter().map(|judged| scored(over, Some(&source), judged, options, stop)).collect::<Result<_>>()?;
+            tested.iter().map(|judged| scored(over, Some(&source), judged, options, monitor)).collect::<Result<_>>()?;
         let is_known =
             |judged: &Judged<'_>| judged.grades.iter().any(|(table, grade)| *grade > 0 && accepted.contains(table));
         let known: Vec<bool> = tested.iter().map(is_known).collect();
@@ -199,9 +200,9 @@ fn session(
     over: &LakeIndexOf<'_>,
     store: &SessionStore,
     judged: &Judged<'_>,
-    stop: &dyn Fn() -> bool,
+    monitor: &dyn Monitor,
 ) -> Result<(String, bool)> {
-    if stop() {
+    if monitor.is_stopped() {
         return Err(Error::Interrupted);
     }
     let mut session = store.create(None, "lake")?;
@@ -224,9 +225,9 @@ fn scored(
     source: Option<&TaskSource>,
     judged: &Judged<'_>,
     options: &LearningOptions,
-    stop: &dyn Fn() -> bool,
+    monitor: &dyn Monitor,
 ) -> Result<Score> {
-    if stop() {
+    if monitor.is_stopped() {
         return Err(Error::Interrupted);
     }
     let mut weights = over.weights().clone();

@@ -20,6 +20,7 @@ use super::task_search::{AliasScores, NameScores, name_scores};
 use super::variant::table;
 use super::variant::work::GroupWork;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{Purpose, write_atomic};
 use lakeward_core::text::counted;
 
 /// Version of the document.
@@ -430,14 +431,12 @@ impl EvalReport {
     /// # Errors
     /// [`Error::Io`].
     pub fn write(&self, folder: &Path, charts: &[(String, String)]) -> Result<()> {
-        let io = |path: &Path, source| Error::io("save", path, source);
         std::fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
         let json = serde_json::to_string_pretty(self).map_err(|error| Error::Internal(error.to_string()))?;
         let names: Vec<String> = charts.iter().map(|(name, _)| name.clone()).collect();
         let own = [("report.json".to_string(), json + "\n"), ("report.md".to_string(), self.to_markdown(&names))];
         for (name, text) in own.iter().chain(charts) {
-            let path = folder.join(name);
-            std::fs::write(&path, text).map_err(|error| io(&path, error))?;
+            write_atomic(&folder.join(name), Purpose::Output, text.as_bytes())?;
         }
         Ok(())
     }

@@ -8,13 +8,13 @@
 //! read as one of these as `%25`; reading turns them back.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 use super::benchmark::Problems;
 use super::layout::lines::{Line, bad_line, read_lines};
 use super::system::Ranked;
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::Result;
+use lakeward_core::store::{AtomicFile, Purpose};
 
 /// Rankings by query, best first.
 pub type Run = BTreeMap<String, Vec<Ranked>>;
@@ -27,7 +27,7 @@ const ESCAPES: [(&str, char); 6] =
 /// problems.
 ///
 /// # Errors
-/// [`Error::Io`], and [`Error::Usage`] with the line that is none of a run.
+/// [`Error::Io`](lakeward_core::Error::Io), and [`Error::Usage`](lakeward_core::Error::Usage) with the line that is none of a run.
 pub fn read(path: &Path) -> Result<(Run, Problems)> {
     let mut run = Run::new();
     let mut problems = Problems::default();
@@ -71,28 +71,23 @@ fn parse(line: &Line<'_>) -> Result<(String, Ranked), String> {
 /// Writes `rankings` (query, best first) to `path`, whole or not at all; `tag` names the system.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Io`](lakeward_core::Error::Io).
 pub fn write<'a>(
     path: &Path,
     tag: &str,
     rankings: impl IntoIterator<Item = (&'a str, Vec<(&'a str, f64)>)>,
 ) -> Result<()> {
-    let io = |source| Error::io("save", path, source);
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-    let mut out = std::io::BufWriter::new(file);
+    let mut file = AtomicFile::create(path, Purpose::Output)?;
     let tag = escaped(tag);
     for (query, ranking) in rankings {
         let query = escaped(query);
         let mut last = f32::INFINITY;
         for (place, (id, score)) in ranking.into_iter().enumerate() {
             last = falling(score, last);
-            writeln!(out, "{query} Q0 {} {} {last} {tag}", escaped(id), place + 1).map_err(io)?;
+            file.put(format!("{query} Q0 {} {} {last} {tag}\n", escaped(id), place + 1).as_bytes())?;
         }
     }
-    let file = out.into_inner().map_err(|error| io(error.into_error()))?;
-    file.persist(path).map_err(|error| io(error.error))?;
-    Ok(())
+    file.replace().map(|_| ())
 }
 
 /// `score`, or the next number below `last` where it is not below that.

@@ -17,10 +17,10 @@ use super::task_search::{self, GraphOf, TaskSearch, alias_scores};
 use super::variant::system::{VariantModel, VariantParts, VariantSystem, answers};
 use super::variant::{Component, QuestionUse, Variant};
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_index::build::BuildObserver;
+use lakeward_core::monitor::{Monitor, Silent};
 use lakeward_models::embed::Embedder;
 use lakeward_search::RankingWeights;
-use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionStore, Unwatched, make_questions};
+use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionStore, make_questions};
 use lakeward_tasks::task_graph::DatasetRecord;
 
 /// Stands for all plain baselines on the command line.
@@ -171,7 +171,7 @@ impl<'a> Systems<'a> {
     ///
     /// # Errors
     /// [`Error::Usage`] for an unknown name or a benchmark without documents; whatever reading them reports.
-    pub fn make(&self, name: &str, observer: &dyn BuildObserver) -> Result<Made<'a>> {
+    pub fn make(&self, name: &str, monitor: &dyn Monitor) -> Result<Made<'a>> {
         if self.lake.is_none() && self.corpus.is_none() {
             let what = "the benchmark has neither `lake/` nor `corpus.jsonl`: score a run of it with `--run-in`";
             return Err(Error::Usage(what.into()));
@@ -184,9 +184,9 @@ impl<'a> Systems<'a> {
             return Ok(Made { system: Box::new(LastTurn(system)), index_ms, problems });
         }
         if let Some(variant) = Variant::named(name) {
-            return self.variant(variant, None, observer);
+            return self.variant(variant, None, monitor);
         }
-        let (index, index_ms) = self.index(observer)?;
+        let (index, index_ms) = self.index(monitor)?;
         let mut problems = skipped(&index);
         if let Some(order) = LateOrder::named(name) {
             return Ok(Made { system: Box::new(LateSystem::new(order, index)), index_ms, problems });
@@ -215,17 +215,12 @@ impl<'a> Systems<'a> {
     ///
     /// # Errors
     /// As [`Systems::make`].
-    pub fn variant(
-        &self,
-        variant: Variant,
-        failing: Option<Component>,
-        observer: &dyn BuildObserver,
-    ) -> Result<Made<'a>> {
-        let (over, mut index_ms) = self.index(observer)?;
+    pub fn variant(&self, variant: Variant, failing: Option<Component>, monitor: &dyn Monitor) -> Result<Made<'a>> {
+        let (over, mut index_ms) = self.index(monitor)?;
         let problems = skipped(&over);
         let mut questions = None;
         if variant.uses_questions() {
-            let (index, questions_ms) = self.questions(&over, observer)?;
+            let (index, questions_ms) = self.questions(&over, monitor)?;
             index_ms += questions_ms;
             questions = Some((self.question_use, index));
         }
@@ -250,16 +245,16 @@ impl<'a> Systems<'a> {
     }
 
     /// The index of pseudo-queries, made by rules beside Lakeward's when it is first needed, and the time that took in milliseconds.
-    fn questions(&self, over: &LakeIndexOf<'_>, observer: &dyn BuildObserver) -> Result<(Rc<QuestionIndex>, f64)> {
+    fn questions(&self, over: &LakeIndexOf<'_>, monitor: &dyn Monitor) -> Result<(Rc<QuestionIndex>, f64)> {
         if let Some((questions, questions_ms)) = self.questions.get() {
             return Ok((Rc::clone(questions), *questions_ms));
         }
         let started = Instant::now();
         let index = over.index();
-        let mut store = QuestionStore::open(index.folder())?;
-        make_questions(index, &mut store, None, &AugmentOptions::default(), &Unwatched)?;
+        let mut store = QuestionStore::open_to_write(index.folder())?;
+        make_questions(index, &mut store, None, &AugmentOptions::default(), &Silent)?;
         let mode = self.question_use.mode();
-        let stats = QuestionIndex::build(index, &store, mode, self.embedder, observer)?;
+        let stats = QuestionIndex::build(index, &store, mode, self.embedder, monitor)?;
         if stats.unread > 0 {
             return Err(Error::Interrupted);
         }
@@ -286,11 +281,11 @@ impl<'a> Systems<'a> {
     ///
     /// # Errors
     /// Those of [`alias_scores`] and of [`Systems::index`].
-    pub fn aliases(&self, folder: &Path, observer: &dyn BuildObserver) -> Result<Option<task_search::AliasScores>> {
+    pub fn aliases(&self, folder: &Path, monitor: &dyn Monitor) -> Result<Option<task_search::AliasScores>> {
         if self.corpus.is_none() || !folder.is_dir() {
             return Ok(None);
         }
-        let (index, _) = self.index(observer)?;
+        let (index, _) = self.index(monitor)?;
         alias_scores(folder, &DatasetRecord::all(index.index())?)
     }
 
@@ -298,7 +293,7 @@ impl<'a> Systems<'a> {
     ///
     /// # Errors
     /// Those of [`LakeIndexOf::build`].
-    pub fn index(&self, observer: &dyn BuildObserver) -> Result<(Rc<LakeIndexOf<'a>>, f64)> {
+    pub fn index(&self, monitor: &dyn Monitor) -> Result<(Rc<LakeIndexOf<'a>>, f64)> {
         if let Some((index, index_ms)) = self.built.get() {
             return Ok((Rc::clone(index), *index_ms));
         }
@@ -309,7 +304,7 @@ impl<'a> Systems<'a> {
             folder: self.index_folder.as_deref(),
             weights: self.weights.clone(),
         };
-        let index = Rc::new(LakeIndexOf::build(&plan, self.embedder, observer)?);
+        let index = Rc::new(LakeIndexOf::build(&plan, self.embedder, monitor)?);
         let index_ms = started.elapsed().as_secs_f64() * 1000.0;
         let (index, index_ms) = self.built.get_or_init(|| (index, index_ms));
         Ok((Rc::clone(index), *index_ms))

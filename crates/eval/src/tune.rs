@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, Task};
-use super::evaluate::EvalObserver;
 use super::lakeward::LakeIndexOf;
 use super::learn::{HeldOut, Learned, Pool, PoolCandidate, learn};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Utility;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::Monitor;
 use lakeward_index::TableRef;
 use lakeward_search::candidates::{TableRequest, TextRequest, candidates, find};
 use lakeward_search::join::{self, JoinFeatures, JoinWeights};
@@ -153,13 +153,13 @@ pub fn add_pools(
     over: &LakeIndexOf<'_>,
     rankers: &[Ranker],
     left_out: &[String],
-    observer: &dyn EvalObserver,
+    monitor: &dyn Monitor,
 ) -> Result<()> {
     for labelled in &benchmark.queries {
-        if observer.interrupted() {
+        if monitor.is_stopped() {
             return Err(Error::Interrupted);
         }
-        observer.answered();
+        monitor.advance(1);
         let Some(grades) = benchmark.qrels.get(&labelled.query.id) else { continue };
         let left = labelled.labels.as_ref().is_some_and(|labels| left_out.contains(labels));
         if left || !grades.values().any(|grade| *grade > 0) {

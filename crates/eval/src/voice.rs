@@ -16,6 +16,7 @@ use lakeward_agent::agentic::card::{Card, Found};
 use lakeward_agent::agentic::listwise::{self, Asked, Order};
 use lakeward_agent::model;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::Monitor;
 use lakeward_core::request::{Intention, Label, OperationKind, Ranked};
 use lakeward_index::LakeIndex;
 use lakeward_models::llm::{LanguageModel, Spent};
@@ -125,7 +126,7 @@ struct Asking {
 /// Asks `ask` (a model with fresh limits) on queries of `benchmark`; its reading of requests counts as much as `reading` says.
 ///
 /// # Errors
-/// [`Error::Interrupted`] when `stop` says so; [`Error::Usage`] for a benchmark without a query of use here. A query that cannot
+/// [`Error::Interrupted`] when `monitor` says so; [`Error::Usage`] for a benchmark without a query of use here. A query that cannot
 /// be answered by Lakeward is left out.
 pub fn measure<'m>(
     benchmark: &Benchmark,
@@ -133,7 +134,7 @@ pub fn measure<'m>(
     options: &VoiceOptions,
     reading: f64,
     ask: &dyn Fn() -> LanguageModel<'m>,
-    stop: &dyn Fn() -> bool,
+    monitor: &dyn Monitor,
 ) -> Result<VoiceReport> {
     let mut cost = Cost::default();
     let mut orders = Vec::new();
@@ -143,7 +144,7 @@ pub fn measure<'m>(
         let Some(over) = over else { continue };
         let mut askings = Vec::new();
         for labelled in queries {
-            if stop() {
+            if monitor.is_stopped() {
                 return Err(Error::Interrupted);
             }
             let model = ask();
@@ -158,7 +159,7 @@ pub fn measure<'m>(
     for (group, requests) in sampled(benchmark, options, &|task| task == Task::Signals) {
         let mut cases = Vec::new();
         for labelled in requests {
-            if stop() {
+            if monitor.is_stopped() {
                 return Err(Error::Interrupted);
             }
             let (Some(text), Some(Some(labels))) = (&labelled.query.text, labelled.signals.first()) else { continue };

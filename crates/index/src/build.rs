@@ -17,22 +17,24 @@ use serde::Serialize;
 
 use super::LakeIndex;
 use super::catalog::Catalog;
-use super::lock::WriteLock;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
 use super::plan::{Plan, Read, Wanted, plan};
-use super::segment_builder::{SegmentBuilder, VectorShape};
+use super::segment_builder::SegmentBuilder;
+use super::structure::{SegmentFiles, Structure, VectorShape};
 use super::{merge, verify};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash, Origin};
-use lakeward_models::embed::Embedder;
+use lakeward_models::embed::{Embedder, EmbedderExt};
 
-mod observer;
 mod reading;
+mod step;
 
-pub use observer::{BuildObserver, BuildStep, Silent};
 use reading::{FileResult, read_dataset, read_records};
+pub use step::BuildStep;
 
 /// Files handed to the reading threads at once.
 const CHUNK_FILES: usize = 128;
@@ -134,18 +136,18 @@ impl BuildOptions {
 /// [`Error::Io`] when the lake cannot be listed or the index not written, [`Error::Locked`] when another process writes it,
 /// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] when the index that is there cannot be
 /// extended, [`Error::EmbeddingServer`] when a model on a server stops giving vectors. After any error the index is what it was.
-/// Interrupted by its observer, a build commits what it has read and leaves the rest to the next run.
+/// Stopped by its monitor, a build commits what it has read and leaves the rest to the next run.
 pub fn build(
     lake: &Path,
     folder: &Path,
     embedder: &dyn Embedder,
     options: &BuildOptions,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> Result<BuildStats> {
     let started = Instant::now();
-    fs::create_dir_all(folder.join(manifest::SEGMENTS)).map_err(|error| Error::io("create", folder, error))?;
-    let _lock = WriteLock::acquire(folder)?;
-    embedder.forget_trouble();
+    make_folder(&folder.join(manifest::SEGMENTS))?;
+    let _lock = FileLock::acquire(folder)?;
+    embedder.retry();
     let mut manifest = starting_manifest(lake, folder, embedder, options)?;
     let records_before = manifest.records.clone();
     let segments_before = manifest.segments.len();
@@ -175,11 +177,11 @@ pub fn build(
     };
     let plan = plan(folder, &manifest, &wanted)?;
     let bytes = plan.reads.iter().map(Read::read_bytes).sum();
-    observer.started(plan.reads.len() as u64, bytes);
+    monitor.begin("reading", Total::Files { files: plan.reads.len() as u64, bytes });
     let mut outcome = Outcome::default();
     if !plan.reads.is_empty() {
-        read_and_write(&plan, folder, &mut manifest, embedder, observer, &mut outcome)?;
-        if let Some(failure) = embedder.trouble() {
+        read_and_write(&plan, folder, &mut manifest, embedder, monitor, &mut outcome)?;
+        if let Some(failure) = embedder.failure() {
             return Err(Error::EmbeddingServer { reason: failure.message });
         }
     }
@@ -206,11 +208,11 @@ pub fn build(
         || known_skips != manifest.skipped.len()
         || !plan.reads.is_empty();
     if changed {
-        commit(&mut manifest, folder, observer)?;
+        commit(&mut manifest, folder, monitor)?;
     }
-    let merged_segments = merge_segments(&mut manifest, folder, embedder, observer)?;
+    let merged_segments = merge_segments(&mut manifest, folder, embedder, monitor)?;
     remove_orphans(folder, &manifest);
-    observer.reached(BuildStep::OrphansRemoved);
+    monitor.note(&BuildStep::OrphansRemoved.to_string());
     let live = |segment: &SegmentEntry| u64::from(segment.tables) - segment.removed.len() as u64;
     let renamed = plan.renamed(std::mem::take(&mut outcome.new_contents));
     let live_records = plan.unchanged_records + done.iter().filter(|read| read.origin().is_record()).count() as u64;
@@ -246,7 +248,7 @@ fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
     for segment in &manifest.segments {
         columns += u64::from(segment.columns);
         if !segment.removed.is_empty() {
-            let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(super::CATALOG_FILE))?;
+            let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
             for table in &segment.removed {
                 columns = columns.saturating_sub(catalog.columns(*table)?.len() as u64);
             }
@@ -256,10 +258,10 @@ fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
 }
 
 /// Makes `manifest` the state of the index.
-fn commit(manifest: &mut Manifest, folder: &Path, observer: &dyn BuildObserver) -> Result<()> {
+fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Result<()> {
     manifest.generation += 1;
-    manifest.commit(folder, || observer.reached(BuildStep::ManifestWritten))?;
-    observer.reached(BuildStep::ManifestReplaced);
+    manifest.commit(folder, || monitor.note(&BuildStep::ManifestWritten.to_string()))?;
+    monitor.note(&BuildStep::ManifestReplaced.to_string());
     Ok(())
 }
 
@@ -268,24 +270,24 @@ fn merge_segments(
     manifest: &mut Manifest,
     folder: &Path,
     embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> Result<u64> {
     let mut merged = 0;
     while let Some(places) = merge::choose(&manifest.segments, SEGMENT_VALUES as u64, SEGMENT_TABLES as u64) {
-        if observer.interrupted() {
+        if monitor.is_stopped() {
             break;
         }
-        observer.phase("merging segments");
+        monitor.begin("merging segments", Total::Unknown);
         let index = LakeIndex::open(folder, embedder.id())?;
         let name = format!("{:06}-0", manifest.generation + 1);
-        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), observer)?;
+        let entry = merge::merge(&index, &places, &name, VectorShape::of(embedder), monitor)?;
         for place in places.iter().rev() {
             manifest.segments.remove(*place);
         }
         // Where the oldest of them was: segments stay in the order of their age.
         let first = places.first().copied().unwrap_or(0);
         manifest.segments.insert(first, entry);
-        commit(manifest, folder, observer)?;
+        commit(manifest, folder, monitor)?;
         merged += places.len() as u64;
     }
     Ok(merged)
@@ -337,7 +339,7 @@ fn read_and_write(
     folder: &Path,
     manifest: &mut Manifest,
     embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
     outcome: &mut Outcome,
 ) -> Result<()> {
     let generation = manifest.generation + 1;
@@ -346,13 +348,13 @@ fn read_and_write(
     let segments = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<Vec<FileResult>>(1);
         let shape = VectorShape::of(embedder);
-        let writer = scope.spawn(move || write_segments(receiver, folder, generation, shape, observer));
+        let writer = scope.spawn(move || write_segments(receiver, folder, generation, shape, monitor));
         for chunk in chunks(&plan.reads) {
-            if observer.interrupted() || embedder.trouble().is_some() {
+            if monitor.is_stopped() || embedder.failure().is_some() {
                 break;
             }
             let results: Vec<FileResult> =
-                chunk.par_iter().map(|read| read_dataset(read, &options, lake_name, embedder, observer)).collect();
+                chunk.par_iter().map(|read| read_dataset(read, &options, lake_name, embedder, monitor)).collect();
             for (read, result) in chunk.iter().zip(&results) {
                 note(outcome, read, result);
             }
@@ -363,7 +365,7 @@ fn read_and_write(
             }
         }
         drop(sender);
-        observer.phase("writing the index");
+        monitor.begin("writing the index", Total::Unknown);
         writer.join().map_err(|_| Error::Internal("the index writer panicked".into()))?
     })?;
     manifest.segments.extend(segments);
@@ -421,7 +423,7 @@ fn write_segments(
     folder: &Path,
     generation: u64,
     shape: VectorShape,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> Result<Vec<SegmentEntry>> {
     let mut segments = Vec::new();
     let mut open: Option<SegmentBuilder> = None;
@@ -437,12 +439,12 @@ fn write_segments(
             if (builder.values() > SEGMENT_VALUES || builder.tables() >= SEGMENT_TABLES)
                 && let Some(full) = open.take()
             {
-                segments.push(full.finish(observer)?);
+                segments.push(full.finish(monitor)?);
             }
         }
     }
     if let Some(last) = open {
-        segments.push(last.finish(observer)?);
+        segments.push(last.finish(monitor)?);
     }
     Ok(segments)
 }
@@ -457,9 +459,5 @@ fn remove_orphans(folder: &Path, manifest: &Manifest) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(manifest::SCRATCH_PREFIX) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
+    remove_unfinished(&folder.join(manifest::FILE_NAME));
 }

@@ -7,15 +7,14 @@ use std::path::Path;
 use bytemuck::{Pod, Zeroable};
 use memchr::memmem;
 
-use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use super::columns::ColumnsWriter;
+use super::segment::{Section, SegmentKind, SegmentStats};
+use super::structure::{
+    FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
+};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::catalog::Dataset;
 use lakeward_lake::source::Origin;
-
-/// Marks a catalogue.
-pub const KIND: SegmentKind = SegmentKind(*b"CATA");
-/// Its format version.
-pub const VERSION: u32 = 1;
 
 /// Where a table's texts lie, and what tells whether its file has changed.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -53,12 +52,12 @@ pub struct FileStamp {
     pub sample_rows: u32,
 }
 
-/// `dataset` as the catalogue keeps it.
-///
-/// # Errors
-/// [`Error::Internal`] when it cannot be written as JSON, which no entry gives cause for.
-pub fn written(dataset: &Dataset) -> Result<Vec<u8>> {
-    serde_json::to_vec(dataset).map_err(|error| Error::Internal(error.to_string()))
+/// What the catalogue keeps of one table.
+pub struct TableCatalogue {
+    id: String,
+    stamp: FileStamp,
+    /// The [`Dataset`] as JSON.
+    entry: Vec<u8>,
 }
 
 /// Writes the catalogue of one segment, table by table in the order of their ids.
@@ -71,12 +70,8 @@ pub struct CatalogWriter {
 }
 
 impl CatalogWriter {
-    /// Adds the next table, whose columns have these numbers in the segment; its own number. `entry` is the [`Dataset`] as
-    /// [`written`].
-    ///
-    /// # Errors
-    /// [`Error::Internal`] when tables do not come in the order of their ids.
-    pub fn push(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<u32> {
+    /// Adds the next table, whose columns have these numbers in the segment.
+    fn add(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<()> {
         if self.last_id.as_deref().is_some_and(|last| last >= id) {
             return Err(Error::Internal(format!("table `{id}` out of order")));
         }
@@ -102,39 +97,33 @@ impl CatalogWriter {
             content: stamp.content,
         });
         self.last_id = Some(id.to_string());
-        Ok((self.records.len() - 1) as u32)
+        Ok(())
+    }
+}
+
+impl StructureWriter for CatalogWriter {
+    type Draft = TableCatalogue;
+
+    fn create(_folder: &Path, _shape: VectorShape) -> Result<Self> {
+        Ok(Self::default())
     }
 
-    /// Adds table `table` of `from` as the next one, as it is; `modified_ns` is what its stamp says from now on.
-    ///
-    /// # Errors
-    /// Those of [`push`](Self::push), and [`Error::DamagedIndex`].
-    pub fn push_stored(&mut self, from: &Catalog, table: u32, modified_ns: u64, first_column: u32) -> Result<u32> {
-        let stamp = FileStamp { modified_ns, ..from.stamp(table)? };
-        let columns = first_column..first_column + from.columns(table)?.len() as u32;
-        self.push(from.id(table)?, &stamp, from.entry_bytes(table)?, columns)
+    fn push(&mut self, draft: &TableCatalogue, place: &Place) -> Result<()> {
+        self.add(&draft.id, &draft.stamp, &draft.entry, place.columns.clone())
     }
 
-    /// Tables added.
-    pub fn len(&self) -> usize {
-        self.records.len()
+    fn push_stored(&mut self, from: &StoredTable<'_>, place: &Place) -> Result<()> {
+        let catalog = &from.segment.catalog;
+        let stamp = FileStamp { modified_ns: from.modified_ns, ..catalog.stamp(from.table)? };
+        self.add(catalog.id(from.table)?, &stamp, catalog.entry_bytes(from.table)?, place.columns.clone())
     }
 
-    /// Whether no table was added.
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
-    }
-
-    /// Writes the catalogue to `path`.
-    ///
-    /// # Errors
-    /// What the segment writer reports.
-    pub fn finish(self, path: &Path) -> Result<SegmentStats> {
-        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+    fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+        let mut writer = Catalog::FORMAT.create(folder)?;
         writer.section_of(*b"RECS", &self.records)?;
         writer.section(*b"NAME", &self.names)?;
         writer.section(*b"ENTR", &self.entries)?;
-        writer.finish()
+        writer.finish().map(Some)
     }
 }
 
@@ -146,20 +135,27 @@ pub struct Catalog {
     entries: Section,
 }
 
-impl Catalog {
-    /// Opens the catalogue at `path`; reads no table.
-    ///
-    /// # Errors
-    /// Those of [`SegmentFile::open`].
-    pub fn open(path: &Path) -> Result<Self> {
-        let segment = SegmentFile::open(path, KIND, VERSION)?;
-        Ok(Self {
-            records: segment.section(*b"RECS")?,
-            names: segment.section(*b"NAME")?,
-            entries: segment.section(*b"ENTR")?,
-        })
+impl Structure for Catalog {
+    const FORMAT: FileFormat = FileFormat { name: "catalog.seg", kind: SegmentKind(*b"CATA"), version: 1 };
+    type Draft = TableCatalogue;
+    type Writer = CatalogWriter;
+
+    fn draft(table: &TableContent<'_>) -> Result<TableCatalogue> {
+        let entry = serde_json::to_vec(table.dataset).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(TableCatalogue { id: table.dataset.id().to_string(), stamp: table.stamp.clone(), entry })
     }
 
+    fn open(files: &SegmentFiles<'_>) -> Result<Self> {
+        let file = Self::FORMAT.open(&files.folder)?;
+        Ok(Self { records: file.section(*b"RECS")?, names: file.section(*b"NAME")?, entries: file.section(*b"ENTR")? })
+    }
+
+    fn fits(&self, tables: usize, _columns: usize) -> bool {
+        self.len() == tables
+    }
+}
+
+impl Catalog {
     /// Tables in the segment, those that the manifest has struck out included.
     pub fn len(&self) -> usize {
         self.records.len() / size_of::<TableRecord>()

@@ -3,19 +3,20 @@
 //! Columns of a segment are numbered from 0 in table order, then column order. Hash lists are what exact containment is
 //! computed from; samples are what answers show.
 
+use std::path::Path;
+
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
-use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use super::join::header_hashes;
+use super::segment::{Section, SegmentKind, SegmentStats};
+use super::structure::{
+    FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
+};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_sketch::{ApproximateForm, ColumnSketch};
-
-/// Marks a column store.
-pub const KIND: SegmentKind = SegmentKind(*b"COLS");
-/// Its format version.
-pub const VERSION: u32 = 1;
 
 /// One column, as stored.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -297,18 +298,48 @@ impl ColumnsWriter {
         Ok(pairs.concat())
     }
 
-    /// Writes the store to `path`.
+    /// Every (hash of a name or of a word of it, column) pair.
     ///
     /// # Errors
-    /// What the segment writer reports.
-    pub fn finish(&self, path: &std::path::Path) -> Result<SegmentStats> {
-        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
-        writer.section_of(*b"RECS", &self.records)?;
-        writer.section(*b"NAME", &self.names)?;
-        writer.section_of(*b"HASH", &self.hashes)?;
-        writer.section_of(*b"VARI", &self.variants)?;
-        writer.section(*b"SAMP", &self.samples)?;
-        writer.finish()
+    /// [`lakeward_core::Error::Internal`] where names were not kept as they are read.
+    pub fn header_pairs(&self) -> Result<Vec<(u64, u32)>> {
+        let hashes_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
+            let start = record.names_start as usize;
+            let name = std::str::from_utf8(&self.names[start..start + record.names_len as usize]);
+            let name = name.map_err(|_| Error::Internal("a name that is not UTF-8".into()))?;
+            Ok(header_hashes(name).map(|hash| (hash, column as u32)).collect())
+        };
+        let pairs: Vec<Vec<(u64, u32)>> = self.records.par_iter().enumerate().map(hashes_of).collect::<Result<_>>()?;
+        Ok(pairs.concat())
+    }
+}
+
+/// Writes the column store of a segment, whose builder collects the columns itself: other structures are made of them, too.
+pub struct ColumnsFile;
+
+impl StructureWriter for ColumnsFile {
+    type Draft = ();
+
+    fn create(_folder: &Path, _shape: VectorShape) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn push(&mut self, _draft: &(), _place: &Place) -> Result<()> {
+        Ok(())
+    }
+
+    fn push_stored(&mut self, _from: &StoredTable<'_>, _place: &Place) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(self, folder: &Path, columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+        let mut writer = Columns::FORMAT.create(folder)?;
+        writer.section_of(*b"RECS", &columns.records)?;
+        writer.section(*b"NAME", &columns.names)?;
+        writer.section_of(*b"HASH", &columns.hashes)?;
+        writer.section_of(*b"VARI", &columns.variants)?;
+        writer.section(*b"SAMP", &columns.samples)?;
+        writer.finish().map(Some)
     }
 }
 
@@ -322,22 +353,32 @@ pub struct Columns {
     samples: Section,
 }
 
-impl Columns {
-    /// Opens the store at `path`; reads no column.
-    ///
-    /// # Errors
-    /// Those of [`SegmentFile::open`].
-    pub fn open(path: &std::path::Path) -> Result<Self> {
-        let segment = SegmentFile::open(path, KIND, VERSION)?;
+impl Structure for Columns {
+    const FORMAT: FileFormat = FileFormat { name: "columns.seg", kind: SegmentKind(*b"COLS"), version: 1 };
+    type Draft = ();
+    type Writer = ColumnsFile;
+
+    fn draft(_table: &TableContent<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn open(files: &SegmentFiles<'_>) -> Result<Self> {
+        let file = Self::FORMAT.open(&files.folder)?;
         Ok(Self {
-            records: segment.section(*b"RECS")?,
-            names: segment.section(*b"NAME")?,
-            hashes: segment.section(*b"HASH")?,
-            variants: segment.section(*b"VARI")?,
-            samples: segment.section(*b"SAMP")?,
+            records: file.section(*b"RECS")?,
+            names: file.section(*b"NAME")?,
+            hashes: file.section(*b"HASH")?,
+            variants: file.section(*b"VARI")?,
+            samples: file.section(*b"SAMP")?,
         })
     }
 
+    fn fits(&self, _tables: usize, columns: usize) -> bool {
+        self.len() == columns
+    }
+}
+
+impl Columns {
     /// How many columns there are.
     pub fn len(&self) -> usize {
         self.records.len() / size_of::<ColumnRecord>()

@@ -10,7 +10,7 @@ use lakeward_core::text::{is_placeholder, name_words};
 use lakeward_lake::catalog::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
-use lakeward_models::embed::{Embedder, normalise};
+use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 use lakeward_sketch::ColumnSketch;
 
 /// Dimensions of the shape part of a column's vector.
@@ -68,7 +68,7 @@ pub fn table_vectors(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[Col
     let mut topic = vec![0.0; dims];
     let mut part = vec![0.0; dims];
     let texts = TableTexts::of(dataset, sketches);
-    embedder.prepare(&|| texts.all());
+    embedder.prefetch(|| texts.all());
     for text in [&texts.names, &texts.values] {
         embedder.embed_into(text, &mut part);
         add(&mut content, &part, 1.0);
@@ -91,10 +91,10 @@ pub fn table_vectors(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[Col
 /// Columns whose texts are asked for together.
 pub const COLUMNS_AT_ONCE: usize = 256;
 
-/// Tells `embedder` the texts of the columns from the one at `from`, at most [`COLUMNS_AT_ONCE`]; with the first, those of the
+/// Asks `embedder` for the texts of the columns from the one at `from`, at most [`COLUMNS_AT_ONCE`]; with the first, those of the
 /// table.
-pub fn prepare(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[ColumnSketch], from: usize) {
-    embedder.prepare(&|| {
+pub fn prefetch(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[ColumnSketch], from: usize) {
+    embedder.prefetch(|| {
         let mut texts = Vec::new();
         let columns = dataset.columns().iter().zip(sketches).skip(from).take(COLUMNS_AT_ONCE);
         for (profile, sketch) in columns {

@@ -10,7 +10,12 @@ use std::path::Path;
 use bytemuck::{Pod, Zeroable};
 use hashbrown::HashMap;
 
-use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use super::columns::ColumnsWriter;
+use super::segment::{Section, SegmentKind, SegmentStats};
+use super::structure::{
+    FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
+};
+use super::structures::Segment;
 use lakeward_core::error::Result;
 use lakeward_core::text::lower_words;
 use lakeward_lake::catalog::Dataset;
@@ -18,11 +23,6 @@ use lakeward_lake::catalog::Dataset;
 mod lake;
 
 pub use lake::FacetIndex;
-
-/// Marks the facets of a segment.
-pub const KIND: SegmentKind = SegmentKind(*b"FACE");
-/// Their format version.
-pub const VERSION: u32 = 1;
 
 /// No year.
 const UNKNOWN_YEAR: i16 = i16::MIN;
@@ -107,39 +107,12 @@ pub struct FacetWriter {
 }
 
 impl FacetWriter {
-    /// Adds the next table.
-    pub fn push(&mut self, facets: &TableFacets) {
-        let table = self.years.len() as u32;
-        for (field, value) in &facets.values {
-            self.add(Kind::Value, field, value, table);
-        }
-        for field in &facets.cut_short {
-            self.add(Kind::CutShort, field, "", table);
-        }
-        for word in &facets.title_words {
-            self.add(Kind::TitleWord, "", word, table);
-        }
-        self.years.push(facets.years);
-    }
-
-    /// Adds the years of table `table` of `from` as those of the next one; its values come with [`push_lists`](Self::push_lists).
-    ///
-    /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where `from` is damaged.
-    pub fn push_stored(&mut self, from: &Facets, table: u32) -> Result<()> {
-        self.years.push(from.stored_years(table)?);
-        Ok(())
-    }
-
-    /// Adds the values of the tables of `from`; `table_of` gives the number that each has here, or none where it is left out.
-    ///
-    /// # Errors
-    /// As [`push_stored`](Self::push_stored).
-    pub fn push_lists(&mut self, from: &Facets, table_of: impl Fn(u32) -> Option<u32>) -> Result<()> {
+    /// Adds the values of the tables of `from`; `number_of` gives the number that each has here, or none where it is left out.
+    fn add_lists(&mut self, from: &Facets, number_of: &dyn Fn(u32) -> Option<u32>) -> Result<()> {
         for place in 0..from.len() {
             let entry = from.entry(place)?;
             for table in from.list(&entry)? {
-                if let Some(table) = table_of(*table) {
+                if let Some(table) = number_of(*table) {
                     self.add(entry.kind, entry.field, entry.text, table);
                 }
             }
@@ -158,12 +131,40 @@ impl FacetWriter {
             None => _ = lists.insert(text.to_string(), vec![table]),
         }
     }
+}
 
-    /// Writes the facets to `path`.
-    ///
-    /// # Errors
-    /// What the segment writer reports.
-    pub fn finish(mut self, path: &Path) -> Result<SegmentStats> {
+impl StructureWriter for FacetWriter {
+    type Draft = TableFacets;
+
+    fn create(_folder: &Path, _shape: VectorShape) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, facets: &TableFacets, place: &Place) -> Result<()> {
+        for (field, value) in &facets.values {
+            self.add(Kind::Value, field, value, place.table);
+        }
+        for field in &facets.cut_short {
+            self.add(Kind::CutShort, field, "", place.table);
+        }
+        for word in &facets.title_words {
+            self.add(Kind::TitleWord, "", word, place.table);
+        }
+        self.years.push(facets.years);
+        Ok(())
+    }
+
+    /// Adds the years; values come by segment.
+    fn push_stored(&mut self, from: &StoredTable<'_>, _place: &Place) -> Result<()> {
+        self.years.push(from.segment.facets.stored_years(from.table)?);
+        Ok(())
+    }
+
+    fn push_segment(&mut self, from: &Segment, number_of: &dyn Fn(u32) -> Option<u32>) -> Result<()> {
+        self.add_lists(&from.facets, number_of)
+    }
+
+    fn finish(mut self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
         let mut sorted: Vec<(Kind, &str, &str, &mut Vec<u32>)> = Vec::new();
         for ((kind, field), lists) in &mut self.fields {
             sorted.extend(lists.iter_mut().map(|(text, list)| (*kind, field.as_str(), text.as_str(), list)));
@@ -185,7 +186,7 @@ impl FacetWriter {
             texts.extend_from_slice(text.as_bytes());
             start += list.len() as u64;
         }
-        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+        let mut writer = Facets::FORMAT.create(folder)?;
         writer.section_of(*b"ENTR", &entries)?;
         writer.section(*b"TEXT", &texts)?;
         {
@@ -195,7 +196,7 @@ impl FacetWriter {
             }
         }
         writer.section_of(*b"YEAR", &self.years)?;
-        writer.finish()
+        writer.finish().map(Some)
     }
 }
 
@@ -246,13 +247,17 @@ struct Entry<'a> {
     tables: u32,
 }
 
-impl Facets {
-    /// Opens the facets at `path`; reads none.
-    ///
-    /// # Errors
-    /// Those of [`SegmentFile::open`].
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = SegmentFile::open(path, KIND, VERSION)?;
+impl Structure for Facets {
+    const FORMAT: FileFormat = FileFormat { name: "facets.seg", kind: SegmentKind(*b"FACE"), version: 1 };
+    type Draft = TableFacets;
+    type Writer = FacetWriter;
+
+    fn draft(table: &TableContent<'_>) -> Result<TableFacets> {
+        Ok(TableFacets::of(table.dataset))
+    }
+
+    fn open(files: &SegmentFiles<'_>) -> Result<Self> {
+        let file = Self::FORMAT.open(&files.folder)?;
         Ok(Self {
             entries: file.section(*b"ENTR")?,
             texts: file.section(*b"TEXT")?,
@@ -261,8 +266,14 @@ impl Facets {
         })
     }
 
+    fn fits(&self, tables: usize, _columns: usize) -> bool {
+        self.tables() == tables
+    }
+}
+
+impl Facets {
     /// Tables of the segment.
-    pub fn tables(&self) -> usize {
+    fn tables(&self) -> usize {
         self.years.len() / size_of::<[i16; 2]>()
     }
 
@@ -333,9 +344,16 @@ mod tests {
 
     fn written(writer: FacetWriter) -> Facets {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("facets.seg");
-        writer.finish(&path).unwrap();
-        Facets::open(&path).unwrap()
+        writer.finish(folder.path(), &ColumnsWriter::default()).unwrap();
+        Facets::open(&SegmentFiles { folder: folder.path().to_path_buf(), removed: &[], listed: &[] }).unwrap()
+    }
+
+    fn of_tables<'a>(tables: impl IntoIterator<Item = &'a TableFacets>) -> FacetWriter {
+        let mut writer = FacetWriter::default();
+        for (number, table) in (0..).zip(tables) {
+            writer.push(table, &Place { table: number, columns: 0..0 }).unwrap();
+        }
+        writer
     }
 
     #[test]
@@ -345,9 +363,7 @@ mod tests {
             table(&[("geography", "Canada"), ("geography", "Ontario")], [UNKNOWN_YEAR; 2], ""),
             table(&[("geography", "Ontario"), ("subject", "Crime")], [1990, UNKNOWN_YEAR], "Crime crime"),
         ];
-        let mut whole = FacetWriter::default();
-        tables.iter().for_each(|table| whole.push(table));
-        let whole = written(whole);
+        let whole = written(of_tables(&tables));
         assert_eq!(
             whole.told(),
             [
@@ -362,13 +378,11 @@ mod tests {
             ]
         );
         // Written the other way round, with one more that is left out, and put in order again.
-        let mut reversed = FacetWriter::default();
-        reversed.push(&table(&[("geography", "Mars")], [1, 2], "Mars"));
-        tables.iter().rev().for_each(|table| reversed.push(table));
-        let reversed = written(reversed);
+        let mars = table(&[("geography", "Mars")], [1, 2], "Mars");
+        let reversed = written(of_tables(std::iter::once(&mars).chain(tables.iter().rev())));
         let mut merged = FacetWriter::default();
-        [3, 2, 1].iter().for_each(|table| merged.push_stored(&reversed, *table).unwrap());
-        merged.push_lists(&reversed, |table| 3u32.checked_sub(table).filter(|number| *number < 3)).unwrap();
+        merged.years.extend([3, 2, 1].map(|table| reversed.stored_years(table).unwrap()));
+        merged.add_lists(&reversed, &|table| 3u32.checked_sub(table).filter(|number| *number < 3)).unwrap();
         let merged = written(merged);
         assert_eq!(merged.told(), whole.told());
         assert_eq!(merged.all_years().unwrap(), whole.all_years().unwrap());

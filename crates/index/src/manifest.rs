@@ -2,14 +2,13 @@
 //! commit or the one before, and a crash leaves the last one.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
 /// Format version of the manifest; a manifest of another version is a named error.
 pub const VERSION: u32 = 3;
@@ -18,8 +17,9 @@ pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.
 pub const SEGMENTS: &str = "segments";
 
-/// What the names of manifests begin with that are not committed yet.
-pub const SCRATCH_PREFIX: &str = ".manifest-";
+/// A larger manifest is not read.
+const BOUNDS: Bounds =
+    Bounds { most_bytes: 4 << 30, links: Links::Followed, damaged: |path, reason| Error::damaged(path, reason) };
 
 /// The live state of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
@@ -141,13 +141,7 @@ impl Manifest {
     /// does not parse or fails its checksum.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE_NAME);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Error::NoIndex { path: folder.to_path_buf() });
-            }
-            Err(error) => return Err(Error::io("read", &path, error)),
-        };
+        let text = BOUNDS.read(&path)?.ok_or_else(|| Error::NoIndex { path: folder.to_path_buf() })?;
         // The version is looked at first: a newer manifest may have fields of other shapes.
         let head: serde_json::Value =
             serde_json::from_slice(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
@@ -175,22 +169,10 @@ impl Manifest {
     pub fn commit(&mut self, folder: &Path, before_replacing: impl FnOnce()) -> Result<()> {
         self.checksum = self.content_checksum()?;
         let path = folder.join(FILE_NAME);
-        let failed = |source| Error::io("write", &path, source);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(SCRATCH_PREFIX);
-        #[cfg(unix)]
-        {
-            // Whoever may read the segments may read the manifest: temporary files are private unless told otherwise.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let mut file = builder.tempfile_in(folder).map_err(failed)?;
-        serde_json::to_writer_pretty(&mut file, self).map_err(|error| Error::Internal(error.to_string()))?;
-        file.flush().map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        before_replacing();
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        sync_folder(folder)
+        let text = serde_json::to_vec_pretty(self).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut file = AtomicFile::create(&path, Purpose::Index)?;
+        file.put(&text)?;
+        file.replace_after(before_replacing).map(|_| ())
     }
 
     fn content_checksum(&self) -> Result<String> {
@@ -206,13 +188,10 @@ impl Manifest {
     }
 }
 
-/// Makes a rename in `folder` durable.
-pub fn sync_folder(folder: &Path) -> Result<()> {
-    fs::File::open(folder).and_then(|file| file.sync_all()).map_err(|source| Error::io("write", folder, source))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -6,11 +6,12 @@
 //! copied, inverted lists and trees are built again from it.
 
 use super::LakeIndex;
-use super::build::BuildObserver;
 use super::manifest::SegmentEntry;
-use super::segment_builder::{SegmentBuilder, VectorShape};
+use super::segment_builder::SegmentBuilder;
+use super::structure::{StoredTable, VectorShape};
 use super::token_vectors;
 use lakeward_core::error::Result;
+use lakeward_core::monitor::Monitor;
 
 /// Segments of like size that are merged into one.
 const MERGED_AT_ONCE: usize = 4;
@@ -64,7 +65,7 @@ pub(super) fn merge(
     places: &[usize],
     name: &str,
     shape: VectorShape,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> Result<SegmentEntry> {
     let mut tables: Vec<(&str, usize, u32)> = Vec::new();
     for &place in places {
@@ -83,14 +84,13 @@ pub(super) fn merge(
         let segment = index.segment(place as u32)?;
         let restamped = index.manifest().segments[place].restamped.get(&table).copied();
         let modified_ns = restamped.map_or_else(|| segment.catalog.stamp(table).map(|stamp| stamp.modified_ns), Ok)?;
-        numbers[place][table as usize] = Some(builder.push_stored(segment, table, modified_ns)?);
+        numbers[place][table as usize] = Some(builder.push_stored(&StoredTable { segment, table, modified_ns })?);
     }
     for &place in places {
         let number = |table: u32| numbers[place].get(table as usize).copied().flatten();
-        builder.push_facets(index.segment(place as u32)?, number)?;
-        builder.push_words(index.lexical(), place, number)?;
+        builder.push_segment(index.segment(place as u32)?, number)?;
     }
-    builder.finish(observer)
+    builder.finish(monitor)
 }
 
 #[cfg(test)]

@@ -1,28 +1,18 @@
 //! An opened index: a snapshot of the segments that one manifest names.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::catalog::Catalog;
-use super::columns::Columns;
 use super::entries::Entries;
-use super::facets::{FacetIndex, Facets};
-use super::lexical::{LexicalIndex, LexicalSegment};
-use super::lsh::LshIndex;
+use super::facets::FacetIndex;
+use super::lexical::LexicalIndex;
 use super::manifest::Manifest;
-use super::postings::Postings;
-use super::segment::SegmentFile;
-use super::token_vectors::{self, TokenVectors};
-use super::tokens::{PieceRarity, Tokens};
-use super::vectors::VectorSet;
-use super::{
-    CATALOG_FILE, COLUMN_VECTORS, COLUMNS_FILE, CONTENT_VECTORS, FACETS_FILE, HEADER_TAGS, JOIN_FILE, JOIN_KIND,
-    JOIN_VERSION, TITLE_VECTORS, TOKEN_VECTORS_FILE, TOKENS_FILE, TOPIC_VECTORS, VALUE_TAGS, VARIANT_TAGS,
-    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE,
-};
+use super::structure::SegmentFiles;
+use super::structures::Segment;
+use super::token_vectors;
+use super::tokens::PieceRarity;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_lake::catalog::{Dataset, TableEntry};
 use lakeward_lake::source::Origin;
@@ -43,55 +33,6 @@ pub struct ColumnRef {
     pub segment: u32,
     /// Number of the column in its segment.
     pub column: u32,
-}
-
-/// One opened segment.
-pub struct Segment {
-    /// Its tables.
-    pub catalog: Catalog,
-    /// Its columns.
-    pub columns: Columns,
-    /// From value hashes to columns.
-    pub values: Postings,
-    /// From header hashes to columns.
-    pub headers: Postings,
-    /// From the keys of values as they vary ([`lakeward_sketch::ApproximateForm::keys`]) to columns.
-    pub variants: Postings,
-    /// MinHash LSH over its columns.
-    pub lsh: LshIndex,
-    /// One vector a column.
-    pub column_vectors: VectorSet,
-    /// One vector a table, of headers and values.
-    pub content_vectors: VectorSet,
-    /// One vector a table, of all that is said about it.
-    pub topic_vectors: VectorSet,
-    /// One vector a table, of its title; of the words of its path where it has none.
-    pub title_vectors: VectorSet,
-    /// What its tables and records can be asked for by field.
-    pub facets: Facets,
-    /// The word pieces of its titles and bodies.
-    pub tokens: Tokens,
-    /// The vectors of the pieces that a sentence model cuts them into, where one built it.
-    pub token_vectors: Option<TokenVectors>,
-    removed: HashSet<u32>,
-}
-
-impl Segment {
-    /// Whether table `table` is part of the snapshot.
-    #[inline]
-    pub fn is_live(&self, table: u32) -> bool {
-        !self.removed.contains(&table)
-    }
-
-    /// Whether tables are struck out of it.
-    pub fn has_removed(&self) -> bool {
-        !self.removed.is_empty()
-    }
-
-    /// The tables that are struck out of it, in any order.
-    pub fn struck_out(&self) -> impl Iterator<Item = u32> + '_ {
-        self.removed.iter().copied()
-    }
 }
 
 /// A writer may remove the segments of one manifest after another while they are being opened; so often is not by chance.
@@ -153,45 +94,16 @@ impl LakeIndex {
             return Err(Error::EmbeddingModel { found: manifest.embedder, expected: embedder_id.to_string() });
         }
         let mut segments = Vec::with_capacity(manifest.segments.len());
-        let mut words = Vec::with_capacity(manifest.segments.len());
         for entry in &manifest.segments {
-            let path = Manifest::segment_folder(folder, &entry.name);
-            let join = SegmentFile::open(&path.join(JOIN_FILE), JOIN_KIND, JOIN_VERSION)?;
-            let vectors = SegmentFile::open(&path.join(VECTORS_FILE), VECTORS_KIND, VECTORS_VERSION)?;
-            let segment = Segment {
-                catalog: Catalog::open(&path.join(CATALOG_FILE))?,
-                columns: Columns::open(&path.join(COLUMNS_FILE))?,
-                values: Postings::open(&join, VALUE_TAGS)?,
-                headers: Postings::open(&join, HEADER_TAGS)?,
-                variants: Postings::open(&join, VARIANT_TAGS)?,
-                lsh: LshIndex::open(&join)?,
-                column_vectors: VectorSet::open(&vectors, COLUMN_VECTORS)?,
-                content_vectors: VectorSet::open(&vectors, CONTENT_VECTORS)?,
-                topic_vectors: VectorSet::open(&vectors, TOPIC_VECTORS)?,
-                title_vectors: VectorSet::open(&vectors, TITLE_VECTORS)?,
-                facets: Facets::open(&path.join(FACETS_FILE))?,
-                tokens: Tokens::open(&path.join(TOKENS_FILE))?,
-                token_vectors: match entry.files.iter().any(|file| file.name == TOKEN_VECTORS_FILE) {
-                    true => Some(TokenVectors::open(&path.join(TOKEN_VECTORS_FILE))?),
-                    false => None,
-                },
-                removed: entry.removed.iter().copied().collect(),
-            };
-            let tables = [segment.catalog.len(), segment.facets.tables(), segment.tokens.tables()];
-            let with_vectors = segment.token_vectors.as_ref().map_or(entry.tables as usize, TokenVectors::tables);
-            if tables != [entry.tables as usize; 3]
-                || with_vectors != entry.tables as usize
-                || segment.columns.len() != entry.columns as usize
-            {
-                return Err(Error::damaged(
-                    &path,
-                    "it holds another number of tables or columns than the manifest says",
-                ));
+            let files = SegmentFiles::of(folder, entry);
+            let segment = Segment::open(&files)?;
+            if !segment.fits(entry.tables as usize, entry.columns as usize) {
+                let reason = "it holds another number of tables or columns than the manifest says";
+                return Err(Error::damaged(&files.folder, reason));
             }
-            words.push(LexicalSegment { path: path.join(WORDS_FILE), dead: entry.removed.clone() });
             segments.push(segment);
         }
-        let lexical = LexicalIndex::open(&words)?;
+        let lexical = LexicalIndex::of(segments.iter().map(|segment| &segment.words));
         Ok(Self {
             folder: folder.to_path_buf(),
             manifest,
@@ -274,7 +186,7 @@ impl LakeIndex {
 
     /// Tables in the snapshot.
     pub fn len(&self) -> usize {
-        self.segments.iter().map(|segment| segment.catalog.len() - segment.removed.len()).sum()
+        self.segments.iter().map(|segment| segment.catalog.len() - segment.struck_out().len()).sum()
     }
 
     /// Whether the lake holds no table.

@@ -11,9 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rayon::prelude::*;
 
-use super::CATALOG_FILE;
 use super::catalog::{Catalog, FileStamp};
 use super::manifest::{Manifest, SkippedFile};
+use super::structure::{SegmentFiles, Structure};
 use lakeward_core::error::Result;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
 use lakeward_lake::source::{self, ContentHash, LakeFile, Origin, TableId};
@@ -35,7 +35,7 @@ pub(super) struct Read<'a> {
 /// What it is read from.
 pub(super) enum Source<'a> {
     /// A file, with what is said of it elsewhere.
-    File(&'a LakeFile, Option<Cow<'a, TableMetadata>>),
+    File(&'a LakeFile, Option<Box<Cow<'a, TableMetadata>>>),
     /// A record of a catalogue, which says itself what it is.
     Record(&'a CatalogueRecord),
 }
@@ -146,7 +146,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
             (record, sidecar) => record.or(sidecar).map(Cow::Borrowed),
         };
         let metadata_hash = described.as_deref().map_or(0, metadata_hash);
-        let read = Read { id, source: Source::File(file, described), metadata_hash, new: false };
+        let read = Read { id, source: Source::File(file, described.map(Box::new)), metadata_hash, new: false };
         let Some(table) = known.remove(&file.relative) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
@@ -191,7 +191,7 @@ fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) ->
     let mut known = HashMap::new();
     for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
-        let catalog = Catalog::open(&Manifest::segment_folder(folder, &segment.name).join(CATALOG_FILE))?;
+        let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
         for table in (0..catalog.len() as u32).filter(|table| !removed.contains(table)) {
             let mut stamp = catalog.stamp(table)?;
             if let Some(modified_ns) = segment.restamped.get(&table) {

@@ -1,5 +1,5 @@
 //! The vectors of the word pieces of titles and bodies, each read in its context by the sentence model that the index was built with
-//! ([`lakeward_models::embed::SentenceModel`]); with any other model there are none. Late interaction compares them with those of a request.
+//! ([`TokenEmbedder`]); with any other model there are none. Late interaction compares them with those of a request.
 //!
 //! A row is a vector of length 1, each value times 127 and rounded to a signed byte: 64 pieces of 384 values take 24 KB a table. Rows
 //! go to the disk as they come, so that a segment needs only some hundred bytes of memory a table for them.
@@ -8,18 +8,20 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::open::{LakeIndex, Segment, TableRef};
-use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use super::columns::ColumnsWriter;
+use super::open::{LakeIndex, TableRef};
+use super::segment::{Section, SegmentKind, SegmentStats, SegmentWriter};
+use super::structure::{
+    FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
+};
+use super::structures::Segment;
 use super::tokens::{PieceCounts, PieceRarity, for_each_text_below};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::catalog::Dataset;
-use lakeward_models::embed::SentenceModel;
+use lakeward_models::embed::TokenEmbedder;
 use lakeward_sketch::ColumnSketch;
 
-/// Marks the vectors of a segment.
-pub const KIND: SegmentKind = SegmentKind(*b"TVEC");
-/// Their format version.
-pub const VERSION: u32 = 1;
+const FORMAT: FileFormat = FileFormat { name: "token-vectors.seg", kind: SegmentKind(*b"TVEC"), version: 1 };
 /// What a value of 1 is stored as.
 pub const UNIT: f32 = 127.0;
 
@@ -49,7 +51,7 @@ pub struct TableTokenVectors {
 
 impl TableTokenVectors {
     /// Those of the title and of what is said below it, read as one text.
-    pub fn of(model: &SentenceModel, dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
+    pub fn of(model: &dyn TokenEmbedder, dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
         let title = dataset.title();
         let mut text = format!("{title} . ");
         let start = text.len();
@@ -59,7 +61,7 @@ impl TableTokenVectors {
             text.push(' ');
         });
         let mut vectors = Vec::new();
-        let pieces = model.pieces_into(&text, MOST_PIECES, &mut vectors);
+        let pieces = model.embed_pieces(&text, MOST_PIECES, false, &mut vectors);
         let title = model.count_pieces(&title).min(pieces.len());
         Self { pieces, title, rows: quantised(&vectors) }
     }
@@ -82,25 +84,14 @@ pub struct TokenVectorWriter {
 }
 
 impl TokenVectorWriter {
-    /// Starts the file at `path`, for rows of `dims` bytes and pieces of a vocabulary of `vocabulary`.
+    /// Starts the file in `folder`, for rows of `dims` bytes and pieces of a vocabulary of `vocabulary`.
     ///
     /// # Errors
     /// What the segment writer reports, as below.
-    pub fn create(path: &Path, dims: usize, vocabulary: usize) -> Result<Self> {
-        let mut file = SegmentWriter::create(path, KIND, VERSION)?;
+    fn create(folder: &Path, dims: usize, vocabulary: usize) -> Result<Self> {
+        let mut file = FORMAT.create(folder)?;
         file.section_writer(*b"ROWS")?;
         Ok(Self { file, dims, pieces: Vec::new(), ends: Vec::new(), counts: vec![0; vocabulary] })
-    }
-
-    /// Adds the next table.
-    pub fn push(&mut self, table: &TableTokenVectors) -> Result<()> {
-        self.push_rows(&table.pieces, table.title, &table.rows)
-    }
-
-    /// Adds table `table` of `from` as the next one.
-    pub fn push_stored(&mut self, from: &TokenVectors, table: u32) -> Result<()> {
-        let (pieces, title, rows) = from.pieces_of(table)?;
-        self.push_rows(pieces, title, rows)
     }
 
     fn push_rows(&mut self, pieces: &[u32], title: usize, rows: &[i8]) -> Result<()> {
@@ -119,8 +110,7 @@ impl TokenVectorWriter {
         Ok(())
     }
 
-    /// Ends the file.
-    pub fn finish(mut self) -> Result<SegmentStats> {
+    fn end(mut self) -> Result<SegmentStats> {
         let [dims, vocabulary] = [self.dims, self.counts.len()].map(|length| length as u64);
         self.file.section_of(*b"HEAD", &[Head { dims, vocabulary, tables: self.ends.len() as u64 / 2 }])?;
         self.file.section_of(*b"PIEC", &self.pieces)?;
@@ -129,6 +119,32 @@ impl TokenVectorWriter {
         let counts: Vec<[u32; 2]> = counted.map(|(piece, count)| [piece as u32, *count]).collect();
         self.file.section_of(*b"CNTS", &counts)?;
         self.file.finish()
+    }
+}
+
+/// Collects nothing where the model has no vectors of pieces, or segments of an older version that are merged have none.
+impl StructureWriter for Option<TokenVectorWriter> {
+    type Draft = Option<TableTokenVectors>;
+
+    fn create(folder: &Path, shape: VectorShape) -> Result<Self> {
+        shape.vocabulary.map(|vocabulary| TokenVectorWriter::create(folder, shape.dims, vocabulary)).transpose()
+    }
+
+    fn push(&mut self, draft: &Option<TableTokenVectors>, _place: &Place) -> Result<()> {
+        match (self, draft) {
+            (Some(writer), Some(table)) => writer.push_rows(&table.pieces, table.title, &table.rows),
+            _ => Ok(()),
+        }
+    }
+
+    fn push_stored(&mut self, from: &StoredTable<'_>, _place: &Place) -> Result<()> {
+        let (Some(writer), Some(vectors)) = (self, &from.segment.token_vectors) else { return Ok(()) };
+        let (pieces, title, rows) = vectors.pieces_of(from.table)?;
+        writer.push_rows(pieces, title, rows)
+    }
+
+    fn finish(self, _folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+        self.map(TokenVectorWriter::end).transpose()
     }
 }
 
@@ -150,13 +166,33 @@ pub struct TokenVectors {
     counts: Section,
 }
 
+/// There are none where no sentence model built the segment.
+impl Structure for Option<TokenVectors> {
+    const FORMAT: FileFormat = FORMAT;
+    type Draft = Option<TableTokenVectors>;
+    type Writer = Option<TokenVectorWriter>;
+
+    fn draft(table: &TableContent<'_>) -> Result<Self::Draft> {
+        let model = table.embedder.as_token_embedder();
+        Ok(model.map(|model| TableTokenVectors::of(model, table.dataset, table.sketches)))
+    }
+
+    fn open(files: &SegmentFiles<'_>) -> Result<Self> {
+        files.has(&FORMAT).then(|| TokenVectors::open(&files.folder)).transpose()
+    }
+
+    fn fits(&self, tables: usize, _columns: usize) -> bool {
+        self.as_ref().is_none_or(|vectors| vectors.tables() == tables)
+    }
+}
+
 impl TokenVectors {
-    /// Opens the vectors at `path`; reads only their head.
+    /// Opens the vectors in `folder`; reads only their head.
     ///
     /// # Errors
-    /// Those of [`SegmentFile::open`]; [`Error::DamagedIndex`] as below.
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = SegmentFile::open(path, KIND, VERSION)?;
+    /// Those of [`FileFormat::open`]; [`Error::DamagedIndex`] as below.
+    fn open(folder: &Path) -> Result<Self> {
+        let file = FORMAT.open(folder)?;
         let head_section = file.section(*b"HEAD")?;
         let head = head_section.slice::<Head>(0..1)?[0];
         let [rows, pieces, ends, counts] = [*b"ROWS", *b"PIEC", *b"ENDS", *b"CNTS"].map(|tag| file.section(tag));
@@ -271,23 +307,20 @@ mod tests {
         TableTokenVectors { pieces: pieces.to_vec(), title, rows }
     }
 
-    fn written(path: &Path, tables: &[TableTokenVectors]) -> TokenVectors {
-        let mut writer = TokenVectorWriter::create(path, 3, 10).unwrap();
-        tables.iter().for_each(|table| writer.push(table).unwrap());
-        writer.finish().unwrap();
-        TokenVectors::open(path).unwrap()
+    fn written<'a>(tables: impl IntoIterator<Item = (&'a [u32], usize, &'a [i8])>) -> TokenVectors {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = TokenVectorWriter::create(folder.path(), 3, 10).unwrap();
+        tables.into_iter().for_each(|(pieces, title, rows)| writer.push_rows(pieces, title, rows).unwrap());
+        assert!(writer.push_rows(&[1], 0, &[1, 2]).is_err());
+        writer.end().unwrap();
+        TokenVectors::open(folder.path()).unwrap()
     }
 
     #[test]
     fn rows_return_as_they_were_written_and_merged() {
-        let folder = tempfile::tempdir().unwrap();
         let tables = [table(&[1, 2, 2, 9], 3), table(&[], 0), table(&[4], 0)];
-        let stored = written(&folder.path().join("a.seg"), &tables);
-        let mut merged = TokenVectorWriter::create(&folder.path().join("b.seg"), 3, 10).unwrap();
-        [2, 0].iter().for_each(|table| merged.push_stored(&stored, *table).unwrap());
-        assert!(merged.push_rows(&[1], 0, &[1, 2]).is_err());
-        merged.finish().unwrap();
-        let merged = TokenVectors::open(&folder.path().join("b.seg")).unwrap();
+        let stored = written(tables.iter().map(|table| (&table.pieces[..], table.title, &table.rows[..])));
+        let merged = written([2, 0].map(|table| stored.pieces_of(table).unwrap()));
         for (vectors, place) in [(&stored, 0), (&merged, 1)] {
             assert_eq!(vectors.title(place).unwrap(), [1, -1, 7, 2, -1, 7, 2, -1, 7]);
             assert_eq!(vectors.body(place).unwrap(), [9, -1, 7]);

@@ -10,17 +10,17 @@ use std::path::Path;
 use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::open::{LakeIndex, Segment, TableRef};
-use super::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
+use super::columns::ColumnsWriter;
+use super::open::{LakeIndex, TableRef};
+use super::segment::{Section, SegmentKind, SegmentStats};
+use super::structure::{
+    FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
+};
+use super::structures::Segment;
 use lakeward_core::error::Result;
 use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_sketch::ColumnSketch;
-
-/// Marks the pieces of a segment.
-pub const KIND: SegmentKind = SegmentKind(*b"TOKN");
-/// Their format version.
-pub const VERSION: u32 = 1;
 
 /// Pieces of a title that are kept: the first.
 pub const MOST_TITLE_PIECES: usize = 64;
@@ -106,20 +106,6 @@ impl Default for TokenWriter {
 }
 
 impl TokenWriter {
-    /// Adds the next table.
-    pub fn push(&mut self, tokens: &TableTokens) {
-        self.push_pieces(&tokens.title, &tokens.body);
-    }
-
-    /// Adds table `table` of `from` as the next one.
-    ///
-    /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where `from` is damaged.
-    pub fn push_stored(&mut self, from: &Tokens, table: u32) -> Result<()> {
-        self.push_pieces(from.title(table)?, from.body(table)?);
-        Ok(())
-    }
-
     fn push_pieces(&mut self, title: &[u16], body: &[u16]) {
         for piece in distinct(title, body) {
             if let Some(count) = self.counts.get_mut(usize::from(piece)) {
@@ -131,13 +117,28 @@ impl TokenWriter {
             self.ends.push(self.pieces.len() as u32);
         }
     }
+}
 
-    /// Writes the pieces to `path`.
-    ///
-    /// # Errors
-    /// What the segment writer reports.
-    pub fn finish(self, path: &Path) -> Result<SegmentStats> {
-        let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+impl StructureWriter for TokenWriter {
+    type Draft = TableTokens;
+
+    fn create(_folder: &Path, _shape: VectorShape) -> Result<Self> {
+        Ok(Self::default())
+    }
+
+    fn push(&mut self, tokens: &TableTokens, _place: &Place) -> Result<()> {
+        self.push_pieces(&tokens.title, &tokens.body);
+        Ok(())
+    }
+
+    fn push_stored(&mut self, from: &StoredTable<'_>, _place: &Place) -> Result<()> {
+        let tokens = &from.segment.tokens;
+        self.push_pieces(tokens.title(from.table)?, tokens.body(from.table)?);
+        Ok(())
+    }
+
+    fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+        let mut writer = Tokens::FORMAT.create(folder)?;
         let head = Head { model: model_hash(), tables: self.ends.len() as u64 / 2 };
         writer.section_of(*b"HEAD", &[head])?;
         writer.section_of(*b"PIEC", &self.pieces)?;
@@ -145,7 +146,7 @@ impl TokenWriter {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let counts: Vec<[u32; 2]> = counted.map(|(piece, count)| [piece as u32, *count]).collect();
         writer.section_of(*b"CNTS", &counts)?;
-        writer.finish()
+        writer.finish().map(Some)
     }
 }
 
@@ -166,13 +167,18 @@ pub struct Tokens {
     counts: Section,
 }
 
-impl Tokens {
-    /// Opens the pieces at `path`; reads only their head.
-    ///
-    /// # Errors
-    /// Those of [`SegmentFile::open`]; [`lakeward_core::Error::DamagedIndex`] for pieces of another model than this program's.
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = SegmentFile::open(path, KIND, VERSION)?;
+impl Structure for Tokens {
+    const FORMAT: FileFormat = FileFormat { name: "tokens.seg", kind: SegmentKind(*b"TOKN"), version: 1 };
+    type Draft = TableTokens;
+    type Writer = TokenWriter;
+
+    fn draft(table: &TableContent<'_>) -> Result<TableTokens> {
+        Ok(TableTokens::of(table.dataset, table.sketches))
+    }
+
+    /// Refuses pieces of another model than this program's.
+    fn open(files: &SegmentFiles<'_>) -> Result<Self> {
+        let file = Self::FORMAT.open(&files.folder)?;
         let head_section = file.section(*b"HEAD")?;
         let head = head_section.slice::<Head>(0..1)?[0];
         if head.model != model_hash() {
@@ -186,6 +192,12 @@ impl Tokens {
         Ok(Self { tables, pieces, ends, counts })
     }
 
+    fn fits(&self, tables: usize, _columns: usize) -> bool {
+        self.tables == tables
+    }
+}
+
+impl Tokens {
     /// Tables of the segment.
     pub fn tables(&self) -> usize {
         self.tables
@@ -306,10 +318,11 @@ mod tests {
         let texts =
             [tokens("Airports of Niger", "where planes land"), tokens("", ""), tokens("x", &"word ".repeat(500))];
         let mut writer = TokenWriter::default();
-        texts.iter().for_each(|text| writer.push(text));
-        let path = folder.path().join("tokens.seg");
-        writer.finish(&path).unwrap();
-        let stored = Tokens::open(&path).unwrap();
+        let place = Place { table: 0, columns: 0..0 };
+        texts.iter().for_each(|text| writer.push(text, &place).unwrap());
+        writer.finish(folder.path(), &ColumnsWriter::default()).unwrap();
+        let files = SegmentFiles { folder: folder.path().to_path_buf(), removed: &[], listed: &[] };
+        let stored = Tokens::open(&files).unwrap();
         for (table, text) in (0u32..).zip(&texts) {
             assert_eq!((stored.title(table).unwrap(), stored.body(table).unwrap()), (&text.title[..], &text.body[..]));
         }

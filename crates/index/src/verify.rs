@@ -6,11 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::manifest::{Manifest, SegmentEntry};
-use super::segment::{SegmentFile, SegmentKind};
-use super::{
-    CATALOG_FILE, COLUMNS_FILE, FACETS_FILE, JOIN_FILE, JOIN_KIND, JOIN_VERSION, TOKEN_VECTORS_FILE, TOKENS_FILE,
-    VECTORS_FILE, VECTORS_KIND, VECTORS_VERSION, WORDS_FILE, catalog, columns, facets, lexical, token_vectors, tokens,
-};
+use super::structures::FORMATS;
 use lakeward_core::error::{Error, Result};
 
 /// A file that is not what was written.
@@ -43,28 +39,21 @@ pub fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
     let path = Manifest::segment_folder(folder, &segment.name);
     let mut damaged = Vec::new();
     for file in &segment.files {
-        if let Err(error) = verify_file(&path.join(&file.name), &file.name, &file.checksum) {
+        if let Err(error) = verify_file(&path, &file.name, &file.checksum) {
             damaged.push(Damage { file: format!("segments/{}/{}", segment.name, file.name), reason: reason_of(error) });
         }
     }
     damaged
 }
 
-fn verify_file(path: &Path, name: &str, checksum: &str) -> Result<()> {
-    let (kind, version): (SegmentKind, u32) = match name {
-        CATALOG_FILE => (catalog::KIND, catalog::VERSION),
-        COLUMNS_FILE => (columns::KIND, columns::VERSION),
-        FACETS_FILE => (facets::KIND, facets::VERSION),
-        TOKENS_FILE => (tokens::KIND, tokens::VERSION),
-        TOKEN_VECTORS_FILE => (token_vectors::KIND, token_vectors::VERSION),
-        JOIN_FILE => (JOIN_KIND, JOIN_VERSION),
-        VECTORS_FILE => (VECTORS_KIND, VECTORS_VERSION),
-        WORDS_FILE => (lexical::KIND, lexical::VERSION),
-        _ => return Err(Error::damaged(path, "the manifest names a file of no known kind")),
+fn verify_file(folder: &Path, name: &str, checksum: &str) -> Result<()> {
+    let path = folder.join(name);
+    let Some(format) = FORMATS.iter().find(|format| format.name == name) else {
+        return Err(Error::damaged(&path, "the manifest names a file of no known kind"));
     };
-    let file = SegmentFile::open(path, kind, version)?;
+    let file = format.open(folder)?;
     if format!("{:016x}", file.checksum()) != checksum {
-        return Err(Error::damaged(path, "it is not the file that the manifest names"));
+        return Err(Error::damaged(&path, "it is not the file that the manifest names"));
     }
     file.verify()
 }

@@ -13,6 +13,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::Monitor;
 
 /// Quiet after which a burst of changes is over.
 const QUIET: Duration = Duration::from_millis(300);
@@ -25,12 +26,12 @@ const UNASKED: Duration = Duration::from_secs(600);
 /// How often the lake is looked through where changes are not reported.
 const POLLING: Duration = Duration::from_secs(30);
 
-/// Calls `update` once, and again after every change below `lake`, until it fails or `stop` says so. Hidden files and
+/// Calls `update` once, and again after every change below `lake`, until it fails or `monitor` says to stop. Hidden files and
 /// what lies in `index`, the folder of the index, are no changes.
 ///
 /// # Errors
 /// What `update` returns, and [`Error::Io`] when the lake cannot be watched at all.
-pub fn watch(lake: &Path, index: &Path, stop: impl Fn() -> bool, mut update: impl FnMut() -> Result<()>) -> Result<()> {
+pub fn watch(lake: &Path, index: &Path, monitor: &dyn Monitor, mut update: impl FnMut() -> Result<()>) -> Result<()> {
     // Events come with real paths.
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let lake = real(lake);
@@ -38,7 +39,7 @@ pub fn watch(lake: &Path, index: &Path, stop: impl Fn() -> bool, mut update: imp
     let _watcher = watcher(&lake, sender)?;
     update()?;
     let mut changes = Changes { lake, index: real(index), receiver };
-    while changes.wait(&stop) {
+    while changes.wait(monitor) {
         update()?;
     }
     Ok(())
@@ -68,11 +69,11 @@ struct Changes {
 
 impl Changes {
     /// Waits for a burst of changes and its end; `false` when it is time to stop.
-    fn wait(&mut self, stop: &impl Fn() -> bool) -> bool {
+    fn wait(&mut self, monitor: &dyn Monitor) -> bool {
         let unasked = Instant::now() + UNASKED;
         let mut burst: Option<Instant> = None;
         loop {
-            if stop() {
+            if monitor.is_stopped() {
                 return false;
             }
             if burst.is_some_and(|began| began.elapsed() > LONGEST_WAIT) || Instant::now() > unasked {
@@ -110,6 +111,8 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use lakeward_core::monitor::StopWhen;
+
     use super::*;
 
     /// The lake changes once; the index changes and hidden files come and go without an update.
@@ -120,7 +123,7 @@ mod tests {
         fs::create_dir(&index).unwrap();
         let updates = AtomicU32::new(0);
         let started = Instant::now();
-        let stop = || updates.load(Ordering::Relaxed) >= 2 || started.elapsed() > Duration::from_secs(20);
+        let stop = StopWhen(|| updates.load(Ordering::Relaxed) >= 2 || started.elapsed() > Duration::from_secs(20));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while updates.load(Ordering::Relaxed) == 0 {
@@ -140,7 +143,7 @@ mod tests {
                 updates.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             };
-            watch(lake.path(), &index, stop, update).unwrap();
+            watch(lake.path(), &index, &stop, update).unwrap();
         });
         assert_eq!(updates.load(Ordering::Relaxed), 2);
     }

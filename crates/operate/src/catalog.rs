@@ -5,12 +5,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::DataType;
+use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
 use datafusion::common::TableReference;
 use datafusion::common::config::TableParquetOptions;
@@ -313,8 +312,7 @@ impl LakeSchema {
     }
 }
 
-type Boxed<'a, T> = Pin<Box<dyn Future<Output = DataFusionResult<T>> + Send + 'a>>;
-
+#[async_trait]
 impl SchemaProvider for LakeSchema {
     fn table_names(&self) -> Vec<String> {
         let folder = self.parts.join("/");
@@ -323,36 +321,24 @@ impl SchemaProvider for LakeSchema {
         ids.map(|id| id.rsplit('/').next().unwrap_or(id).to_string()).chain(session).collect()
     }
 
-    fn table<'a, 'b, 'async_trait>(&'a self, name: &'b str) -> Boxed<'async_trait, Option<Arc<dyn TableProvider>>>
-    where
-        'a: 'async_trait,
-        'b: 'async_trait,
-        Self: 'async_trait,
-    {
-        Box::pin(async move {
-            let is_function =
-                self.tables.is_called(name) || self.alone.is_some_and(|functions| is_function(name, functions));
-            // Before the name is looked up whatever its case: in a large lake that takes longer than all other planning.
-            if is_function && self.parts == [ROOT_SCHEMA] && !self.tables.names.has(name) {
-                return Ok(None);
-            }
-            let place = match (self.resolve(name), self.alone) {
-                (Ok(place), _) => place,
-                (Err(unknown), Some(_)) => return Err(fault(unknown)),
-                (Err(_), None) => return Ok(None),
-            };
-            self.tables.table(&place).await.map(Some).map_err(fault)
-        })
+    async fn table(&self, name: &str) -> DataFusionResult<Option<Arc<dyn TableProvider>>> {
+        let is_function =
+            self.tables.is_called(name) || self.alone.is_some_and(|functions| is_function(name, functions));
+        // Before the name is looked up whatever its case: in a large lake that takes longer than all other planning.
+        if is_function && self.parts == [ROOT_SCHEMA] && !self.tables.names.has(name) {
+            return Ok(None);
+        }
+        let place = match (self.resolve(name), self.alone) {
+            (Ok(place), _) => place,
+            (Err(unknown), Some(_)) => return Err(fault(unknown)),
+            (Err(_), None) => return Ok(None),
+        };
+        self.tables.table(&place).await.map(Some).map_err(fault)
     }
 
-    fn table_type<'a, 'b, 'async_trait>(&'a self, name: &'b str) -> Boxed<'async_trait, Option<TableType>>
-    where
-        'a: 'async_trait,
-        'b: 'async_trait,
-        Self: 'async_trait,
-    {
+    async fn table_type(&self, name: &str) -> DataFusionResult<Option<TableType>> {
         // Listing the tables must not open them.
-        Box::pin(async move { Ok(self.table_exist(name).then_some(TableType::Base)) })
+        Ok(self.table_exist(name).then_some(TableType::Base))
     }
 
     fn table_exist(&self, name: &str) -> bool {

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::context::{LakeContext, Strategy};
 use super::inputs::InputTable;
 use super::notes::Note;
-use super::output::{Output, RowWriter, exists};
+use super::output::{RowWriter, exists, finish};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::Input;
+use lakeward_core::store::{AtomicFile, Purpose};
 
 /// What was exported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +48,7 @@ pub fn export(context: &LakeContext, input: &Input, path: &Path, overwrite: bool
     }
     let table = InputTable::resolve(context, input)?;
     let mut answer = context.query_by(&format!("SELECT * FROM {}", table.sql), None, Strategy::InOrder)?;
-    let output = Output::create(path)?;
+    let output = AtomicFile::create(path, Purpose::Output)?;
     let mut writer = make(output.handle()?, answer.schema(), path)?;
     let mut rows = 0;
     while let Some(batch) = answer.next_batch()? {
@@ -55,6 +56,6 @@ pub fn export(context: &LakeContext, input: &Input, path: &Path, overwrite: bool
         writer.write(&batch, path)?;
     }
     writer.finish(path)?;
-    let written_bytes = output.finish(overwrite)?;
+    let written_bytes = finish(output, overwrite)?;
     Ok(Exported { rows, written_bytes, notes: context.notes() })
 }

@@ -37,7 +37,7 @@ pub use export::{Exported, export};
 pub use fault::{LakeFault, fault};
 pub use names::sql_name;
 pub use notes::{Note, NoteKind};
-pub use output::{Output, RowWriter, exists};
+pub use output::{RowWriter, exists, finish};
 pub use preview::{Preview, PreviewLimits, preview};
 pub use rows::{CellForm, ResultColumn, Rows, texts};
 pub use run::{Outcome, OutcomeInput, run};

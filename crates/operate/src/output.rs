@@ -1,11 +1,7 @@
-//! Files that appear whole or not at all.
-//!
-//! Rows go to a temporary file in the folder of the one that is meant, which takes its name only when all are written and
-//! flushed; whatever happens before, nothing is left behind.
+//! Rows as a file of one format.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -14,82 +10,26 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use tempfile::NamedTempFile;
 
 use super::rows::{CellForm, texts};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::AtomicFile;
 
-/// Begin of the names of temporary files.
-const UNFINISHED: &str = ".lakeward-unfinished-";
 /// Rows of a row group at most.
 const GROUP_ROWS: usize = 1 << 17;
 /// Bytes of a row group that is being gathered at most.
 const GROUP_BYTES: usize = 64 << 20;
 
-/// A file on its way.
-#[derive(Debug)]
-pub struct Output {
-    path: PathBuf,
-    file: NamedTempFile,
-}
-
-impl Output {
-    /// A file that will lie at `path`.
-    ///
-    /// # Errors
-    /// [`Error::Io`] where the folder cannot be written to.
-    pub fn create(path: &Path) -> Result<Self> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(UNFINISHED);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As any new file, less what the user's mask takes away; temporary files are their owner's only.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder).map_err(|error| Error::io("save", path, error))?;
-        Ok(Self { path: path.to_path_buf(), file })
+/// Gives `file` its name, with `overwrite` in place of the one that had it; its length in bytes.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Usage`] where there is a file of that name.
+pub fn finish(file: AtomicFile, overwrite: bool) -> Result<u64> {
+    if overwrite {
+        return file.replace();
     }
-
-    /// The file to write to.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn handle(&self) -> Result<File> {
-        self.file.as_file().try_clone().map_err(|error| self.failed(error))
-    }
-
-    /// Gives the file its name; with `overwrite` in place of the one that had it.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Usage`] where there is a file of that name.
-    pub fn finish(self, overwrite: bool) -> Result<u64> {
-        self.file.as_file().sync_all().map_err(|error| self.failed(error))?;
-        let bytes = self.file.as_file().metadata().map_err(|error| self.failed(error))?.len();
-        let path = self.path;
-        let kept = if overwrite { self.file.persist(&path) } else { self.file.persist_noclobber(&path) };
-        kept.map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&path),
-            _ => Error::io("save", &path, error.error),
-        })?;
-        // The name is in the folder, which is flushed apart.
-        #[cfg(unix)]
-        if let Some(folder) =
-            path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
-        {
-            let folder = File::open(folder).map_err(|error| Error::io("save", &path, error))?;
-            folder.sync_all().map_err(|error| Error::io("save", &path, error))?;
-        }
-        Ok(bytes)
-    }
-
-    fn failed(&self, error: io::Error) -> Error {
-        Error::io("save", &self.path, error)
-    }
+    let path = file.path().to_path_buf();
+    file.claim()?.ok_or_else(|| exists(&path))
 }
 
 /// The refusal to write over `path`.

@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use super::context::{LakeContext, Strategy};
 use super::counts::with_memory;
 use super::notes::Note;
-use super::output::{Output, RowWriter};
+use super::output::RowWriter;
 use super::preview::{PreviewLimits, stopped_join, too_many_rows};
 use super::rows::ResultColumn;
 use super::sql::Resolved;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::Operation;
+use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_lake::source::{ContentHash, content_hash};
 
 /// What an operation has made.
@@ -71,7 +72,7 @@ pub fn run(context: &LakeContext, operation: &Operation, limits: &PreviewLimits,
     let (rows, columns, output) =
         with_memory(Strategy::InOrder, context, |strategy| write(context, &sql, strategy, limits, out))?;
     let notes = context.notes();
-    let written_bytes = output.finish(true)?;
+    let written_bytes = output.replace()?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes })
 }
@@ -83,9 +84,9 @@ fn write(
     strategy: Strategy,
     limits: &PreviewLimits,
     out: &Path,
-) -> Result<(u64, Vec<ResultColumn>, Output)> {
+) -> Result<(u64, Vec<ResultColumn>, AtomicFile)> {
     let mut answer = context.query_by(sql, None, strategy)?;
-    let output = Output::create(out)?;
+    let output = AtomicFile::create(out, Purpose::Output)?;
     let mut writer = RowWriter::parquet(output.handle()?, answer.schema(), out)?;
     let mut rows = 0;
     while let Some(batch) = answer.next_batch()? {

@@ -5,14 +5,13 @@
 //! are converted; filters are DataFusion's business.
 
 use std::fmt;
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
+use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -88,6 +87,7 @@ pub fn cell_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<CellType
     Ok(columns.iter().map(CellType::of).collect())
 }
 
+#[async_trait]
 impl TableProvider for LakeTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -97,27 +97,18 @@ impl TableProvider for LakeTable {
         TableType::Base
     }
 
-    fn scan<'a, 'b, 'c, 'd, 'async_trait>(
-        &'a self,
-        _state: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        _filters: &'d [Expr],
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
         limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = DataFusionResult<Arc<dyn ExecutionPlan>>> + Send + 'async_trait>>
-    where
-        'a: 'async_trait,
-        'b: 'async_trait,
-        'c: 'async_trait,
-        'd: 'async_trait,
-        Self: 'async_trait,
-    {
-        Box::pin(async move {
-            let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
-            let schema = Arc::new(self.schema.project(&columns)?);
-            let reading = Reading { source: Arc::clone(&self.source), columns, schema: Arc::clone(&schema) };
-            let plan = StreamingTableExec::try_new(schema, vec![Arc::new(reading)], None, [], false, limit)?;
-            Ok(Arc::new(plan) as Arc<dyn ExecutionPlan>)
-        })
+    ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+        let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let schema = Arc::new(self.schema.project(&columns)?);
+        let reading = Reading { source: Arc::clone(&self.source), columns, schema: Arc::clone(&schema) };
+        let plan = StreamingTableExec::try_new(schema, vec![Arc::new(reading)], None, [], false, limit)?;
+        Ok(Arc::new(plan))
     }
 }
 

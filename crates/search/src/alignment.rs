@@ -12,9 +12,9 @@ use super::query_table::{QueryColumn, QueryTable};
 use super::weights::AlignmentWeights;
 use lakeward_core::error::Result;
 use lakeward_core::text::is_placeholder;
+use lakeward_index::Segment;
 use lakeward_index::columns::ColumnRecord;
 use lakeward_index::encode::{SHAPE_DIMS, SHAPE_SHARE};
-use lakeward_index::open::Segment;
 use lakeward_index::overlap::shared_hashes;
 use lakeward_index::vectors::PreparedQuery;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
@@ -119,7 +119,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
                 Ok(OwnColumn {
                     column,
                     name: (!is_placeholder(name)).then(|| NameParts::of(name)),
-                    vectors: [segment.column_vectors.prepare(&text)?, segment.column_vectors.prepare(&shape)?],
+                    vectors: [segment.vectors.columns.prepare(&text)?, segment.vectors.columns.prepare(&shape)?],
                     range: ValueRange::of(&quantiles),
                 })
             })
@@ -145,7 +145,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
         fits.reset(self.own.len(), ids.len());
         for (own, cosines) in self.own.iter().zip(&mut self.cosines) {
             for (vector, cosines) in own.vectors.iter().zip(cosines) {
-                segment.column_vectors.cosines(ids.clone(), vector, cosines)?;
+                segment.vectors.columns.cosines(ids.clone(), vector, cosines)?;
             }
         }
         for (place, id) in ids.enumerate() {

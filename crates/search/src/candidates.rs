@@ -151,7 +151,7 @@ fn shipped_otherwise() -> ChannelWeights {
 }
 
 impl Default for RelevanceWeights {
-    /// Those that ship; `tests/turns.rs` measures them.
+    /// Those that ship; `crates/eval/tests/eval/turns.rs` measures them.
     fn default() -> Self {
         RankingWeights::shipped().relevance
     }

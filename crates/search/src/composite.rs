@@ -387,7 +387,7 @@ fn rarest(index: &LakeIndex, tuples: &QueryTuples) -> Result<usize> {
         let mut bytes = 0;
         for segment in index.segments() {
             for hash in &parts.hashes {
-                bytes += segment.values.find(*hash)?.map_or(0, |list| list.bytes());
+                bytes += segment.join.values.find(*hash)?.map_or(0, |list| list.bytes());
             }
         }
         costs.push((bytes, place));

@@ -267,7 +267,7 @@ fn closest_of(mut overlaps: Vec<(ColumnRef, Overlap)>) -> Vec<(ColumnRef, Overla
 }
 
 fn value_weights(index: &LakeIndex, column: &QueryColumn) -> Result<ValueWeights> {
-    let lists: Vec<_> = index.segments().iter().map(|segment| (&segment.values, segment.columns.len())).collect();
+    let lists: Vec<_> = index.segments().iter().map(|segment| (&segment.join.values, segment.columns.len())).collect();
     ValueWeights::of(&column.values, &lists)
 }
 
@@ -287,13 +287,13 @@ fn overlaps(
             let propose = || {
                 let mut proposed = Vec::new();
                 let signature = MinHash::of(&column.sketch.hashes);
-                segment.lsh.query(column.sketch.distinct, &signature, PROPOSAL_CONTAINMENT, &mut proposed)?;
+                segment.join.lsh.query(column.sketch.distinct, &signature, PROPOSAL_CONTAINMENT, &mut proposed)?;
                 Ok(proposed)
             };
             let is_live = |table| segment.is_live(table);
             let live: Option<&(dyn Fn(u32) -> bool + Sync)> =
                 if entry.removed.is_empty() { None } else { Some(&is_live) };
-            let parts = SegmentParts { postings: &segment.values, columns: &segment.columns, live };
+            let parts = SegmentParts { postings: &segment.join.values, columns: &segment.columns, live };
             let found = overlap::overlaps(&column.values, weights, place, parts, wanted, propose)?;
             let of_segment = |overlap: Overlap| (ColumnRef { segment: place as u32, column: overlap.column }, overlap);
             Ok(found.into_iter().map(of_segment).collect())

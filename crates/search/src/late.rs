@@ -25,7 +25,7 @@ use lakeward_index::token_vectors::{UNIT, quantised};
 use lakeward_index::tokens::PieceRarity;
 use lakeward_index::vectors::byte_dot;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_models::embed::{Embedder, SentenceModel, StaticModel, TokenId};
+use lakeward_models::embed::{Embedder, StaticModel, TokenEmbedder, TokenId};
 
 /// Words of a request that say nothing, beside punctuation.
 const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there these \
@@ -175,7 +175,7 @@ impl TokenVectors for BuiltinTokens<'_> {
 /// The sentence model that an index was built with, for the rows stored there.
 pub struct ContextTokens<'a> {
     index: &'a LakeIndex,
-    model: &'a SentenceModel,
+    model: &'a dyn TokenEmbedder,
     rarity: &'a PieceRarity,
     weights: LateWeights,
 }
@@ -187,7 +187,7 @@ impl<'a> ContextTokens<'a> {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
     pub fn of(index: &'a LakeIndex, embedder: &'a dyn Embedder, weights: LateWeights) -> Result<Option<Self>> {
-        let Some(model) = embedder.as_sentence_model() else { return Ok(None) };
+        let Some(model) = embedder.as_token_embedder() else { return Ok(None) };
         let stored = index.token_vector_rarity()?.filter(|(_, dims)| *dims == model.dims());
         Ok(stored.map(|(rarity, _)| Self { index, model, rarity, weights }))
     }
@@ -204,7 +204,7 @@ impl TokenVectors for ContextTokens<'_> {
 
     fn of_request(&self, text: &str) -> Result<(TokenRows, Vec<f32>)> {
         let mut vectors = Vec::new();
-        let pieces = self.model.marked_pieces_into(text, MOST_REQUEST_PIECES, &mut vectors);
+        let pieces = self.model.embed_pieces(text, MOST_REQUEST_PIECES, true, &mut vectors);
         let rows = TokenRows { bytes: quantised(&vectors), scales: vec![UNIT.recip(); pieces.len()] };
         let mut weights: Vec<f32> = pieces.into_iter().map(|piece| self.rarity.of(piece)).collect();
         if let [first, said @ .., last] = weights.as_mut_slice() {

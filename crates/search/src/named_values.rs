@@ -74,13 +74,13 @@ impl NamedValues {
         let mut columns = 0;
         let number = self.runs.len();
         for (place, segment) in index.segments().iter().enumerate() {
-            let Some(list) = segment.values.find(hash)? else { continue };
+            let Some(list) = segment.join.values.find(hash)? else { continue };
             columns += list.count();
             if list.count() > MOST_COLUMNS {
                 continue;
             }
             let mut found = Vec::with_capacity(list.count());
-            segment.values.for_each(list, |column| found.push(column))?;
+            segment.join.values.for_each(list, |column| found.push(column))?;
             for column in found {
                 let table = segment.columns.record(column)?.table;
                 if !segment.is_live(table) {

@@ -104,7 +104,7 @@ impl QueryTable {
             report: scan.report,
         });
         let dataset = Dataset::Table(Arc::clone(&entry));
-        encode::prepare(embedder, &dataset, &scan.sketches, 0);
+        encode::prefetch(embedder, &dataset, &scan.sketches, 0);
         let content = encode::table_vectors(embedder, &dataset, &scan.sketches).content;
         let columns = entry
             .profile

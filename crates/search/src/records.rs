@@ -289,7 +289,7 @@ impl Ranking<'_> {
             for (at, segment) in self.index.segments().iter().enumerate() {
                 let table = |table: u32| TableRef { segment: at as u32, table };
                 let passes = |number: u32| reached.contains(table(number));
-                let found = segment.topic_vectors.search(request, PROPOSED_BY_VECTORS, Some(&passes))?;
+                let found = segment.vectors.topics.search(request, PROPOSED_BY_VECTORS, Some(&passes))?;
                 places.extend(found.into_iter().filter_map(|(number, _)| reached.place(table(number))));
             }
         }
@@ -305,7 +305,7 @@ impl Ranking<'_> {
         let mut prepared = None;
         for place in places {
             let table = self.stages.reached.at(*place);
-            let vectors = &self.index.segment(table.segment)?.title_vectors;
+            let vectors = &self.index.segment(table.segment)?.vectors.titles;
             let query = match &prepared {
                 Some(query) => query,
                 None => prepared.insert(vectors.prepare(request)?),

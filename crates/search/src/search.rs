@@ -261,9 +261,9 @@ fn looked_at(
             headers_said: lexical.headers_said,
             phrases: lexical.phrases,
             values,
-            meaning: cosine(&segment.topic_vectors)?,
-            meaning_of_title: cosine(&segment.title_vectors)?,
-            meaning_of_content: cosine(&segment.content_vectors)?,
+            meaning: cosine(&segment.vectors.topics)?,
+            meaning_of_title: cosine(&segment.vectors.titles)?,
+            meaning_of_content: cosine(&segment.vectors.contents)?,
         };
         candidates.push(SearchCandidate {
             table,
@@ -329,7 +329,7 @@ pub fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result
     let mut nearest = Vec::new();
     for (place, segment) in index.segments().iter().enumerate() {
         let live = |table: u32| segment.is_live(table);
-        let found = segment.topic_vectors.search(vector, depth, Some(&live))?;
+        let found = segment.vectors.topics.search(vector, depth, Some(&live))?;
         nearest.extend(found.into_iter().map(|(table, cosine)| (TableRef { segment: place as u32, table }, cosine)));
     }
     nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

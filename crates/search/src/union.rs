@@ -150,7 +150,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
     let channels = Channels::of(index, query)?;
     let mut aligner = Aligner::of(query, first, &weights.alignment)?;
     let mut fits = Fits::default();
-    let content_query = first.content_vectors.prepare(&query.content)?;
+    let content_query = first.vectors.contents.prepare(&query.content)?;
     let (width, rows) = (query.columns.len(), query.entry.profile.rows);
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     for table in channels.proposed(query, &weights.fusion) {
@@ -164,7 +164,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
             columns: columns.len(),
             rows: segment.columns.record(columns.start)?.rows,
             words: channels.words.score(table),
-            content: f64::from(segment.content_vectors.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
+            content: f64::from(segment.vectors.contents.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
             rare_names: channels.headers.score(table),
             rare_values: channels.values.score(table),
         };

@@ -8,6 +8,7 @@ use crate::cli::interrupt;
 use lakeward::Lakeward;
 use lakeward_agent::Agent;
 use lakeward_core::error::{Error, Result};
+use lakeward_models::embed::EmbedderExt;
 
 /// How often whoever waits looks whether it is to stop.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -32,7 +33,7 @@ impl Worker {
             let agent = own.agent();
             for job in receiver {
                 // A server that was down may be back.
-                own.embedder().forget_trouble();
+                own.embedder().retry();
                 job(&agent);
             }
         });

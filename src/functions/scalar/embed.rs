@@ -15,7 +15,7 @@ use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs,
 
 use super::{any_types, check_count};
 use crate::Lakeward;
-use lakeward_models::embed::Embedder;
+use lakeward_models::embed::{Embedder, EmbedderExt};
 
 static DOCUMENTATION: LazyLock<Documentation> = LazyLock::new(|| {
     let description = "Makes the vector of a text by the embedding model of the lake. `cosine` compares two of them. NULL for \
@@ -133,12 +133,12 @@ fn item() -> FieldRef {
 /// The vectors of `texts`, one after the other.
 fn embedded(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<f32>> {
     let work = || {
-        embedder.prepare(&|| texts.iter().map(|text| (*text).to_string()).collect());
+        embedder.prefetch(|| texts.iter().map(|text| (*text).to_string()).collect());
         let mut vectors = vec![0.0; texts.len() * embedder.dims()];
         for (out, text) in vectors.chunks_exact_mut(embedder.dims()).zip(texts) {
             embedder.embed_into(text, out);
         }
-        (vectors, embedder.trouble())
+        (vectors, embedder.failure())
     };
     // A model on a server waits for it, which must not be done on a thread that drives others' waiting.
     let done = if tokio::runtime::Handle::try_current().is_ok() {

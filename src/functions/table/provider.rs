@@ -5,12 +5,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
 use datafusion::catalog::{Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
 use datafusion::common::{ScalarValue, TableReference};
 use datafusion::datasource::provider_as_source;
@@ -98,6 +97,7 @@ impl fmt::Debug for CallTable {
     }
 }
 
+#[async_trait]
 impl TableProvider for CallTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
@@ -111,32 +111,19 @@ impl TableProvider for CallTable {
         self.named.as_ref().map(Cow::Borrowed)
     }
 
-    fn scan<'a, 'b, 'c, 'd, 'async_trait>(
-        &'a self,
-        _state: &'b dyn Session,
-        projection: Option<&'c Vec<usize>>,
-        _filters: &'d [Expr],
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
         limit: Option<usize>,
-    ) -> Pin<Box<dyn Future<Output = DataFusionResult<Arc<dyn ExecutionPlan>>> + Send + 'async_trait>>
-    where
-        'a: 'async_trait,
-        'b: 'async_trait,
-        'c: 'async_trait,
-        'd: 'async_trait,
-        Self: 'async_trait,
-    {
-        Box::pin(async move {
-            let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
-            let schema = Arc::new(self.schema.project(&columns)?);
-            let answers = Answers {
-                lakeward: self.lakeward.clone(),
-                call: self.call.clone(),
-                columns,
-                schema: Arc::clone(&schema),
-            };
-            let plan = StreamingTableExec::try_new(schema, vec![Arc::new(answers)], None, [], false, limit)?;
-            Ok(Arc::new(plan) as Arc<dyn ExecutionPlan>)
-        })
+    ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+        let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let schema = Arc::new(self.schema.project(&columns)?);
+        let answers =
+            Answers { lakeward: self.lakeward.clone(), call: self.call.clone(), columns, schema: Arc::clone(&schema) };
+        let plan = StreamingTableExec::try_new(schema, vec![Arc::new(answers)], None, [], false, limit)?;
+        Ok(Arc::new(plan))
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use lakeward_core::error::Error;
-use lakeward_index::build::{self, BuildObserver, BuildOptions, BuildStep};
+use lakeward_core::monitor::{Monitor, StopWhen, Total};
+use lakeward_index::build::{self, BuildOptions, BuildStep};
 use lakeward_index::manifest::{FILE_NAME, Manifest};
 use lakeward_index::verify::verify;
 use lakeward_models::embed::StaticModel;
@@ -95,18 +96,10 @@ fn a_writer_killed_at_any_moment_leaves_the_last_commit() {
 fn an_interrupted_run_keeps_what_it_read() {
     let lake = lake_of(TABLES);
     let place = tempfile::tempdir().expect("a folder");
-    struct Impatient;
-    impl BuildObserver for Impatient {
-        fn started(&self, _files: u64, _bytes: u64) {}
-        fn file_done(&self, _bytes: u64) {}
-        fn phase(&self, _what: &str) {}
-        fn interrupted(&self) -> bool {
-            static ASKED: AtomicU32 = AtomicU32::new(0);
-            ASKED.fetch_add(1, Ordering::Relaxed) > 0
-        }
-    }
+    let asked = AtomicU32::new(0);
+    let impatient = StopWhen(|| asked.fetch_add(1, Ordering::Relaxed) > 0);
     let options = BuildOptions::default();
-    let stats = build::build(lake.path(), place.path(), StaticModel::builtin(), &options, &Impatient).expect("a build");
+    let stats = build::build(lake.path(), place.path(), StaticModel::builtin(), &options, &impatient).expect("a build");
     assert!(stats.tables > 0 && stats.unread > 0 && stats.is_partial(), "{stats:?}");
     assert_eq!(stats.tables + stats.unread, TABLES as u64);
     let rest = built(lake.path(), place.path()).expect("a build");
@@ -122,12 +115,14 @@ struct Crasher {
     times_left: AtomicU32,
 }
 
-impl BuildObserver for Crasher {
-    fn started(&self, _files: u64, _bytes: u64) {}
-    fn file_done(&self, _bytes: u64) {}
-    fn phase(&self, _what: &str) {}
-    fn reached(&self, step: BuildStep) {
-        if format!("{step:?}") == self.step && self.times_left.fetch_sub(1, Ordering::Relaxed) == 1 {
+impl Monitor for Crasher {
+    fn begin(&self, _name: &str, _total: Total) {}
+    fn advance(&self, _amount: u64) {}
+    fn is_stopped(&self) -> bool {
+        false
+    }
+    fn note(&self, what: &str) {
+        if what == self.step && self.times_left.fetch_sub(1, Ordering::Relaxed) == 1 {
             std::process::abort();
         }
     }
@@ -139,9 +134,9 @@ fn child_that_crashes() {
     let Ok(order) = std::env::var(CRASH) else { return };
     let parts: Vec<&str> = order.split('|').collect();
     let [lake, index, step, time] = parts[..] else { panic!("{order}") };
-    let observer = Crasher { step: step.into(), times_left: AtomicU32::new(time.parse().expect("a number")) };
+    let monitor = Crasher { step: step.into(), times_left: AtomicU32::new(time.parse().expect("a number")) };
     let options = BuildOptions::default();
-    build::build(Path::new(lake), Path::new(index), StaticModel::builtin(), &options, &observer).expect("a build");
+    build::build(Path::new(lake), Path::new(index), StaticModel::builtin(), &options, &monitor).expect("a build");
 }
 
 #[test]
@@ -149,11 +144,15 @@ fn a_crash_at_every_step_leaves_the_last_commit() {
     let lake = lake_of(TABLES);
     let place = tempfile::tempdir().expect("a folder");
     let mut edition = 0;
-    for step in BuildStep::ALL {
+    for step in BuildStep::all() {
+        // Only a sentence model gives vectors of word pieces.
+        if step == BuildStep::Written("token-vectors.seg") {
+            continue;
+        }
         // The fourth update after a build makes four small segments, which are merged: most steps come twice, once in the
         // update and once in the merge.
         for time in 1..=3 {
-            let when = format!("{step:?}, time {time}");
+            let when = format!("{step}, time {time}");
             let index = place.path().join(&when);
             built(lake.path(), &index).expect("a build");
             for number in 0..4 {
@@ -166,7 +165,7 @@ fn a_crash_at_every_step_leaves_the_last_commit() {
                 }
             }
             let before = last_commit(&index);
-            let order = format!("{}|{}|{step:?}|{time}", lake.path().display(), index.display());
+            let order = format!("{}|{}|{step}|{time}", lake.path().display(), index.display());
             let mut child = Command::new(std::env::current_exe().expect("a path"));
             child.args(["--exact", "durability::crash::child_that_crashes"]).env(CRASH, order);
             let status = child.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("the child");

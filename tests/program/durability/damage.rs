@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lakeward_core::error::Error;
 use lakeward_index::verify::verify;
 
-use super::{Numbers, answers, assert_same, built, files, lake_of, write};
+use super::{Numbers, answers, assert_same, built, copy_folder, files, lake_of, write};
 
 const DAMAGES: usize = 2000;
 const THREADS: usize = 2;
@@ -77,7 +77,7 @@ fn damage_and_ask(lake: &Path, index: &Path, expected: &[String], thread: usize)
 }
 
 /// `whole` with one to three bits flipped, a run of bytes zeroed, or cut short.
-fn damaged(whole: &[u8], numbers: &mut Numbers) -> (String, Vec<u8>) {
+pub(super) fn damaged(whole: &[u8], numbers: &mut Numbers) -> (String, Vec<u8>) {
     let mut bytes = whole.to_vec();
     let offset = numbers.below(whole.len());
     match numbers.below(8) {
@@ -98,16 +98,8 @@ fn damaged(whole: &[u8], numbers: &mut Numbers) -> (String, Vec<u8>) {
 }
 
 /// As another program would replace a file: a map of the old one stays what it was.
-fn replace(file: &Path, bytes: &[u8]) {
+pub(super) fn replace(file: &Path, bytes: &[u8]) {
     let other = file.with_extension("other");
     fs::write(&other, bytes).expect("a file");
     fs::rename(other, file).expect("a file");
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    for file in files(from) {
-        let target = to.join(file.strip_prefix(from).expect("below"));
-        fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
-        fs::copy(&file, target).expect("a copy");
-    }
 }

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use lakeward_index::build::{self, BuildObserver, BuildOptions};
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_index::verify::verify;
 use lakeward_models::embed::StaticModel;
 
@@ -127,17 +128,21 @@ fn a_file_that_vanishes_during_the_run_is_named() {
     let lake = lake_of(20);
     let place = tempfile::tempdir().expect("a folder");
     struct Remover(std::path::PathBuf);
-    impl BuildObserver for Remover {
-        fn started(&self, _files: u64, _bytes: u64) {
-            fs::remove_file(&self.0).expect("a file");
+    impl Monitor for Remover {
+        fn begin(&self, _name: &str, total: Total) {
+            if matches!(total, Total::Files { .. }) {
+                fs::remove_file(&self.0).expect("a file");
+            }
         }
-        fn file_done(&self, _bytes: u64) {}
-        fn phase(&self, _what: &str) {}
+        fn advance(&self, _amount: u64) {}
+        fn is_stopped(&self) -> bool {
+            false
+        }
     }
     let gone = path(lake.path(), 5);
-    let observer = Remover(gone.clone());
+    let monitor = Remover(gone.clone());
     let options = BuildOptions::default();
-    let stats = build::build(lake.path(), place.path(), StaticModel::builtin(), &options, &observer).expect("a build");
+    let stats = build::build(lake.path(), place.path(), StaticModel::builtin(), &options, &monitor).expect("a build");
     assert_eq!((stats.tables, stats.skipped.len()), (19, 1));
     assert!(stats.is_partial() && stats.skipped[0].reason.contains("No such file"), "{:?}", stats.skipped);
     let stats = built(lake.path(), place.path()).expect("a build");

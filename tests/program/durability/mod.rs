@@ -1,11 +1,16 @@
-//! An index survives what may happen to it: writers killed at any moment and between any two steps, flipped and missing
+//! What lasts survives what may happen to it: writers killed at any moment and between any two steps, flipped and missing
 //! bytes, full disks and forbidden folders, two writers at once, readers during a write, and any sequence of edits of the
-//! lake.
+//! lake; files of older and newer versions are read or refused by name.
 
 mod crash;
 mod damage;
 mod faults;
+mod formats;
 mod readers;
+#[path = "../../../crates/core/tests/store/steps.rs"]
+mod steps;
+mod stopped;
+mod things;
 mod updates;
 
 use std::fs;
@@ -13,8 +18,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use lakeward_core::error::Error;
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, BuildStats, Silent};
+use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
 
@@ -114,6 +120,14 @@ fn assert_answers_like_a_new_index(lake: &Path, index: &Path, when: &str) {
     built(lake, fresh.path()).expect("a fresh build");
     let found = answers(lake, index).expect("answers");
     assert_same(&found, &answers(lake, fresh.path()).expect("answers"), when);
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for file in files(from) {
+        let target = to.join(file.strip_prefix(from).expect("below"));
+        fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
+        fs::copy(&file, target).expect("a copy");
+    }
 }
 
 /// Every file below `folder`, in order of its path.

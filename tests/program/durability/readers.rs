@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lakeward_core::error::Error;
+use lakeward_core::store::FileLock;
 use lakeward_index::LakeIndex;
-use lakeward_index::lock::WriteLock;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, join, search};
 
@@ -110,7 +110,7 @@ fn a_second_writer_is_told_who_writes() {
     let lake = lake_of(3);
     let place = tempfile::tempdir().expect("a folder");
     built(lake.path(), place.path()).expect("a build");
-    let lock = WriteLock::acquire(place.path()).expect("the lock");
+    let lock = FileLock::acquire(place.path()).expect("the lock");
     match built(lake.path(), place.path()) {
         Err(Error::Locked { pid, .. }) => assert_eq!(pid, std::process::id().to_string()),
         other => panic!("{other:?}"),

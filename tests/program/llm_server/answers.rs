@@ -7,12 +7,27 @@ use std::time::Duration;
 use lakeward_models::llm::{FailureKind, LanguageModel, Limits, Manners, OpenAiChat, Prompts, Unanswered};
 use serde_json::{Value, json};
 
-use super::server::{Reply, Server, body, completion, says};
+use crate::chat_behaviour::chat_behaves;
+
+use super::server::{Reply, Server, body, complains, completion, says};
 use super::{LIMITS, TIME, asked_of, at, connect, failure, ids, rank};
 
 fn message(message: &Value, finish: &str) -> (FailureKind, String) {
     let answer = completion(message, finish);
     failure(&Server::new(move |_, _| body(200, &answer)))
+}
+
+#[test]
+fn a_model_on_a_server_behaves() {
+    let asked = |server: &Server, expected| {
+        let manners = Manners { retries: 1, concurrency: 4 };
+        let chat = OpenAiChat::connect(&at(&server.url()), manners).expect("a connection");
+        chat_behaves(&chat, TIME, expected);
+    };
+    asked(&Server::new(|_, _| says("{}")), Ok("{}"));
+    asked(&Server::new(|_, _| complains(401, "who are\nyou?")), Err(FailureKind::Refused));
+    asked(&Server::new(|_, _| complains(500, "it fell over")), Err(FailureKind::ServerError));
+    asked(&Server::new(|_, _| Reply::Hangs(Vec::new())), Err(FailureKind::TimedOut));
 }
 
 #[test]

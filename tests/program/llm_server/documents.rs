@@ -5,11 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use lakeward_core::monitor::Silent;
 use lakeward_models::llm::{Limits, Prompts, RunLimits};
 use lakeward_tasks::papers::add::add;
-use lakeward_tasks::papers::extract::run::{ExtractObserver, ExtractOptions, ExtractStats, extract_all, of_document};
+use lakeward_tasks::papers::extract::run::{ExtractOptions, ExtractStats, extract_all, of_document};
 use lakeward_tasks::papers::extract::{ExtractionModel, KeptExtraction, KnownDatasets, KnownRecord};
-use lakeward_tasks::papers::{AddOptions, PdfReader, Store, Unheard};
+use lakeward_tasks::papers::{AddOptions, PdfReader, Store};
 use serde_json::{Value, json};
 
 use super::server::{Asked, Reply, Server, complains, says};
@@ -26,16 +27,6 @@ const HOSTILE: &str = r#"{"id": "hostile", "title": "Sheep", "abstract": "We cou
 
 struct Place(tempfile::TempDir);
 
-struct Quiet;
-
-impl ExtractObserver for Quiet {
-    fn started(&self, _documents: u64) {}
-    fn document_done(&self) {}
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
-
 impl Place {
     fn with(papers: &[&str]) -> Self {
         let place = Self(tempfile::tempdir().expect("a folder"));
@@ -43,7 +34,7 @@ impl Place {
         fs::write(&file, papers.iter().map(|paper| paper.replace('\n', " ") + "\n").collect::<String>())
             .expect("a file");
         let options = AddOptions { again: false, pdf: PdfReader::of_this_program() };
-        add(&place.index(), &[file], &options, &Unheard).expect("a run");
+        add(&place.index(), &[file], &options, &Silent).expect("a run");
         place
     }
 
@@ -59,7 +50,7 @@ impl Place {
             .as_ref()
             .map(|chat| ExtractionModel::new(chat, Prompts::shipped(), None, limits, RunLimits::default()));
         let options = ExtractOptions { again: false, rules, model: model.as_ref(), concurrency: 2 };
-        extract_all(&self.index(), known, &options, &Quiet).expect("a run")
+        extract_all(&self.index(), known, &options, &Silent).expect("a run")
     }
 
     fn kept(&self, id: &str) -> KeptExtraction {

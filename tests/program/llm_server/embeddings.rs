@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lakeward_core::Error;
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
-use lakeward_models::embed::{Embedder, ServedModel, dot};
+use lakeward_index::build::{BuildOptions, build};
+use lakeward_models::embed::{Embedder, EmbedderExt, ServedModel, dot};
 use lakeward_models::llm::{FailureKind, Manners};
 use lakeward_search::search::{SearchOptions, search};
 use serde_json::{Value, json};
+
+use crate::embedder_behaviour::embedder_behaves;
 
 use super::server::{Asked, Reply, Server, body, complains};
 use super::{TIME, at};
@@ -58,7 +61,8 @@ fn texts_are_asked_for_in_batches_and_once() {
     assert!(model.id().starts_with("served:drill/16#"), "{}", model.id());
     assert_eq!(model.dims(), DIMS);
     let names: Vec<String> = (0..80).map(|number| format!("name {number}")).collect();
-    model.prepare(&|| names.iter().chain(&names).cloned().chain([String::new(), "\u{200b}".into()]).collect());
+    let twice = names.iter().chain(&names).cloned();
+    model.prefetch(|| twice.chain([String::new(), "\u{200b}".into()]).collect());
     let sizes: Vec<usize> = server.asked().iter().map(|asked| texts(asked).len()).collect();
     assert_eq!(sizes, [4, 32, 32, 16]);
     let (one, other) = (model.embed("name 7"), model.embed("name  7\n"));
@@ -69,8 +73,15 @@ fn texts_are_asked_for_in_batches_and_once() {
     let mut joined = vec![0.0; DIMS];
     model.embed_weighted(&[("name", 1.0), ("of", 0.0), ("7", 3.0)], &mut joined);
     assert_eq!((joined, server.asked().len()), (one, 4));
-    assert!(model.trouble().is_none());
+    assert!(model.failure().is_none());
     assert_eq!(server.asked()[0].body["model"], "drill");
+}
+
+#[test]
+fn a_model_on_a_server_behaves() {
+    let server = Server::new(|_, asked| good(asked));
+    let model = connect(&server).expect("a model");
+    embedder_behaves(&model, ["port country", "wages"]);
 }
 
 #[test]
@@ -79,7 +90,7 @@ fn what_is_remembered_is_bounded() {
     let model = connect(&server).expect("a model");
     let many: Vec<String> = (0..9_000).map(|number| format!("n{number}")).collect();
     for part in many.chunks(1_000) {
-        model.prepare(&|| part.to_vec());
+        model.prefetch(|| part.to_vec());
     }
     let before = server.asked().len();
     model.embed("n8999");
@@ -138,10 +149,10 @@ fn a_text_too_long_is_halved_until_it_fits() {
         });
         let model = connect(&server).expect("a model");
         let long = "ab ".repeat(400);
-        model.prepare(&|| vec!["short".into(), long.clone()]);
+        model.prefetch(|| vec!["short".into(), long.clone()]);
         let kept: String = long.chars().take(299).collect();
         assert!(dot(&model.embed(&long), &model.embed(&kept)) > 0.999);
-        assert!(model.trouble().is_none());
+        assert!(model.failure().is_none());
         assert_eq!(server.asked().iter().filter(|asked| texts(asked) == ["short"]).count(), 1);
     }
 }
@@ -155,12 +166,12 @@ fn a_text_that_is_refused_has_no_vector_and_one_server_that_refuses_all_is_troub
         if bad { complains(400, "Input content cannot be empty") } else { good(asked) }
     });
     let model = connect(&server).expect("a model");
-    model.prepare(&|| vec!["!".into(), "port".into()]);
-    assert!(model.embed("!").iter().all(|value| *value == 0.0) && model.trouble().is_none());
+    model.prefetch(|| vec!["!".into(), "port".into()]);
+    assert!(model.embed("!").iter().all(|value| *value == 0.0) && model.failure().is_none());
     assert!(model.embed("port").iter().any(|value| *value != 0.0));
     refusing.store(1, Ordering::SeqCst);
     assert!(model.embed("other").iter().all(|value| *value == 0.0));
-    assert_eq!(model.trouble().map(|failure| failure.kind), Some(FailureKind::Refused));
+    assert_eq!(model.failure().map(|failure| failure.kind), Some(FailureKind::Refused));
 }
 
 #[test]
@@ -186,7 +197,7 @@ fn an_index_is_whole_or_what_it_was() {
     let index = LakeIndex::open(place.path(), model.id()).expect("an index");
     let found = search(&index, &model, "port country", &SearchOptions::new(5)).expect("tables");
     assert_eq!(found[0].table, "ports");
-    assert!(found[0].cosine > 0.5 && model.trouble().is_none());
+    assert!(found[0].cosine > 0.5 && model.failure().is_none());
     let error = LakeIndex::open(place.path(), "lakeward-static-256@0").err().expect("an error");
     assert!(error.hint().is_some_and(|hint| hint.contains("`model = \"drill\"`")), "{error}");
     // A new table while the server is down: the index stays as it is, and searches go on by words.
@@ -196,10 +207,10 @@ fn an_index_is_whole_or_what_it_was() {
     assert!(build(folder.path(), place.path(), &model, &options, &Silent).is_err());
     let index = LakeIndex::open(place.path(), model.id()).expect("an index");
     assert_eq!(index.len(), 2);
-    model.forget_trouble();
+    model.retry();
     let found = search(&index, &model, "masons wage", &SearchOptions::new(5)).expect("tables");
     assert_eq!((found[0].table.as_str(), found[0].cosine), ("wages", 0.0));
-    assert_eq!(model.trouble().map(|failure| failure.kind), Some(FailureKind::ServerError));
+    assert_eq!(model.failure().map(|failure| failure.kind), Some(FailureKind::ServerError));
 }
 
 #[test]
@@ -209,5 +220,5 @@ fn a_server_that_dies_is_waited_for_once() {
     let started = std::time::Instant::now();
     (0..50).for_each(|number| assert_eq!(model.embed_into(&format!("n{number}"), &mut [0.0; DIMS]), 0));
     assert!(started.elapsed() < TIME + Duration::from_secs(1));
-    assert_eq!(model.trouble().map(|failure| failure.kind), Some(FailureKind::TimedOut));
+    assert_eq!(model.failure().map(|failure| failure.kind), Some(FailureKind::TimedOut));
 }

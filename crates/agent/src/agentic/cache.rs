@@ -1,9 +1,8 @@
 //! Artifacts of earlier runs on the disk, by a hash of all that they depend on: a changed index has other keys.
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
+
+use lakeward_core::store::BlobCache;
 
 /// Files kept at the most; beyond it the oldest half goes.
 const MOST_FILES: usize = 2_000;
@@ -15,13 +14,13 @@ const HASH_DIGITS: usize = 64;
 /// A folder of artifacts. What is damaged or cannot be read there is made again: a cache is never a reason to fail.
 #[derive(Debug, Clone)]
 pub struct RunCache {
-    folder: PathBuf,
+    files: BlobCache,
 }
 
 impl RunCache {
     /// The cache in `folder`, which need not exist.
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_path_buf() }
+        Self { files: BlobCache::new(folder, MOST_FILES, MOST_BYTES) }
     }
 
     /// The key of an artifact that depends on `parts`, in this order.
@@ -36,51 +35,21 @@ impl RunCache {
 
     /// The artifact of a key, if it is there as it was written.
     pub fn get(&self, key: &str) -> Option<String> {
-        let path = self.folder.join(key);
-        let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
-        if size > MOST_BYTES {
-            return None;
-        }
-        let text = fs::read_to_string(path).ok()?;
+        let text = self.files.get(key)?;
         let (hash, artifact) = text.split_at_checked(HASH_DIGITS)?;
         (blake3::hash(artifact.as_bytes()).to_hex().as_str() == hash).then(|| artifact.to_string())
     }
 
     /// Keeps an artifact.
     pub fn put(&self, key: &str, artifact: &str) {
-        if artifact.len() as u64 + (HASH_DIGITS as u64) <= MOST_BYTES && self.write(key, artifact).is_ok() {
-            self.thin_out();
-        }
-    }
-
-    fn write(&self, key: &str, artifact: &str) -> std::io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(blake3::hash(artifact.as_bytes()).to_hex().as_bytes())?;
-        file.write_all(artifact.as_bytes())?;
-        file.persist(self.folder.join(key))?;
-        Ok(())
-    }
-
-    fn thin_out(&self) {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return };
-        let mut files: Vec<(SystemTime, PathBuf)> = entries
-            .flatten()
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-            .collect();
-        if files.len() <= MOST_FILES {
-            return;
-        }
-        files.sort();
-        for (_, path) in files.iter().take(files.len() - MOST_FILES / 2) {
-            // Another process may have been faster.
-            let _ = fs::remove_file(path);
-        }
+        self.files.put(key, &format!("{}{artifact}", blake3::hash(artifact.as_bytes()).to_hex()));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -98,17 +67,5 @@ mod tests {
         }
         fs::write(&path, [0xff; 100]).unwrap();
         assert_eq!(cache.get(&key), None);
-    }
-
-    #[test]
-    fn the_folder_stays_small() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = RunCache::new(folder.path());
-        for number in 0..MOST_FILES + 1 {
-            fs::write(folder.path().join(format!("n{number}")), "1").unwrap();
-        }
-        cache.put("c", "{}");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), MOST_FILES / 2);
-        assert!(cache.get("c").is_some());
     }
 }

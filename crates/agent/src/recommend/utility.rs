@@ -66,7 +66,7 @@ impl UtilityWeights {
 
 impl Default for UtilityWeights {
     /// Those that ship: on the pooled join and union queries of LakeBench with their requests, more for β or γ orders tables
-    /// worse than relevance alone; `tests/turns.rs` measures them.
+    /// worse than relevance alone; `crates/eval/tests/eval/turns.rs` measures them.
     fn default() -> Self {
         static WEIGHTS: OnceLock<UtilityWeights> = OnceLock::new();
         *WEIGHTS.get_or_init(|| {

@@ -6,8 +6,6 @@
 //! takes back what it speaks against. The file is written anew, whole or not at all, when something is forgotten or it has grown.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -15,28 +13,36 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Session, Step};
 use super::state;
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::request::{Input, Label, Operation};
+use lakeward_core::store::{Bounds, Damage, JsonLines, LineRecord, LinesFormat, Links, Purpose, remove_unfinished};
 use lakeward_core::text::{lower_words, shown};
-use lakeward_index::manifest::sync_folder;
 use lakeward_reading::signals::content_words;
 
 /// The file in the index folder.
 pub const FILE_NAME: &str = "learned.jsonl";
-/// Its format version.
-pub const VERSION: u64 = 1;
+static FORMAT: LinesFormat = LinesFormat {
+    name: "lakeward_learned",
+    version: 1,
+    purpose: Purpose::Private,
+    bounds: Bounds {
+        most_bytes: 64 << 20,
+        links: Links::Refused,
+        damaged: |path, reason| Error::damaged_file(Holds::Learned, path, reason),
+    },
+    longest_line: 64 << 10,
+    most_lines: usize::MAX,
+    damage: Damage::Counted,
+};
 /// Uses kept at the most; beyond it the oldest go.
 pub const MOST_USES: usize = 5_000;
 /// Lines of a file before it is written anew.
 const MOST_LINES: usize = 4 * MOST_USES;
-/// Bytes of a file that is read.
-const MOST_BYTES: u64 = 64 << 20;
 /// Characters of a request and of a table's id.
 const REQUEST_CHARS: usize = 500;
 const TABLE_CHARS: usize = 512;
 /// A rejection takes back uses for requests that share so many of both requests' words.
 const ALIKE: f64 = 0.5;
-const SCRATCH_PREFIX: &str = ".learned-";
 
 /// Taken for a request, without an operation.
 const ACCEPT: &str = "accept";
@@ -83,11 +89,6 @@ pub fn learned_requests<'a>(uses: impl Iterator<Item = &'a LearnedUse>) -> Vec<L
     requests.into_values().collect()
 }
 
-#[derive(Serialize, Deserialize)]
-struct Head {
-    lakeward_learned: u64,
-}
-
 /// The file.
 #[derive(Debug, Clone)]
 pub struct LearnedStore {
@@ -99,11 +100,6 @@ pub struct LearnedStore {
 struct Contents {
     /// What stands, in the order in which it happened last.
     uses: Vec<LearnedUse>,
-    lines: usize,
-    /// Lines that cannot be read.
-    unread: usize,
-    /// Whether there is a file that lines can be appended to.
-    whole: bool,
 }
 
 impl LearnedStore {
@@ -120,10 +116,10 @@ impl LearnedStore {
     /// What stands, oldest first, and how many lines of the file cannot be read.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::DamagedSession`] for a file that is none, is of another version or too large.
+    /// [`Error::Io`]; [`Error::DamagedFile`] for a file that is none, is of another version or too large.
     pub fn uses(&self) -> Result<(Vec<LearnedUse>, usize)> {
-        let contents = self.read()?;
-        Ok((contents.uses, contents.unread))
+        let (lines, contents) = self.read()?;
+        Ok((contents.uses, lines.unread()))
     }
 
     /// Adds what happened between two states of a session; nobody else may write meanwhile.
@@ -132,96 +128,46 @@ impl LearnedStore {
         if events.is_empty() {
             return Ok(());
         }
-        let mut contents = self.read()?;
-        let lines = contents.lines + events.len();
-        if !contents.whole || lines > MOST_LINES {
+        let (mut lines, mut contents) = self.read()?;
+        if !lines.is_whole() || lines.lines() + events.len() > MOST_LINES {
             events.into_iter().for_each(|event| contents.take(event));
-            return self.write(&contents.uses);
+            return contents.write(&mut lines);
         }
-        let mut bytes = Vec::new();
-        for event in &events {
-            serde_json::to_writer(&mut bytes, event).map_err(internal)?;
-            bytes.push(b'\n');
-        }
-        let failed = |error| Error::io("write", &self.path, error);
-        let mut file = OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
-        file.write_all(&bytes).and_then(|()| file.sync_data()).map_err(failed)
+        lines.append(&events)?;
+        lines.sync()
     }
 
     /// Forgets the uses for which `gone` says so, and every trace of what no longer stood; nobody else may write meanwhile.
     pub(super) fn forget(&self, gone: &dyn Fn(&LearnedUse) -> bool) -> Result<usize> {
-        let mut contents = self.read()?;
+        let (mut lines, mut contents) = self.read()?;
         let before = contents.uses.len();
         contents.uses.retain(|known| !gone(known));
-        if contents.lines > 0 || contents.unread > 0 {
-            self.write(&contents.uses)?;
+        if lines.lines() > 0 {
+            contents.write(&mut lines)?;
         }
         Ok(before - contents.uses.len())
     }
 
-    fn read(&self) -> Result<Contents> {
-        let failed = |error| Error::io("read", &self.path, error);
-        let metadata = match self.path.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
-            outcome => outcome.map_err(failed)?,
-        };
-        // Not followed: a link could lead anywhere, and a pipe would never end.
-        if !metadata.is_file() {
-            return Err(self.damaged("it is not a file"));
-        }
-        let mut bytes = Vec::new();
-        File::open(&self.path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(self.damaged(&format!("it is larger than {} MB", MOST_BYTES >> 20)));
-        }
-        let ended = bytes.last() == Some(&b'\n');
-        let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-        // Behind the last end of a line is nothing, or what a killed writer left.
-        lines.pop();
-        let Some((head, lines)) = lines.split_first() else { return Ok(Contents::default()) };
-        match serde_json::from_slice::<Head>(head) {
-            Ok(Head { lakeward_learned: VERSION }) => {}
-            Ok(Head { lakeward_learned }) => {
-                let what = format!("it has version {lakeward_learned}; this program reads version {VERSION}");
-                return Err(self.damaged(&what));
-            }
-            Err(_) => return Err(self.damaged("it does not begin with `{\"lakeward_learned\":1}`")),
-        }
-        let mut contents = Contents { whole: ended, ..Contents::default() };
-        for line in lines {
-            contents.lines += 1;
-            match serde_json::from_slice::<LearnedUse>(line) {
-                Ok(event) if event == event.bounded() => contents.take(event),
-                _ => contents.unread += 1,
-            }
-        }
-        Ok(contents)
+    fn read(&self) -> Result<(JsonLines, Contents)> {
+        let mut contents = Contents::default();
+        let lines = JsonLines::open(&self.path, &FORMAT, |event| contents.take(event))?;
+        Ok((lines, contents))
     }
+}
 
-    fn write(&self, uses: &[LearnedUse]) -> Result<()> {
-        let failed = |error| Error::io("write", &self.path, error);
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-        let mut bytes = serde_json::to_vec(&Head { lakeward_learned: VERSION }).map_err(internal)?;
-        bytes.push(b'\n');
-        for known in &uses[uses.len().saturating_sub(MOST_USES)..] {
-            serde_json::to_writer(&mut bytes, known).map_err(internal)?;
-            bytes.push(b'\n');
-        }
-        // Readable by the user alone.
-        let mut file = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempfile_in(folder).map_err(failed)?;
-        file.write_all(&bytes).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
-        sync_folder(folder)
-    }
-
-    fn damaged(&self, reason: &str) -> Error {
-        Error::damaged_session(&self.path, reason)
+impl LineRecord for LearnedUse {
+    fn check(&self) -> Result<(), String> {
+        if *self == self.bounded() { Ok(()) } else { Err("a text is too long, or does not show".into()) }
     }
 }
 
 impl Contents {
+    /// Writes the file anew with what stands; nobody else may write meanwhile.
+    fn write(&self, lines: &mut JsonLines) -> Result<()> {
+        remove_unfinished(lines.path());
+        lines.replace(&self.uses)
+    }
+
     /// Takes in what happened next.
     fn take(&mut self, event: LearnedUse) {
         match event.operation.as_str() {
@@ -331,12 +277,10 @@ fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     common >= ALIKE * (a.len() + b.len()) as f64 - ALIKE * common
 }
 
-fn internal(error: serde_json::Error) -> Error {
-    Error::Internal(error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn event(request: &str, table: &str, operation: &str) -> LearnedUse {
@@ -363,22 +307,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cut_short_is_dropped_and_the_next_one_stands() {
+    fn what_is_no_use_is_counted_and_leaves_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = LearnedStore::new(folder.path());
-        store.write(&[event("a b", "t1", ACCEPT), event("c d", "t2", ACCEPT)]).unwrap();
-        let whole = fs::read(store.path()).unwrap();
-        let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
-        for cut in last..whole.len() {
-            fs::write(store.path(), &whole[..cut]).unwrap();
-            assert_eq!(store.uses().unwrap().0.len(), 1, "{cut}");
-        }
-        fs::write(store.path(), b"{\"lakeward_learned\":2}\n").unwrap();
-        assert!(store.uses().unwrap_err().to_string().contains("version 2"));
-        let bad = [b"{\"lakeward_learned\":1}\nnonsense\n".to_vec(), whole[last..].to_vec()].concat();
-        fs::write(store.path(), bad).unwrap();
+        let line = serde_json::to_string(&event("c d", "t2", ACCEPT)).unwrap();
+        let loud = serde_json::to_string(&LearnedUse { table: "x".repeat(600), ..event("e", "", ACCEPT) }).unwrap();
+        let text = format!("{{\"lakeward_learned\":1}}\nnonsense\n{loud}\n{line}\n{line}");
+        fs::write(store.path(), text).unwrap();
         let (uses, unread) = store.uses().unwrap();
-        assert_eq!((uses.len(), unread), (1, 1));
+        assert_eq!((uses.len(), unread), (1, 2));
         assert_eq!(store.forget(&|known| known.table == "t2").unwrap(), 1);
         assert_eq!(fs::read_to_string(store.path()).unwrap(), "{\"lakeward_learned\":1}\n");
     }

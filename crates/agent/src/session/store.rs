@@ -5,10 +5,10 @@
 //! document leads out of the folder: files of a lake may come from anybody.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::Local;
 use schemars::JsonSchema;
@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 use super::document::{Session, VERSION};
 use super::learned::{LearnedStore, LearnedUse};
 use super::{check, compress, layout, older, state};
-use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::error::{Error, Holds, Result, nearest_names};
+use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, remove_unfinished};
 use lakeward_core::text::shown;
-use lakeward_index::manifest::sync_folder;
 
 /// The folder of sessions in the index folder.
 const FOLDER: &str = "sessions";
 const EXTENSION: &str = "json";
 const LOCK_FILE: &str = ".lock";
-const SCRATCH_PREFIX: &str = ".session-";
 /// No session is larger, in bytes; a larger file is not read, and not written.
 pub const GREATEST_FILE: u64 = 16 << 20;
+const BOUNDS: Bounds = Bounds { most_bytes: GREATEST_FILE, links: Links::Refused, damaged: damaged_session };
 /// Characters of a name.
 const GREATEST_NAME: usize = 64;
 /// A save takes milliseconds; whoever holds the lock longer hangs.
@@ -98,7 +98,7 @@ impl SessionStore {
     /// Makes the folder, for this user alone.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::DamagedSession`] where something else stands in its place.
+    /// [`Error::Io`]; [`Error::DamagedFile`] where something else stands in its place.
     pub fn make_folder(&self) -> Result<()> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -142,7 +142,7 @@ impl SessionStore {
     /// The session `id`.
     ///
     /// # Errors
-    /// [`Error::UnknownSession`] with the nearest names; [`Error::DamagedSession`], [`Error::SessionVersion`] and
+    /// [`Error::UnknownSession`] with the nearest names; [`Error::DamagedFile`], [`Error::SessionVersion`] and
     /// [`Error::Io`] naming the file.
     pub fn open(&self, id: &str) -> Result<Session> {
         check_name(id)?;
@@ -156,13 +156,12 @@ impl SessionStore {
     ///
     /// # Errors
     /// [`Error::SessionChanged`] when the file on the disk is not the one that was opened or last saved;
-    /// [`Error::DamagedSession`] and [`Error::SessionVersion`] when it cannot be read; [`Error::Usage`] when the session
+    /// [`Error::DamagedFile`] and [`Error::SessionVersion`] when it cannot be read; [`Error::Usage`] when the session
     /// has grown too large; [`Error::Io`]. Nothing is overwritten then.
     pub fn save(&self, session: &mut Session) -> Result<()> {
         check_name(&session.id)?;
         self.make_folder()?;
         let _lock = self.lock()?;
-        self.remove_scratch();
         let path = self.path(&session.id);
         let found = self.read(&session.id)?;
         // All of it: a document that is damaged further down is not overwritten either.
@@ -191,11 +190,10 @@ impl SessionStore {
         learned.forget(gone)
     }
 
-    /// Writes the document; returns it as it reads, since a number may read as its neighbour: whoever goes on with the one
+    /// Writes the document under the lock; returns it as it reads, since a number may read as its neighbour: whoever goes on with the one
     /// in memory has to answer like whoever opens the file.
     fn write(&self, session: &Session, new: bool) -> Result<Session> {
         let path = self.path(&session.id);
-        let failed = |source| Error::io("write", &path, source);
         let text = layout::text(session)?;
         if text.len() as u64 > GREATEST_FILE {
             return Err(Error::Usage(format!(
@@ -206,18 +204,14 @@ impl SessionStore {
         }
         // What could not be read again is never written: a figure that is no number, say.
         let read = parse(&text, &session.id, &path).map_err(|error| Error::Internal(error.to_string()))?;
-        let mut file = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempfile_in(&self.folder).map_err(failed)?;
-        file.write_all(&text).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        let persisted = if new { file.persist_noclobber(&path) } else { file.persist(&path) };
-        match persisted {
-            Ok(_) => {}
-            Err(taken) if taken.error.kind() == ErrorKind::AlreadyExists => {
-                return Err(Error::Usage(format!("there is a session `{}` already", session.id)));
-            }
-            Err(error) => return Err(failed(error.error)),
+        remove_unfinished(&path);
+        let mut file = AtomicFile::create(&path, Purpose::Private)?;
+        file.put(&text)?;
+        if !new {
+            file.replace()?;
+        } else if file.claim()?.is_none() {
+            return Err(Error::Usage(format!("there is a session `{}` already", session.id)));
         }
-        sync_folder(&self.folder)?;
         Ok(read)
     }
 
@@ -277,7 +271,7 @@ impl SessionStore {
     /// Where the next step is to write its result: the path, and what [`super::Step::file`] says of it. Makes the folder.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::DamagedSession`] where something else stands in the folder's place.
+    /// [`Error::Io`]; [`Error::DamagedFile`] where something else stands in the folder's place.
     pub fn new_step(&self, session: &Session) -> Result<(PathBuf, String)> {
         check_name(&session.id)?;
         self.make_folder()?;
@@ -289,7 +283,7 @@ impl SessionStore {
         }
         // Not followed: a link would have results written elsewhere.
         if !folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(Error::damaged_session(&folder, "it is not a folder"));
+            return Err(damaged_session(&folder, "it is not a folder".into()));
         }
         let name = format!("{}.parquet", session.steps.len() + 1);
         let file = format!("{}.steps/{name}", session.id);
@@ -299,7 +293,7 @@ impl SessionStore {
     /// The file that holds the result of step `number`.
     ///
     /// # Errors
-    /// [`Error::Usage`] when there is no such step; [`Error::DamagedSession`] when its file is outside the folder of
+    /// [`Error::Usage`] when there is no such step; [`Error::DamagedFile`] when its file is outside the folder of
     /// sessions; [`Error::Io`] when it is gone.
     pub fn step_path(&self, session: &Session, number: usize) -> Result<PathBuf> {
         let Some(step) = session.step(number) else {
@@ -311,7 +305,7 @@ impl SessionStore {
         };
         let outside = || {
             let reason = format!("the file of step {number}, `{}`, is outside the folder of sessions", step.file);
-            Error::damaged_session(&self.path(&session.id), reason)
+            damaged_session(&self.path(&session.id), reason)
         };
         if !check::is_below(&step.file) {
             return Err(outside());
@@ -329,7 +323,7 @@ impl SessionStore {
     /// The folder must not be a link that somebody put there to have files written elsewhere.
     fn check_folder(&self) -> Result<()> {
         match self.folder.symlink_metadata() {
-            Ok(metadata) if !metadata.is_dir() => Err(Error::damaged_session(&self.folder, "it is not a folder")),
+            Ok(metadata) if !metadata.is_dir() => Err(damaged_session(&self.folder, "it is not a folder".into())),
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(Error::io("read", &self.folder, error)),
@@ -339,25 +333,7 @@ impl SessionStore {
     /// The bytes of session `id`, where it exists.
     fn read(&self, id: &str) -> Result<Option<Vec<u8>>> {
         self.check_folder()?;
-        let path = self.path(id);
-        let failed = |error| Error::io("read", &path, error);
-        // Not followed: a link could lead anywhere, and a pipe would never end.
-        let metadata = match path.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            outcome => outcome.map_err(failed)?,
-        };
-        if !metadata.is_file() {
-            let what = if metadata.is_symlink() { "a link to another file" } else { "not a file" };
-            return Err(Error::damaged_session(&path, format!("it is {what}")));
-        }
-        let mut bytes = Vec::new();
-        File::open(&path).and_then(|file| file.take(GREATEST_FILE + 1).read_to_end(&mut bytes)).map_err(failed)?;
-        if bytes.len() as u64 > GREATEST_FILE {
-            let reason =
-                format!("it has {} MB; no session is larger than {}", metadata.len() >> 20, GREATEST_FILE >> 20);
-            return Err(Error::damaged_session(&path, reason));
-        }
-        Ok(Some(bytes))
+        BOUNDS.read(&self.path(id))
     }
 
     /// The names of all files in the folder, in order; those that are not text are shown as well as they can be.
@@ -380,33 +356,13 @@ impl SessionStore {
     }
 
     /// Waits until no other process writes a session.
-    fn lock(&self) -> Result<File> {
-        let path = self.folder.join(LOCK_FILE);
-        let failed = |error| Error::io("write", &path, error);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        let started = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_PATIENCE => {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    let folder = self.folder.display();
-                    return Err(Error::Usage(format!("another process keeps writing sessions in `{folder}`")));
-                }
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
+    fn lock(&self) -> Result<FileLock> {
+        FileLock::wait(&self.folder.join(LOCK_FILE), LOCK_PATIENCE).map_err(|error| match error {
+            Error::Locked { pid, path } => {
+                Error::Usage(format!("another process (pid {pid}) keeps writing sessions in `{}`", path.display()))
             }
-        }
-    }
-
-    /// Removes what killed writers left; called with the lock held, so nobody is writing them.
-    fn remove_scratch(&self) {
-        let names = self.names().unwrap_or_default();
-        for name in names.iter().filter(|name| name.starts_with(SCRATCH_PREFIX)) {
-            // Left where it cannot be removed: it is only untidy.
-            let _ = fs::remove_file(self.folder.join(name));
-        }
+            other => other,
+        })
     }
 }
 
@@ -442,9 +398,9 @@ fn parse(bytes: &[u8], id: &str, path: &Path) -> Result<Session> {
     .map_err(|error| damaged(path, &error))?;
     if session.id != id {
         let reason = format!("it says it is session `{}`", shown(&session.id, 80));
-        return Err(Error::damaged_session(path, reason));
+        return Err(damaged_session(path, reason));
     }
-    check::fault(&session).map_or(Ok(session), |reason| Err(Error::damaged_session(path, reason)))
+    check::fault(&session).map_or(Ok(session), |reason| Err(damaged_session(path, reason)))
 }
 
 /// The version, which is looked at first: a document of another may have fields of other shapes.
@@ -458,19 +414,23 @@ fn version(bytes: &[u8], path: &Path) -> Result<u32> {
     known.ok_or_else(|| Error::SessionVersion { path: path.to_path_buf(), found: version, expected: VERSION })
 }
 
+fn damaged_session(path: &Path, reason: String) -> Error {
+    Error::damaged_file(Holds::Session, path, reason)
+}
+
 fn damaged(path: &Path, error: &serde_json::Error) -> Error {
     let reason = match error.classify() {
         serde_json::error::Category::Eof => format!("it ends too early ({error})"),
         serde_json::error::Category::Data => format!("it is no session ({error})"),
         _ => format!("it is no JSON ({error})"),
     };
-    Error::damaged_session(path, shown(&reason, 400))
+    damaged_session(path, shown(&reason, 400))
 }
 
 /// Why a file cannot be used, without its name.
 fn reason_of(error: &Error) -> String {
     match error {
-        Error::DamagedSession { reason, .. } => reason.clone(),
+        Error::DamagedFile { reason, .. } => reason.clone(),
         Error::SessionVersion { found, expected, .. } => {
             format!("it has version {found}; this program reads version {expected}")
         }

@@ -9,9 +9,10 @@ use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
-use lakeward_models::embed::{Embedder, ServedModel, dot};
+use lakeward_index::build::{BuildOptions, build};
+use lakeward_models::embed::{Embedder, EmbedderExt, ServedModel, dot};
 use lakeward_models::llm::{
     AnswerShape, CallOutcome, Chat, ChatCall, FailureKind, LanguageModel, Limits, Manners, Message, OpenAiChat,
     PromptUse, Prompts, Refusal, Role, Server, Unanswered,
@@ -286,7 +287,7 @@ fn vectors_of_a_small_lake() {
     let index = LakeIndex::open(place.path(), model.id()).expect("an index");
     let found = search(&index, &model, "mayor of a town", &SearchOptions::new(3)).expect("tables");
     assert_eq!(found[0].table, "mayors");
-    assert!(found[0].cosine > 0.0 && model.trouble().is_none());
+    assert!(found[0].cosine > 0.0 && model.failure().is_none());
     println!("embedding: cosines {:?}", found.iter().map(|found| (&found.table, found.cosine)).collect::<Vec<_>>());
     assert!(LakeIndex::open(place.path(), "another").is_err());
 }

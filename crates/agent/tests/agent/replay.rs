@@ -10,9 +10,10 @@ use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::trace::TurnTrace;
 use lakeward_agent::{Agent, Request};
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::OperationKind;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_models::llm::config::LlmConfig;
 use lakeward_models::llm::{

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Method, PlainQuery, PlainTable};
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
-use lakeward_models::embed::{Embedder, StaticModel, normalise};
+use lakeward_models::embed::{EmbedderExt, StaticModel, normalise};
 
 /// Text columns of which values are embedded.
 const MOST_COLUMNS: usize = 16;

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use lakeward_agent::agentic::{
     Channel, LiveClock, MeaningChannel, Rules, Settings, Sought, Style, Tools, WordsChannel, pursue,
 };
-use lakeward_eval::evaluate::{EvalOptions, Unheard, evaluate};
+use lakeward_core::monitor::Silent;
+use lakeward_eval::evaluate::{EvalOptions, evaluate};
 use lakeward_eval::lakeward::{IndexPlan, LakeIndexOf};
 use lakeward_eval::report::{groups, title};
 use lakeward_eval::system::{Ranked, System};
 use lakeward_eval::{BenchQuery, Task, layout};
-use lakeward_index::build::Silent;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::search::{SearchOptions, search};
@@ -141,7 +141,7 @@ fn measure(folder: &Path, with_records: bool) -> BTreeMap<String, BTreeMap<Strin
             continue;
         }
         let variant = Variant { name: name.to_string(), over: &over, way, counts: RefCell::default() };
-        let rows = evaluate(&benchmark, &variant, &options, &Unheard).expect("rankings");
+        let rows = evaluate(&benchmark, &variant, &options, &Silent).expect("rankings");
         let [runs, iterations, searches] = *variant.counts.borrow();
         let per_run = |count: usize| count as f64 / runs.max(1) as f64;
         for group in groups(&rows) {

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::benchmark::bench;
+use lakeward_core::monitor::Silent;
 use lakeward_eval::compare::{SEED, paired_bootstrap};
 use lakeward_eval::{layout, metrics};
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionMode, QuestionStore, Unwatched, make_questions};
+use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionMode, QuestionStore, make_questions};
 use lakeward_search::channels;
 use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::weights::FusionWeights;
@@ -43,7 +44,7 @@ fn measure(folder: &Path) -> BTreeMap<String, BTreeMap<&'static str, f64>> {
     let index = LakeIndex::open(place.path(), model.id()).expect("an index");
     println!("{}: {} tables indexed in {:.1} s", benchmark.name, index.len(), started.elapsed().as_secs_f64());
     let mut store = QuestionStore::open(place.path()).expect("a store");
-    let stats = make_questions(&index, &mut store, None, &AugmentOptions::default(), &Unwatched).expect("questions");
+    let stats = make_questions(&index, &mut store, None, &AugmentOptions::default(), &Silent).expect("questions");
     println!("  {} questions of {} tables in {} ms", stats.questions, stats.tables, stats.elapsed_ms);
     let open = |mode: QuestionMode| {
         let started = Instant::now();

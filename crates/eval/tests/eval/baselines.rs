@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::benchmark::bench;
+use lakeward_core::monitor::Silent;
 use lakeward_eval::baseline::BaselineKind;
-use lakeward_eval::evaluate::{EvalOptions, Unheard, evaluate};
+use lakeward_eval::evaluate::{EvalOptions, evaluate};
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::report::groups;
 use lakeward_eval::systems::Systems;
 use lakeward_eval::{Task, layout};
-use lakeward_index::build::Silent;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::RankingWeights;
 
@@ -34,7 +34,7 @@ fn run(folder: &Path, kinds: &[BaselineKind], form: DocumentForm) -> Figures {
     for kind in kinds {
         let made = systems.make(kind.name(), &Silent).expect("a baseline");
         assert!(made.problems.list().is_empty(), "{:?}", made.problems.list());
-        let rows = evaluate(&benchmark, made.system.as_ref(), &options, &Unheard).expect("rankings");
+        let rows = evaluate(&benchmark, made.system.as_ref(), &options, &Silent).expect("rankings");
         println!("{} {kind}: read in {:.0} ms", folder.display(), made.index_ms);
         for group in groups(&rows).into_iter().filter(|group| group.queries > 0) {
             assert_eq!(group.failed, 0, "{:?}", group.failure);

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::benchmark::bench;
-use lakeward_eval::evaluate::{EvalOptions, Unheard, evaluate};
+use lakeward_core::monitor::Silent;
+use lakeward_eval::evaluate::{EvalOptions, evaluate};
 use lakeward_eval::report::{groups, title};
 use lakeward_eval::systems::Systems;
 use lakeward_eval::{BenchQuery, Task, layout};
-use lakeward_index::build::Silent;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::RankingWeights;
 
@@ -24,7 +24,7 @@ fn run(folder: &Path) -> BTreeMap<String, f64> {
     assert!(made.problems.list().is_empty(), "{:?}", made.problems.list());
     println!("{}: indexed in {:.0} ms", benchmark.name, made.index_ms);
     let options = EvalOptions { k: 10, depth: 20, tasks: vec![Task::Join, Task::Union] };
-    let rows = evaluate(&benchmark, made.system.as_ref(), &options, &Unheard).expect("rankings");
+    let rows = evaluate(&benchmark, made.system.as_ref(), &options, &Silent).expect("rankings");
     for row in &rows {
         assert!(!row.ranking.is_empty(), "no answer for {}: {:?}", row.query, row.failure);
     }

@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use crate::benchmark::bench;
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::{Demand, Demanded, YearsWanted};
 use lakeward_core::role::Role;
 use lakeward_eval::late::{LateOrder, LateSystem};
@@ -25,7 +26,7 @@ use lakeward_eval::metrics::score;
 use lakeward_eval::systems::Systems;
 use lakeward_eval::{System, Task, layout};
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::RankingWeights;
 use lakeward_search::records::{self, RecordQuery, Route};

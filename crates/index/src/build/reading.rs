@@ -8,8 +8,8 @@ use super::super::catalog::FileStamp;
 use super::super::manifest::{Manifest, SkippedFile};
 use super::super::plan::{Read, Source, settled_time};
 use super::super::table_draft::TableDraft;
-use super::BuildObserver;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::Monitor;
 use lakeward_lake::catalog::{Dataset, RecordEntry, TableEntry, own_citation};
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
@@ -60,16 +60,16 @@ pub(super) fn read_dataset(
     options: &ReadOptions,
     lake_name: &str,
     embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> FileResult {
     let (result, modified_ns) = match &read.source {
         Source::File(file, metadata) => {
-            let metadata = metadata.as_deref().cloned();
+            let metadata = metadata.as_ref().map(|described| described.clone().into_owned());
             (draft_table(read, file, metadata, options, lake_name, embedder), file.modified_ns)
         }
         Source::Record(record) => (draft_record(read, record, lake_name, embedder), 0),
     };
-    observer.file_done(read.read_bytes());
+    monitor.advance(read.read_bytes());
     result.map_err(|error| {
         // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
         let (reason, modified_ns) = match error {
@@ -108,7 +108,7 @@ fn draft_table(
         content,
     }));
     let stamp = stamp(read, &dataset, modified_ns, sample_rows);
-    Ok(Box::new(TableDraft::new(&dataset, stamp, &scan.sketches, embedder)?))
+    Ok(Box::new(TableDraft::new(&dataset, &stamp, &scan.sketches, embedder)?))
 }
 
 fn draft_record(
@@ -129,7 +129,7 @@ fn draft_record(
     }));
     // Known again by its content.
     let stamp = stamp(read, &dataset, 0, 0);
-    Ok(Box::new(TableDraft::new(&dataset, stamp, &[], embedder)?))
+    Ok(Box::new(TableDraft::new(&dataset, &stamp, &[], embedder)?))
 }
 
 /// By what a dataset is known again.

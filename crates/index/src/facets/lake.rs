@@ -7,7 +7,8 @@ use hashbrown::HashMap;
 #[cfg(test)]
 use super::Facets;
 use super::{Kind, known_year};
-use crate::open::{LakeIndex, Segment, TableRef};
+use crate::Segment;
+use crate::open::{LakeIndex, TableRef};
 use crate::table_set::TableSet;
 use lakeward_core::error::Result;
 use lakeward_core::role::Role;

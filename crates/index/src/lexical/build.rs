@@ -2,7 +2,7 @@
 //!
 //! Tables are collected in memory; when the budget is reached what is there becomes a part, the first one kept in memory,
 //! later ones in a scratch folder. Word indexes of older segments can be taken over as parts, less the tables that are dead.
-//! [`LexicalBuilder::finish`] merges the parts into exactly one tantivy segment and packs its files into one segment file.
+//! [`LexicalBuilder::write`] merges the parts into exactly one tantivy segment and packs its files into one segment file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,14 @@ use tantivy::{BitSet, Index, IndexSettings, Segment};
 
 use crate::segment::SegmentStats;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::make_folder;
 use lakeward_core::text::name_key;
 
-use super::LexicalIndex;
 use super::analysis::Analyzer;
 use super::field::{FIELD_COUNT, Fields, KeyKind, NAMES, WORDS};
-use super::packed::pack;
+use super::packed::{FORMAT, pack};
 use super::segment::guarded;
+use super::words::Words;
 
 /// tantivy refuses to work with less memory than this, in bytes.
 const LEAST_MEMORY_BYTES: usize = 1 << 20;
@@ -122,21 +123,14 @@ impl LexicalBuilder {
         if is_full { self.end_part() } else { Ok(()) }
     }
 
-    /// Takes over segment `segment` of an open index: `table_of` gives the ordinal that a table has here, or none where it is
-    /// left out. The words are not analysed again.
-    pub fn add_segment(
-        &mut self,
-        index: &LexicalIndex,
-        segment: usize,
-        table_of: impl Fn(u32) -> Option<u32>,
-    ) -> Result<()> {
-        let Some(segment) = index.segments.get(segment) else {
-            return Err(Error::Internal(format!("no word index {segment}")));
-        };
+    /// Takes over the word index of a segment: `number_of` gives the ordinal that a table has here, or none where it is left out.
+    /// The words are not analysed again.
+    pub fn add_segment(&mut self, words: &Words, number_of: &dyn Fn(u32) -> Option<u32>) -> Result<()> {
+        let segment = &words.0;
         let mut alive = BitSet::with_max_value(segment.documents);
         let mut tables = Vec::new();
         for document in (0..segment.documents).filter(|document| !segment.is_dead(*document)) {
-            if let Some(table) = table_of(segment.table(document)) {
+            if let Some(table) = number_of(segment.table(document)) {
                 alive.insert(document);
                 tables.push(table);
             }
@@ -154,17 +148,17 @@ impl LexicalBuilder {
         Ok(())
     }
 
-    /// Writes everything to `path` as exactly one tantivy segment.
-    pub fn finish(mut self, path: &Path) -> Result<LexicalStats> {
+    /// Writes everything into `folder` as exactly one tantivy segment.
+    pub fn write(mut self, folder: &Path) -> Result<LexicalStats> {
         self.end_part()?;
         self.stats.file = match self.parts.as_slice() {
-            [] => pack(path, &[], None)?,
-            [part @ Part { alive: None, .. }] => pack(path, &part.tables, Some((&part.index, &*part.directory)))?,
+            [] => pack(folder, &[], None)?,
+            [part @ Part { alive: None, .. }] => pack(folder, &part.tables, Some((&part.index, &*part.directory)))?,
             parts => {
                 let tables: Vec<u32> = parts.iter().flat_map(|part| part.tables.iter().copied()).collect();
                 let directory = self.directory("merged", self.parts.len() > 1)?;
-                let merged = guarded(path, || merge(parts, directory.clone()))?;
-                pack(path, &tables, Some((&merged, &*directory)))?
+                let merged = guarded(&folder.join(FORMAT.name), || merge(parts, directory.clone()))?;
+                pack(folder, &tables, Some((&merged, &*directory)))?
             }
         };
         self.parts.clear();
@@ -217,7 +211,7 @@ impl LexicalBuilder {
             return Ok(Box::new(RamDirectory::create()));
         }
         let path = self.scratch.join(name);
-        fs::create_dir_all(&path).map_err(|source| Error::io("create", &path, source))?;
+        make_folder(&path)?;
         let directory = MmapDirectory::open(&path).map_err(|error| self.failed(&error.into()))?;
         Ok(Box::new(directory))
     }

@@ -17,6 +17,7 @@ use super::analysis::Analyzer;
 use super::field::FIELD_COUNT;
 use super::query::Query;
 use super::*;
+use crate::structure::{SegmentFiles, Structure};
 
 const MEMORY_BYTES: usize = 256 << 20;
 
@@ -101,7 +102,12 @@ fn build(dir: &Path, tables: &[Table]) -> (LexicalStats, Duration) {
         };
         builder.add(&document).unwrap();
     }
-    (builder.finish(&dir.join("words.seg")).unwrap(), thread_time() - started)
+    (builder.write(dir).unwrap(), thread_time() - started)
+}
+
+fn opened_in(dir: &Path) -> LexicalIndex {
+    let files = SegmentFiles { folder: dir.to_path_buf(), removed: &[], listed: &[] };
+    LexicalIndex::of([&Words::open(&files).unwrap()])
 }
 
 fn score(bench: &Path, run: &str) -> String {
@@ -122,7 +128,7 @@ fn measure(name: &str, bench: &Path, with_titles: bool) {
     let (stats, built) = build(dir.path(), &tables);
     let megabytes = stats.text_bytes as f64 / 1e6;
     let started = Instant::now();
-    let index = LexicalIndex::open(&[LexicalSegment { path: dir.path().join("words.seg"), dead: Vec::new() }]).unwrap();
+    let index = opened_in(dir.path());
     let opened = started.elapsed();
     let options = LexicalOptions { k: 100, ..LexicalOptions::default() };
     let (mut run, mut times, mut plain) = (String::new(), Vec::new(), Vec::new());
@@ -207,7 +213,7 @@ fn load(bench: &Path, with_titles: bool) -> Loaded {
     let tables = tables(bench, with_titles);
     let dir = tempfile::tempdir().unwrap().keep();
     build(&dir, &tables);
-    let index = LexicalIndex::open(&[LexicalSegment { path: dir.join("words.seg"), dead: Vec::new() }]).unwrap();
+    let index = opened_in(&dir);
     fs::remove_dir_all(dir).unwrap();
     let mut lengths = vec![[0.0; FIELD_COUNT]; tables.len()];
     for (table, lengths) in tables.iter().zip(&mut lengths) {

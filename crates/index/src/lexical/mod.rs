@@ -25,6 +25,7 @@ mod score;
 mod search;
 mod segment;
 mod vocabulary;
+mod words;
 
 #[cfg(test)]
 mod measure;
@@ -35,7 +36,6 @@ pub use among::WordScore;
 pub use build::{LexicalBuilder, LexicalDocument, LexicalStats};
 pub use evidence::{LexicalEvidence, LexicalQuery, TypedWord};
 pub use field::{Boosts, LexicalField};
-pub use packed::{KIND, VERSION};
 pub use search::{FieldMatch, LexicalHit, LexicalIndex, LexicalOptions};
-pub use segment::LexicalSegment;
 pub use vocabulary::WordRarity;
+pub use words::{TableWords, Words};

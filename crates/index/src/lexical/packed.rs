@@ -16,13 +16,12 @@ use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
 use tantivy::directory::{Directory, FileHandle, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{HasLen, Index};
 
-use crate::segment::{Section, SegmentFile, SegmentKind, SegmentStats, SegmentWriter, Tag};
+use crate::segment::{Section, SegmentKind, SegmentStats, Tag};
+use crate::structure::FileFormat;
 use lakeward_core::error::{Error, Result};
 
-/// Marks a word index.
-pub const KIND: SegmentKind = SegmentKind(*b"WORD");
-/// Version of the file's layout, of the analysis and of tantivy's schema.
-pub const VERSION: u32 = 2;
+/// The version is that of the file's layout, of the analysis and of tantivy's schema.
+pub(super) const FORMAT: FileFormat = FileFormat { name: "words.seg", kind: SegmentKind(*b"WORD"), version: 2 };
 
 const DOCUMENTS: Tag = *b"DOCS";
 const NAMES: Tag = *b"LIST";
@@ -34,10 +33,10 @@ fn file_tag(place: usize) -> Tag {
     [b'F', digit(100), digit(10), digit(1)]
 }
 
-/// Writes the word index at `path`: the table of each document and, where there are documents, the files of the tantivy
+/// Writes the word index into `folder`: the table of each document and, where there are documents, the files of the tantivy
 /// index `index` as they lie in `directory`, the directory it was made in.
-pub(super) fn pack(path: &Path, tables: &[u32], index: Option<(&Index, &dyn Directory)>) -> Result<SegmentStats> {
-    let mut writer = SegmentWriter::create(path, KIND, VERSION)?;
+pub(super) fn pack(folder: &Path, tables: &[u32], index: Option<(&Index, &dyn Directory)>) -> Result<SegmentStats> {
+    let mut writer = FORMAT.create(folder)?;
     writer.section_of(DOCUMENTS, tables)?;
     let mut names: Vec<PathBuf> = match index {
         Some((index, _)) => index.directory().list_managed_files().into_iter().collect(),
@@ -47,7 +46,9 @@ pub(super) fn pack(path: &Path, tables: &[u32], index: Option<(&Index, &dyn Dire
     if names.len() > MOST_FILES {
         return Err(Error::Internal(format!("a word index of {} files", names.len())));
     }
-    let failed = |error: &dyn std::fmt::Display| Error::io("write", path, io::Error::other(error.to_string()));
+    let failed = |error: &dyn std::fmt::Display| {
+        Error::io("write", &folder.join(FORMAT.name), io::Error::other(error.to_string()))
+    };
     let list = serde_json::to_vec(&names).map_err(|error| failed(&error))?;
     writer.section(NAMES, &list)?;
     if let Some((_, directory)) = index {
@@ -69,8 +70,8 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = SegmentFile::open(path, KIND, VERSION)?;
+    pub fn open(folder: &Path) -> Result<Self> {
+        let file = FORMAT.open(folder)?;
         let tables = file.section(DOCUMENTS)?.all::<u32>()?.to_vec();
         let list = file.section(NAMES)?;
         let names: Vec<PathBuf> = serde_json::from_slice(list.bytes(0..list.len())?)

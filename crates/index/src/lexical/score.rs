@@ -12,6 +12,8 @@
 //! Summing over fields inside the saturation is what sets BM25F apart from adding a BM25 score for each field: a table
 //! cannot win by saying one word of the query in every field.
 
+use std::sync::Arc;
+
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 
@@ -35,12 +37,12 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub fn new(segments: &[OpenSegment], boosts: Boosts) -> Self {
+    pub fn new(segments: &[Arc<OpenSegment>], boosts: Boosts) -> Self {
         Self::with_length(segments, boosts, B)
     }
 
     /// With another strength of length normalisation, 0..=1.
-    pub fn with_length(segments: &[OpenSegment], boosts: Boosts, b: f32) -> Self {
+    pub fn with_length(segments: &[Arc<OpenSegment>], boosts: Boosts, b: f32) -> Self {
         let tables: u64 = segments.iter().map(|segment| u64::from(segment.documents)).sum();
         let mut norms = Box::new([[0.0; 256]; FIELD_COUNT]);
         for field in LexicalField::ALL {
@@ -86,7 +88,7 @@ struct SegmentScores {
 /// The scores of all documents of `segments` for `terms`, by segment and document, 0 where no term occurs; and how many
 /// tables have each term.
 pub(super) fn score(
-    segments: &[OpenSegment],
+    segments: &[Arc<OpenSegment>],
     fields: &Fields,
     weights: &Weights,
     terms: &[QueryTerm],

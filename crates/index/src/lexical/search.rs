@@ -1,5 +1,7 @@
 //! Searching the word indexes of several segments as one.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +13,8 @@ use super::field::{Boosts, Fields, KeyKind, LexicalField};
 use super::matched::matches_of;
 use super::query::{Query, keys_of};
 use super::score::{Weights, score};
-use super::segment::{LexicalSegment, OpenSegment};
+use super::segment::OpenSegment;
+use super::words::Words;
 
 /// What to search and what to return.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +47,7 @@ pub struct FieldMatch {
 /// A table that holds words of the query.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct LexicalHit {
-    /// Index of its segment in the slice that [`LexicalIndex::open`] was given.
+    /// Place of its segment among those that [`LexicalIndex::of`] was given.
     pub segment: u32,
     /// Its ordinal in that segment.
     pub table: u32,
@@ -58,7 +61,7 @@ pub struct LexicalHit {
 /// Word indexes opened together.
 pub struct LexicalIndex {
     pub(super) fields: Fields,
-    pub(super) segments: Vec<OpenSegment>,
+    pub(super) segments: Vec<Arc<OpenSegment>>,
 }
 
 /// A document of a segment, while it is ranked.
@@ -71,12 +74,10 @@ pub(super) struct Ranked {
 }
 
 impl LexicalIndex {
-    /// Opens the word indexes of `segments` (none is an empty index). [`lakeward_core::Error::DamagedIndex`] where one is
-    /// damaged in what opening reads.
-    pub fn open(segments: &[LexicalSegment]) -> Result<Self> {
-        let fields = Fields::new();
-        let segments = segments.iter().map(|segment| OpenSegment::open(segment, &fields)).collect::<Result<_>>()?;
-        Ok(LexicalIndex { fields, segments })
+    /// The word indexes of several segments (none is an empty index).
+    pub fn of<'a>(segments: impl IntoIterator<Item = &'a Words>) -> Self {
+        let segments = segments.into_iter().map(|words| Arc::clone(&words.0)).collect();
+        LexicalIndex { fields: Fields::new(), segments }
     }
 
     /// The tables that best match the words of `query`, best first, ties by segment and table. A table whose id, file

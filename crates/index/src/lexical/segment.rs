@@ -16,19 +16,9 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::guard;
 
 use super::field::{FIELD_COUNT, Fields};
-use super::packed::{Packed, PackedDirectory};
+use super::packed::{FORMAT, Packed, PackedDirectory};
 use crate::open::TableRef;
 use crate::table_set::TableSet;
-
-/// A segment's word index and which of its tables no longer count.
-#[derive(Debug, Clone, Default)]
-pub struct LexicalSegment {
-    /// The file that [`super::LexicalBuilder::finish`] wrote.
-    pub path: PathBuf,
-    /// Ordinals of tables that were changed or removed since, in any order. They are never returned; their words still
-    /// count in document frequencies until the segment is merged away.
-    pub dead: Vec<u32>,
-}
 
 /// Runs `work`; an error or panic of tantivy becomes [`Error::DamagedIndex`] for `path`.
 pub(super) fn guarded<T>(path: &Path, work: impl FnOnce() -> tantivy::Result<T>) -> Result<T> {
@@ -61,22 +51,24 @@ struct Readers {
 }
 
 impl OpenSegment {
-    pub fn open(segment: &LexicalSegment, fields: &Fields) -> Result<Self> {
-        let path = segment.path.clone();
-        let Packed { tables, directory } = Packed::open(&path)?;
+    /// Opens the word index in `folder`. Tables that are `removed` are never returned; their words still count in document
+    /// frequencies until the segment is merged away.
+    pub fn open(folder: &Path, removed: &[u32]) -> Result<Self> {
+        let path = folder.join(FORMAT.name);
+        let Packed { tables, directory } = Packed::open(folder)?;
         let in_order = tables.iter().enumerate().all(|(document, table)| document == *table as usize);
         let mut open = OpenSegment { path, documents: 0, tables, directory, in_order, dead: Vec::new(), readers: None };
         if open.tables.is_empty() {
             return Ok(open);
         }
-        let (documents, readers) = guarded(&open.path, || open_readers(open.directory.clone(), fields))?;
+        let (documents, readers) = guarded(&open.path, || open_readers(open.directory.clone(), &Fields::new()))?;
         if documents as usize != open.tables.len() {
             let reason = format!("it holds {documents} documents for {} tables", open.tables.len());
             return Err(Error::damaged(&open.path, reason));
         }
         (open.documents, open.readers) = (documents, Some(readers));
-        if !segment.dead.is_empty() {
-            let dead: hashbrown::HashSet<u32> = segment.dead.iter().copied().collect();
+        if !removed.is_empty() {
+            let dead: hashbrown::HashSet<u32> = removed.iter().copied().collect();
             open.dead = open.tables.iter().map(|table| dead.contains(table)).collect();
         }
         Ok(open)

@@ -6,6 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::structure::{SegmentFiles, Structure};
 use lakeward_core::error::Error;
 
 const MEMORY_BYTES: usize = 16 << 20;
@@ -16,22 +17,27 @@ fn build_with(dir: &Path, documents: &[LexicalDocument<'_>], memory_bytes: usize
     for document in documents {
         builder.add(document).unwrap();
     }
-    builder.finish(&file(dir)).unwrap()
+    builder.write(dir).unwrap()
 }
 
 fn file(dir: &Path) -> std::path::PathBuf {
     dir.join("words.seg")
 }
 
-fn segment(dir: &Path) -> LexicalSegment {
-    LexicalSegment { path: file(dir), dead: Vec::new() }
+fn segment(dir: &Path) -> SegmentFiles<'static> {
+    SegmentFiles { folder: dir.to_path_buf(), removed: &[], listed: &[] }
+}
+
+fn open(segments: &[SegmentFiles<'_>]) -> lakeward_core::Result<LexicalIndex> {
+    let words = segments.iter().map(Words::open).collect::<lakeward_core::Result<Vec<Words>>>()?;
+    Ok(LexicalIndex::of(&words))
 }
 
 /// An index of `documents` in one segment; the folder lives as long as the guard.
 fn index_of(documents: &[LexicalDocument<'_>]) -> (tempfile::TempDir, LexicalIndex) {
     let dir = tempfile::tempdir().unwrap();
     build_with(dir.path(), documents, MEMORY_BYTES);
-    let index = LexicalIndex::open(&[segment(dir.path())]).unwrap();
+    let index = open(&[segment(dir.path())]).unwrap();
     (dir, index)
 }
 
@@ -77,7 +83,7 @@ fn scores_do_not_depend_on_how_tables_are_divided() {
         segments.push(segment(&folder));
     }
     assert_eq!(segments.len(), 5);
-    let divided = LexicalIndex::open(&segments).unwrap();
+    let divided = open(&segments).unwrap();
     let options = LexicalOptions { k: 60, ..LexicalOptions::default() };
     for query in ["energy prices", "health budget of the city 2020", "A320", "trees", "river school bus rate"] {
         let one = whole.search(query, &options).unwrap();
@@ -107,8 +113,8 @@ fn a_small_memory_budget_still_gives_one_segment_and_the_same_answers() {
     assert_eq!(stats.text_bytes, long.iter().map(|text| text.len() as u64).sum::<u64>());
     let left: Vec<_> = std::fs::read_dir(small.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["words.seg"]);
-    let small = LexicalIndex::open(&[segment(small.path())]).unwrap();
-    let large = LexicalIndex::open(&[segment(large.path())]).unwrap();
+    let small = open(&[segment(small.path())]).unwrap();
+    let large = open(&[segment(large.path())]).unwrap();
     assert_eq!(search(&small, "w11 w4242 w17"), search(&large, "w11 w4242 w17"));
 }
 
@@ -118,7 +124,7 @@ fn dead_tables_are_never_returned() {
     let documents = [titled(0, "Energy prices"), titled(1, "Energy use")];
     let dir = tempfile::tempdir().unwrap();
     build_with(dir.path(), &documents, MEMORY_BYTES);
-    let index = LexicalIndex::open(&[LexicalSegment { path: file(dir.path()), dead: vec![0, 77] }]).unwrap();
+    let index = open(&[SegmentFiles { removed: &[0, 77], ..segment(dir.path()) }]).unwrap();
     assert_eq!(tables_of(&search(&index, "energy")), [1]);
     assert!(search(&index, "Energy prices").iter().all(|hit| hit.table == 1));
 }
@@ -208,7 +214,7 @@ fn weighted_tokens_search_chosen_fields() {
 
 #[test]
 fn nothing_to_search_finds_nothing() {
-    let none = LexicalIndex::open(&[]).unwrap();
+    let none = open(&[]).unwrap();
     assert!(search(&none, "anything").is_empty());
     let (_dir, empty) = index_of(&[]);
     assert!(search(&empty, "anything").is_empty());
@@ -237,17 +243,16 @@ fn a_merged_index_answers_as_one_built_at_once() {
     for (at, part) in documents.chunks(9).enumerate() {
         let folder = dir.path().join(at.to_string());
         build_with(&folder, part, MEMORY_BYTES);
-        segments.push(LexicalSegment { path: file(&folder), dead: vec![20] });
+        segments.push(SegmentFiles { removed: &[20], ..segment(&folder) });
     }
-    let divided = LexicalIndex::open(&segments).unwrap();
     let renumbered = |table: u32| (table != 7).then_some(100 - table);
     let mut builder = LexicalBuilder::new(&dir.path().join("scratch"), MEMORY_BYTES);
-    for place in 0..segments.len() {
-        builder.add_segment(&divided, place, renumbered).unwrap();
+    for segment in &segments {
+        builder.add_segment(&Words::open(segment).unwrap(), &renumbered).unwrap();
     }
-    let stats = builder.finish(&file(dir.path())).unwrap();
+    let stats = builder.write(dir.path()).unwrap();
     assert_eq!(stats.tables, 58);
-    let merged = LexicalIndex::open(&[segment(dir.path())]).unwrap();
+    let merged = open(&[segment(dir.path())]).unwrap();
     let kept: Vec<_> = documents
         .into_iter()
         .filter(|document| ![7, 20].contains(&document.table))
@@ -274,20 +279,20 @@ fn every_flipped_byte_is_reported_or_harmless() {
     let dir = tempfile::tempdir().unwrap();
     build_with(dir.path(), &documents_of(&many_texts()), MEMORY_BYTES);
     let is_damaged = |result: lakeward_core::Result<LexicalIndex>| matches!(result, Err(Error::DamagedIndex { .. }));
-    assert!(is_damaged(LexicalIndex::open(&[segment(&dir.path().join("missing"))])));
+    assert!(is_damaged(open(&[segment(&dir.path().join("missing"))])));
     let query = "energy prices of the city in 2020";
-    let expected = search(&LexicalIndex::open(&[segment(dir.path())]).unwrap(), query);
+    let expected = search(&open(&[segment(dir.path())]).unwrap(), query);
     let path = file(dir.path());
     let good = std::fs::read(&path).unwrap();
     for length in [0, 50, good.len() / 2, good.len() - 1] {
         std::fs::write(&path, &good[..length]).unwrap();
-        assert!(is_damaged(LexicalIndex::open(&[segment(dir.path())])), "{length}");
+        assert!(is_damaged(open(&[segment(dir.path())])), "{length}");
     }
     for at in (0..good.len()).step_by(1 + good.len() / 600) {
         let mut bad = good.clone();
         bad[at] ^= 0xA5;
         std::fs::write(&path, bad).unwrap();
-        let opened = LexicalIndex::open(&[segment(dir.path())]);
+        let opened = open(&[segment(dir.path())]);
         match opened.and_then(|index| index.search(query, &LexicalOptions::default())) {
             Ok(found) => assert_eq!(found, expected, "byte {at}"),
             Err(error) => assert!(matches!(error, Error::DamagedIndex { .. }), "{error}"),

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::VALUE_TAGS;
-use crate::columns::ColumnsWriter;
+use crate::columns::{ColumnsFile, ColumnsWriter};
+use crate::join::VALUE_TAGS;
 use crate::postings;
 use crate::segment::{SegmentFile, SegmentKind, SegmentWriter};
+use crate::structure::{SegmentFiles, Structure, StructureWriter};
 use lakeward_lake::profile;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
@@ -72,7 +73,7 @@ fn columns(folder: &std::path::Path) -> (Columns, Postings, Vec<QueryValues>) {
         queries.push(QueryValues::of(&scan.sketches[0]));
     }
     let pairs = writer.pairs();
-    writer.finish(&folder.join("c.seg")).unwrap();
+    ColumnsFile.finish(folder, &writer).unwrap();
     const KIND: SegmentKind = SegmentKind(*b"TOVL");
     let path = folder.join("p.seg");
     let mut file = SegmentWriter::create(&path, KIND, 1).unwrap();
@@ -80,7 +81,8 @@ fn columns(folder: &std::path::Path) -> (Columns, Postings, Vec<QueryValues>) {
     file.finish().unwrap();
     assert_eq!(bytes.len(), 600);
     let postings = Postings::open(&SegmentFile::open(&path, KIND, 1).unwrap(), VALUE_TAGS).unwrap();
-    (Columns::open(&folder.join("c.seg")).unwrap(), postings, queries)
+    let files = SegmentFiles { folder: folder.to_path_buf(), removed: &[], listed: &[] };
+    (Columns::open(&files).unwrap(), postings, queries)
 }
 
 #[test]

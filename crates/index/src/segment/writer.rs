@@ -1,13 +1,8 @@
 //! Writes segment files: streams sections through one block buffer, then the footer, then the rename.
 
-#[cfg(unix)]
-use std::fs;
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytemuck::NoUninit;
-use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
@@ -15,12 +10,12 @@ use super::{
     SegmentStats, TAIL_MAGIC, Tag,
 };
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, Purpose};
 
 /// Writes one segment file, section after section. Dropped without [`finish`](Self::finish), it leaves nothing behind.
 #[derive(Debug)]
 pub struct SegmentWriter {
-    path: PathBuf,
-    file: NamedTempFile,
+    file: AtomicFile,
     /// The block being filled; never longer than [`BLOCK_BYTES`].
     block: Vec<u8>,
     position: u64,
@@ -31,19 +26,8 @@ pub struct SegmentWriter {
 impl SegmentWriter {
     /// Starts a segment that will appear at `path` when finished; its folder must exist.
     pub fn create(path: &Path, kind: SegmentKind, version: u32) -> Result<Self> {
-        let folder = parent_folder(path);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".segment-").suffix(".tmp");
-        #[cfg(unix)]
-        {
-            // Temporary files are private by default; a finished segment should follow the umask like any other file.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder).map_err(|source| Error::io("create", path, source))?;
         let mut writer = SegmentWriter {
-            path: path.to_path_buf(),
-            file,
+            file: AtomicFile::create(path, Purpose::Index)?,
             block: Vec::with_capacity(BLOCK_BYTES),
             position: 0,
             block_checksums: Vec::new(),
@@ -99,11 +83,8 @@ impl SegmentWriter {
         let checksum = xxh3_64(&footer);
         footer.extend(checksum.to_le_bytes());
         footer.extend(TAIL_MAGIC);
-        self.file.write_all(&footer).map_err(|source| Error::io("write", &self.path, source))?;
-        self.file.as_file().sync_all().map_err(|source| Error::io("write", &self.path, source))?;
-        self.file.persist(&self.path).map_err(|failed| Error::io("write", &self.path, failed.error))?;
-        sync_folder(parent_folder(&self.path))?;
-        Ok(SegmentStats { bytes: footer_offset + footer.len() as u64, checksum })
+        self.file.put(&footer)?;
+        Ok(SegmentStats { bytes: self.file.replace()?, checksum })
     }
 
     /// Zeros up to the next section boundary.
@@ -131,7 +112,7 @@ impl SegmentWriter {
     fn end_block(&mut self) -> Result<()> {
         if !self.block.is_empty() {
             self.block_checksums.push(xxh3_64(&self.block));
-            self.file.write_all(&self.block).map_err(|source| Error::io("write", &self.path, source))?;
+            self.file.put(&self.block)?;
             self.block.clear();
         }
         Ok(())
@@ -177,20 +158,4 @@ fn header(kind: SegmentKind, version: u32) -> [u8; HEADER_BYTES] {
 
 fn count_u32(count: usize) -> Result<u32> {
     u32::try_from(count).map_err(|_| Error::Internal("a segment of more than 256 TiB".into()))
-}
-
-fn parent_folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// Makes the renaming itself durable where folders can be flushed.
-fn sync_folder(folder: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let handle = File::open(folder).map_err(|source| Error::io("write", folder, source))?;
-        handle.sync_all().map_err(|source| Error::io("write", folder, source))?;
-    }
-    Ok(())
 }

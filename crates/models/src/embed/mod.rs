@@ -22,9 +22,9 @@ pub use sentence_model::SentenceModel;
 pub use served::ServedModel;
 pub use static_model::{ModelError, StaticModel, TokenId};
 
-/// Turns a text into a vector of fixed length.
+/// Turns texts into vectors of fixed length.
 ///
-/// Implementations are shared between threads and give the same vector for the same text on every call.
+/// Implementations are shared between threads and give the same vector for the same texts on every call.
 pub trait Embedder: Send + Sync {
     /// Names the model and its exact weights; vectors of different ids must never be compared.
     ///
@@ -34,49 +34,88 @@ pub trait Embedder: Send + Sync {
     /// The length of every vector, at least 1.
     fn dims(&self) -> usize;
 
-    /// Writes the vector of `text` to `out` and returns the number of tokens it was made of.
+    /// Writes one vector of several texts, each counting by its weight, to `out`; the number of tokens it was made of.
     ///
-    /// `out` must hold [`Embedder::dims`] values (panics otherwise); afterwards it has length 1, or is all zero when the
-    /// text has no known token, or where there is [`Embedder::trouble`] (then 0 is returned). Any text is accepted, of any
-    /// length.
-    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize;
+    /// `out` must hold [`dims`](Self::dims) values (panics otherwise); afterwards it has length 1, or is all zero and the number
+    /// is 0: where the texts have no known token, or where a model that is asked over a network has [failed](RemoteEmbedder::failure).
+    /// Any text is accepted, of any length.
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize;
 
-    /// Writes the vector of several texts, each counting by its weight; length 1, or all zero. The default adds the texts'
-    /// own vectors, which forgets how telling each is by itself.
-    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
-        let mut part = vec![0.0; self.dims()];
-        out.fill(0.0);
-        for (text, weight) in texts {
-            self.embed_into(text, &mut part);
-            out.iter_mut().zip(&part).for_each(|(sum, value)| *sum += weight * value);
-        }
-        normalise(out);
-    }
-
-    /// Says that these texts will be asked for next: a model that is asked over a network takes many at a time.
-    fn prepare(&self, _texts: &dyn Fn() -> Vec<String>) {}
-
-    /// The first failure of a model that can fail. From then on every vector is zero: no such vector may be stored, and who
-    /// searches with one has to say so.
-    fn trouble(&self) -> Option<ChatFailure> {
+    /// The model, if it gives every piece of a text a vector of its own.
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         None
     }
+
+    /// The model, if it is asked over a network.
+    fn as_remote(&self) -> Option<&dyn RemoteEmbedder> {
+        None
+    }
+}
+
+/// A model that reads every piece of a text in its context, which late interaction is made of.
+pub trait TokenEmbedder: Embedder {
+    /// Pieces that there are.
+    fn vocabulary_len(&self) -> usize;
+
+    /// Into how many pieces `text` is cut.
+    fn count_pieces(&self, text: &str) -> usize;
+
+    /// Appends the vectors of the first `most` pieces of `text`, each of length 1 and [`Embedder::dims`] values, to `out`; their
+    /// numbers in the vocabulary. With `marks`, those of the marks around the text come first and last: what the model takes from
+    /// the text as a whole.
+    fn embed_pieces(&self, text: &str, most: usize, marks: bool, out: &mut Vec<f32>) -> Vec<u32>;
+}
+
+/// A model that is asked over a network: it takes many texts at a time, and it can fail.
+///
+/// After the first failure nothing is asked and every vector is zero: no such vector may be stored, and who searches with one has
+/// to say so.
+pub trait RemoteEmbedder: Embedder {
+    /// Asks for the vectors of texts that will be embedded next.
+    fn prefetch(&self, texts: &[String]);
+
+    /// The first failure since the last [`retry`](Self::retry).
+    fn failure(&self) -> Option<ChatFailure>;
 
     /// Asks again from now on. For whoever begins something new, with no other use of the model under way.
-    fn forget_trouble(&self) {}
+    fn retry(&self);
+}
 
-    /// The model itself where it reads every piece of a text in its context, which late interaction is made of.
-    fn as_sentence_model(&self) -> Option<&SentenceModel> {
-        None
+/// What is the same for all embedders.
+pub trait EmbedderExt: Embedder {
+    /// As [`Embedder::embed_weighted`], of one text.
+    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
+        self.embed_weighted(&[(text, 1.0)], out)
     }
 
-    /// The vector of `text` as a new [`Vec`] of [`Embedder::dims`] values; see [`Embedder::embed_into`].
+    /// The vector of `text` as a new [`Vec`].
     fn embed(&self, text: &str) -> Vec<f32> {
         let mut out = vec![0.0; self.dims()];
         self.embed_into(text, &mut out);
         out
     }
+
+    /// See [`RemoteEmbedder::prefetch`]; `texts` are only made for a model that is asked over a network.
+    fn prefetch(&self, texts: impl FnOnce() -> Vec<String>) {
+        if let Some(remote) = self.as_remote() {
+            remote.prefetch(&texts());
+        }
+    }
+
+    /// See [`RemoteEmbedder::failure`].
+    fn failure(&self) -> Option<ChatFailure> {
+        self.as_remote().and_then(RemoteEmbedder::failure)
+    }
+
+    /// See [`RemoteEmbedder::retry`].
+    fn retry(&self) {
+        if let Some(remote) = self.as_remote() {
+            remote.retry();
+        }
+    }
 }
+
+impl<E: Embedder + ?Sized> EmbedderExt for E {}
 
 /// A model that lives elsewhere, such as the one inside the program.
 impl<E: Embedder + ?Sized> Embedder for &E {
@@ -88,28 +127,16 @@ impl<E: Embedder + ?Sized> Embedder for &E {
         (**self).dims()
     }
 
-    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
-        (**self).embed_into(text, out)
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
+        (**self).embed_weighted(texts, out)
     }
 
-    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
-        (**self).embed_weighted(texts, out);
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        (**self).as_token_embedder()
     }
 
-    fn prepare(&self, texts: &dyn Fn() -> Vec<String>) {
-        (**self).prepare(texts);
-    }
-
-    fn trouble(&self) -> Option<ChatFailure> {
-        (**self).trouble()
-    }
-
-    fn forget_trouble(&self) {
-        (**self).forget_trouble();
-    }
-
-    fn as_sentence_model(&self) -> Option<&SentenceModel> {
-        (**self).as_sentence_model()
+    fn as_remote(&self) -> Option<&dyn RemoteEmbedder> {
+        (**self).as_remote()
     }
 }
 

@@ -4,7 +4,7 @@
 //! The folder holds what the model's authors publish: `config.json`, `vocab.txt` and `model.safetensors` of a BERT encoder
 //! with 32-bit floats. A text is cut into word pieces ([`super::wordpiece`]), the encoder gives every piece a vector that
 //! depends on its neighbours ([`encoder`]), and their mean is the vector of the text, as in sentence-transformers. The
-//! vectors of the pieces themselves serve late interaction ([`SentenceModel::pieces_into`]).
+//! vectors of the pieces themselves serve late interaction ([`TokenEmbedder`]).
 //!
 //! The files are hostile until proven otherwise: sizes are bounded and checked against each other before anything is computed.
 
@@ -17,7 +17,7 @@ use memmap2::Mmap;
 use serde::Deserialize;
 
 use super::wordpiece::Vocabulary;
-use super::{Embedder, normalise};
+use super::{Embedder, TokenEmbedder, normalise};
 use encoder::{Encoder, Shape};
 use lakeward_core::error::{Error, Result};
 
@@ -85,18 +85,6 @@ impl SentenceModel {
         Ok(Self { id: format!("sentence-{}@{}", shape.hidden, &hash[..8]), vocabulary, encoder, marks })
     }
 
-    /// Pieces that there are.
-    pub fn vocabulary_len(&self) -> usize {
-        self.vocabulary.len()
-    }
-
-    /// Into how many pieces `text` is cut.
-    pub fn count_pieces(&self, text: &str) -> usize {
-        let mut count = 0;
-        self.vocabulary.tokens(head_of(text), |_| count += 1);
-        count
-    }
-
     /// The pieces of texts one after the other with the marks around them, at most `most`, and of which text each is; the marks
     /// are of none.
     fn pieces<'t>(&self, texts: impl IntoIterator<Item = &'t str>, most: usize) -> (Vec<u32>, Vec<Option<usize>>) {
@@ -117,22 +105,24 @@ impl SentenceModel {
         of.push(None);
         (pieces, of)
     }
+}
 
-    /// Appends the vector of every piece of `text`, each of length 1 and [`Embedder::dims`] values, without those of the marks
-    /// around it; of the first `most` pieces. Their numbers in the vocabulary.
-    pub fn pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
-        self.rows_into(text, most, 1, out)
+impl TokenEmbedder for SentenceModel {
+    fn vocabulary_len(&self) -> usize {
+        self.vocabulary.len()
     }
 
-    /// The same with the marks, the first and the last row: what the model takes from the text as a whole.
-    pub fn marked_pieces_into(&self, text: &str, most: usize, out: &mut Vec<f32>) -> Vec<u32> {
-        self.rows_into(text, most, 0, out)
+    fn count_pieces(&self, text: &str) -> usize {
+        let mut count = 0;
+        self.vocabulary.tokens(head_of(text), |_| count += 1);
+        count
     }
 
-    fn rows_into(&self, text: &str, most: usize, left_out: usize, out: &mut Vec<f32>) -> Vec<u32> {
+    fn embed_pieces(&self, text: &str, most: usize, marks: bool, out: &mut Vec<f32>) -> Vec<u32> {
         let (pieces, _) = self.pieces([text], most.saturating_add(2));
         let rows = self.encoder.encode(&pieces);
         let dims = self.dims();
+        let left_out = usize::from(!marks);
         let kept = left_out..pieces.len() - left_out;
         let before = out.len();
         out.extend_from_slice(&rows[kept.start * dims..kept.end * dims]);
@@ -185,29 +175,14 @@ impl Embedder for SentenceModel {
         self.encoder.hidden()
     }
 
-    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
-        assert_eq!(out.len(), self.dims(), "vector of another model");
-        let (pieces, _) = self.pieces([text], MOST_PIECES);
-        out.fill(0.0);
-        if pieces.len() == 2 {
-            return 0;
-        }
-        let rows = self.encoder.encode(&pieces);
-        for row in rows.chunks_exact(out.len()) {
-            out.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-        }
-        normalise(out);
-        pieces.len() - 2
-    }
-
     /// Reads the texts as one, in their order, each in the context of the others; the mean of the pieces' vectors with the weights
     /// of their texts, and of the marks' with the mean weight.
-    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
         assert_eq!(out.len(), self.dims(), "vector of another model");
         let (pieces, of) = self.pieces(texts.iter().map(|(text, _)| *text), MOST_PIECES);
         out.fill(0.0);
         if pieces.len() == 2 {
-            return;
+            return 0;
         }
         let weights = of.iter().flatten().map(|at| texts[*at].1);
         let mean = weights.sum::<f32>() / (pieces.len() - 2) as f32;
@@ -216,10 +191,10 @@ impl Embedder for SentenceModel {
             let weight = of.map_or(mean, |at| texts[at].1);
             out.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
         }
-        normalise(out);
+        if normalise(out) { pieces.len() - 2 } else { 0 }
     }
 
-    fn as_sentence_model(&self) -> Option<&SentenceModel> {
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         Some(self)
     }
 }

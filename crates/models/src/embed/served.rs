@@ -1,7 +1,7 @@
 //! The vectors of a model on a server that speaks the OpenAI protocol: asked for in batches, checked, remembered.
 //!
 //! An [`Embedder`] cannot fail, a server can: after the first failure nothing is asked and every vector is zero, until
-//! whoever looks at [`Embedder::trouble`] has said what follows from it. Where the model is served is no part of its id, so
+//! whoever looks at [`RemoteEmbedder::failure`] has said what follows from it. Where the model is served is no part of its id, so
 //! that an index outlives a change of port; what four texts look like to it is, for servers give any model any name.
 
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Embedder, normalise};
+use super::{Embedder, RemoteEmbedder, normalise};
 use crate::llm::connection::{Connection, Unmet};
 use crate::llm::{ChatFailure, FailureKind, Manners, Server, complaint_words, quote};
 use lakeward_core::error::{Error, Result};
@@ -46,7 +46,7 @@ struct State {
     /// Vectors asked for lately; full, it becomes the older generation.
     young: HashMap<String, Vec<f32>>,
     old: HashMap<String, Vec<f32>>,
-    trouble: Option<ChatFailure>,
+    failure: Option<ChatFailure>,
     /// Whether the server has shown that it has the model of this id.
     known: bool,
 }
@@ -83,7 +83,7 @@ impl ServedModel {
     }
 
     /// The model `id` of an index, if `server` names one that may be it; nothing is sent before the first text is embedded.
-    /// Should another model be found there then, that is trouble.
+    /// Should another model be found there then, that is a failure.
     ///
     /// # Errors
     /// [`Error::Usage`] for an address or key that is none.
@@ -196,7 +196,7 @@ impl ServedModel {
             unknown.map(String::as_str).filter(|text| seen.insert(*text)).collect()
         };
         for texts in unknown.chunks(BATCH) {
-            if self.state().trouble.is_some() {
+            if self.state().failure.is_some() {
                 return;
             }
             let learned = self.know().and_then(|()| self.batch(texts));
@@ -207,7 +207,7 @@ impl ServedModel {
                         state.remember(text, vector.unwrap_or_default(), self.generation());
                     }
                 }
-                Err(failure) => _ = state.trouble.get_or_insert(failure),
+                Err(failure) => _ = state.failure.get_or_insert(failure),
             }
         }
     }
@@ -252,10 +252,13 @@ impl Embedder for ServedModel {
         self.dims
     }
 
-    /// The number returned is that of the text's words: servers do not tell tokens text by text.
-    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
+    /// One vector of all the words: what a sentence model makes of single words does not add up to a sentence. The number returned
+    /// is that of the words: servers do not tell tokens text by text.
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
+        assert_eq!(out.len(), self.dims, "vector of another model");
         out.fill(0.0);
-        let text = quote::clean(text, MOST_CHARS);
+        let words: Vec<&str> = texts.iter().filter(|(_, weight)| *weight > 0.0).map(|(text, _)| *text).collect();
+        let text = quote::clean(&words.join(" "), MOST_CHARS);
         if text.is_empty() {
             return 0;
         }
@@ -271,26 +274,26 @@ impl Embedder for ServedModel {
         }
     }
 
-    /// One vector of all the words: what a sentence model makes of single words does not add up to a sentence.
-    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
-        let words: Vec<&str> = texts.iter().filter(|(_, weight)| *weight > 0.0).map(|(text, _)| *text).collect();
-        self.embed_into(&words.join(" "), out);
+    fn as_remote(&self) -> Option<&dyn RemoteEmbedder> {
+        Some(self)
     }
+}
 
-    fn prepare(&self, texts: &dyn Fn() -> Vec<String>) {
-        let mut texts: Vec<String> = texts().iter().map(|text| quote::clean(text, MOST_CHARS)).collect();
+impl RemoteEmbedder for ServedModel {
+    fn prefetch(&self, texts: &[String]) {
+        let mut texts: Vec<String> = texts.iter().map(|text| quote::clean(text, MOST_CHARS)).collect();
         texts.retain(|text| !text.is_empty());
         // More would push each other out before they are used.
         texts.truncate(self.generation());
         self.learn(&texts);
     }
 
-    fn trouble(&self) -> Option<ChatFailure> {
-        self.state().trouble.clone()
+    fn failure(&self) -> Option<ChatFailure> {
+        self.state().failure.clone()
     }
 
-    fn forget_trouble(&self) {
-        self.state().trouble = None;
+    fn retry(&self) {
+        self.state().failure = None;
     }
 }
 

@@ -192,21 +192,16 @@ impl Embedder for StaticModel {
         self.dims
     }
 
-    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
+        assert_eq!(out.len(), self.dims, "vector of another model");
         out.fill(0.0);
         let mut count = 0;
-        self.tokens(text, |token| {
-            self.add(token, 1.0, out);
-            count += 1;
-        });
-        if normalise(out) { count } else { 0 }
-    }
-
-    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
-        out.fill(0.0);
         for (text, weight) in texts {
-            self.tokens(text, |token| self.add(token, *weight, out));
+            self.tokens(text, |token| {
+                self.add(token, *weight, out);
+                count += 1;
+            });
         }
-        normalise(out);
+        if normalise(out) { count } else { 0 }
     }
 }

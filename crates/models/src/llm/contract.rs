@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::cache::AnswerCache;
 use super::call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
 use super::prompt::{PromptUse, Prompts};
 use super::quote;
 use super::record::{CallOutcome, CallRecord};
+use lakeward_core::store::BlobCache;
 
 /// What a turn may cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,14 +110,14 @@ struct State {
 pub struct LanguageModel<'a> {
     chat: &'a dyn Chat,
     prompts: &'a Prompts,
-    cache: Option<&'a AnswerCache>,
+    cache: Option<&'a BlobCache>,
     limits: Limits,
     state: Mutex<State>,
 }
 
 impl<'a> LanguageModel<'a> {
     /// `chat`, asked with `prompts` within `limits`; answers are taken from and kept in `cache`, where there is one.
-    pub fn new(chat: &'a dyn Chat, prompts: &'a Prompts, limits: Limits, cache: Option<&'a AnswerCache>) -> Self {
+    pub fn new(chat: &'a dyn Chat, prompts: &'a Prompts, limits: Limits, cache: Option<&'a BlobCache>) -> Self {
         Self { chat, prompts, cache, limits, state: Mutex::default() }
     }
 

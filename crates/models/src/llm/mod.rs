@@ -20,7 +20,7 @@ mod record;
 mod run_budget;
 mod server;
 
-pub use cache::AnswerCache;
+pub use cache::answer_cache;
 pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
 pub(crate) use complaint::words_of as complaint_words;
 pub use contract::{AnswerShape, LanguageModel, Limits, Refusal, Spent, Unanswered};

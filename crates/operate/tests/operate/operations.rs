@@ -9,12 +9,13 @@ use std::sync::{Arc, OnceLock};
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use lakeward_core::Error;
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::{
     Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
     UnionPart,
 };
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
 use lakeward_operate::{Comparison, LakeContext, Limits, Preview, PreviewLimits};

@@ -12,6 +12,7 @@ use super::facts::Facts;
 use super::rules;
 use super::store::{QuestionStore, TableQuestions};
 use lakeward_core::error::Result;
+use lakeward_core::monitor::{Monitor, Total};
 use lakeward_index::{LakeIndex, TableRef};
 
 /// Tables whose questions are made by rules before they are written down.
@@ -56,18 +57,6 @@ pub struct AugmentStats {
     pub elapsed_ms: u64,
 }
 
-/// Hears how a run goes on; called from several threads.
-pub trait AugmentObserver: Sync {
-    /// The questions of `tables` tables have to be made.
-    fn started(&self, tables: u64);
-    /// Those of one more are.
-    fn table_done(&self);
-    /// Whether the user wants to stop.
-    fn interrupted(&self) -> bool {
-        false
-    }
-}
-
 /// Makes the questions of a table from its facts; asked from several threads.
 pub trait QuestionMaker: Sync {
     /// Names it exactly: other questions, another name.
@@ -88,14 +77,6 @@ pub struct MadeQuestions {
     pub dropped: u64,
 }
 
-/// An observer that hears nothing.
-pub struct Unwatched;
-
-impl AugmentObserver for Unwatched {
-    fn started(&self, _tables: u64) {}
-    fn table_done(&self) {}
-}
-
 /// Makes the questions of the tables of `index` that are new or changed since `store` was written, by `model` where there is
 /// one, else by the rules; those of tables that are gone go. What was made is on the disk every few tables, so that a run that
 /// is interrupted or killed is gone on with by the next one.
@@ -108,7 +89,7 @@ pub fn make_questions(
     store: &mut QuestionStore,
     model: Option<&dyn QuestionMaker>,
     options: &AugmentOptions,
-    observer: &dyn AugmentObserver,
+    monitor: &dyn Monitor,
 ) -> Result<AugmentStats> {
     let started = Instant::now();
     let generator = model.map_or_else(|| rules::GENERATOR.to_string(), QuestionMaker::generator);
@@ -135,10 +116,10 @@ pub fn make_questions(
             }
         }
     }
-    observer.started(due.len() as u64);
+    monitor.begin("questions of tables", Total::Steps(due.len() as u64));
     let chunk = model.map_or(RULES_CHUNK, |_| options.concurrency.clamp(1, RULES_CHUNK));
     for some in due.chunks(chunk) {
-        if observer.interrupted() {
+        if monitor.is_stopped() {
             stats.left = due.len() as u64 - stats.made;
             break;
         }
@@ -149,11 +130,11 @@ pub fn make_questions(
                 .par_iter()
                 .map(|facts| {
                     let made = by_rules(facts);
-                    observer.table_done();
+                    monitor.advance(1);
                     made
                 })
                 .collect(),
-            Some(model) => ask(model, &some, &mut stats, observer),
+            Some(model) => ask(model, &some, &mut stats, monitor),
         };
         stats.made += made.len() as u64;
         store.append(made)?;
@@ -202,7 +183,7 @@ fn ask(
     model: &dyn QuestionMaker,
     some: &[Facts],
     stats: &mut AugmentStats,
-    observer: &dyn AugmentObserver,
+    monitor: &dyn Monitor,
 ) -> Vec<TableQuestions> {
     let answers: Vec<_> = std::thread::scope(|scope| {
         let asked: Vec<_> = some
@@ -210,7 +191,7 @@ fn ask(
             .map(|facts| {
                 scope.spawn(move || {
                     let answer = model.questions(facts);
-                    observer.table_done();
+                    monitor.advance(1);
                     answer
                 })
             })

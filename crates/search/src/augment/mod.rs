@@ -22,9 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use facts::{FactColumn, Facts};
-pub use make::{
-    AugmentObserver, AugmentOptions, AugmentStats, MadeQuestions, QuestionMaker, Unwatched, make_questions,
-};
+pub use make::{AugmentOptions, AugmentStats, MadeQuestions, QuestionMaker, make_questions};
 pub use model::QuestionModel;
 pub use question_index::{QuestionIndex, QuestionMode};
 pub use store::{QuestionStore, TableQuestions};

@@ -13,8 +13,9 @@ use super::phrases::words_of;
 use super::rules::{self, LONGEST_QUESTION_CHARS};
 use super::{Facet, LEAST_QUESTIONS, MOST_QUESTIONS};
 use crate::cite::without_identifiers;
+use lakeward_core::store::BlobCache;
 use lakeward_models::llm::{
-    AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits,
+    AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits,
 };
 
 /// Characters of the description that a model is given.
@@ -32,7 +33,7 @@ const LEAST_WORDS: usize = 4;
 pub struct QuestionModel<'a> {
     chat: &'a dyn Chat,
     prompts: &'a Prompts,
-    cache: Option<&'a AnswerCache>,
+    cache: Option<&'a BlobCache>,
     /// What one table may cost.
     limits: Limits,
     budget: RunBudget,
@@ -46,7 +47,7 @@ impl<'a> QuestionModel<'a> {
         prompts: &'a Prompts,
         limits: Limits,
         run_limits: RunLimits,
-        cache: Option<&'a AnswerCache>,
+        cache: Option<&'a BlobCache>,
     ) -> Self {
         Self { chat, prompts, cache, limits, budget: RunBudget::new(run_limits) }
     }

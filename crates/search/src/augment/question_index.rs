@@ -23,10 +23,10 @@ use super::documents::{document_name, documents, is_plain, table_of};
 use super::facts::Facts;
 use super::store::QuestionStore;
 use crate::channels;
-use lakeward_core::error::{Error, Result};
-use lakeward_index::build::{BuildObserver, BuildOptions, BuildStats, build};
-use lakeward_index::lock::WriteLock;
-use lakeward_index::manifest::sync_folder;
+use lakeward_core::error::{Error, Holds, Result};
+use lakeward_core::monitor::Monitor;
+use lakeward_core::store::{Bounds, FileLock, Links, Purpose, make_folder, remove_unfinished, write_atomic};
+use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_models::embed::Embedder;
 
@@ -36,8 +36,7 @@ pub const FOLDER: &str = "questions";
 const STATE_FILE: &str = "tables.json";
 /// Version of that file.
 const STATE_VERSION: u32 = 1;
-/// No such file is larger, in bytes.
-const GREATEST_STATE: u64 = 1 << 30;
+const STATE_BOUNDS: Bounds = Bounds { most_bytes: 1 << 30, links: Links::Followed, damaged };
 /// Where the documents lie while they are indexed; empty otherwise.
 const DOCUMENTS_FOLDER: &str = "documents";
 const DOCUMENTS_FILE: &str = "documents.jsonl";
@@ -105,16 +104,16 @@ impl QuestionIndex {
         questions: &QuestionStore,
         mode: QuestionMode,
         embedder: &dyn Embedder,
-        observer: &dyn BuildObserver,
+        monitor: &dyn Monitor,
     ) -> Result<BuildStats> {
         let folder = mode.folder(lake.folder());
         let place = folder.join(DOCUMENTS_FOLDER);
-        fs::create_dir_all(&place).map_err(|error| Error::io("create", &place, error))?;
-        let _lock = WriteLock::acquire(&place)?;
+        make_folder(&place)?;
+        let _lock = FileLock::acquire(&place)?;
         let path = place.join(DOCUMENTS_FILE);
         let mut state = State { version: STATE_VERSION, tables: BTreeMap::new() };
         write_documents(lake, questions, mode, &path, &mut state)?;
-        let stats = rebuilt_if_damaged(&place, &folder, &path, embedder, observer);
+        let stats = rebuilt_if_damaged(&place, &folder, &path, embedder, monitor);
         // They are in the index now, and made again from the lake's.
         let _ = fs::remove_file(&path);
         let stats = stats?;
@@ -127,7 +126,7 @@ impl QuestionIndex {
     /// Opens the index of `mode` beside `lake`, made with the embedding model `embedder_id`.
     ///
     /// # Errors
-    /// [`Error::NoQuestions`] where there is none; those of [`LakeIndex::open`]; [`Error::DamagedQuestions`].
+    /// [`Error::NoQuestions`] where there is none; those of [`LakeIndex::open`]; [`Error::DamagedFile`].
     pub fn open(lake: &LakeIndex, mode: QuestionMode, embedder_id: &str) -> Result<Self> {
         let folder = mode.folder(lake.folder());
         let index = match LakeIndex::open(&folder, embedder_id) {
@@ -236,13 +235,13 @@ fn rebuilt_if_damaged(
     folder: &Path,
     documents: &Path,
     embedder: &dyn Embedder,
-    observer: &dyn BuildObserver,
+    monitor: &dyn Monitor,
 ) -> Result<BuildStats> {
     let records = Some(documents.to_path_buf());
     let options = BuildOptions { records, ..BuildOptions::default() };
-    match build(place, folder, embedder, &options, observer) {
+    match build(place, folder, embedder, &options, monitor) {
         Err(Error::DamagedIndex { .. } | Error::IndexVersion { .. } | Error::EmbeddingModel { .. }) => {
-            build(place, folder, embedder, &BuildOptions { rebuild: true, ..options }, observer)
+            build(place, folder, embedder, &BuildOptions { rebuild: true, ..options }, monitor)
         }
         other => other,
     }
@@ -259,32 +258,25 @@ fn stamp_of(lake: &LakeIndex, table: TableRef) -> Result<String> {
 
 fn write_state(folder: &Path, state: &State) -> Result<()> {
     let path = folder.join(STATE_FILE);
-    let failed = |error| Error::io("write", &path, error);
+    remove_unfinished(&path);
     let text = serde_json::to_vec(state).map_err(|error| Error::Internal(error.to_string()))?;
-    let mut file = tempfile::Builder::new().prefix(".tables-").tempfile_in(folder).map_err(failed)?;
-    file.write_all(&text).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(&path).map_err(|error| failed(error.error))?;
-    sync_folder(folder)
+    write_atomic(&path, Purpose::Index, &text)
 }
 
 /// The state written last; none where the first build was cut short: then all tables are missing.
 fn read_state(folder: &Path) -> Result<State> {
     let path = folder.join(STATE_FILE);
-    let damaged = |reason: String| Error::DamagedQuestions { path: path.clone(), reason };
-    match fs::metadata(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(State { version: STATE_VERSION, tables: BTreeMap::new() });
-        }
-        Err(error) => return Err(Error::io("read", &path, error)),
-        Ok(meta) if meta.len() > GREATEST_STATE => return Err(damaged("it is far too large".into())),
-        Ok(_) => {}
-    }
-    let text = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-    let state: State = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+    let Some(text) = STATE_BOUNDS.read(&path)? else {
+        return Ok(State { version: STATE_VERSION, tables: BTreeMap::new() });
+    };
+    let state: State = serde_json::from_slice(&text).map_err(|error| damaged(&path, error.to_string()))?;
     if state.version != STATE_VERSION {
         let reason = format!("format version {}; this program reads version {STATE_VERSION}", state.version);
-        return Err(damaged(reason));
+        return Err(damaged(&path, reason));
     }
     Ok(state)
+}
+
+fn damaged(path: &Path, reason: String) -> Error {
+    Error::damaged_file(Holds::Questions, path, reason)
 }

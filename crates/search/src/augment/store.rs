@@ -5,10 +5,7 @@
 //! written anew, whole or not at all, one line a table in the order of their ids. A last line cut short by a crash is dropped;
 //! anything else that cannot be read is an error with its line, and the file is left as it is.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,19 +13,29 @@ use serde::{Deserialize, Serialize};
 use super::facts::tidy;
 use super::rules::LONGEST_QUESTION_CHARS;
 use super::{Facet, MOST_QUESTIONS};
-use lakeward_core::error::{Error, Result};
-use lakeward_index::manifest::sync_folder;
+use lakeward_core::error::{Error, Holds, Result};
+use lakeward_core::store::{
+    Bounds, Damage, FileLock, KeyedLines, KeyedRecord, LineRecord, LinesFormat, Links, Purpose, make_folder,
+    remove_unfinished,
+};
 
 /// The file in the index folder.
 pub const FILE_NAME: &str = "pseudo_queries.jsonl";
-/// Its format version.
-pub const VERSION: u64 = 1;
-/// Files in the making begin with this.
-const SCRATCH_PREFIX: &str = ".pseudo_queries-";
-/// Longest line, in bytes.
-const LONGEST_LINE_BYTES: u64 = 64 << 10;
-/// Lines of one file at the most.
-const MOST_LINES: usize = 8_000_000;
+/// Held by the one process that writes it.
+const LOCK_FILE: &str = "pseudo_queries.lock";
+static FORMAT: LinesFormat = LinesFormat {
+    name: "lakeward_pseudo_queries",
+    version: 1,
+    purpose: Purpose::Index,
+    bounds: Bounds {
+        most_bytes: u64::MAX,
+        links: Links::Followed,
+        damaged: |path, reason| Error::damaged_file(Holds::Questions, path, reason),
+    },
+    longest_line: 64 << 10,
+    most_lines: 8_000_000,
+    damage: Damage::Refused,
+};
 /// Bytes of the texts of a line that are no question.
 const LONGEST_TEXT_BYTES: usize = 4096;
 
@@ -48,86 +55,59 @@ pub struct TableQuestions {
     pub generator: String,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Head {
-    lakeward_pseudo_queries: u64,
+impl LineRecord for TableQuestions {
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.questions.len() > MOST_QUESTIONS {
+            return Err(format!("more than {MOST_QUESTIONS} questions"));
+        }
+        if [&self.id, &self.content, &self.generator].iter().any(|text| text.len() > LONGEST_TEXT_BYTES) {
+            return Err("a text is too long".into());
+        }
+        if self.questions.iter().any(|question| *question != tidy(question, LONGEST_QUESTION_CHARS)) {
+            return Err(format!(
+                "a question is longer than {LONGEST_QUESTION_CHARS} characters or holds some that do not show"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl KeyedRecord for TableQuestions {
+    fn key(&self) -> &str {
+        &self.id
+    }
 }
 
 /// The questions of all tables.
 #[derive(Debug)]
 pub struct QuestionStore {
-    path: PathBuf,
-    tables: BTreeMap<String, TableQuestions>,
-    /// Open while lines are appended.
-    appending: Option<File>,
-    /// Whether the file is not one line a table in order.
-    is_loose: bool,
+    tables: KeyedLines<TableQuestions>,
+    _lock: Option<FileLock>,
 }
 
 impl QuestionStore {
-    /// The questions in the index folder `folder`; none where there is no file yet.
+    /// The questions in the index folder `folder`, to be read; none where there is no file yet.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::DamagedQuestions`] with the line that cannot be read, or the version found.
+    /// [`Error::Io`]; [`Error::DamagedFile`] with the line that cannot be read, or the version found.
     pub fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join(FILE_NAME);
-        let mut store = Self { path, tables: BTreeMap::new(), appending: None, is_loose: false };
-        match File::open(&store.path) {
-            Ok(file) => store.read(BufReader::with_capacity(1 << 16, file))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => store.is_loose = true,
-            Err(error) => return Err(Error::io("read", &store.path, error)),
-        }
-        Ok(store)
+        Ok(Self { tables: KeyedLines::open(&folder.join(FILE_NAME), &FORMAT)?, _lock: None })
     }
 
-    fn read(&mut self, mut input: impl BufRead) -> Result<()> {
-        let mut line = Vec::new();
-        for number in 1..=MOST_LINES {
-            line.clear();
-            let length = (&mut input)
-                .take(LONGEST_LINE_BYTES + 1)
-                .read_until(b'\n', &mut line)
-                .map_err(|error| Error::io("read", &self.path, error))?;
-            if length == 0 {
-                return if number == 1 { Err(self.damaged(1, "the file is empty")) } else { Ok(()) };
-            }
-            let ended = line.pop_if(|last| *last == b'\n').is_some();
-            if !ended && length as u64 > LONGEST_LINE_BYTES {
-                return Err(self.damaged(number, &format!("longer than {} KB", LONGEST_LINE_BYTES >> 10)));
-            }
-            if number == 1 {
-                self.check_head(&line)?;
-                continue;
-            }
-            if !ended {
-                // The run that wrote it was killed; its table is made again.
-                self.is_loose = true;
-                return Ok(());
-            }
-            let questions = parse(&line).map_err(|reason| self.damaged(number, &reason))?;
-            let follows = self.tables.last_key_value().is_none_or(|(last, _)| *last < questions.id);
-            self.is_loose |= !follows;
-            self.tables.insert(questions.id.clone(), questions);
-        }
-        Err(self.damaged(MOST_LINES, "too many lines"))
-    }
-
-    fn check_head(&self, line: &[u8]) -> Result<()> {
-        let head: Head = serde_json::from_slice(line)
-            .map_err(|_| self.damaged(1, "it does not begin with `{\"lakeward_pseudo_queries\": 1}`"))?;
-        match head.lakeward_pseudo_queries {
-            VERSION => Ok(()),
-            found => Err(self.damaged(1, &format!("format version {found}; this program reads version {VERSION}"))),
-        }
-    }
-
-    fn damaged(&self, line: usize, reason: &str) -> Error {
-        Error::DamagedQuestions { path: self.path.clone(), reason: format!("line {line}: {reason}") }
+    /// The same for the one process that adds to them.
+    ///
+    /// # Errors
+    /// As [`QuestionStore::open`]; [`Error::Locked`] while another process does the same.
+    pub fn open_to_write(folder: &Path) -> Result<Self> {
+        make_folder(folder)?;
+        let lock = FileLock::acquire_file(&folder.join(LOCK_FILE))?;
+        remove_unfinished(&folder.join(FILE_NAME));
+        Ok(Self { _lock: Some(lock), ..Self::open(folder)? })
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.tables.path()
     }
 
     /// The questions of the table `id`.
@@ -137,17 +117,17 @@ impl QuestionStore {
 
     /// All of them, by id.
     pub fn tables(&self) -> impl ExactSizeIterator<Item = &TableQuestions> {
-        self.tables.values()
+        self.tables.records()
     }
 
     /// How many tables have questions.
     pub fn len(&self) -> usize {
-        self.tables.len()
+        self.tables.records().len()
     }
 
     /// Whether none has.
     pub fn is_empty(&self) -> bool {
-        self.tables.is_empty()
+        self.len() == 0
     }
 
     /// Adds or replaces the questions of some tables; they are on the disk when this returns.
@@ -155,33 +135,13 @@ impl QuestionStore {
     /// # Errors
     /// [`Error::Io`] when the disk refuses.
     pub fn append(&mut self, made: Vec<TableQuestions>) -> Result<()> {
-        if self.appending.is_none() {
-            if self.is_loose {
-                self.write_whole()?;
-            }
-            let opened = OpenOptions::new().append(true).open(&self.path);
-            self.appending = Some(opened.map_err(|error| Error::io("write", &self.path, error))?);
-        }
-        let mut lines = Vec::new();
-        for questions in &made {
-            lines.extend(line(questions)?);
-        }
-        if let Some(file) = &mut self.appending {
-            let written = file.write_all(&lines).and_then(|()| file.sync_data());
-            written.map_err(|error| Error::io("write", &self.path, error))?;
-        }
-        self.is_loose = true;
-        self.tables.extend(made.into_iter().map(|questions| (questions.id.clone(), questions)));
-        Ok(())
+        self.tables.append(made)?;
+        self.tables.sync()
     }
 
     /// Forgets tables for which `keep` is false; they are gone from the file after [`finish`](Self::finish). How many there were.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) -> u64 {
-        let before = self.tables.len();
-        self.tables.retain(|id, _| keep(id));
-        let gone = before - self.tables.len();
-        self.is_loose |= gone > 0;
-        gone as u64
+        self.tables.retain(keep)
     }
 
     /// Leaves the file with one line a table, in the order of their ids.
@@ -189,61 +149,14 @@ impl QuestionStore {
     /// # Errors
     /// [`Error::Io`] when the disk refuses; the file is what it was then.
     pub fn finish(&mut self) -> Result<()> {
-        self.appending = None;
-        if self.is_loose { self.write_whole() } else { Ok(()) }
+        self.tables.finish()
     }
-
-    fn write_whole(&mut self) -> Result<()> {
-        let failed = |error| Error::io("write", &self.path, error);
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-        let file = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempfile_in(folder).map_err(failed)?;
-        let mut out = BufWriter::new(file);
-        let head = serde_json::to_string(&Head { lakeward_pseudo_queries: VERSION }).map_err(internal)?;
-        writeln!(out, "{head}").map_err(failed)?;
-        for questions in self.tables.values() {
-            out.write_all(&line(questions)?).map_err(failed)?;
-        }
-        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
-        sync_folder(folder)?;
-        self.is_loose = false;
-        Ok(())
-    }
-}
-
-fn internal(error: serde_json::Error) -> Error {
-    Error::Internal(error.to_string())
-}
-
-fn line(questions: &TableQuestions) -> Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(questions).map_err(internal)?;
-    line.push(b'\n');
-    Ok(line)
-}
-
-/// The questions of a line, if it is one that this program could have written: what another hand put there is shown to people
-/// and indexed.
-fn parse(line: &[u8]) -> std::result::Result<TableQuestions, String> {
-    let questions: TableQuestions =
-        serde_json::from_slice(line).map_err(|error| format!("no table's questions: {error}"))?;
-    if questions.questions.len() > MOST_QUESTIONS {
-        return Err(format!("more than {MOST_QUESTIONS} questions"));
-    }
-    if [&questions.id, &questions.content, &questions.generator].iter().any(|text| text.len() > LONGEST_TEXT_BYTES) {
-        return Err("a text is too long".into());
-    }
-    if questions.questions.iter().any(|question| *question != tidy(question, LONGEST_QUESTION_CHARS)) {
-        return Err(format!(
-            "a question is longer than {LONGEST_QUESTION_CHARS} characters or holds some that do not show"
-        ));
-    }
-    Ok(questions)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn of(id: &str, question: &str) -> TableQuestions {
@@ -271,29 +184,26 @@ mod tests {
         let text = fs::read_to_string(store.path()).unwrap();
         assert_eq!(text.lines().count(), 3);
         let again = QuestionStore::open(folder.path()).unwrap();
-        assert!(!again.is_loose);
         assert_eq!(again.len(), 2);
     }
 
     #[test]
-    fn a_last_line_cut_short_is_dropped_and_others_are_named() {
+    fn one_process_adds_to_them_and_others_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = QuestionStore::open_to_write(folder.path()).unwrap();
+        writer.append(vec![of("a", "What is a?")]).unwrap();
+        assert!(matches!(QuestionStore::open_to_write(folder.path()), Err(Error::Locked { .. })));
+        assert_eq!(QuestionStore::open(folder.path()).unwrap().len(), 1);
+        drop(writer);
+        assert_eq!(QuestionStore::open_to_write(folder.path()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn what_this_program_does_not_write_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE_NAME);
-        let mut store = QuestionStore::open(folder.path()).unwrap();
-        store.append(vec![of("a", "What is a?"), of("b", "What is b?")]).unwrap();
-        let whole = fs::read(&path).unwrap();
-        for cut in whole.len() - 20..whole.len() {
-            fs::write(&path, &whole[..cut]).unwrap();
-            let mut store = QuestionStore::open(folder.path()).unwrap();
-            assert_eq!(store.len(), 1, "{cut}");
-            store.append(vec![of("c", "What is c?")]).unwrap();
-            assert_eq!(QuestionStore::open(folder.path()).unwrap().len(), 2);
-        }
         let head = "{\"lakeward_pseudo_queries\":1}\n";
         for (text, reason) in [
-            ("", "line 1: the file is empty"),
-            ("{\"lakeward_pseudo_queries\": 7}\n", "version 7"),
-            ("id,question\n", "line 1"),
             (&format!("{head}nonsense\n"), "line 2"),
             (
                 &format!(
@@ -301,7 +211,7 @@ mod tests {
                 ),
                 "line 2",
             ),
-            (&format!("{head}{}\n", "x".repeat(LONGEST_LINE_BYTES as usize + 10)), "longer than 64 KB"),
+            (&format!("{head}{}\n", "x".repeat(FORMAT.longest_line as usize + 10)), "longer than 64 KB"),
         ] {
             fs::write(&path, text).unwrap();
             let error = QuestionStore::open(folder.path()).unwrap_err();

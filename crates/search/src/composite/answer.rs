@@ -40,7 +40,7 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
     for ((place, column), part_tuples) in places.iter().zip(&found.mapping.columns).zip(&found.mapping.part_tuples) {
         let record = segment.columns.record(*column)?;
         let (own, name) = (&key.query.columns[*place], segment.columns.name(record)?);
-        cosines += f64::from(segment.column_vectors.dot(*column, &own.vector)?);
+        cosines += f64::from(segment.vectors.columns.dot(*column, &own.vector)?);
         weakness = weakness.or(own.profile.weakness).or(record.weakness());
         on.push(ColumnPair {
             query_column: own.profile.name.clone(),

@@ -10,7 +10,7 @@ use arrow::array::RecordBatch;
 use super::mapping::Mapping;
 use super::tuples::{DistinctHashes, QueryTuples, row_text, tuple_hash, written_hash};
 use lakeward_core::error::{Error, Result};
-use lakeward_index::open::Segment;
+use lakeward_index::Segment;
 use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source;

@@ -205,7 +205,8 @@ impl QueryTuples {
     /// ln(1 + N/df) of each part, summed: parts that few columns hold make a combination rare.
     fn weigh(&mut self, index: &LakeIndex, query: &QueryTable, places: &[usize]) -> Result<()> {
         self.weights = vec![0.0; self.len()];
-        let lists: Vec<_> = index.segments().iter().map(|segment| (&segment.values, segment.columns.len())).collect();
+        let lists: Vec<_> =
+            index.segments().iter().map(|segment| (&segment.join.values, segment.columns.len())).collect();
         let columns: usize = lists.iter().map(|(_, columns)| columns).sum();
         for (parts, place) in self.columns.iter().zip(places) {
             let values = &query.columns[*place].values;

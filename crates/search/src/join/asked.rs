@@ -44,7 +44,7 @@ impl<'a> AskedColumn<'a> {
     ) -> Result<Self> {
         let column = &query.columns[place];
         let first = index.segments().first();
-        let vector = first.map(|segment| segment.column_vectors.prepare(&column.vector)).transpose()?;
+        let vector = first.map(|segment| segment.vectors.columns.prepare(&column.vector)).transpose()?;
         let weights = super::value_weights(index, column)?;
         let variants = Variants::of(column, &weights);
         let name = NameParts::of(&column.profile.name);
@@ -94,7 +94,7 @@ impl<'a> AskedColumn<'a> {
         for ((place, segment), entry) in (0u32..).zip(index.segments()).zip(&index.manifest().segments) {
             let is_live = |id: u32| segment.columns.record(id).is_ok_and(|record| segment.is_live(record.table));
             let filter: Option<Filter<'_>> = if entry.removed.is_empty() { None } else { Some(&is_live) };
-            for (id, cosine) in segment.column_vectors.search_prepared(vector, NEIGHBOURS, filter)? {
+            for (id, cosine) in segment.vectors.columns.search_prepared(vector, NEIGHBOURS, filter)? {
                 if cosine >= self.evidence.least_cosine {
                     found.push(ColumnRef { segment: place, column: id });
                 }
@@ -136,7 +136,7 @@ impl<'a> AskedColumn<'a> {
             let name = segment.columns.name(record)?;
             let names = *names.entry(name).or_insert_with(|| self.name.likeness(&NameParts::of(name)));
             let cosine = match &self.vector {
-                Some(vector) => f64::from(segment.column_vectors.cosine_with(column.column, vector)?),
+                Some(vector) => f64::from(segment.vectors.columns.cosine_with(column.column, vector)?),
                 None => 0.0,
             };
             if let Some(overlap) = &overlap {

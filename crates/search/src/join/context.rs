@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::query_table::QueryTable;
 use lakeward_core::error::Result;
 use lakeward_core::text::is_placeholder;
-use lakeward_index::open::Segment;
+use lakeward_index::Segment;
 use lakeward_index::overlap::shared_hashes;
 use lakeward_index::postings::PostingList;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef, header_hashes};
@@ -111,7 +111,7 @@ impl<'a> Contexts<'a> {
     fn lists(&self, key: u64) -> Result<Lists> {
         let mut lists = Lists::default();
         for (place, segment) in (0u32..).zip(self.index.segments()) {
-            if let Some(list) = segment.headers.find(key)? {
+            if let Some(list) = segment.join.headers.find(key)? {
                 lists.bytes += list.bytes();
                 lists.count += list.count();
                 lists.lists.push((place, list));
@@ -125,7 +125,7 @@ impl<'a> Contexts<'a> {
         for (place, list) in &lists.lists {
             let segment = self.index.segment(*place)?;
             let mut columns = Vec::with_capacity(list.count().min(MOST_LIST_BYTES));
-            segment.headers.for_each(*list, |column| columns.push(column))?;
+            segment.join.headers.for_each(*list, |column| columns.push(column))?;
             for column in columns {
                 let table = segment.columns.record(column)?.table;
                 if segment.is_live(table) {

@@ -109,7 +109,7 @@ impl<'a> Variants<'a> {
         for key in keys {
             let (mut bytes, mut count, mut found) = (0, 0, Vec::new());
             for (place, segment) in (0u32..).zip(segments) {
-                if let Some(list) = segment.variants.find(key)? {
+                if let Some(list) = segment.join.variants.find(key)? {
                     (bytes, count) = (bytes + list.bytes(), count + list.count());
                     found.push((place, list));
                 }
@@ -129,7 +129,7 @@ impl<'a> Variants<'a> {
             }
             for (place, list) in found {
                 let add = |column| *scores.entry(ColumnRef { segment: place, column }).or_default() += weight;
-                index.segment(place)?.variants.for_each(list, add)?;
+                index.segment(place)?.join.variants.for_each(list, add)?;
             }
         }
         let mut scores: Vec<(ColumnRef, f64)> = scores.into_iter().filter(|(_, score)| *score >= least).collect();

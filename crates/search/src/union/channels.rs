@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::query_table::{QueryColumn, QueryTable};
 use lakeward_core::error::Result;
 use lakeward_core::text::{is_placeholder, name_words, words as words_of};
+use lakeward_index::Segment;
 use lakeward_index::lexical::{Boosts, LexicalField, LexicalOptions};
-use lakeward_index::open::Segment;
 use lakeward_index::postings::Postings;
 use lakeward_index::{LakeIndex, TableRef, header_hashes};
 use lakeward_lake::semantic::LogicalType;
@@ -97,7 +97,7 @@ pub(super) fn content(index: &LakeIndex, query: &QueryTable) -> Result<Channel> 
     let mut found = Vec::new();
     for (place, segment) in (0u32..).zip(index.segments()) {
         let live = |table: u32| segment.is_live(table);
-        for (table, cosine) in segment.content_vectors.search(&query.content, CHANNEL_DEPTH, Some(&live))? {
+        for (table, cosine) in segment.vectors.contents.search(&query.content, CHANNEL_DEPTH, Some(&live))? {
             found.push((TableRef { segment: place, table }, f64::from(cosine)));
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn headers(index: &LakeIndex, query: &QueryTable) -> Result<Channel> 
     let mut scores = TableScores::of(index);
     for column in query.columns.iter().filter(|column| !is_placeholder(&column.profile.name)) {
         for hash in header_hashes(&column.profile.name) {
-            scores.add(hash, |segment| &segment.headers)?;
+            scores.add(hash, |segment| &segment.join.headers)?;
         }
     }
     Ok(scores.finish())
@@ -121,7 +121,7 @@ pub(super) fn values(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     let speaking = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
     for column in speaking.take(VALUE_COLUMNS) {
         for hash in column.values.hashes.iter().take(LOOKED_UP_VALUES) {
-            scores.add(*hash, |segment| &segment.values)?;
+            scores.add(*hash, |segment| &segment.join.values)?;
         }
     }
     Ok(scores.finish())
@@ -137,7 +137,7 @@ pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Chann
     for column in &columns {
         let mut best: HashMap<TableRef, f64> = HashMap::new();
         for (place, segment) in (0u32..).zip(index.segments()) {
-            for (id, cosine) in segment.column_vectors.search(&column.vector, LOOK_ALIKES, None)? {
+            for (id, cosine) in segment.vectors.columns.search(&column.vector, LOOK_ALIKES, None)? {
                 let table = segment.columns.record(id)?.table;
                 if segment.is_live(table) {
                     let known = best.entry(TableRef { segment: place, table }).or_insert(0.0);

@@ -8,8 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_lake::composite_key;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;

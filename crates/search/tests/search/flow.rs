@@ -12,8 +12,9 @@ use std::sync::OnceLock;
 
 use arrow::array::{Array, AsArray};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;

@@ -4,6 +4,8 @@ mod composite;
 mod flow;
 mod records;
 mod sentence_model;
+#[path = "../../../models/tests/models/tiny_model.rs"]
+mod tiny_model;
 mod variants;
 
 /// The folder of the repository.

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::{Demand, Demanded, YearsWanted};
 use lakeward_core::role::Role;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, BuildStats, Silent, build};
+use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::late::{BuiltinTokens, LateQuery};
 use lakeward_search::records::{self, DemandState, Route};

@@ -1,22 +1,19 @@
 //! A sentence model in a folder: its vectors against those of a reference, and folders that hold no model.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_index::verify::verify;
-use lakeward_models::embed::{Embedder, SentenceModel, StaticModel};
+use lakeward_models::embed::{Embedder, EmbedderExt, SentenceModel, StaticModel, TokenEmbedder};
 use lakeward_search::late::{LateQuery, token_vectors};
 use lakeward_search::weights::LateModels;
-use safetensors::Dtype;
-use safetensors::tensor::TensorView;
 
-const HIDDEN: usize = 8;
-const INNER: usize = 12;
-const WORDS: [&str; 9] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "bus", "##es", "train", "of", "dublin"];
+use crate::tiny_model::{HIDDEN, WORDS, write_model};
 
 /// From `scripts/sentence_reference.py`.
 const EXPECTED: [f32; HIDDEN] = [0.282687, -0.297782, 0.089491, 0.250711, -0.418669, 0.166355, 0.355156, -0.656853];
@@ -26,58 +23,6 @@ const REAL: [(&str, [f32; 8]); 3] = [
     ("monthly wheat prices in canada", [0.01751, -0.01621, 0.03927, 0.03677, -0.02375, 0.03742, -0.05369, 0.01661]),
     ("census of the population", [0.0246, -0.06566, 0.00805, 0.10597, -0.04198, 0.07666, -0.04126, -0.00552]),
 ];
-
-/// Writes a model of two layers whose weight number i of tensor t is sin(0.7·i + t) / 2, and 1 more in the scales of norms.
-fn write_model(folder: &Path) {
-    let config = format!(
-        r#"{{"hidden_size": {HIDDEN}, "intermediate_size": {INNER}, "max_position_embeddings": 16, "num_attention_heads": 2,
-            "num_hidden_layers": 2, "vocab_size": {}, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}}"#,
-        WORDS.len()
-    );
-    fs::write(folder.join("config.json"), config).expect("as the test made it");
-    fs::write(folder.join("vocab.txt"), WORDS.join("\n") + "\n").expect("as the test made it");
-    let mut shapes: Vec<(String, Vec<usize>)> = vec![
-        ("embeddings.word_embeddings.weight".into(), vec![WORDS.len(), HIDDEN]),
-        ("embeddings.position_embeddings.weight".into(), vec![16, HIDDEN]),
-        ("embeddings.token_type_embeddings.weight".into(), vec![2, HIDDEN]),
-        ("embeddings.LayerNorm.weight".into(), vec![HIDDEN]),
-        ("embeddings.LayerNorm.bias".into(), vec![HIDDEN]),
-    ];
-    for layer in 0..2 {
-        for (name, from, to) in [
-            ("attention.self.query", HIDDEN, HIDDEN),
-            ("attention.self.key", HIDDEN, HIDDEN),
-            ("attention.self.value", HIDDEN, HIDDEN),
-            ("attention.output.dense", HIDDEN, HIDDEN),
-            ("intermediate.dense", HIDDEN, INNER),
-            ("output.dense", INNER, HIDDEN),
-        ] {
-            shapes.push((format!("encoder.layer.{layer}.{name}.weight"), vec![to, from]));
-            shapes.push((format!("encoder.layer.{layer}.{name}.bias"), vec![to]));
-        }
-        for name in ["attention.output.LayerNorm", "output.LayerNorm"] {
-            shapes.push((format!("encoder.layer.{layer}.{name}.weight"), vec![HIDDEN]));
-            shapes.push((format!("encoder.layer.{layer}.{name}.bias"), vec![HIDDEN]));
-        }
-    }
-    let bytes: Vec<Vec<u8>> = shapes
-        .iter()
-        .enumerate()
-        .map(|(tensor, (name, shape))| {
-            let one = if name.contains("LayerNorm.weight") { 1.0 } else { 0.0 };
-            let value = |i: usize| (0.7 * i as f64 + tensor as f64).sin() / 2.0 + one;
-            (0..shape.iter().product()).flat_map(|i| (value(i) as f32).to_le_bytes()).collect()
-        })
-        .collect();
-    let tensors: HashMap<String, TensorView<'_>> = shapes
-        .iter()
-        .zip(&bytes)
-        .map(|((name, shape), bytes)| {
-            (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).expect("as the test made it"))
-        })
-        .collect();
-    safetensors::serialize_to_file(tensors, None, &folder.join("model.safetensors")).expect("as the test made it");
-}
 
 #[test]
 fn vectors_are_those_of_the_reference() {
@@ -92,7 +37,7 @@ fn vectors_are_those_of_the_reference() {
         assert!((value - expected).abs() < 1e-5, "{vector:?} is not {expected:?}");
     }
     let mut rows = Vec::new();
-    let pieces = model.pieces_into("Buses of Dublin", 3, &mut rows);
+    let pieces = model.embed_pieces("Buses of Dublin", 3, false, &mut rows);
     assert_eq!((pieces, rows.len()), (vec![4, 5, 7], 3 * HIDDEN), "the first three pieces, without marks");
     assert!(rows.chunks(HIDDEN).all(|row| (row.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5));
     // What the vocabulary cannot spell says nothing; a text of any length is read to its bound.

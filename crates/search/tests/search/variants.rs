@@ -5,8 +5,9 @@
 use std::fs;
 use std::path::Path;
 
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{self, BuildOptions, Silent};
+use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;
 use lakeward_search::{JoinAnswer, JoinOptions, QueryTable, join};

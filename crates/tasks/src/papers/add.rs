@@ -15,9 +15,11 @@ use super::document::Fingerprint;
 use super::isolated::PdfReader;
 use super::manifest::{DocumentEntry, FileRecord, FileStatus};
 use super::reading::{self, DocumentFormat, READER_VERSION};
-use super::store::{FOLDER, Lock, Store};
+use super::store::{FOLDER, Store};
 use super::texts::TextsIndex;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{FileLock, make_folder};
 use lakeward_core::text::shown;
 
 /// Characters of a reason.
@@ -32,28 +34,6 @@ pub struct AddOptions {
     pub again: bool,
     /// Who reads PDFs.
     pub pdf: PdfReader,
-}
-
-/// Told how a run goes, and asked whether to go on.
-pub trait AddObserver: Sync {
-    /// So many files of so many bytes are to be read.
-    fn started(&self, files: u64, bytes: u64);
-    /// One is done, well or not.
-    fn file_done(&self, bytes: u64);
-    /// Whether to stop after the files under way.
-    fn interrupted(&self) -> bool;
-}
-
-/// Listens to nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct Unheard;
-
-impl AddObserver for Unheard {
-    fn started(&self, _files: u64, _bytes: u64) {}
-    fn file_done(&self, _bytes: u64) {}
-    fn interrupted(&self) -> bool {
-        false
-    }
 }
 
 /// What a run came to.
@@ -97,45 +77,44 @@ pub struct FileFault {
 /// Adds files, and those of folders below them, to the store of the index in `index_folder`.
 ///
 /// # Errors
-/// [`Error::Usage`] for a path that is not there, and nothing is added; [`Error::Locked`]; [`Error::DamagedPapers`];
+/// [`Error::Usage`] for a path that is not there, and nothing is added; [`Error::Locked`]; [`Error::DamagedFile`];
 /// [`Error::Io`] where the store cannot be written. What is wrong with a file is in the [`AddStats`].
-pub fn add(
-    index_folder: &Path,
-    paths: &[PathBuf],
-    options: &AddOptions,
-    observer: &dyn AddObserver,
-) -> Result<AddStats> {
+pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor: &dyn Monitor) -> Result<AddStats> {
     let started = Instant::now();
     let mut found = Found::default();
     for path in paths {
         found.path(path, index_folder)?;
     }
-    let _lock = Lock::acquire(&index_folder.join(FOLDER))?;
+    let folder = index_folder.join(FOLDER);
+    make_folder(&folder)?;
+    let _lock = FileLock::acquire(&folder)?;
     let mut store = Store::open(index_folder)?;
     store.texts.make_folder()?;
     let mut stats = AddStats { files: found.files.len() as u64, passed_over: found.passed_over, ..AddStats::default() };
     let (unchanged, to_read): (Vec<Candidate>, Vec<Candidate>) =
         found.files.into_values().partition(|file| !options.again && is_unchanged(&store, file));
     stats.unchanged = unchanged.len() as u64;
-    observer.started(to_read.len() as u64, to_read.iter().map(|file| file.stamp.bytes).sum());
+    let bytes = to_read.iter().map(|file| file.stamp.bytes).sum();
+    monitor.begin("reading", Total::Files { files: to_read.len() as u64, bytes });
     let mut ids = Ids::of(&store);
     // So many at a time that no processor waits, and so few that little is under way when somebody asks to stop.
     let at_once = 4 * rayon::current_num_threads().max(1);
     let mut left = to_read.as_slice();
-    while !left.is_empty() && !observer.interrupted() {
+    while !left.is_empty() && !monitor.is_stopped() {
         let (now, later) = left.split_at(at_once.min(left.len()));
         left = later;
         let records: Vec<FileRecord> = now
             .par_iter()
             .map(|file| {
                 let record = processed(&store, file, options);
-                observer.file_done(file.stamp.bytes);
+                monitor.advance(file.stamp.bytes);
                 record
             })
             .collect::<Result<_>>()?;
         for record in records {
             commit(&mut store, record, &mut ids, &mut stats)?;
         }
+        store.texts.sync()?;
         store.manifest.sync()?;
     }
     stats.left = left.len() as u64;
@@ -309,7 +288,7 @@ struct Ids {
 impl Ids {
     fn of(store: &Store) -> Self {
         let mut ids = Self::default();
-        for entry in store.manifest.files().flat_map(|file| &file.documents) {
+        for entry in store.manifest.records().flat_map(|file| &file.documents) {
             ids.taken.insert(entry.id.clone());
             ids.by_content.entry(entry.fingerprint.clone()).or_insert_with(|| (entry.id.clone(), 0)).1 += 1;
         }
@@ -364,5 +343,5 @@ fn commit(store: &mut Store, mut record: FileRecord, ids: &mut Ids, stats: &mut 
         FileStatus::InPart => stats.partial.push(fault()),
         FileStatus::Failed => stats.failed.push(fault()),
     }
-    store.manifest.append(record)
+    store.manifest.append(vec![record])
 }

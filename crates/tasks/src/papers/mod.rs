@@ -26,7 +26,7 @@ mod sentences;
 mod store;
 mod texts;
 
-pub use add::{AddObserver, AddOptions, AddStats, FileFault, Unheard};
+pub use add::{AddOptions, AddStats, FileFault};
 pub use document::{Document, DocumentSource, Fingerprint, Section, SectionKind};
 pub use isolated::PdfReader;
 pub use manifest::{DocumentEntry, FileRecord, FileStatus};

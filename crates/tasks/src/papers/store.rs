@@ -1,19 +1,16 @@
 //! The documents of a lake: the list of files that were added, and the texts that were read from them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::document::{Document, Fingerprint};
-use super::manifest::{DocumentEntry, FileRecord, Manifest};
+use super::manifest::{self, DocumentEntry, FileRecord, Manifest};
 use super::texts::{OpenTexts, Texts};
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 
 /// The folder of papers in the index folder.
 pub const FOLDER: &str = "papers";
-const LOCK_FILE: &str = "write.lock";
 
 /// A snapshot of the documents.
 #[derive(Debug)]
@@ -27,10 +24,10 @@ impl Store {
     /// The documents of the index in `index_folder`, which need not exist yet.
     ///
     /// # Errors
-    /// [`Error::DamagedPapers`] where the list of files cannot be read; [`Error::Io`].
+    /// [`Error::DamagedFile`] where the list of files cannot be read; [`Error::Io`].
     pub fn open(index_folder: &Path) -> Result<Self> {
         let folder = index_folder.join(FOLDER);
-        Ok(Self { manifest: Manifest::open(&folder)?, texts: Texts::new(&folder), folder })
+        Ok(Self { manifest: manifest::open(&folder)?, texts: Texts::new(&folder), folder })
     }
 
     /// The folder of papers.
@@ -40,13 +37,13 @@ impl Store {
 
     /// What is known of the files, by path.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &FileRecord> {
-        self.manifest.files()
+        self.manifest.records()
     }
 
     /// Every document once, in the order of paths and of their places in them: its entry, and its file.
     pub fn entries(&self) -> impl Iterator<Item = (&DocumentEntry, &FileRecord)> {
         let mut seen = BTreeSet::new();
-        let all = self.manifest.files().flat_map(|file| file.documents.iter().map(move |entry| (entry, file)));
+        let all = self.manifest.records().flat_map(|file| file.documents.iter().map(move |entry| (entry, file)));
         all.filter(move |(entry, _)| seen.insert(&entry.fingerprint))
     }
 
@@ -92,7 +89,7 @@ impl Store {
     /// The document called `id`.
     ///
     /// # Errors
-    /// [`Error::UnknownPaper`] with the nearest ids; [`Error::DamagedPapers`] where its text is not what was written;
+    /// [`Error::UnknownPaper`] with the nearest ids; [`Error::DamagedFile`] where its text is not what was written;
     /// [`Error::Io`].
     pub fn document(&self, id: &str) -> Result<Document> {
         let (entry, file) = self.entries().find(|(entry, _)| entry.id == id).ok_or_else(|| self.unknown(id))?;
@@ -121,11 +118,12 @@ impl Store {
         };
         // Before the lock, which makes a file: there may be nothing to lock.
         found(&Store::open(index_folder)?)?;
-        let _lock = Lock::acquire(&folder)?;
+        make_folder(&folder)?;
+        let _lock = FileLock::acquire(&folder)?;
         let mut store = Store::open(index_folder)?;
         let entries = found(&store)?;
         let prints: BTreeSet<&Fingerprint> = entries.iter().map(|entry| &entry.fingerprint).collect();
-        for file in store.manifest.files_mut() {
+        for file in store.manifest.records_mut() {
             let (gone, kept): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut file.documents).into_iter().partition(|entry| prints.contains(&entry.fingerprint));
             file.documents = kept;
@@ -140,12 +138,12 @@ impl Store {
     pub(super) fn remove_unnamed(&self) {
         let needed: BTreeSet<&str> = self
             .manifest
-            .files()
+            .records()
             .filter(|file| !file.documents.is_empty() || !file.removed.is_empty())
             .filter_map(|file| file.fingerprint.as_ref().map(Fingerprint::as_str))
             .collect();
         self.texts.retain(|print| needed.contains(print));
-        Manifest::remove_scratch(&self.folder);
+        remove_unfinished(self.manifest.path());
     }
 }
 
@@ -153,41 +151,4 @@ fn content_of(file: &FileRecord) -> Result<&Fingerprint> {
     file.fingerprint
         .as_ref()
         .ok_or_else(|| Error::Internal(format!("`{}` has documents and no fingerprint", file.path)))
-}
-
-/// One writer at a time. The system's lock ends with the process, so that a killed one leaves none behind.
-#[derive(Debug)]
-pub(super) struct Lock {
-    _file: File,
-}
-
-impl Lock {
-    /// Makes the folder of papers where there is none, and takes its lock.
-    pub(super) fn acquire(folder: &Path) -> Result<Self> {
-        const TRIES: u32 = 10;
-        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-        let path = folder.join(LOCK_FILE);
-        let failed = |error| Error::io("create", &path, error);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        for attempt in 1..=TRIES {
-            match file.try_lock() {
-                Ok(()) => break,
-                // A process that starts another one hands it its open files until the other program is loaded.
-                Err(TryLockError::WouldBlock) if attempt < TRIES => std::thread::sleep(Duration::from_millis(20)),
-                Err(TryLockError::WouldBlock) => {
-                    let mut pid = String::new();
-                    let known = file.read_to_string(&mut pid).is_ok() && !pid.trim().is_empty();
-                    let pid = if known { pid.trim().to_string() } else { "unknown".into() };
-                    return Err(Error::Locked { pid, path: folder.to_path_buf() });
-                }
-                Err(TryLockError::Error(error)) => return Err(failed(error)),
-            }
-        }
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(std::process::id().to_string().as_bytes()))
-            .map_err(failed)?;
-        Ok(Self { _file: file })
-    }
 }

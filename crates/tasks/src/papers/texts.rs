@@ -2,19 +2,19 @@
 //! at all. What was read once is not read again, under whatever path it comes.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::document::{Document, Fingerprint};
-use super::manifest::{DocumentEntry, scratch};
+use super::manifest::{DocumentEntry, damaged};
 use super::reading::{Found, MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, LineEnd, LineReader, Purpose, make_folder, sync_folder};
 
 const FOLDER: &str = "texts";
 const ENDING: &str = ".jsonl";
-const SCRATCH_PREFIX: &str = ".text-";
 /// Of a document's line at the most: text of so many bytes escaped, with what is said beside it.
 const LONGEST_LINE_BYTES: u64 = 8 * MOST_DOCUMENT_BYTES;
 
@@ -52,7 +52,15 @@ impl Texts {
     /// # Errors
     /// [`Error::Io`].
     pub fn make_folder(&self) -> Result<()> {
-        fs::create_dir_all(&self.folder).map_err(|error| Error::io("create", &self.folder, error))
+        make_folder(&self.folder)
+    }
+
+    /// What was written is on the disk when this returns: each file is by itself, their names are not.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn sync(&self) -> Result<()> {
+        sync_folder(&self.folder)
     }
 
     fn path(&self, content: &Fingerprint) -> PathBuf {
@@ -73,17 +81,14 @@ impl Texts {
         content: &Fingerprint,
         read: impl FnOnce(Found<'_>) -> std::result::Result<Reading, String>,
     ) -> Result<std::result::Result<TextsIndex, String>> {
-        let path = self.path(content);
-        let failed = |error| Error::io("write", &path, error);
-        let file = scratch(SCRATCH_PREFIX, &self.folder).map_err(failed)?;
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+        let mut file = AtomicFile::create(&self.path(content), Purpose::Batch)?;
         let mut index = TextsIndex::default();
         let mut at = 0u64;
-        let mut refused: Option<std::io::Error> = None;
+        let mut refused: Option<Error> = None;
         let outcome = read(&mut |document| {
             let mut line = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
             line.push(b'\n');
-            if let Err(error) = out.write_all(&line) {
+            if let Err(error) = file.put(&line) {
                 let reason = error.to_string();
                 refused = Some(error);
                 return Err(reason);
@@ -94,7 +99,7 @@ impl Texts {
             Ok(())
         });
         if let Some(error) = refused {
-            return Err(failed(error));
+            return Err(error);
         }
         let reading = match outcome {
             Ok(reading) => reading,
@@ -102,32 +107,25 @@ impl Texts {
         };
         index.missing = reading.missing;
         let tail = Tail { reader: READER_VERSION, documents: reading.documents, missing: index.missing.clone() };
-        serde_json::to_writer(&mut out, &tail).map_err(|error| Error::Internal(error.to_string()))?;
-        out.write_all(b"\n").map_err(failed)?;
-        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_data().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
+        file.put(&serde_json::to_vec(&tail).map_err(|error| Error::Internal(error.to_string()))?)?;
+        file.put(b"\n")?;
+        file.replace()?;
         Ok(Ok(index))
     }
 
     /// What is there of a content that this program's reader has read before; none where nothing is, or not whole.
     pub fn index(&self, content: &Fingerprint) -> Option<TextsIndex> {
-        let mut input = BufReader::with_capacity(1 << 16, File::open(self.path(content)).ok()?);
+        let mut lines = LineReader::new(File::open(self.path(content)).ok()?, LONGEST_LINE_BYTES);
         let mut index = TextsIndex::default();
-        let mut at = 0u64;
-        let mut line = Vec::new();
         loop {
-            line.clear();
-            let length = (&mut input).take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).ok()?;
-            line.pop_if(|last| *last == b'\n')?;
-            if let Ok(tail) = serde_json::from_slice::<Tail>(&line) {
+            let line = lines.next_line().ok()?.filter(|line| line.end == LineEnd::Whole)?;
+            if let Ok(tail) = serde_json::from_slice::<Tail>(line.bytes) {
                 let is_whole = tail.reader == READER_VERSION && tail.documents == index.entries.len() as u64;
                 index.missing = tail.missing;
                 return is_whole.then_some(index);
             }
-            let Document { id, title, fingerprint, .. } = checked(&line)?;
-            index.entries.push(DocumentEntry { id, title, fingerprint, at, bytes: length as u64 - 1 });
-            at += length as u64;
+            let Document { id, title, fingerprint, .. } = checked(line.bytes)?;
+            index.entries.push(DocumentEntry { id, title, fingerprint, at: line.at, bytes: line.bytes.len() as u64 });
         }
     }
 
@@ -136,7 +134,7 @@ impl Texts {
         let path = self.path(content);
         match File::open(&path) {
             Ok(file) => Ok(OpenTexts { path, file }),
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(damaged(&path, "it is gone")),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(damaged(&path, "it is gone".into())),
             Err(error) => Err(Error::io("read", &path, error)),
         }
     }
@@ -166,10 +164,10 @@ impl OpenTexts {
     /// The document of an entry.
     ///
     /// # Errors
-    /// [`Error::DamagedPapers`] where the file is not what was written; [`Error::Io`].
+    /// [`Error::DamagedFile`] where the file is not what was written; [`Error::Io`].
     pub fn document(&mut self, entry: &DocumentEntry) -> Result<Document> {
         if entry.bytes > LONGEST_LINE_BYTES {
-            return Err(damaged(&self.path, "a document is longer than any that was written"));
+            return Err(damaged(&self.path, "a document is longer than any that was written".into()));
         }
         let mut line = Vec::new();
         let read = self
@@ -181,7 +179,7 @@ impl OpenTexts {
             Some(document) if document.fingerprint == entry.fingerprint => {
                 Ok(Document { id: entry.id.clone(), ..document })
             }
-            _ => Err(damaged(&self.path, "a document in it is not the one that was written")),
+            _ => Err(damaged(&self.path, "a document in it is not the one that was written".into())),
         }
     }
 }
@@ -190,8 +188,4 @@ impl OpenTexts {
 fn checked(line: &[u8]) -> Option<Document> {
     let document: Document = serde_json::from_slice(line).ok()?;
     (document.fingerprint == document.content_fingerprint()).then_some(document)
-}
-
-fn damaged(path: &Path, reason: &str) -> Error {
-    Error::DamagedPapers { path: path.to_path_buf(), reason: reason.into() }
 }

@@ -22,12 +22,12 @@ use super::links::{LinkOptions, LinkTasks, link};
 use super::lists::{Link, Lists, Use};
 use super::nodes::{Nodes, mention_record};
 use super::resolution::{Judge, Resolution};
-use super::verdicts::Verdicts;
+use super::verdicts::{self, Verdicts};
 use super::words::{Words, plain_words};
 use crate::papers::extraction::{ExtractedTask, Extraction};
 use lakeward_core::error::{Error, Result};
-use lakeward_index::lock::WriteLock;
-use lakeward_models::embed::Embedder;
+use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
+use lakeward_models::embed::{Embedder, EmbedderExt};
 
 /// Word pieces of a description that enter its vector.
 pub(super) const DESCRIPTION_PIECES: usize = 96;
@@ -93,13 +93,14 @@ pub struct GraphStats {
 /// embedding model fails.
 pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) -> Result<GraphStats> {
     let started = Instant::now();
-    std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-    let _lock = WriteLock::acquire(folder)?;
+    make_folder(folder)?;
+    let _lock = FileLock::acquire(folder)?;
+    [FILE_NAME, verdicts::FILE_NAME].into_iter().for_each(|name| remove_unfinished(&folder.join(name)));
     let lasting = Verdicts::read(folder)?.lasting();
     // A graph that cannot be read is replaced: what it was made of is in the inputs.
     let old = TaskGraph::open(folder, inputs.embedder.id()).ok();
     let (draft, resolution, new_documents) = draft(old.as_ref(), inputs, options, &lasting)?;
-    if let Some(trouble) = inputs.embedder.trouble() {
+    if let Some(trouble) = inputs.embedder.failure() {
         return Err(Error::EmbeddingServer { reason: trouble.to_string() });
     }
     resolution.verdicts.write(folder)?;

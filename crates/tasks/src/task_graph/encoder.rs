@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use lakeward_models::embed::{Embedder, StaticModel, dot, normalise};
+use lakeward_models::embed::{Embedder, EmbedderExt, StaticModel, dot, normalise};
 
 /// From so many values on, cosines are worth sharing between threads; and the fewest rows of one thread.
 const SHARED_VALUES: usize = 1 << 20;

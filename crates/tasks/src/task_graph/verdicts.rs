@@ -3,21 +3,20 @@
 //! rules say is written anew by each.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
 /// Name of the file in the graph's folder.
 pub const FILE_NAME: &str = "verdicts.jsonl";
 /// The version of a line.
 pub const VERSION: u32 = 1;
-/// Largest file that is read.
-const MOST_BYTES: u64 = 4 << 30;
+const BOUNDS: Bounds =
+    Bounds { most_bytes: 4 << 30, links: Links::Followed, damaged: |path, reason| Error::damaged(path, reason) };
 
 /// Something with a name of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -95,12 +94,7 @@ impl Verdicts {
     /// user's word is not dropped unseen.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE_NAME);
-        let text = match fs::metadata(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(Error::io("read", &path, error)),
-            Ok(found) if found.len() > MOST_BYTES => return Err(Error::damaged(&path, "it is far too large")),
-            Ok(_) => fs::read(&path).map_err(|error| Error::io("read", &path, error))?,
-        };
+        let Some(text) = BOUNDS.read(&path)? else { return Ok(Self::default()) };
         let mut verdicts = Self::default();
         for (number, line) in text.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
             let damaged = |error: serde_json::Error| Error::damaged(&path, format!("line {}: {error}", number + 1));
@@ -119,20 +113,12 @@ impl Verdicts {
     /// # Errors
     /// [`Error::Io`].
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(FILE_NAME);
-        let failed = |error| Error::io("write", &path, error);
-        let mut file = tempfile::Builder::new().prefix(".verdicts-").tempfile_in(folder).map_err(failed)?;
-        {
-            let mut out = std::io::BufWriter::new(&mut file);
-            for verdict in self.by_pair.values() {
-                serde_json::to_writer(&mut out, verdict).map_err(|error| Error::Internal(error.to_string()))?;
-                out.write_all(b"\n").map_err(failed)?;
-            }
-            out.flush().map_err(failed)?;
+        let mut file = AtomicFile::create(&folder.join(FILE_NAME), Purpose::Index)?;
+        for verdict in self.by_pair.values() {
+            file.put(&serde_json::to_vec(verdict).map_err(|error| Error::Internal(error.to_string()))?)?;
+            file.put(b"\n")?;
         }
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(())
+        file.replace().map(|_| ())
     }
 
     /// Adds a verdict; an earlier one of the same stage about the same two goes.

@@ -13,8 +13,9 @@ use lakeward_agent::agentic::{
     Sought, Stage, Stopped, Style, Tools, WordsChannel, differences, pursue, pursue_with, schemas,
 };
 use lakeward_core::Error;
+use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::RankingWeights;
 

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -17,6 +17,7 @@ use super::super::document::Fingerprint;
 use super::super::extraction::Extraction;
 use super::{EXTRACTOR, KnownDatasets};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::store::{LineEnd, LineReader};
 
 /// Longest line that is taken over.
 const LONGEST_LINE_BYTES: u64 = 8 << 20;
@@ -113,28 +114,22 @@ impl Kept {
             Err(error) => return Err(failed(error)),
         };
         let mut kept = Self::nothing(path);
-        let mut input = BufReader::with_capacity(1 << 16, file);
-        let (mut line, mut at) = (Vec::new(), 0u64);
-        loop {
-            line.clear();
-            let length = input.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).map_err(failed)? as u64;
-            if length == 0 {
-                break;
-            }
-            // A line of another hand, or the rest of one that is too long, is no extraction: its document is looked at again.
-            if line.last() == Some(&b'\n')
-                && let Ok(head) = serde_json::from_slice::<KeptHead>(&line)
+        let mut lines = LineReader::new(file, LONGEST_LINE_BYTES);
+        while let Some(line) = lines.next_line().map_err(failed)? {
+            // What is no extraction, or too long for one, leaves the file: its document is looked at again.
+            if line.end == LineEnd::Whole
+                && let Ok(head) = serde_json::from_slice::<KeptHead>(line.bytes)
             {
                 if stands(&head) {
+                    let (at, length) = (line.at, line.bytes.len() as u64 + 1);
                     let is_of_others = known.is_some_and(|known| known != head.known);
                     kept.places.insert(head.fingerprint, Place { at, length, is_of_others });
                 } else if model.is_some() && head.tried.as_deref() == model {
                     kept.refused.insert(head.fingerprint);
                 }
             }
-            at += length;
         }
-        kept.file = Some(input.into_inner());
+        kept.file = Some(lines.into_inner());
         Ok(kept)
     }
 

@@ -19,10 +19,10 @@ use super::ground::{GroundedName, ShortForms, Told, name_in};
 use super::known::KnownDatasets;
 use super::lines::Lines;
 use super::mentions::Mentions;
+use lakeward_core::store::BlobCache;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{
-    AnswerCache, AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits,
-    Unanswered,
+    AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits, Unanswered,
 };
 
 /// What the gate is told: about 1,200 tokens.
@@ -54,7 +54,7 @@ const KEYWORDS_TOKENS: u32 = 900;
 pub struct ExtractionModel<'a> {
     chat: &'a dyn Chat,
     prompts: &'a Prompts,
-    cache: Option<&'a AnswerCache>,
+    cache: Option<&'a BlobCache>,
     /// What one document may cost.
     limits: Limits,
     budget: RunBudget,
@@ -97,7 +97,7 @@ impl<'a> ExtractionModel<'a> {
     pub fn new(
         chat: &'a dyn Chat,
         prompts: &'a Prompts,
-        cache: Option<&'a AnswerCache>,
+        cache: Option<&'a BlobCache>,
         limits: Limits,
         run_limits: RunLimits,
     ) -> Self {

@@ -4,7 +4,6 @@
 //! as they were, it is taken over. A model reads what is new; where it fails, the rules' result stands for that document. The
 //! file appears whole or not at all, and documents that were removed leave it.
 
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,16 +13,16 @@ use serde::{Deserialize, Serialize};
 
 use super::super::document::{Document, Fingerprint};
 use super::super::extraction::Extraction;
-use super::super::manifest::scratch;
-use super::super::store::{FOLDER, Lock, Store};
+use super::super::store::{FOLDER, Store};
 use super::kept::{Kept, KeptExtraction, Maker, written};
 use super::model::{ExtractionModel, NotExtracted};
 use super::{EXTRACTOR, KnownDatasets, extract};
-use lakeward_core::error::{Error, Result};
+use lakeward_core::error::Result;
+use lakeward_core::monitor::{Monitor, Total};
+use lakeward_core::store::{AtomicFile, FileLock, Purpose, make_folder, remove_unfinished};
 
 /// The file's name in the folder of papers.
 pub const FILE_NAME: &str = "extractions.jsonl";
-const SCRATCH_PREFIX: &str = ".extractions-";
 /// Documents in memory at a time.
 const BATCH: usize = 64;
 
@@ -38,16 +37,6 @@ pub struct ExtractOptions<'a> {
     pub model: Option<&'a ExtractionModel<'a>>,
     /// Documents that a model is asked about at once; at least one.
     pub concurrency: usize,
-}
-
-/// Told how a run goes, and asked whether to go on.
-pub trait ExtractObserver: Sync {
-    /// So many documents are to be looked at.
-    fn started(&self, documents: u64);
-    /// One is done.
-    fn document_done(&self);
-    /// Whether to stop after the documents under way.
-    fn interrupted(&self) -> bool;
 }
 
 /// What a run came to.
@@ -102,13 +91,14 @@ pub fn path_of(index_folder: &Path) -> PathBuf {
 /// model or (by rules) other known names.
 ///
 /// # Errors
-/// [`Error::Locked`] while another run works there; [`Error::Io`]; [`Error::DamagedPapers`] where the list of files cannot be
-/// read. A text that cannot be read is told in the answer, and looked at next time. A model's failures are none.
+/// [`Error::Locked`](lakeward_core::Error::Locked) while another run works there; [`Error::Io`](lakeward_core::Error::Io);
+/// [`Error::DamagedFile`](lakeward_core::Error::DamagedFile) where the list of files cannot be read. A text that cannot be read is
+/// told in the answer, and looked at next time. A model's failures are none.
 pub fn extract_all(
     index_folder: &Path,
     known: &KnownDatasets,
     options: &ExtractOptions<'_>,
-    observer: &dyn ExtractObserver,
+    monitor: &dyn Monitor,
 ) -> Result<ExtractStats> {
     const MOST_PROBLEMS: usize = 20;
     let started = Instant::now();
@@ -124,7 +114,9 @@ pub fn extract_all(
     if Store::open(index_folder)?.is_empty() && !path.exists() {
         return Ok(stats);
     }
-    let _lock = Lock::acquire(&folder)?;
+    make_folder(&folder)?;
+    let _lock = FileLock::acquire(&folder)?;
+    remove_unfinished(&path);
     let store = Store::open(index_folder)?;
     let known_hash = format!("{:016x}", known.fingerprint());
     let maker = match &id {
@@ -134,23 +126,22 @@ pub fn extract_all(
     };
     let kept = if options.again { Kept::nothing(&path) } else { Kept::open(&path, maker, &known_hash)? };
     let new = store.entries().filter(|(entry, _)| !kept.has(&entry.fingerprint)).count() as u64;
-    observer.started(new);
+    monitor.begin("documents", Total::Steps(new));
 
-    let failed = |error: std::io::Error| Error::io("write", &path, error);
-    let mut out = BufWriter::new(scratch(SCRATCH_PREFIX, &folder).map_err(failed)?);
+    let mut file = AtomicFile::create(&path, Purpose::Index)?;
     let prints: Vec<Fingerprint> = store.entries().map(|(entry, _)| entry.fingerprint.clone()).collect();
     stats.documents = prints.len() as u64;
     for print in &prints {
         if let Some(line) = kept.linked(print, known, &known_hash)? {
-            out.write_all(&line).map_err(failed)?;
+            file.put(&line)?;
             stats.unchanged += 1;
         }
     }
-    let run = Run { known, known_hash: &known_hash, kept: &kept, model, observer };
+    let run = Run { known, known_hash: &known_hash, kept: &kept, model, monitor };
     let batch_size = model.map_or(BATCH, |_| options.concurrency.clamp(1, BATCH));
     let mut documents = store.documents_where(|entry| !kept.has(&entry.fingerprint));
     loop {
-        if observer.interrupted() {
+        if monitor.is_stopped() {
             stats.left = new - stats.extracted;
             break;
         }
@@ -168,7 +159,7 @@ pub fn extract_all(
             break;
         }
         for (kept, trouble) in run.batch(&batch) {
-            out.write_all(&written(&kept)?).map_err(failed)?;
+            file.put(&written(&kept)?)?;
             stats.count(&kept.extraction);
             stats.by_model += u64::from(model.is_some() && trouble.is_none() && kept.tried.is_none());
             stats.by_rules_instead += u64::from(trouble.is_some() || kept.tried.is_some());
@@ -178,9 +169,7 @@ pub fn extract_all(
         }
     }
     drop(documents);
-    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(&path).map_err(|error| failed(error.error))?;
+    file.replace()?;
     (stats.calls, stats.tokens) = model.map_or((0, 0), ExtractionModel::spent);
     stats.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(stats)
@@ -201,7 +190,7 @@ struct Run<'a> {
     known_hash: &'a str,
     kept: &'a Kept,
     model: Option<&'a ExtractionModel<'a>>,
-    observer: &'a dyn ExtractObserver,
+    monitor: &'a dyn Monitor,
 }
 
 impl Run<'_> {
@@ -222,7 +211,7 @@ impl Run<'_> {
     }
 
     fn done<T>(&self, made: T) -> T {
-        self.observer.document_done();
+        self.monitor.advance(1);
         made
     }
 
@@ -251,7 +240,7 @@ impl Run<'_> {
 /// What is kept of the document with this content; none where it was not looked at yet.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Io`](lakeward_core::Error::Io).
 pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Option<KeptExtraction>> {
     let kept = Kept::open_any(&path_of(index_folder))?;
     let Some(line) = kept.line(fingerprint)? else { return Ok(None) };

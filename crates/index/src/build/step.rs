@@ -1,0 +1,37 @@
+//! The steps of a build after which the disk is in another state.
+
+use std::fmt;
+
+use crate::structures;
+
+/// A step of a build after which the disk is in another state; a build [notes](lakeward_core::Monitor::note) each by its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildStep {
+    /// This file of a new segment is on the disk.
+    Written(&'static str),
+    /// The new manifest is on the disk, the old one still stands.
+    ManifestWritten,
+    /// The new manifest stands.
+    ManifestReplaced,
+    /// Folders that no manifest names are gone.
+    OrphansRemoved,
+}
+
+impl BuildStep {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let files = structures::FORMATS.iter().map(|format| Self::Written(format.name));
+        files.chain([Self::ManifestWritten, Self::ManifestReplaced, Self::OrphansRemoved])
+    }
+}
+
+impl fmt::Display for BuildStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Written(file) => write!(f, "{file} written"),
+            Self::ManifestWritten => f.write_str("manifest written"),
+            Self::ManifestReplaced => f.write_str("manifest replaced"),
+            Self::OrphansRemoved => f.write_str("orphans removed"),
+        }
+    }
+}

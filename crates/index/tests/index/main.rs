@@ -1,0 +1,3 @@
+//! What every structure of a segment promises.
+
+mod structure_behaviour;

@@ -1,0 +1,238 @@
+//! What every [`TableReader`] promises, tried with one table in every format: the same columns and cells in batches of any size, limits
+//! that are kept, and no panic whatever is cut off or changed.
+
+// Clippy knows test functions only, not what they call.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::record_batch::RecordBatch;
+use arrow::util::display::array_value_to_string;
+use lakeward_core::Error;
+use lakeward_lake::reader::{ReadOptions, RepairKind, TableReader, open_path};
+
+/// A table as texts: names, then rows. A cell that is missing is none.
+struct Content {
+    names: Vec<String>,
+    rows: Vec<Vec<Option<String>>>,
+}
+
+/// Writes a table in a format.
+type Written = fn(&Content) -> Vec<u8>;
+
+/// Names of files, each with what writes a table under it and whether cells have types there.
+const FORMATS: [(&str, Written, bool); 11] = [
+    ("t.csv", |table| delimited(table, ','), false),
+    ("t.tsv", |table| delimited(table, '\t'), false),
+    ("t.csv.gz", |table| gzip(&delimited(table, ';')), false),
+    ("t.csv.zst", |table| zstd::encode_all(&delimited(table, '|')[..], 3).unwrap(), false),
+    ("t.ndjson", lines, false),
+    ("t.ndjson.gz", |table| gzip(&lines(table)), false),
+    ("t.json", |table| document(table).into_bytes(), false),
+    ("t.parquet", parquet_file, true),
+    ("t.arrow", arrow_file, true),
+    ("t.arrows", arrow_stream, true),
+    ("t.arrows.gz", |table| gzip(&arrow_stream(table)), true),
+];
+
+fn towns(rows: usize) -> Content {
+    let cell = |row: usize, column: &str| match column {
+        // No text format can tell a missing cell from an empty one.
+        "note" if row % 3 == 1 => None,
+        "note" => Some(format!("a \"note\" of {row}, in words; or not")),
+        "people" => Some((row * 37 + 11).to_string()),
+        _ => Some(format!("Town {row}")),
+    };
+    let names = ["town", "people", "note"];
+    let row = |row| names.iter().map(|name| cell(row, name)).collect();
+    Content { names: names.map(str::to_string).to_vec(), rows: (0..rows).map(row).collect() }
+}
+
+fn wide(columns: usize) -> Content {
+    let row = |row: usize| (0..columns).map(|column| Some(format!("v{row} {column}"))).collect();
+    Content { names: (0..columns).map(|column| format!("field_{column}")).collect(), rows: (0..3).map(row).collect() }
+}
+
+fn delimited(table: &Content, delimiter: char) -> Vec<u8> {
+    let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+    let mut text = table.names.join(&delimiter.to_string());
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|cell| cell.as_deref().map_or_else(String::new, quoted)).collect();
+        text = text + "\n" + &cells.join(&delimiter.to_string());
+    }
+    (text + "\n").into_bytes()
+}
+
+fn objects(table: &Content) -> Vec<String> {
+    let object = |row: &Vec<Option<String>>| {
+        let fields: Vec<String> = (table.names.iter().zip(row))
+            .map(|(name, cell)| format!("{}: {}", serde_json::json!(name), serde_json::json!(cell)))
+            .collect();
+        format!("{{{}}}", fields.join(", "))
+    };
+    table.rows.iter().map(object).collect()
+}
+
+fn lines(table: &Content) -> Vec<u8> {
+    (objects(table).join("\n") + "\n").into_bytes()
+}
+
+fn document(table: &Content) -> String {
+    format!("[{}]", objects(table).join(",\n"))
+}
+
+fn batch(table: &Content) -> RecordBatch {
+    let fields: Vec<Field> = table.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+    let column =
+        |column: usize| Arc::new(table.rows.iter().map(|row| row[column].clone()).collect::<StringArray>()) as ArrayRef;
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), (0..table.names.len()).map(column).collect()).unwrap()
+}
+
+fn parquet_file(table: &Content) -> Vec<u8> {
+    let (batch, mut bytes) = (batch(table), Vec::new());
+    let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn arrow_file(table: &Content) -> Vec<u8> {
+    let batch = batch(table);
+    let mut writer = arrow::ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn arrow_stream(table: &Content) -> Vec<u8> {
+    let batch = batch(table);
+    let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Reads all of a table and checks what holds of every reader; an empty cell counts as missing.
+fn drained(mut reader: Box<dyn TableReader>, options: &ReadOptions) -> Result<Content, Error> {
+    let columns = reader.columns().to_vec();
+    assert!(!columns.is_empty());
+    for (place, column) in columns.iter().enumerate() {
+        assert!(!column.name.is_empty() && column.name.trim() == column.name, "{column:?}");
+        assert!(columns[..place].iter().all(|other| other.name != column.name), "{column:?} stands there twice");
+    }
+    let mut rows = Vec::new();
+    while let Some(batch) = reader.next_batch()? {
+        assert_eq!(batch.num_columns(), columns.len());
+        assert!((1..=options.batch_rows).contains(&batch.num_rows()), "{} rows", batch.num_rows());
+        assert!(reader.is_typed() || batch.columns().iter().all(|column| *column.data_type() == DataType::Utf8));
+        for row in 0..batch.num_rows() {
+            let cell = |array: &ArrayRef| array.is_valid(row).then(|| array_value_to_string(array, row).unwrap());
+            rows.push(batch.columns().iter().map(|array| cell(array).filter(|cell| !cell.is_empty())).collect());
+        }
+        assert_eq!(reader.report().rows, rows.len() as u64, "the report runs along");
+    }
+    assert!(reader.next_batch()?.is_none(), "after the end comes nothing");
+    assert_eq!(reader.columns(), columns, "columns stay");
+    Ok(Content { names: columns.into_iter().map(|column| column.name).collect(), rows })
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn every_format_gives_the_same_table_in_batches_of_any_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = towns(50);
+    for (name, written, is_typed) in FORMATS {
+        let path = write(folder.path(), name, &written(&table));
+        for batch_rows in [1, 7, 8_192] {
+            let options = ReadOptions { batch_rows, ..ReadOptions::default() };
+            let reader = open_path(&path, &options).unwrap();
+            assert_eq!(reader.is_typed(), is_typed, "{name}");
+            let found = drained(reader, &options).unwrap();
+            assert_eq!((&found.names, &found.rows), (&table.names, &table.rows), "{name}, {batch_rows} rows a batch");
+        }
+    }
+}
+
+#[test]
+fn every_format_keeps_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, written, _) in FORMATS {
+        let path = write(folder.path(), name, &written(&towns(50)));
+        let options = ReadOptions { max_rows: Some(5), ..ReadOptions::default() };
+        let mut reader = open_path(&path, &options).unwrap();
+        let mut rows = 0;
+        while let Some(batch) = reader.next_batch().unwrap() {
+            rows += batch.num_rows();
+        }
+        let report = reader.report();
+        assert_eq!((rows, report.rows), (5, 5), "{name}");
+        assert!(report.count(RepairKind::RowLimit) > 0 && report.sample.is_some(), "{name}: {report:?}");
+
+        let path = write(folder.path(), name, &written(&wide(10_000)));
+        let found = drained(open_path(&path, &ReadOptions::default()).unwrap(), &ReadOptions::default()).unwrap();
+        assert_eq!((found.names.len(), found.rows.len()), (10_000, 3), "{name}");
+        assert_eq!(found.rows[2][9_999].as_deref(), Some("v2 9999"), "{name}");
+        let options = ReadOptions { max_columns: 9_999, ..ReadOptions::default() };
+        match open_path(&path, &options).err() {
+            Some(Error::Unreadable { reason, .. }) => assert!(reason.contains("columns"), "{name}: {reason}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_format_refuses_a_file_of_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, _, _) in FORMATS {
+        let path = write(folder.path(), name, b"");
+        match open_path(&path, &ReadOptions::default()).err() {
+            Some(Error::Unreadable { path: named, reason }) => assert!(named == path && !reason.is_empty(), "{name}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+/// A damaged file gives rows or the error that names it. What a reader makes of it is another test's matter.
+#[test]
+fn every_format_survives_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let survives = |name: &str, bytes: &[u8], what: &str| {
+        let path = write(folder.path(), name, bytes);
+        let options = ReadOptions::default();
+        let found = open_path(&path, &options).and_then(|reader| drained(reader, &options));
+        match found {
+            Ok(_) => {}
+            Err(Error::Unreadable { path: named, reason }) => {
+                assert!(named == path && !reason.is_empty(), "{name} {what}")
+            }
+            Err(other) => panic!("{name} {what}: {other:?}"),
+        }
+    };
+    for (name, written, _) in FORMATS {
+        let good = written(&towns(50));
+        for length in (1..good.len()).step_by(1 + good.len() / 30) {
+            survives(name, &good[..length], &format!("cut at {length}"));
+        }
+        for at in (0..good.len()).step_by(1 + good.len() / 150) {
+            for change in [0x01, 0xFF] {
+                let mut bad = good.clone();
+                bad[at] ^= change;
+                survives(name, &bad, &format!("byte {at} changed by {change}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What every model promises, tried on each of them.
+
+mod chat_behaviour;
+mod embedder_behaviour;
+mod embedders;
+mod recorded;
+mod tiny_model;

@@ -1,0 +1,179 @@
+//! Every durable thing of Lakeward: where it lies, and how it is read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lakeward_agent::agentic::RunCache;
+use lakeward_agent::session::{LearnedStore, SessionStore};
+use lakeward_agent::trace::TurnTrace;
+use lakeward_core::error::{Error, Result};
+use lakeward_index::LakeIndex;
+use lakeward_index::verify::verify;
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_models::llm::answer_cache;
+use lakeward_search::augment::{QuestionIndex, QuestionMode, QuestionStore};
+use lakeward_tasks::papers::Store;
+use lakeward_tasks::papers::extraction::read_extractions;
+use lakeward_tasks::task_graph::TaskGraph;
+use lakeward_tasks::task_graph::verdicts::Verdicts;
+
+use super::{copy_folder, files};
+
+/// A durable thing.
+pub struct Thing {
+    /// Its folder below `tests/program/data/formats`.
+    pub name: &'static str,
+    /// Its file in the folder of an index, or the folder of its files.
+    pub place: &'static str,
+    /// The version that is written now; none where it has no versions.
+    pub version: Option<u64>,
+    /// Reads all of it from the folder of an index.
+    pub read: fn(&Path) -> Result<()>,
+}
+
+/// All of them. What a new version or a new thing has to stand is what this list says.
+pub const THINGS: [Thing; 13] = [
+    Thing { name: "index", place: "", version: Some(3), read: index },
+    Thing { name: "question_index", place: "questions/concatenated", version: Some(1), read: question_index },
+    Thing { name: "session", place: "sessions/s.json", version: Some(2), read: sessions },
+    Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
+    Thing { name: "pseudo_queries", place: "pseudo_queries.jsonl", version: Some(1), read: pseudo_queries },
+    Thing { name: "papers", place: "papers/papers.jsonl", version: Some(1), read: papers },
+    Thing { name: "texts", place: TEXTS, version: None, read: papers },
+    Thing { name: "extractions", place: "papers/extractions.jsonl", version: None, read: extractions },
+    Thing { name: "graph", place: "graph/graph.seg", version: Some(1), read: graph },
+    Thing { name: "verdicts", place: "graph/verdicts.jsonl", version: Some(1), read: verdicts },
+    Thing { name: "trace", place: "trace.json", version: Some(2), read: trace },
+    Thing { name: "answer", place: "cache/answers/0123abcd", version: None, read: answer },
+    Thing { name: "run", place: "cache/runs/0123abcd", version: None, read: run },
+];
+
+/// The file of texts is called by its content.
+const TEXTS: &str = "papers/texts/e98027264702d200d50f823dc37c085de1763bf5801aa6764e0ffe6e4db7ad1b.jsonl";
+const KEY: &str = "0123abcd";
+
+/// Where the files of all formats are.
+pub fn formats() -> PathBuf {
+    Path::new(crate::REPOSITORY).join("tests/program/data/formats")
+}
+
+/// The kept files of a thing: version and path, in order.
+pub fn kept(thing: &Thing) -> Vec<(u64, PathBuf)> {
+    let folder = formats().join(thing.name);
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("no files of `{}`: {error}", thing.name));
+    let mut kept: Vec<(u64, PathBuf)> = entries
+        .flatten()
+        .map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let number = name.split('.').next().and_then(|stem| stem.strip_prefix('v')?.parse().ok());
+            (number.unwrap_or_else(|| panic!("{name} of `{}` names no version", thing.name)), entry.path())
+        })
+        .collect();
+    kept.sort_unstable();
+    kept
+}
+
+/// Puts a kept file, or folder of files, into the index in `folder`.
+pub fn put(thing: &Thing, from: &Path, folder: &Path) {
+    let to = folder.join(thing.place);
+    if from.is_dir() {
+        copy_folder(from, &to);
+    } else {
+        fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        fs::copy(from, to).expect("a copy");
+    }
+}
+
+/// An index with everything in it, of the versions that are written now.
+pub fn put_all(folder: &Path) {
+    for thing in &THINGS {
+        let (_, newest) = kept(thing).pop().expect("a file");
+        put(thing, &newest, folder);
+    }
+}
+
+/// Reads everything there is; what cannot be read, by name.
+pub fn unreadable(folder: &Path) -> Vec<String> {
+    let told = |thing: &Thing| (thing.read)(folder).err().map(|error| format!("{}: {error}", thing.name));
+    THINGS.iter().filter_map(told).collect()
+}
+
+/// Files that a writer began and did not end.
+pub fn unfinished(folder: &Path) -> Vec<PathBuf> {
+    let is_unfinished = |path: &Path| {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        name.starts_with('.') && name.rsplit_once('-').is_some_and(|(_, random)| random.len() == 6)
+    };
+    files(folder).into_iter().filter(|path| is_unfinished(path)).collect()
+}
+
+fn open(folder: &Path) -> Result<LakeIndex> {
+    LakeIndex::open(folder, StaticModel::builtin().id())
+}
+
+fn index(folder: &Path) -> Result<()> {
+    open(folder)?;
+    match verify(folder)?.2.into_iter().next() {
+        Some(damage) => Err(Error::damaged(&folder.join(damage.file), damage.reason)),
+        None => Ok(()),
+    }
+}
+
+fn question_index(folder: &Path) -> Result<()> {
+    QuestionIndex::open(&open(folder)?, QuestionMode::Concatenated, StaticModel::builtin().id())?;
+    index(&QuestionMode::Concatenated.folder(folder))
+}
+
+fn sessions(folder: &Path) -> Result<()> {
+    let store = SessionStore::new(folder);
+    store.list()?.iter().try_for_each(|session| store.open(&session.id).map(|_| ()))
+}
+
+fn learned(folder: &Path) -> Result<()> {
+    let store = LearnedStore::new(folder);
+    match store.uses()? {
+        (_, 0) => Ok(()),
+        (_, unread) => Err(Error::Usage(format!("{unread} lines of `{}`", store.path().display()))),
+    }
+}
+
+fn pseudo_queries(folder: &Path) -> Result<()> {
+    QuestionStore::open(folder).map(|_| ())
+}
+
+fn papers(folder: &Path) -> Result<()> {
+    Store::open(folder)?.documents().try_for_each(|document| document.map(|_| ()))
+}
+
+fn extractions(folder: &Path) -> Result<()> {
+    let path = folder.join("papers/extractions.jsonl");
+    match read_extractions(&path)? {
+        file if file.left_out == 0 => Ok(()),
+        file => Err(Error::Usage(format!("`{}`: {}", path.display(), file.problems.join("; ")))),
+    }
+}
+
+fn graph(folder: &Path) -> Result<()> {
+    TaskGraph::open(&folder.join("graph"), StaticModel::builtin().id())?.verify()
+}
+
+fn verdicts(folder: &Path) -> Result<()> {
+    Verdicts::read(&folder.join("graph")).map(|_| ())
+}
+
+fn trace(folder: &Path) -> Result<()> {
+    TurnTrace::read(&folder.join("trace.json")).map(|_| ())
+}
+
+fn answer(folder: &Path) -> Result<()> {
+    in_cache(folder, answer_cache(&folder.join("cache/answers")).get(KEY))
+}
+
+fn run(folder: &Path) -> Result<()> {
+    in_cache(folder, RunCache::new(&folder.join("cache/runs")).get(KEY))
+}
+
+/// What is not in a cache is made again; the list says that it is not there.
+fn in_cache(folder: &Path, found: Option<String>) -> Result<()> {
+    found.map(|_| ()).ok_or_else(|| Error::NoIndex { path: folder.join("cache") })
+}
