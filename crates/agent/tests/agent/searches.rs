@@ -6,9 +6,10 @@ use std::sync::Mutex;
 use lakeward_agent::config::Config;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::{Agent, Request};
+use lakeward_core::monitor::Silent;
 use lakeward_core::request::OperationKind;
 use lakeward_index::LakeIndex;
-use lakeward_index::build::{BuildOptions, Silent, build};
+use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 
 /// The model in the program, keeping which weighted words it is asked for: each search for a text asks once.
@@ -25,14 +26,13 @@ impl Embedder for Counting {
         StaticModel::builtin().dims()
     }
 
-    fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
-        StaticModel::builtin().embed_into(text, out)
-    }
-
-    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) {
-        let words: Vec<&str> = texts.iter().map(|(word, _)| *word).collect();
-        self.asked.lock().expect("no panic").push(words.join(" "));
-        StaticModel::builtin().embed_weighted(texts, out);
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
+        // One text alone is a column or a title of the table at hand.
+        if texts.len() > 1 {
+            let words: Vec<&str> = texts.iter().map(|(word, _)| *word).collect();
+            self.asked.lock().expect("no panic").push(words.join(" "));
+        }
+        StaticModel::builtin().embed_weighted(texts, out)
     }
 }
 
