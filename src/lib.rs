@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+pub mod documents;
 pub mod functions;
 mod lakeward;
 

@@ -6,19 +6,17 @@ use std::time::Instant;
 
 use lakeward::Lakeward;
 use lakeward::Place;
+use lakeward::documents::{Document, JoinDocument, TableList, TableReport};
 use lakeward::functions::{self, TableCall};
 use lakeward::said;
 use lakeward_agent::Request;
 use lakeward_agent::session::SessionStore;
 use lakeward_core::Error;
 use lakeward_core::Result;
-use lakeward_index::LakeIndex;
-use lakeward_lake::catalog::Dataset;
-use lakeward_lake::{composite_key, source};
 use lakeward_operate::Limits;
 use lakeward_search::QueryTable;
 use pyo3::prelude::*;
-use serde_json::{Value, json, to_string};
+use serde_json::to_string;
 
 use crate::arrow_stream::Batches;
 use crate::capsules::{self, Functions};
@@ -137,7 +135,7 @@ impl Lake {
             let started = Instant::now();
             let answers = lakeward.search(&text, k)?;
             let batch = functions::table::search_batch(&answers)?;
-            Answer::new(to_string(&document(&text, json!(answers), started)), Some(batch.into()))
+            Answer::new(to_string(&Document::new(text, answers, started)), Some(batch.into()))
         })
     }
 
@@ -150,15 +148,7 @@ impl Lake {
             let columns = query.columns_named(&columns)?;
             let found = lakeward.join(&query, &columns, k)?;
             let batch = functions::table::joinable_batch(&found.answers)?;
-            let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
-                // A hint is worth no failure, as on the command line.
-                composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
-            } else {
-                Vec::new()
-            };
-            let mut document = document(&table, json!(found.answers), started);
-            document["composite_keys"] = json!(composite_keys);
-            document["notes"] = json!(found.notes);
+            let document = JoinDocument::new(table, &query, &columns, found, started);
             Answer::new(to_string(&document), Some(batch.into()))
         })
     }
@@ -170,7 +160,7 @@ impl Lake {
             let started = Instant::now();
             let answers = lakeward.union(&*query_table(lakeward, &table)?, k)?;
             let batch = functions::table::unionable_batch(&answers)?;
-            Answer::new(to_string(&document(&table, json!(answers), started)), Some(batch.into()))
+            Answer::new(to_string(&Document::new(table, answers, started)), Some(batch.into()))
         })
     }
 
@@ -188,14 +178,14 @@ impl Lake {
             let started = Instant::now();
             let mut session = lakeward.new_session();
             let (recommendation, provenance) = lakeward.ask(&mut session, &request)?;
-            crate::session::answer(&request, &session, false, &recommendation, &provenance, started)
+            crate::session::answer(request, &session, recommendation, &provenance, started)
         })
     }
 
     /// What is in a table of the lake, else in a file.
     fn profile(&self, py: Python<'_>, table: String) -> PyResult<Found> {
         self.asked(py, move |lakeward, _| {
-            let report = report(lakeward, &table)?;
+            let report = TableReport::of(lakeward, &table)?;
             let batch = TableCall::Profile { table }.rows(lakeward)?;
             Answer::new(to_string(&report), Some(batch.into()))
         })
@@ -205,7 +195,7 @@ impl Lake {
     fn tables(&self, py: Python<'_>) -> PyResult<Found> {
         self.asked(py, move |lakeward, _| {
             let batch = TableCall::Tables.rows(lakeward)?;
-            Answer::new(to_string(&lines(lakeward.index())?), Some(batch.into()))
+            Answer::new(to_string(&TableList::containing(lakeward.index(), "")?), Some(batch.into()))
         })
     }
 
@@ -279,51 +269,4 @@ fn query_table(lakeward: &Lakeward, name: &str) -> Result<Arc<QueryTable>> {
         Some(_) => lakeward.kept_query_table(name),
         None => lakeward.query_table(name).map(Arc::new),
     }
-}
-
-/// What `search --json` prints, `join --json` in part, and `union --json`.
-fn document(query: &str, answers: Value, started: Instant) -> Value {
-    json!({ "query": query, "answers": answers, "elapsed_ms": started.elapsed().as_secs_f64() * 1000.0 })
-}
-
-/// What `profile --json` prints: all that is known of a table of the lake, else of a file.
-fn report(lakeward: &Lakeward, name: &str) -> Result<Value> {
-    let (path, dataset, in_lake) = match lakeward.index().get(name)? {
-        Some(found) => {
-            let dataset = lakeward.index().dataset(found)?;
-            // A record has no file, and without one there are no composite keys.
-            let lake = &lakeward.place().lake;
-            let path = dataset.path().map(|path| source::file_path(lake, path)).transpose()?;
-            (path, dataset, true)
-        }
-        None => {
-            let QueryTable { path, entry, .. } = lakeward.query_table(name)?;
-            (Some(path), Dataset::Table(entry), false)
-        }
-    };
-    let table = dataset.table();
-    let keys = path.zip(table).and_then(|(path, table)| composite_key::find(&path, &table.profile).ok());
-    let mut report = json!(dataset);
-    report["composite_keys"] = json!(keys.unwrap_or_default());
-    report["sampled"] = json!(table.is_some_and(|table| table.report.sample.is_some()));
-    report["in_lake"] = json!(in_lake);
-    Ok(report)
-}
-
-/// What `tables --json` prints.
-fn lines(index: &LakeIndex) -> Result<Value> {
-    let mut tables = Vec::new();
-    for table in index.tables() {
-        let dataset = index.dataset(table)?;
-        tables.push(json!({
-            "table": dataset.id(),
-            "title": dataset.title(),
-            "record": dataset.is_record(),
-            "rows": dataset.table().map_or(0, |table| table.profile.rows),
-            "columns": dataset.columns().len(),
-            "sampled": dataset.table().and_then(|table| table.report.sample),
-        }));
-    }
-    tables.sort_by(|a, b| a["table"].as_str().cmp(&b["table"].as_str()));
-    Ok(json!({ "tables": tables }))
 }

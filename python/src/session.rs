@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use lakeward::documents::AskDocument;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session;
 use lakeward_agent::trace::Provenance;
 use lakeward_core::Error;
 use lakeward_core::Result;
+use lakeward_search::cite::Checked;
 use pyo3::prelude::*;
-use serde_json::{json, to_string};
+use serde_json::to_string;
 
 use crate::found::{Answer, Found};
 use crate::lake::{Lake, wanted};
@@ -101,11 +103,10 @@ impl Session {
         k: Option<i64>,
     ) -> PyResult<Found> {
         let request = Request { text, table, column, k: k.map_or(Ok(0), |k| wanted(py, k))? };
-        let kept = self.kept;
         let answered = self.advance(py, move |lakeward, document| {
             let started = Instant::now();
             let (recommendation, provenance) = lakeward.ask(document, &request)?;
-            Ok(answer(&request, document, kept, &recommendation, &provenance, started)?.warned_by(lakeward))
+            Ok(answer(request, document, recommendation, &provenance, started)?.warned_by(lakeward))
         })?;
         answered.into_found(py)
     }
@@ -132,22 +133,13 @@ impl Session {
 /// # Errors
 /// Those of [`Answer::new`] and of the table that the ranked tables become.
 pub fn answer(
-    request: &Request,
+    request: Request,
     session: &session::Session,
-    kept: bool,
-    recommendation: &Recommendation,
+    recommendation: Checked<Recommendation>,
     provenance: &Provenance,
     started: Instant,
 ) -> Result<Answer> {
-    let batch = lakeward::functions::table::ask_batch(recommendation)?;
-    let mut document = json!(recommendation);
-    document["request"] = json!(request.text);
-    document["session"] = json!(kept.then_some(&session.id));
-    document["turn"] = json!(session.latest().map_or(1, |turn| turn.number));
-    document["elapsed_ms"] = json!(started.elapsed().as_secs_f64() * 1000.0);
-    if let Some(model) = &provenance.model {
-        document["model"] = json!(model.spent);
-        document["model"]["id"] = json!(model.id);
-    }
+    let batch = lakeward::functions::table::ask_batch(&recommendation)?;
+    let document = AskDocument::new(request.text, session, recommendation, provenance, started);
     Answer::new(to_string(&document), Some(batch.into()))
 }

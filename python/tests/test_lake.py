@@ -146,11 +146,10 @@ def test_typed_rows_have_every_key_of_the_documents(lake: lakeward.Lake) -> None
         (types.Signals, [session.document()["turns"][0]["signals"]]),
         (types.Intent, [session.document()["turns"][0]["signals"]["intent"]]),
     ]
-    left_out = {types.Turn: {"recommendation"}}
     for kind, rows in documents:
         names = {field.metadata.get("json", field.name) for field in dataclasses.fields(kind)}
         for row in rows:
-            assert set(row) - names - left_out.get(kind, set()) == set(), kind.__name__
+            assert set(row) - names == set(), kind.__name__
 
 
 def test_rows_are_frozen_and_documents_are_copies(lake: lakeward.Lake) -> None:

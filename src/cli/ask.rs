@@ -2,55 +2,12 @@
 
 use std::time::Instant;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::args::{Arguments, AskCommand};
+use super::search::status_of;
 use super::{Status, lake, printer, replay};
+use lakeward::documents::{AskDocument, ModelCost};
 use lakeward_agent::Request;
-use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::trace::ModelUse;
 use lakeward_core::error::{Error, Result};
-use lakeward_models::llm::Spent;
-use lakeward_search::cite::Checked;
-
-/// What `ask --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct AskDocument {
-    /// The program's version.
-    pub lakeward: &'static str,
-    /// The request as typed.
-    pub request: String,
-    /// The session it belongs to, where it has one.
-    pub session: Option<String>,
-    /// The number of the turn, from 1.
-    pub turn: usize,
-    /// The answer.
-    #[serde(flatten)]
-    pub recommendation: Checked<Recommendation>,
-    /// The language model that helped, with what it cost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelCost>,
-    /// Time to answer with the index open, in milliseconds.
-    pub elapsed_ms: f64,
-}
-
-/// A language model, with what it cost.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct ModelCost {
-    /// Model and server.
-    pub id: String,
-    /// What it cost.
-    #[serde(flatten)]
-    pub spent: Spent,
-}
-
-impl ModelCost {
-    /// The cost of what was asked.
-    pub fn of(used: &ModelUse) -> Self {
-        Self { id: used.id.clone(), spent: used.spent }
-    }
-}
 
 /// Answers one request, alone or as the next turn of a session.
 pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
@@ -81,33 +38,23 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
             (lakeward.gate().admit(trace.answer)?, trace.provenance)
         }
     };
-    let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let cost = provenance.model.as_ref().map(ModelCost::of);
+    let document = AskDocument::new(request.text, &session, recommendation, &provenance, started);
     if command.session.is_some() {
         store.save(&mut session)?;
     }
-    let found = !recommendation.tables.is_empty();
+    let recommendation = &document.recommendation;
     if arguments.json {
-        let document = AskDocument {
-            lakeward: env!("CARGO_PKG_VERSION"),
-            request: request.text,
-            turn: session.latest().map_or(1, |turn| turn.number),
-            session: command.session.clone(),
-            recommendation,
-            model: cost,
-            elapsed_ms,
-        };
         printer::json(&document)?;
     } else {
-        printer::recommendation::screen(&recommendation);
+        printer::recommendation::screen(recommendation);
         if command.answers.explain {
-            printer::recommendation::why(&recommendation);
+            printer::recommendation::why(recommendation);
         }
         if !arguments.quiet {
-            next(command, elapsed_ms, cost.as_ref());
+            next(command, document.elapsed_ms, document.model.as_ref());
         }
     }
-    Ok(if found { Status::Done } else { Status::NothingFound })
+    Ok(status_of(&recommendation.tables))
 }
 
 /// What to type next, on stderr.

@@ -7,6 +7,7 @@ mod build;
 pub mod conversation;
 pub mod evaluation;
 pub mod learning;
+pub mod listing;
 pub mod papers;
 pub mod recommendation;
 pub mod task_path;
@@ -20,8 +21,6 @@ use serde::Serialize;
 
 pub use build::build_summary;
 
-use super::profile::TableLine;
-use super::search::Listed;
 use lakeward_core::error::{Error, ErrorKind, Result};
 use lakeward_core::text::shown;
 use lakeward_lake::catalog::Dataset;
@@ -179,42 +178,6 @@ fn right_align(table: &mut Table, columns: &[usize]) {
     }
 }
 
-/// The answers as a list, best first; with `explain`, the evidence of each below it.
-pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<String>>) {
-    if answers.is_empty() {
-        return;
-    }
-    let Some(explain) = explain else {
-        let mut table = list();
-        let rows = A::HAS_ROWS.then(|| "rows".to_string());
-        let head = ["#", A::WHAT, "score"].map(str::to_string).into_iter();
-        table.set_header(head.chain(rows).chain(["why".to_string()]));
-        for (place, answer) in answers.iter().enumerate() {
-            let title = answer.title().map(|title| format!("  {}", shown(title, 120))).unwrap_or_default();
-            let name = format!("{}{title}", shown(answer.table(), 80));
-            let first = [(place + 1).to_string(), name, format!("{:.3}", answer.score())];
-            let rows = A::HAS_ROWS.then(|| rows_text(answer.rows()));
-            table.add_row(first.into_iter().chain(rows).chain([shown(answer.reason(), 400)]));
-        }
-        right_align(&mut table, if A::HAS_ROWS { &[0, 2, 3] } else { &[0, 2] });
-        out(&table.trim_fmt());
-        return;
-    };
-    for (place, answer) in answers.iter().enumerate() {
-        let rows = if A::HAS_ROWS { format!(", {} rows", rows_text(answer.rows())) } else { String::new() };
-        out(&format!("{}. {}  ({:.3}{rows})", place + 1, shown(answer.table(), 200), answer.score()));
-        for line in explain(answer) {
-            out(&format!("   {line}"));
-        }
-        out("");
-    }
-}
-
-/// A number of rows, where it is known.
-fn rows_text(rows: Option<u64>) -> String {
-    rows.map_or_else(|| "?".into(), |rows| rows.to_string())
-}
-
 /// Time taken and what to do next, on stderr.
 pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
     if count == 0 {
@@ -227,7 +190,7 @@ pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
 
 /// The evidence of a text answer.
 pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
-    let rank = |rank: Option<usize>| rank.map_or("–".to_string(), |rank| rank.to_string());
+    let rank = |rank: Option<u32>| rank.map_or("–".to_string(), |rank| rank.to_string());
     let mut lines = vec![
         shown(&answer.title, 200),
         format!(
@@ -335,29 +298,6 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
     }
     lines.push(cited_as(&answer.citation));
     lines
-}
-
-/// The tables of a lake.
-pub fn table_list(tables: &[TableLine]) {
-    if tables.is_empty() {
-        return;
-    }
-    let mut table = list();
-    table.set_header(["table", "rows", "columns", "title"]);
-    for line in tables {
-        table.add_row([
-            shown(&line.table, 80),
-            match line.sampled {
-                _ if line.record => "?".into(),
-                Some(sample) => sample.to_string(),
-                None => line.rows.to_string(),
-            },
-            if line.record { "?".into() } else { line.columns.to_string() },
-            shown(&line.title, 200),
-        ]);
-    }
-    right_align(&mut table, &[1, 2]);
-    out(&table.trim_fmt());
 }
 
 /// The profile of a table; of a record what is known of it.

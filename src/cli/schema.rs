@@ -4,19 +4,17 @@
 use schemars::schema_for;
 
 use super::args::{SchemaCommand, SchemaOf};
-use super::ask::AskDocument;
 use super::augment::AugmentDocument;
 use super::cite::CiteDocument;
 use super::learned::LearnedDocument;
 use super::papers::{PaperList, PaperShown};
-use super::profile::{TableList, TableReport};
 use super::replay::ReplayDocument;
-use super::search::{Document as SearchDocument, JoinDocument};
 use super::sessions::SessionList;
 use super::sql::SqlDocument;
 use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
+use lakeward::documents::{AskDocument, Document, JoinDocument, TableList, TableReport};
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
 use lakeward_agent::trace;
@@ -42,9 +40,9 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
     let schema = match command.of {
         SchemaOf::Ask => schema_for!(AskDocument),
         SchemaOf::Index => schema_for!(BuildStats),
-        SchemaOf::Search => schema_for!(SearchDocument<SearchAnswer>),
+        SchemaOf::Search => schema_for!(Document<SearchAnswer>),
         SchemaOf::Join => schema_for!(JoinDocument),
-        SchemaOf::Union => schema_for!(SearchDocument<UnionAnswer>),
+        SchemaOf::Union => schema_for!(Document<UnionAnswer>),
         SchemaOf::Profile => schema_for!(TableReport),
         SchemaOf::Tables => schema_for!(TableList),
         SchemaOf::Cite => schema_for!(CiteDocument),

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, tell_of_trouble};
-use super::search::{Document, Listed, show_lists, status_of};
+use super::search::{show_lists, status_of};
 use super::{Status, learned, printer};
+use lakeward::documents::Document;
 use lakeward::{Lakeward, ModelOrder, TaskFound};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::{counted, shown};
@@ -71,7 +72,8 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
     if arguments.json {
         printer::json(&document)?;
     } else {
-        show_lists(arguments, &command.answers, &document.found, explained);
+        let next = "`--explain` shows the way to each: task, paper, sentence, tables";
+        show_lists(arguments, &command.answers, &document.found, explained, next);
     }
     Ok(status)
 }
@@ -94,28 +96,6 @@ pub struct TaskDocument {
     /// What the language model did to their order, where one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<ModelOrder>,
-}
-
-impl Listed for TaskAnswer {
-    const NEXT: &'static str = "`--explain` shows the way to each: task, paper, sentence, tables";
-    const WHAT: &'static str = "dataset";
-    const HAS_ROWS: bool = false;
-
-    fn table(&self) -> &str {
-        &self.dataset
-    }
-
-    fn score(&self) -> f64 {
-        self.score
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn reason(&self) -> &str {
-        &self.reason
-    }
 }
 
 /// The way to an answer, a step a line.

@@ -21,6 +21,7 @@ mod learning;
 mod llm_server;
 mod papers;
 mod places;
+mod python_types;
 mod questions;
 mod repl;
 mod sessions;

@@ -2,9 +2,10 @@
 //!
 //! What it does not do: no file of a lake is opened here and nothing is searched.
 
+pub mod answer;
 pub mod error;
-
 pub mod guard;
+pub mod listing;
 pub mod monitor;
 pub mod request;
 pub mod role;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::grain::{self, Grain};
 use super::scan::Scan;
 use super::semantic::{self, LogicalType, SemanticType, Weakness};
+use lakeward_core::answer::in_order;
 use lakeward_core::text::name_words;
 use lakeward_sketch::ColumnSketch;
 
@@ -62,6 +63,7 @@ pub struct PlaceCoverage {
 
 /// What is in a column.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+#[schemars(transform = in_order::<Self>)]
 pub struct ColumnProfile {
     /// Its name, repaired where the file's header was empty or repeated.
     pub name: String,

@@ -23,6 +23,7 @@ pub struct NamedValue {
     /// As the request has it.
     pub value: String,
     /// A column that holds it.
+    #[schemars(extend("x-sql" = "column_name"))]
     pub column: String,
 }
 

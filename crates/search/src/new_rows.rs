@@ -23,11 +23,14 @@ const MOST_ROWS: u64 = 20_000;
 /// Rows that a union would add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewRows {
-    /// Rows of the candidate that were compared.
-    pub compared: u64,
-    /// Those of them that the query does not have.
+    /// Rows of the candidate that the query does not have, of those compared.
+    #[schemars(extend("x-sql" = "new_rows"))]
     pub new: u64,
+    /// Rows of the candidate that were compared.
+    #[schemars(extend("x-sql" = "compared_rows"))]
+    pub compared: u64,
     /// Whether all rows of both tables were compared.
+    #[schemars(extend("x-sql" = false))]
     pub complete: bool,
 }
 

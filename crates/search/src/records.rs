@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::late::{self, LateQuery};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
 use lakeward_core::role::Role;
@@ -98,6 +99,7 @@ pub struct ScoreParts {
 
 /// A record or table that meets what was demanded, or the most of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct RecordAnswer {
     /// Its id.
     pub table: String,

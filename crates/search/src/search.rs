@@ -12,7 +12,9 @@ use super::query_table::sample_words;
 use super::ranker::features;
 use super::weights::RankingWeights;
 use crate::cite::{Gate, NamesTables};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
+use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_index::lexical::{FieldMatch, LexicalEvidence, LexicalQuery, TypedWord};
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
@@ -70,8 +72,8 @@ struct SearchCandidate {
     /// Whether the text is its id, file name or title: it comes before all others whatever its score.
     exact: bool,
     features: SearchFeatures,
-    lexical_rank: Option<usize>,
-    dense_rank: Option<usize>,
+    lexical_rank: Option<u32>,
+    dense_rank: Option<u32>,
     lexical: LexicalEvidence,
     /// Cells that the request names.
     named: Vec<(String, ColumnRef)>,
@@ -79,22 +81,21 @@ struct SearchCandidate {
 
 /// A table that answers a text, with the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct SearchAnswer {
     /// The table's id.
+    #[schemars(extend("x-sql" = "id"))]
     pub table: String,
-    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub citation: String,
     /// Its title.
     pub title: String,
     /// Weighted mean of `features`, 0..=1: greater is better.
     pub score: f64,
     /// Rank by words, from 1, where the words found it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lexical_rank: Option<usize>,
+    pub lexical_rank: Option<u32>,
     /// Rank by meaning, from 1, where the vectors found it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dense_rank: Option<usize>,
+    pub dense_rank: Option<u32>,
     /// BM25 score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical_score: Option<f64>,
@@ -102,12 +103,13 @@ pub struct SearchAnswer {
     pub cosine: f64,
     /// What it was scored by.
     #[serde(default)]
+    #[schemars(extend("x-sql" = false))]
     pub features: SearchFeatures,
+    /// Which field matched which words of the request.
+    pub matched: Vec<FieldMatch>,
     /// Cells that the request names, longest first; not those of digits alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named_values: Vec<NamedValue>,
-    /// Which field matched which words of the request.
-    pub matched: Vec<FieldMatch>,
     /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub record: bool,
@@ -118,8 +120,20 @@ pub struct SearchAnswer {
     pub sampled: bool,
     /// Column names.
     pub columns: Vec<String>,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// The answer in a sentence.
     pub reason: String,
+}
+
+impl Listed for SearchAnswer {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("table", ListCell::Titled(|a| &a.table, |a| a.record.then_some(a.title.as_str()))),
+        column("score", ListCell::Figure(3, |a| a.score)),
+        column("rows", ListCell::Count(|a| a.rows)),
+        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+    ];
 }
 
 impl NamesTables for SearchAnswer {
@@ -204,8 +218,8 @@ fn sort(ranked: &mut [(f64, SearchCandidate)]) {
 
 /// Where words and meaning rank tables.
 struct Ranks {
-    lexical: HashMap<TableRef, usize>,
-    dense: HashMap<TableRef, usize>,
+    lexical: HashMap<TableRef, u32>,
+    dense: HashMap<TableRef, u32>,
 }
 
 /// The tables that words, meaning or cells named propose, at least `k` by words where there are so many.
@@ -215,12 +229,10 @@ fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) 
     let vector = telling_vector(embedder, &typed);
     let by_words: Vec<TableRef> =
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
-    let ranks_by_words: HashMap<TableRef, usize> =
-        by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
+    let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
     let mut dense = nearest_tables(index, &vector, OTHERS_DEPTH.max(k))?;
     dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || ranks_by_words.contains_key(table));
-    let dense_ranks: HashMap<TableRef, usize> =
-        dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
+    let dense_ranks: HashMap<TableRef, u32> = dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
     let named = NamedValues::find(index, &typed)?;
     let mut tables = by_words;
     for table in dense.iter().map(|(table, _)| *table).chain(named.best(OTHERS_DEPTH)) {

@@ -19,7 +19,9 @@ use super::weights::RankingWeights;
 use crate::cite::{Gate, NamesTables};
 use channels::Channel;
 use features::{TableEvidence, features};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
+use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::source::file_path;
 
@@ -52,30 +54,34 @@ pub struct AlignedPair {
     /// The query's column.
     pub query_column: String,
     /// The candidate's column.
+    #[schemars(extend("x-sql" = "table_column"))]
     pub column: String,
     /// How well they fit.
     pub score: f64,
     /// Likeness of their names.
+    #[schemars(extend("x-sql" = "name_likeness"))]
     pub name: f64,
     /// Share of equal values, of the smaller side.
+    #[schemars(extend("x-sql" = "shared_values"))]
     pub values: f64,
     /// Cosine of their vectors: meaning, type and shape.
+    #[schemars(extend("x-sql" = "semantic_likeness"))]
     pub meaning: f64,
 }
 
 /// A table that can be appended, with the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct UnionAnswer {
     /// The table's id.
+    #[schemars(extend("x-sql" = "id"))]
     pub table: String,
-    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub citation: String,
     /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
     /// What the score is made of.
+    #[schemars(extend("x-sql" = false))]
     pub parts: UnionFeatures,
     /// Aligned columns, in the query's order.
     pub alignment: Vec<AlignedPair>,
@@ -85,6 +91,7 @@ pub struct UnionAnswer {
     pub extra: Vec<String>,
     /// Rows that a union would add, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-sql" = "*"))]
     pub new_rows: Option<NewRows>,
     /// Whether the candidate adds next to nothing: a copy of the query.
     pub near_copy: bool,
@@ -92,8 +99,20 @@ pub struct UnionAnswer {
     pub rows: u64,
     /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
     pub sampled: bool,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// The answer in a sentence.
     pub reason: String,
+}
+
+impl Listed for UnionAnswer {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("table", ListCell::Id(|a| &a.table)),
+        column("score", ListCell::Figure(3, |a| a.score)),
+        column("rows", ListCell::Count(|a| Some(a.rows))),
+        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+    ];
 }
 
 impl NamesTables for UnionAnswer {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{list, narrate, out, right_align};
-use crate::cli::ask::ModelCost;
+use lakeward::documents::ModelCost;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::transcript::{constraint_lines, input_name, understood};
 use lakeward_agent::session::{Choice, Memory, Session, SessionState, SessionSummary, Step};

@@ -1,7 +1,9 @@
 //! Lists of papers, and one paper.
 
-use super::{LINE_WIDTH, line, list, narrate, out, safe_line};
+use super::listing::{Layout, rows};
+use super::{LINE_WIDTH, line, narrate, safe_line};
 use crate::cli::papers::PaperLine;
+use lakeward_core::listing::{ListCell, column};
 use lakeward_core::text::{counted, shown};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::papers::{Document, FileFault, SectionKind};
@@ -15,15 +17,11 @@ const SENTENCE_WIDTH: usize = 600;
 
 /// Documents, one a line.
 pub fn documents(documents: &[PaperLine]) {
-    if documents.is_empty() {
-        return;
-    }
-    let mut table = list();
-    table.set_header(["id", "title"]);
-    for document in documents {
-        table.add_row([shown(&document.id, ID_WIDTH), shown(&document.title, TITLE_WIDTH)]);
-    }
-    out(&table.trim_fmt());
+    let columns = [
+        column("id", ListCell::Text(ID_WIDTH, |document: &PaperLine| document.id.as_str().into())),
+        column("title", ListCell::Text(TITLE_WIDTH, |document| document.title.as_str().into())),
+    ];
+    rows(&columns, documents, Layout::default());
 }
 
 /// Files that failed, on stderr, whatever `--quiet` says.

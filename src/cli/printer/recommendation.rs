@@ -1,8 +1,10 @@
 //! What people see of an answer: what was understood, the tables, the operations; and why.
 
-use super::{join_answer, list, out, right_align, search_answer, task_path, union_answer};
+use super::listing::{Layout, rows};
+use super::{join_answer, out, search_answer, task_path, union_answer};
 use lakeward_agent::recommend::{Match, RankedOperation, RankedTable, Recommendation};
 use lakeward_agent::session::transcript::understood;
+use lakeward_core::listing::Listed;
 use lakeward_core::request::{Label, OperationKind, Signals};
 use lakeward_core::text::shown;
 
@@ -19,8 +21,19 @@ pub fn screen(answer: &Recommendation) {
         out("");
         let near = worth_a_line(&answer.tables);
         match answer.tables[..near].iter().all(|ranked| ranked.record) {
-            true => records(&answer.tables[..near]),
-            false => tables(&answer.tables[..near]),
+            true => {
+                rows(RankedTable::RECORD_COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(2) });
+                out("their data is not in the lake: `lakeward cite ID` says who has it");
+            }
+            // A line each, whatever the width; `why_table` has all of it.
+            false => {
+                rows(RankedTable::COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(1) });
+                if answer.tables[..near].iter().any(|ranked| ranked.record) {
+                    out(
+                        "`?` is a record of a catalogue: its data is not in the lake; `lakeward cite ID` says who has it",
+                    );
+                }
+            }
         }
         if near < answer.tables.len() {
             let more = answer.tables.len() - near;
@@ -36,51 +49,6 @@ pub fn screen(answer: &Recommendation) {
     for note in &answer.notes {
         out(&shown(note, REASON));
     }
-}
-
-fn tables(ranked: &[RankedTable]) {
-    let mut table = list();
-    table.set_header(["#", "table", "utility", "rows", "for", "why"]);
-    for (place, ranked) in ranked.iter().enumerate() {
-        table.add_row([
-            (place + 1).to_string(),
-            shown(&ranked.table, 80),
-            format!("{:.2}", ranked.utility.total),
-            if ranked.record { "?".into() } else { ranked.rows.to_string() },
-            if ranked.record { "–" } else { ranked.operation.name() }.to_string(),
-            shown(&ranked.reason, REASON),
-        ]);
-    }
-    // A line each, whatever the width; `why_table` has all of it.
-    table.row_iter_mut().for_each(|row| {
-        row.max_height(1);
-    });
-    right_align(&mut table, &[0, 2, 3]);
-    out(&table.trim_fmt());
-    if ranked.iter().any(|ranked| ranked.record) {
-        out("`?` is a record of a catalogue: its data is not in the lake; `lakeward cite ID` says who has it");
-    }
-}
-
-/// Records of a catalogue: their ids say nothing to people, and nothing is known of rows.
-fn records(ranked: &[RankedTable]) {
-    let mut table = list();
-    table.set_header(["#", "record", "title", "utility", "why"]);
-    for (place, ranked) in ranked.iter().enumerate() {
-        table.add_row([
-            (place + 1).to_string(),
-            shown(&ranked.table, 80),
-            shown(&ranked.title, 200),
-            format!("{:.2}", ranked.utility.total),
-            shown(&ranked.reason, REASON),
-        ]);
-    }
-    table.row_iter_mut().for_each(|row| {
-        row.max_height(2);
-    });
-    right_align(&mut table, &[0, 3]);
-    out(&table.trim_fmt());
-    out("their data is not in the lake: `lakeward cite ID` says who has it");
 }
 
 /// How many of the tables come near the best one: those of at least half its utility. Of records those that were asked for: there are

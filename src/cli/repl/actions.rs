@@ -4,15 +4,15 @@ use std::path::Path;
 
 use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
 use super::{Repl, Status};
-use crate::cli::ask::ModelCost;
 use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation, recommendation};
-use crate::cli::search::{self, Document, JoinDocument, Listed};
-use crate::cli::{profile, replay, sessions};
+use crate::cli::{profile, replay, search, sessions};
+use lakeward::documents::{Document, JoinDocument, ModelCost, TableList};
 use lakeward_agent::Request;
 use lakeward_agent::recommend::{Question, Recommendation};
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
+use lakeward_core::listing::Listed;
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_index::LakeIndex;
 use lakeward_operate::{Limits, PreviewLimits};
@@ -183,9 +183,9 @@ impl Repl<'_> {
     }
 
     fn tables(&mut self, text: &str) -> Result<Status> {
-        let tables = profile::lines(self.lakeward.index(), text)?;
-        self.listed = tables.iter().map(|line| line.table.clone()).collect();
-        profile::show(self.arguments, tables)
+        let list = TableList::containing(self.lakeward.index(), text)?;
+        self.listed = list.tables.iter().map(|line| line.table.clone()).collect();
+        profile::show(self.arguments, &list)
     }
 
     /// `/join`, `/join COLUMN`, `/join TABLE`, `/join TABLE COLUMN`.
@@ -236,7 +236,7 @@ impl Repl<'_> {
     }
 
     fn answers<A: Listed>(&self, document: &Document<A>) {
-        printer::answers(&document.answers, None::<&fn(&A) -> Vec<String>>);
+        printer::listing::answers(&document.answers, None::<&fn(&A) -> Vec<String>>);
         if !self.arguments.quiet {
             let next = "`/accept N` takes one, `/use N` works on it";
             printer::after_answers(document.answers.len(), document.elapsed_ms, next);

@@ -11,10 +11,10 @@ mod worker;
 use std::path::{Path, PathBuf};
 
 use super::args::{Arguments, ReplCommand};
-use super::ask::ModelCost;
 use super::{Status, exit_code, interrupt, lake, printer};
 use command::{Line, parse};
 use editor::{Lines, Typed};
+use lakeward::documents::ModelCost;
 use lakeward::{Lakeward, Place};
 use lakeward_agent::Agent;
 use lakeward_agent::session::{Session, SessionStore};

@@ -1,43 +1,33 @@
 //! `lake_ask(text [, table [, k]])`: a row a recommended table, with the operation that it serves best.
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, SchemaRef};
-use serde::Serialize;
+use std::sync::LazyLock;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::columns::Columns;
 use super::named;
-use super::records::{batch, optional, rank, required, schema as of};
 use crate::Lakeward;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Input, OperationKind};
 
-/// The columns. `utility` is the weighted sum of `relevance`, `intention` and `appropriateness`
-/// ([`lakeward_agent::recommend::Utility`]); `operation` is what the table serves best, `operation_score` how likely that operation
-/// is meant (those of all operations sum to 1); `sql` carries it out with this table, NULL where it is not complete.
+static COLUMNS: LazyLock<Columns> = LazyLock::new(Columns::ranked::<Row<'static>>);
+
 pub(super) fn schema() -> SchemaRef {
-    of([
-        required("rank", DataType::UInt32),
-        required("id", DataType::Utf8),
-        required("title", DataType::Utf8),
-        required("utility", DataType::Float64),
-        required("relevance", DataType::Float64),
-        required("intention", DataType::Float64),
-        required("appropriateness", DataType::Float64),
-        required("operation", DataType::Utf8),
-        optional("operation_score", DataType::Float64),
-        optional("sql", DataType::Utf8),
-        required("record", DataType::Boolean),
-        optional("rows", DataType::UInt64),
-        required("columns", DataType::UInt64),
-        required("citation", DataType::Utf8),
-        required("reason", DataType::Utf8),
-    ])
+    COLUMNS.schema()
 }
 
-#[derive(Serialize)]
+/// A row. `utility` is the weighted sum of `relevance`, `intention` and `appropriateness`
+/// ([`lakeward_agent::recommend::Utility`]); `operation` is what the table serves best, `operation_score` how likely that operation
+/// is meant (those of all operations sum to 1); `sql` carries it out with this table, NULL where it is not complete.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 struct Row<'a> {
-    rank: u32,
     id: &'a str,
     title: &'a str,
     utility: f64,
@@ -67,14 +57,13 @@ pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: Opti
 /// # Errors
 /// [`lakeward_core::Error::Internal`] where Arrow refuses them.
 pub fn answered(answer: &Recommendation) -> Result<RecordBatch> {
-    let rows: Vec<Row> = answer.tables.iter().enumerate().map(|(place, table)| row(place, table, answer)).collect();
-    batch(schema(), &rows)
+    let rows: Vec<Row> = answer.tables.iter().map(|table| row(table, answer)).collect();
+    COLUMNS.batch(&rows)
 }
 
-fn row<'a>(place: usize, table: &'a RankedTable, answer: &'a Recommendation) -> Row<'a> {
+fn row<'a>(table: &'a RankedTable, answer: &'a Recommendation) -> Row<'a> {
     let operation = answer.operations.iter().find(|operation| operation.kind == table.operation);
     Row {
-        rank: rank(place),
         id: &table.table,
         title: &table.title,
         utility: table.utility.total,

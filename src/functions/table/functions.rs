@@ -1,40 +1,39 @@
 //! `lake_functions()`: a row a function of Lakeward, with how it is written.
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, SchemaRef};
-use datafusion::logical_expr::Documentation;
-use serde::Serialize;
+use std::sync::LazyLock;
 
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::Documentation;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::columns::Columns;
 use super::form::{FORMS, Form};
-use super::records::{batch, list, optional, parts, required, schema as of};
 use crate::Lakeward;
 use crate::functions::{aggregate, scalar};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 
-/// The columns. `kind` is `table`, `scalar` or `aggregate`.
+static COLUMNS: LazyLock<Columns> = LazyLock::new(Columns::of::<Row>);
+
 pub(super) fn schema() -> SchemaRef {
-    let argument = parts([required("name", DataType::Utf8), required("description", DataType::Utf8)]);
-    of([
-        required("name", DataType::Utf8),
-        required("kind", DataType::Utf8),
-        required("syntax", DataType::Utf8),
-        required("description", DataType::Utf8),
-        required("arguments", list(argument)),
-        optional("example", DataType::Utf8),
-    ])
+    COLUMNS.schema()
 }
 
-#[derive(Serialize)]
+/// A row. `kind` is `table`, `scalar` or `aggregate`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 struct Row {
     name: String,
-    kind: &'static str,
+    kind: String,
     syntax: String,
     description: String,
     arguments: Vec<Argument>,
     example: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Argument {
     name: String,
     description: String,
@@ -49,7 +48,7 @@ pub(super) fn rows(lakeward: &Lakeward) -> Result<RecordBatch> {
     for function in aggregate::aggregates() {
         rows.push(documented("aggregate", function.name(), function.documentation()));
     }
-    batch(schema(), &rows)
+    COLUMNS.batch(&rows)
 }
 
 fn of_form(form: &Form) -> Row {
@@ -57,7 +56,7 @@ fn of_form(form: &Form) -> Row {
     let arguments = form.parameters.iter().map(|parameter| argument((parameter.name, parameter.description)));
     Row {
         name: form.name.to_string(),
-        kind: "table",
+        kind: "table".to_string(),
         syntax: form.syntax(),
         description: form.description.to_string(),
         arguments: arguments.collect(),
@@ -65,11 +64,11 @@ fn of_form(form: &Form) -> Row {
     }
 }
 
-fn documented(kind: &'static str, name: &str, documentation: Option<&Documentation>) -> Row {
+fn documented(kind: &str, name: &str, documentation: Option<&Documentation>) -> Row {
     let arguments = documentation.and_then(|text| text.arguments.as_ref()).into_iter().flatten();
     Row {
         name: name.to_string(),
-        kind,
+        kind: kind.to_string(),
         syntax: documentation.map_or_else(|| format!("{name}(…)"), |text| text.syntax_example.clone()),
         description: documentation.map_or_else(String::new, |text| text.description.clone()),
         arguments: arguments

@@ -1,18 +1,18 @@
 //! Table functions: questions to the lake whose answers are rows.
 //!
-//! One file a function: its row, its schema, and how its rows come about. What they share is here and below: [`TableCall`], a
-//! call with checked arguments; [`form`], how each is written; `provider`, the table that searches when it is read and not
-//! before; `records`, from rows as plain types to Arrow. The functions do not rank anything themselves: they ask
+//! One file a function: which type declares its columns, and how its rows come about. What they share is here and below: [`TableCall`],
+//! a call with checked arguments; [`form`], how each is written; `provider`, the table that searches when it is read and not
+//! before; `columns`, from answers as plain types to Arrow. The functions do not rank anything themselves: they ask
 //! [`Lakeward`].
 
 mod ask;
+mod columns;
 pub mod form;
 mod functions;
 mod joinable;
 mod named;
 mod profile;
 mod provider;
-mod records;
 mod search;
 mod tables;
 mod unionable;

@@ -1,56 +1,36 @@
 //! `lake_profile(table)`: a row a column of a table, in their order.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, SchemaRef};
-use serde::Serialize;
+use arrow::datatypes::SchemaRef;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::columns::Columns;
 use super::named::{self, Named};
-use super::records::{batch, list, optional, parts, required, schema as of};
 use crate::Lakeward;
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_lake::metadata::ColumnMetadata;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::semantic::{LogicalType, SemanticType};
+use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_operate::column_types;
 use lakeward_sketch::signature::{DEFAULT_CAPACITY, Signature};
 
-/// The columns: [`ColumnProfile`] says what most of them mean. `data_type` is what a query gets, `samples` are some of the
-/// values as written, `unit` and `description` what the publisher says.
+static COLUMNS: LazyLock<Columns> = LazyLock::new(Columns::of::<Row<'static>>);
+
 pub(super) fn schema() -> SchemaRef {
-    let frequent = parts([required("value", DataType::Utf8), required("cells", DataType::UInt64)]);
-    let pattern = parts([required("pattern", DataType::Utf8), required("share", DataType::Float64)]);
-    of([
-        required("position", DataType::UInt32),
-        required("name", DataType::Utf8),
-        required("data_type", DataType::Utf8),
-        required("logical_type", DataType::Utf8),
-        optional("semantic_type", DataType::Utf8),
-        required("rows", DataType::UInt64),
-        required("missing", DataType::UInt64),
-        required("distinct_values", DataType::UInt64),
-        required("distinct_exact", DataType::Boolean),
-        required("uniqueness", DataType::Float64),
-        required("key_likeness", DataType::Float64),
-        optional("min", DataType::Utf8),
-        optional("max", DataType::Utf8),
-        optional("mean", DataType::Float64),
-        optional("deviation", DataType::Float64),
-        optional("quantiles", list(DataType::Float64)),
-        required("patterns", list(pattern)),
-        required("top", list(frequent)),
-        required("samples", list(DataType::Utf8)),
-        optional("weakness", DataType::Utf8),
-        optional("unit", DataType::Utf8),
-        optional("description", DataType::Utf8),
-        optional("signature", DataType::Binary),
-    ])
+    COLUMNS.schema()
 }
 
-#[derive(Serialize)]
+/// A row: [`ColumnProfile`] says what most of it means. `data_type` is what a query gets, `samples` are some of the values as written,
+/// `unit` and `description` what the publisher says.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 struct Row<'a> {
-    position: usize,
+    position: u32,
     name: &'a str,
     data_type: String,
     logical_type: LogicalType,
@@ -66,23 +46,26 @@ struct Row<'a> {
     mean: Option<f64>,
     deviation: Option<f64>,
     quantiles: Option<[f64; 5]>,
+    #[serde(borrow)]
     patterns: Vec<Pattern<'a>>,
+    #[serde(borrow)]
     top: Vec<Frequent<'a>>,
     samples: Vec<String>,
-    weakness: Option<&'static str>,
+    weakness: Option<Weakness>,
     unit: Option<&'a str>,
     description: Option<&'a str>,
     /// As hexadecimal digits, which is how bytes are read from rows.
+    #[schemars(extend("x-sql-type" = "Binary"))]
     signature: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Pattern<'a> {
     pattern: &'a str,
     share: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Frequent<'a> {
     value: &'a str,
     cells: u64,
@@ -149,10 +132,10 @@ fn of_columns<'a>(
     said: impl Fn(&str) -> Option<&'a ColumnMetadata>,
 ) -> Result<RecordBatch> {
     let types = column_types(path, columns)?;
-    let rows = columns.iter().zip(types).zip(kept).enumerate().map(|(place, ((column, data_type), kept))| {
+    let rows = columns.iter().zip(types).zip(kept).zip(1..).map(|(((column, data_type), kept), position)| {
         let said = said(&column.name);
         Row {
-            position: place + 1,
+            position,
             name: &column.name,
             data_type: data_type.to_string(),
             logical_type: column.logical,
@@ -171,12 +154,12 @@ fn of_columns<'a>(
             patterns: column.patterns.iter().map(|(pattern, share)| Pattern { pattern, share: *share }).collect(),
             top: column.top.iter().map(|(value, cells)| Frequent { value, cells: *cells }).collect(),
             samples: kept.samples,
-            weakness: column.weakness.map(|weakness| weakness.reason()),
+            weakness: column.weakness,
             unit: said.and_then(|said| said.unit.as_deref()),
             description: said.and_then(|said| said.description.as_deref()),
             signature: kept.signature,
         }
     });
     let rows: Vec<Row> = rows.collect();
-    batch(schema(), &rows)
+    COLUMNS.batch(&rows)
 }

@@ -1,14 +1,16 @@
 //! `lake_tables()`: a row a table or catalogue record, by id, with what its entry says.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use rayon::prelude::*;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::records::{batch, list, optional, required, schema as of};
+use super::columns::Columns;
 use crate::Lakeward;
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_index::TableRef;
 use lakeward_lake::catalog::{Dataset, TableEntry};
@@ -16,38 +18,16 @@ use lakeward_lake::grain::GrainKind;
 use lakeward_lake::source::{Compression, Format, classify};
 use lakeward_operate::sql_name;
 
-/// The columns. `sql_name` is how a query names the table; `rows` are those read where it is `sampled`, of `total_rows` where
-/// that is known; figures of a record, whose data is not in the lake, are NULL. `content` is the hash of the file.
+static COLUMNS: LazyLock<Columns> = LazyLock::new(Columns::of::<Row>);
+
 pub(super) fn schema() -> SchemaRef {
-    of([
-        required("id", DataType::Utf8),
-        required("title", DataType::Utf8),
-        optional("sql_name", DataType::Utf8),
-        required("path", DataType::Utf8),
-        optional("format", DataType::Utf8),
-        optional("compression", DataType::Utf8),
-        optional("rows", DataType::UInt64),
-        optional("total_rows", DataType::UInt64),
-        optional("columns", DataType::UInt64),
-        required("column_names", list(DataType::Utf8)),
-        optional("read_bytes", DataType::UInt64),
-        required("sampled", DataType::Boolean),
-        required("record", DataType::Boolean),
-        optional("grain", DataType::Utf8),
-        required("keys", list(DataType::Utf8)),
-        optional("time_from", DataType::Utf8),
-        optional("time_to", DataType::Utf8),
-        optional("description", DataType::Utf8),
-        required("tags", list(DataType::Utf8)),
-        optional("publisher", DataType::Utf8),
-        optional("licence", DataType::Utf8),
-        optional("source_url", DataType::Utf8),
-        required("citation", DataType::Utf8),
-        optional("content", DataType::Utf8),
-    ])
+    COLUMNS.schema()
 }
 
-#[derive(Default, Serialize)]
+/// A row. `sql_name` is how a query names the table; `rows` are those read where it is `sampled`, of `total_rows` where that is known;
+/// figures of a record, whose data is not in the lake, are NULL. `content` is the hash of the file.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 struct Row {
     id: String,
     title: String,
@@ -84,7 +64,7 @@ pub(super) fn rows(lakeward: &Lakeward) -> Result<RecordBatch> {
         let dataset = |table: &TableRef| index.segment(table.segment)?.catalog.dataset(table.table).map(row);
         let mut rows: Vec<Row> = tables.par_iter().map(dataset).collect::<Result<_>>()?;
         rows.sort_by(|a, b| a.id.cmp(&b.id));
-        batch(schema(), &rows)
+        COLUMNS.batch(&rows)
     })
 }
 

@@ -4,12 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::task_spec::TaskSpec;
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Input, Operation, OperationKind, Signals};
+use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
+use lakeward_core::request::{Input, Label, Operation, OperationKind, Signals};
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::TaskPath;
 use lakeward_search::{JoinAnswer, RecordAnswer, SearchAnswer, UnionAnswer};
+
+/// Characters of a title in a list.
+const TITLE_CHARS: usize = 200;
 
 /// The answer to one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,6 +134,7 @@ impl NamesTables for RankedTable {
 
 /// A table with its utility.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct RankedTable {
     /// Its id.
     pub table: String,
@@ -160,6 +166,29 @@ pub struct RankedTable {
     pub model_rank: Option<usize>,
     /// The answer in one line.
     pub reason: String,
+}
+
+impl Listed for RankedTable {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("table", ListCell::Id(|ranked| &ranked.table)),
+        column("utility", ListCell::Figure(2, |ranked| ranked.utility.total)),
+        column("rows", ListCell::Count(|ranked| (!ranked.record).then_some(ranked.rows))),
+        column(
+            "for",
+            ListCell::Text(REASON_CHARS, |ranked| if ranked.record { "–" } else { ranked.operation.name() }.into()),
+        ),
+        column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.as_str().into())),
+    ];
+}
+
+impl RankedTable {
+    /// The columns of a list of records alone: their ids say nothing to people, and nothing is known of rows.
+    pub const RECORD_COLUMNS: &'static [ListColumn<Self>] = &[
+        column("record", ListCell::Id(|ranked| &ranked.table)),
+        column("title", ListCell::Text(TITLE_CHARS, |ranked| ranked.title.as_str().into())),
+        column("utility", ListCell::Figure(2, |ranked| ranked.utility.total)),
+        column("why", ListCell::Text(REASON_CHARS, |ranked| ranked.reason.as_str().into())),
+    ];
 }
 
 /// AIDEN's Eq. 4 (Taha, 2026): U(T, O) = α·Rel + β·Int + γ·Opt, each part and the sum in 0..=1.
@@ -206,6 +235,7 @@ pub struct Match {
 
 /// What the searches found out about a table; each only where it was asked and found it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct Evidence {
     /// By words and meaning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -237,6 +267,7 @@ pub struct TaskEvidence {
 
 /// An operation with its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct RankedOperation {
     /// What to do.
     pub kind: OperationKind,
@@ -287,6 +318,7 @@ pub struct Question {
 
 /// An answer to a question and what follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "QuestionChoice", transform = in_order::<Self>)]
 pub struct Choice {
     /// As shown.
     pub label: String,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::answer::in_order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,7 @@ use super::Period;
 /// The constraints in force after a turn. Names as the analyst wrote them, in short; nothing where nothing was said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(transform = in_order::<Self>)]
 pub struct Constraints {
     /// What the data is about: `bus ridership`.
     pub topic: Option<String>,

@@ -9,11 +9,13 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
+use crate::answer::in_order;
 use crate::role::Role;
 
 /// What is wanted, as of one turn or of all turns so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(transform = in_order::<Self>)]
 pub struct Intent {
     /// What the data is about, and which part of that: the words to search by, each with the turn that said it.
     pub topics: Vec<Said>,
@@ -59,6 +61,7 @@ pub struct Said {
 /// What kind of data is wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(transform = in_order::<Self>)]
 pub struct DataWanted {
     /// Tables, images, sensor readings, text, …
     pub modality: Option<Said>,

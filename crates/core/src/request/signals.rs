@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Constraints, Intent, Intention, OperationKind, Override};
+use crate::answer::in_order;
 
 /// A label with how probable it is and what the others are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +32,7 @@ impl<L: Copy + PartialEq> Ranked<L> {
 
 /// What a request asks for, what for, and under which constraints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct Signals {
     /// What to do.
     pub operation: Ranked<OperationKind>,

@@ -41,6 +41,7 @@ pub struct FieldMatch {
     /// The user's words as typed, punctuation around them removed; for an exact match the whole text.
     pub words: Vec<String>,
     /// The query is the table's id, file name (both [`LexicalField::Id`]) or title but for case, accents and punctuation.
+    #[schemars(extend("x-sql" = false))]
     pub exact: bool,
 }
 

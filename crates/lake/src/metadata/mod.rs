@@ -28,6 +28,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use lakeward_core::answer::in_order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,7 @@ pub enum Standard {
 
 /// What a publisher says about one column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[schemars(transform = in_order::<Self>)]
 pub struct ColumnMetadata {
     /// Title for people, where it differs from the column's name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +76,7 @@ pub struct ColumnMetadata {
 /// at most 16 KB, other texts at most 1 KB, tags at most 64, columns at most 4,096.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
+#[schemars(transform = in_order::<Self>)]
 pub struct TableMetadata {
     /// Title; where the dataset has several files, the dataset's and the file's joined by ` — `.
     #[serde(skip_serializing_if = "Option::is_none")]

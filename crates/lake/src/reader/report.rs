@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use lakeward_core::answer::in_order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,7 @@ impl RepairKind {
 
 /// One kind of repair, counted over the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[schemars(transform = in_order::<Self>)]
 pub struct Repair {
     /// What was done.
     pub kind: RepairKind,

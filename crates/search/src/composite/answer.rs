@@ -49,41 +49,28 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
             name_likeness: name_likeness(&own.profile.name, name),
         });
     }
-    let mapped = |name: &String| on.iter().any(|pair| pair.column == *name);
-    let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|name| !mapped(name)).collect();
     let (matches, normalised) = value_matches(counts);
-    let sampled = key.query.entry.report.sample.is_some() || entry.report.sample.is_some();
-    let names = |of: fn(&ColumnPair) -> &str| on.iter().map(of).collect::<Vec<_>>().join(" + ");
+    let uncounted = JoinAnswer::uncounted(key.query, &entry, on);
     let all = counts.compared.0 + counts.candidate_tuples - counts.compared.1;
     let mut answer = JoinAnswer {
-        table: entry.id.to_string(),
-        citation: entry.citation.clone(),
-        title: entry.title(),
         score: found.score.clamp(0.0, 1.0),
-        query_column: names(|pair| &pair.query_column),
-        column: names(|pair| &pair.column),
-        on,
         kind: if counts.as_written * 2 >= counts.shared { MatchKind::AsWritten } else { MatchKind::Normalised },
         containment: counts.containment(tuples),
         containment_as_written: counts.as_written as f64 / tuples.len().max(1) as f64,
         containment_of_candidate: counts.of_candidate(),
         jaccard: counts.compared.1 as f64 / all.max(1) as f64,
-        exact: counts.exact && !found.changed && !sampled,
-        sampled,
+        exact: counts.exact && !found.changed && !uncounted.sampled,
         shared_values: counts.shared,
         uniqueness: counts.uniqueness,
         fan_out: counts.fan_out,
         name_likeness: found.mapping.names,
         semantic_likeness: cosines / places.len() as f64,
         rarity: (counts.weight / tuples.weights.iter().map(|weight| f64::from(*weight)).sum::<f64>()).min(1.0),
-        variants: 0.0,
-        variant_matches: Vec::new(),
         matches,
         normalised,
         weakness: weakness.filter(|_| found.mapping.accidental),
-        adds,
         rows: if found.changed { found.rows } else { entry.profile.rows },
-        reason: String::new(),
+        ..uncounted
     };
     answer.reason = join::reason(&answer, tuples.len() as u64);
     answer.reason.push_str(&sample_words(Some(key.query), &entry));

@@ -8,9 +8,12 @@ use super::candidate::Candidate;
 use super::variants::VariantMatch;
 use crate::cite::{Gate, NamesTables};
 use crate::query_table::{QueryColumn, QueryTable, sample_words};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
+use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_index::LakeIndex;
 use lakeward_index::overlap;
+use lakeward_lake::catalog::TableEntry;
 use lakeward_lake::semantic::Weakness;
 use lakeward_sketch::normalise::{Difference, Normaliser};
 
@@ -36,10 +39,13 @@ pub enum MatchKind {
 
 /// A pair of equal values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct ValueMatch {
     /// As the query writes it.
+    #[schemars(extend("x-sql" = "query_value"))]
     pub query: String,
     /// As the candidate writes it, where it is among the values kept for showing.
+    #[schemars(extend("x-sql" = "table_value"))]
     pub candidate: Option<String>,
     /// What normalisation overcame; nothing when both are written alike.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +58,7 @@ pub struct ColumnPair {
     /// The query's column.
     pub query_column: String,
     /// The candidate's column.
+    #[schemars(extend("x-sql" = "table_column"))]
     pub column: String,
     /// Share of the query's values, or combinations, whose value is in the candidate's column, 0..=1.
     pub containment: f64,
@@ -62,12 +69,11 @@ pub struct ColumnPair {
 /// A table that can be joined, on one column or on several together, with the evidence. Where several are, what is said of
 /// values is said of combinations: rows of the query's columns without a missing part, each once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct JoinAnswer {
     /// The table's id.
+    #[schemars(extend("x-sql" = "id"))]
     pub table: String,
-    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub citation: String,
     /// Its title.
     pub title: String,
     /// Greater is better, 0..=1.
@@ -75,8 +81,10 @@ pub struct JoinAnswer {
     /// The query's column; the names of several are joined by ` + `.
     pub query_column: String,
     /// The candidate's column, or columns in the same order.
+    #[schemars(extend("x-sql" = "table_column"))]
     pub column: String,
     /// The pairs of columns, one for each of the query's.
+    #[schemars(extend("x-sql" = "pairs"))]
     pub on: Vec<ColumnPair>,
     /// How the values match.
     pub kind: MatchKind,
@@ -85,6 +93,7 @@ pub struct JoinAnswer {
     /// The same, counting only values equal as written.
     pub containment_as_written: f64,
     /// Share of the candidate's distinct values found in the query.
+    #[schemars(extend("x-sql" = "containment_of_table"))]
     pub containment_of_candidate: f64,
     /// Shared values over all values of both.
     pub jaccard: f64,
@@ -109,13 +118,14 @@ pub struct JoinAnswer {
     /// estimate where the candidate has more values than the index keeps samples of.
     #[serde(default)]
     pub variants: f64,
-    /// Up to three of them.
-    #[serde(default)]
-    pub variant_matches: Vec<VariantMatch>,
     /// Up to three matching values.
     pub matches: Vec<ValueMatch>,
     /// What normalisation had to overcome.
+    #[schemars(extend("x-sql" = false))]
     pub normalised: Vec<Difference>,
+    /// Up to three values that have a variant.
+    #[serde(default)]
+    pub variant_matches: Vec<VariantMatch>,
     /// Why the match may be an accident.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weakness: Option<Weakness>,
@@ -123,13 +133,64 @@ pub struct JoinAnswer {
     pub adds: Vec<String>,
     /// Rows of the candidate.
     pub rows: u64,
+    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub citation: String,
     /// The answer in a sentence.
     pub reason: String,
+}
+
+impl Listed for JoinAnswer {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("table", ListCell::Id(|a| &a.table)),
+        column("score", ListCell::Figure(3, |a| a.score)),
+        column("rows", ListCell::Count(|a| Some(a.rows))),
+        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+    ];
 }
 
 impl NamesTables for JoinAnswer {
     fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
         gate.has(&self.table)
+    }
+}
+
+impl JoinAnswer {
+    /// A join of `query` with the table of `entry` on the columns `on`, before any value was compared.
+    pub(crate) fn uncounted(query: &QueryTable, entry: &TableEntry, on: Vec<ColumnPair>) -> Self {
+        let names = |of: fn(&ColumnPair) -> &str| on.iter().map(of).collect::<Vec<_>>().join(" + ");
+        let is_key = |name: &String| on.iter().any(|pair| pair.column == *name);
+        let columns = entry.profile.columns.iter().map(|column| column.name.clone());
+        Self {
+            table: entry.id.to_string(),
+            title: entry.title(),
+            score: 0.0,
+            query_column: names(|pair| &pair.query_column),
+            column: names(|pair| &pair.column),
+            kind: MatchKind::Semantic,
+            containment: 0.0,
+            containment_as_written: 0.0,
+            containment_of_candidate: 0.0,
+            jaccard: 0.0,
+            exact: false,
+            sampled: query.entry.report.sample.is_some() || entry.report.sample.is_some(),
+            shared_values: 0,
+            uniqueness: 0.0,
+            fan_out: 0.0,
+            name_likeness: 0.0,
+            semantic_likeness: 0.0,
+            rarity: 0.0,
+            variants: 0.0,
+            matches: Vec::new(),
+            normalised: Vec::new(),
+            variant_matches: Vec::new(),
+            weakness: None,
+            adds: columns.filter(|name| !is_key(name)).collect(),
+            rows: entry.profile.rows,
+            citation: entry.citation.clone(),
+            reason: String::new(),
+            on,
+        }
     }
 }
 
@@ -146,7 +207,6 @@ pub(super) fn answer(
     let record = segment.columns.record(candidate.column.column)?;
     let column = asked.column;
     let entry = index.table(table)?;
-    let name = segment.columns.name(record)?.to_string();
     let overlap = candidate.evidence.overlap;
     let shared = overlap.map_or(0, |overlap| overlap.shared);
     let written = if shared > 0 { overlap::shared_as_written(&column.values, &segment.columns, record)? } else { 0 };
@@ -165,23 +225,17 @@ pub(super) fn answer(
         (shared, written) if written * 2 >= shared => MatchKind::AsWritten,
         _ => MatchKind::Normalised,
     };
-    let adds = entry.profile.columns.iter().map(|column| column.name.clone()).filter(|added| *added != name).collect();
     let query_values = overlap.map_or(column.sketch.distinct, |overlap| overlap.query_values);
     let containment = overlap.map_or(0.0, |overlap| overlap.containment());
     let sampled = query.entry.report.sample.is_some() || record.is_sampled();
-    let mut answer = JoinAnswer {
-        table: entry.id.to_string(),
-        citation: entry.citation.clone(),
-        title: entry.title(),
-        score: score.clamp(0.0, 1.0),
+    let on = ColumnPair {
         query_column: column.profile.name.clone(),
-        on: vec![ColumnPair {
-            query_column: column.profile.name.clone(),
-            column: name.clone(),
-            containment,
-            name_likeness: candidate.evidence.names,
-        }],
-        column: name,
+        column: segment.columns.name(record)?.to_string(),
+        containment,
+        name_likeness: candidate.evidence.names,
+    };
+    let mut answer = JoinAnswer {
+        score: score.clamp(0.0, 1.0),
         kind,
         containment,
         containment_as_written: if query_values == 0 { 0.0 } else { written as f64 / query_values as f64 },
@@ -200,9 +254,7 @@ pub(super) fn answer(
         matches: matches.into_iter().take(SHOWN_MATCHES).collect(),
         normalised,
         weakness: column.profile.weakness.or(record.weakness()),
-        adds,
-        rows: entry.profile.rows,
-        reason: String::new(),
+        ..JoinAnswer::uncounted(query, &entry, vec![on])
     };
     answer.reason = reason(&answer, query_values);
     answer.reason.push_str(&sample_words(Some(query), &entry));

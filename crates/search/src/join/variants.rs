@@ -30,10 +30,13 @@ const MOST_LIST_BYTES: usize = 32 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantMatch {
     /// As the query writes it.
+    #[schemars(extend("x-sql" = "query_value"))]
     pub query: String,
     /// As the candidate writes it.
+    #[schemars(extend("x-sql" = "table_value", "x-sql-null" = true))]
     pub candidate: String,
     /// How they differ.
+    #[schemars(extend("x-sql" = "difference", "x-sql-null" = true))]
     pub variation: Variation,
 }
 

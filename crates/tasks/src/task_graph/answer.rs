@@ -10,7 +10,9 @@ use super::learned::is_learned;
 use super::search::{Parts, Scored, TaskSearchOptions};
 use super::words::Words;
 use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
+use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_models::embed::Embedder;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::{TaskPath, TaskSupport};
@@ -22,6 +24,7 @@ const QUOTED_BYTES: usize = 120;
 
 /// A dataset for a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
 pub struct TaskAnswer {
     /// Its id in the index; for a dataset that only documents name, its name.
     pub dataset: String,
@@ -48,6 +51,14 @@ pub struct TaskAnswer {
     pub path: Option<TaskPath>,
     /// Why it is an answer, in a sentence.
     pub reason: String,
+}
+
+impl Listed for TaskAnswer {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("dataset", ListCell::Id(|a| &a.dataset)),
+        column("score", ListCell::Figure(3, |a| a.score)),
+        column("why", ListCell::Text(REASON_CHARS, |a| a.reason.as_str().into())),
+    ];
 }
 
 impl NamesTables for TaskAnswer {

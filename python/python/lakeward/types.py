@@ -1,0 +1,959 @@
+"""The rows of answers: frozen dataclasses with the fields of the library's own documents.
+
+Shares, scores and likenesses are 0 to 1, greater is better, unless a field says otherwise. A field that a document
+leaves out has its default.
+"""
+
+# Written by scripts/python_types.py; what stands here is declared at the Rust types of the same names.
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = [
+    "AlignedPair",
+    "BuildStats",
+    "ColumnMetadata",
+    "ColumnPair",
+    "ColumnProfile",
+    "CompositeKey",
+    "Constraints",
+    "DataWanted",
+    "Demand",
+    "DemandCheck",
+    "Evidence",
+    "Facet",
+    "FieldMatch",
+    "Intent",
+    "IntentionFit",
+    "JoinAnswer",
+    "Match",
+    "ModelCost",
+    "NamedValue",
+    "NewRows",
+    "Override",
+    "PartialFile",
+    "PlaceCoverage",
+    "Precondition",
+    "Question",
+    "QuestionChoice",
+    "Ranked",
+    "RankedOperation",
+    "RankedTable",
+    "RecordAnswer",
+    "Repair",
+    "Said",
+    "Sample",
+    "ScoreParts",
+    "SearchAnswer",
+    "SessionSummary",
+    "Signals",
+    "SkippedFile",
+    "Step",
+    "StepInput",
+    "TableLine",
+    "TableMetadata",
+    "TaskEvidence",
+    "TaskSpec",
+    "TimeCoverage",
+    "Turn",
+    "UnionAnswer",
+    "Utility",
+    "ValueMatch",
+    "VariantMatch",
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FieldMatch:
+    """The words that one field of a hit shares with the query."""
+    field: str
+    """The field."""
+    words: tuple[str, ...]
+    """The user's words as typed, punctuation around them removed; for an exact match the whole text."""
+    exact: bool
+    """The query is the table's id, file name (both ``Id``) or title but for case, accents and punctuation."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value that the request names, where a table holds it."""
+    value: str
+    """As the request has it."""
+    column: str
+    """A column that holds it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """A table that answers a text, with the evidence."""
+    table: str
+    """The table's id."""
+    title: str
+    """Its title."""
+    score: float
+    """Weighted mean of ``features``, 0..=1: greater is better."""
+    cosine: float
+    """Cosine of the request's and the table's vector."""
+    matched: tuple[FieldMatch, ...]
+    """Which field matched which words of the request."""
+    sampled: bool
+    """Whether only the table's first rows were read: words of the other rows are not found."""
+    columns: tuple[str, ...]
+    """Column names."""
+    reason: str
+    """The answer in a sentence."""
+    lexical_rank: int | None = None
+    """Rank by words, from 1, where the words found it."""
+    dense_rank: int | None = None
+    """Rank by meaning, from 1, where the vectors found it."""
+    lexical_score: float | None = None
+    """BM25 score."""
+    features: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """What it was scored by."""
+    named_values: tuple[NamedValue, ...] = ()
+    """Cells that the request names, longest first; not those of digits alone."""
+    record: bool = False
+    """Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown."""
+    rows: int | None = None
+    """Rows; those read, where it is ``sampled``; none for a record."""
+    citation: str = ""
+    """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ColumnPair:
+    """Two columns that a join compares."""
+    query_column: str
+    """The query's column."""
+    column: str
+    """The candidate's column."""
+    containment: float
+    """Share of the query's values, or combinations, whose value is in the candidate's column, 0..=1."""
+    name_likeness: float
+    """Likeness of the two names, 0..=1."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ValueMatch:
+    """A pair of equal values."""
+    query: str
+    """As the query writes it."""
+    candidate: str | None = None
+    """As the candidate writes it, where it is among the values kept for showing."""
+    difference: str | None = None
+    """What normalisation overcame; nothing when both are written alike."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class VariantMatch:
+    """A value of the query and one nearly alike."""
+    query: str
+    """As the query writes it."""
+    candidate: str
+    """As the candidate writes it."""
+    variation: str
+    """How they differ."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class JoinAnswer:
+    """A table that can be joined, on one column or on several together, with the evidence. Where several are, what is
+    said of values is said of combinations: rows of the query's columns without a missing part, each once.
+    """
+    table: str
+    """The table's id."""
+    title: str
+    """Its title."""
+    score: float
+    """Greater is better, 0..=1."""
+    query_column: str
+    """The query's column; the names of several are joined by `` + ``."""
+    column: str
+    """The candidate's column, or columns in the same order."""
+    on: tuple[ColumnPair, ...]
+    """The pairs of columns, one for each of the query's."""
+    kind: str
+    """How the values match."""
+    containment: float
+    """Share of the query's distinct values found in the candidate, after normalisation."""
+    containment_as_written: float
+    """The same, counting only values equal as written."""
+    containment_of_candidate: float
+    """Share of the candidate's distinct values found in the query."""
+    jaccard: float
+    """Shared values over all values of both."""
+    exact: bool
+    """Whether the three above are exact; else they are estimates from a sample of the values or of the rows."""
+    sampled: bool
+    """Whether only the first rows of the candidate, or of the query, were read: all figures are of those."""
+    shared_values: int
+    """Distinct values in common (among those compared)."""
+    uniqueness: float
+    """Distinct values per cell of the candidate's column, 0..=1; 1 for a key."""
+    fan_out: float
+    """Rows of the candidate that one matching row of the query meets, on average."""
+    name_likeness: float
+    """Likeness of the two column names, 0..=1."""
+    semantic_likeness: float
+    """Cosine of the two columns' vectors."""
+    rarity: float
+    """Weight of the shared values by their rarity, as a share of the query's total weight, 0..=1."""
+    matches: tuple[ValueMatch, ...]
+    """Up to three matching values."""
+    normalised: tuple[str, ...]
+    """What normalisation had to overcome."""
+    adds: tuple[str, ...]
+    """Columns that the join would add."""
+    rows: int
+    """Rows of the candidate."""
+    reason: str
+    """The answer in a sentence."""
+    variants: float = 0.0
+    """Share of the query's distinct values that are not found but have a variant in the candidate: cut short, as
+    initials, misspelt, run together. They are not equal: no other figure counts them, and a join on equal values meets
+    none. An estimate where the candidate has more values than the index keeps samples of.
+    """
+    variant_matches: tuple[VariantMatch, ...] = ()
+    """Up to three values that have a variant."""
+    weakness: str | None = None
+    """Why the match may be an accident."""
+    citation: str = ""
+    """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CompositeKey:
+    """Columns that identify a row together, and none of them without the others."""
+    columns: tuple[str, ...]
+    """Two or three column names, in column order."""
+    plausibility: float
+    """How much the set looks meant as a key, 0..=1."""
+    rows: int
+    """Rows it was checked on."""
+    complete: bool
+    """Whether those are all rows of the table."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AlignedPair:
+    """A pair of aligned columns with the evidence; every likeness in 0..=1."""
+    query_column: str
+    """The query's column."""
+    column: str
+    """The candidate's column."""
+    score: float
+    """How well they fit."""
+    name: float
+    """Likeness of their names."""
+    values: float
+    """Share of equal values, of the smaller side."""
+    meaning: float
+    """Cosine of their vectors: meaning, type and shape."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NewRows:
+    """Rows that a union would add."""
+    new: int
+    """Rows of the candidate that the query does not have, of those compared."""
+    compared: int
+    """Rows of the candidate that were compared."""
+    complete: bool
+    """Whether all rows of both tables were compared."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class UnionAnswer:
+    """A table that can be appended, with the evidence."""
+    table: str
+    """The table's id."""
+    title: str
+    """Its title."""
+    score: float
+    """Greater is better, 0..=1."""
+    parts: Mapping[str, float]
+    """What the score is made of."""
+    alignment: tuple[AlignedPair, ...]
+    """Aligned columns, in the query's order."""
+    unmatched: tuple[str, ...]
+    """Columns of the query that found no partner."""
+    extra: tuple[str, ...]
+    """Columns of the candidate that found none."""
+    near_copy: bool
+    """Whether the candidate adds next to nothing: a copy of the query."""
+    rows: int
+    """Rows of the candidate; those read, where it is ``sampled``."""
+    sampled: bool
+    """Whether only the first rows of the candidate, or of the query, were read: all figures are of those."""
+    reason: str
+    """The answer in a sentence."""
+    new_rows: NewRows | None = None
+    """Rows that a union would add, where they were counted."""
+    citation: str = ""
+    """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Utility:
+    """AIDEN's Eq. 4 (Taha, 2026): U(T, O) = α·Rel + β·Int + γ·Opt, each part and the sum in 0..=1."""
+    relevance: float
+    """Rel(T, q): how well the table answers request and query table."""
+    intention: float
+    """Int(T, U): how well it meets the task specification."""
+    operation: float
+    """Opt(O, o, s): how appropriate the operation is with this table."""
+    total: float
+    """The weighted sum."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Match:
+    """A check with its evidence."""
+    met: bool
+    """Whether it is met."""
+    grade: float
+    """How well, 0..=1."""
+    evidence: str
+    """What was seen, in a clause."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class IntentionFit:
+    """AIDEN's Eq. 3 (Taha, 2026) with its evidence."""
+    granularity: Match
+    """Whether a row is what the intention needs a row to be."""
+    richness: Match
+    """Whether there are as many informative columns as it needs."""
+    compatibility: Match
+    """Whether it goes with the working table, where it must."""
+    paper: float
+    """The paper's form: the share of the three that are met: 0, ⅓, ⅔ or 1."""
+    graded: float
+    """The mean grade of the three and of the explicit constraints, 0..=1."""
+    constraints: tuple[tuple[str, Match], ...] = ()
+    """The explicit constraints, by name; they enter the graded score only."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """What a record was ranked by."""
+    words: float
+    """Words, as a share of the most that any record looked at has, 0..=1."""
+    meaning: float
+    """Cosine of request and title."""
+    wishes: float
+    """What soft demands give, and violated ones that are partly met."""
+    late: float | None = None
+    """Late interaction with the title, 0..=1; none for a record that did not come so far."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DemandCheck:
+    """A demand with whether a record meets it."""
+    role: str
+    """In which role."""
+    said: str
+    """The words it was read from."""
+    hard: bool
+    """Whether it was stated and not only inferred."""
+    state: str
+    """Whether it is met."""
+    refused: bool = False
+    """Whether it was refused and not demanded."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordAnswer:
+    """A record or table that meets what was demanded, or the most of it."""
+    table: str
+    """Its id."""
+    title: str
+    """Its title."""
+    score: float
+    """Greater is better; comparable among answers that violate as many demands."""
+    parts: ScoreParts
+    """What the score is made of."""
+    reason: str
+    """The answer in a sentence."""
+    record: bool = False
+    """Whether it is a record of a catalogue: its data is not in the lake."""
+    demands: tuple[DemandCheck, ...] = ()
+    """Each demand with whether it is met, first what was demanded, then what was refused."""
+    relaxed: tuple[str, ...] = ()
+    """Roles of the hard demands that it violates."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TaskEvidence:
+    """What a graph of tasks says for a table."""
+    share: float
+    """How far the tasks it served fit the request, 0..=1: of the best dataset as far as the graph knows the request's
+    words.
+    """
+    path: Mapping[str, Any]
+    """The way from the request to the table."""
+    reason: str
+    """The way in a sentence."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the searches found out about a table; each only where it was asked and found it."""
+    search: SearchAnswer | None = None
+    """By words and meaning."""
+    join: JoinAnswer | None = None
+    """By shared key values."""
+    union: UnionAnswer | None = None
+    """By alignable columns."""
+    record: RecordAnswer | None = None
+    """By what is wanted of the catalogue's records."""
+    task: TaskEvidence | None = None
+    """By the tasks that it served."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RankedTable:
+    """A table with its utility."""
+    table: str
+    """Its id."""
+    title: str
+    """Its title."""
+    rows: int
+    """Its rows; those read where it was sampled; 0 for a record."""
+    columns: int
+    """Its columns."""
+    operation: str
+    """The operation it serves best."""
+    utility: Utility
+    """Why it stands where it stands."""
+    fit: IntentionFit
+    """How well it meets the task specification."""
+    evidence: Evidence
+    """What the searches found."""
+    reason: str
+    """The answer in one line."""
+    citation: str = ""
+    """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+    record: bool = False
+    """Whether it is a record of a catalogue: its data is not in the lake, and no operation can use it."""
+    accepted: bool = False
+    """Whether the analyst accepted it earlier."""
+    model_rank: int | None = None
+    """Its rank by the language model, from 1, where one ordered the tables."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Precondition:
+    """Something that has to hold for an operation to make sense."""
+    met: bool
+    """Whether it holds."""
+    what: str
+    """What was looked for and found, in a clause."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class QuestionChoice:
+    """An answer to a question and what follows from it."""
+    label: str
+    """As shown."""
+    operation: str | None = None
+    """The operation it stands for, where it does."""
+    tables: tuple[str, ...] = ()
+    """The tables it keeps; empty keeps all."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Question:
+    """A question whose answers split the candidates."""
+    text: str
+    """The question."""
+    choices: tuple[QuestionChoice, ...]
+    """The answers to choose from, numbered from 1 for the analyst."""
+    information: float
+    """How much an answer tells, in bits, weighing candidates by utility."""
+    computed: str | None = None
+    """The question as it was computed, where a language model put it in other words."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RankedOperation:
+    """An operation with its score."""
+    kind: str
+    """What to do."""
+    score: float
+    """Greater is better; those of one answer sum to 1."""
+    asked: float
+    """The probability that the request asks for it."""
+    preconditions: tuple[Precondition, ...]
+    """What has to hold for it."""
+    reason: str
+    """Why, in one line."""
+    table: str | None = None
+    """The table it would use besides the working table."""
+    runnable: Mapping[str, Any] | None = None
+    """The operation, where it is complete."""
+    sql: str | None = None
+    """The SQL that running it would execute."""
+    question: Question | None = None
+    """The question to answer first, for ``Clarify``."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ranked:
+    """A label with how probable it is and what the others are."""
+    label: str
+    """The most probable label."""
+    confidence: float
+    """Its probability, 0..=1, calibrated on held-out labelled requests."""
+    all: tuple[tuple[str, float], ...]
+    """All labels with their probabilities, most probable first."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Constraints:
+    """The constraints in force after a turn. Names as the analyst wrote them, in short; nothing where nothing was said.
+    """
+    topic: str | None = None
+    """What the data is about: ``bus ridership``."""
+    geography: tuple[str, ...] = ()
+    """Where: names of places, each of one: ``Dublin``, ``Trinidad and Tobago``."""
+    time_range: Mapping[str, Any] | None = None
+    """When."""
+    granularity: tuple[str, ...] = ()
+    """What one row of the answer stands for, part by part: ``route``, ``month``."""
+    required_columns: tuple[str, ...] = ()
+    """Columns that the answer must have, in the order they were asked for."""
+    excluded: tuple[str, ...] = ()
+    """What must not be in the answer: tables, columns, kinds of rows."""
+    set_in_turn: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """For each constraint in force the turn that set it, from 1: by its field's name; each column and each exclusion as
+    ``required_columns: x`` and ``excluded: x``.
+    """
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Override:
+    """An earlier constraint that a turn replaced or took back."""
+    constraint: str
+    """The field of ``Constraints``."""
+    was: str
+    """What it was."""
+    set_in_turn: int
+    """The turn that had set it, from 1."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Said:
+    """Words of a turn."""
+    text: str
+    """The words."""
+    turn: int
+    """The turn, from 1."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DataWanted:
+    """What kind of data is wanted."""
+    modality: Said | None = None
+    """Tables, images, sensor readings, text, …"""
+    annotation: Said | None = None
+    """How it is labelled."""
+    entity: Said | None = None
+    """Whom or what it describes: a species, persons, firms."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Demand:
+    """What a record must (hard) or should (soft) meet in one role."""
+    role: str
+    """In which role; ``period`` for years."""
+    value: Mapping[str, Any]
+    """What."""
+    hard: bool
+    """Whether it was stated (a filter) or only inferred (it counts, and leaves nothing out)."""
+    turn: int
+    """The turn that set it, from 1."""
+    said: str
+    """The words it was read from."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Intent:
+    """What is wanted, as of one turn or of all turns so far."""
+    topics: tuple[Said, ...] = ()
+    """What the data is about, and which part of that: the words to search by, each with the turn that said it."""
+    task: Said | None = None
+    """What it is to be used for: ``train a classifier``."""
+    data: DataWanted = dataclasses.field(default_factory=DataWanted)
+    """What kind of data: modality, annotation, entity."""
+    demands: tuple[Demand, ...] = ()
+    """What a record must or should meet, in the order it was said; one a role is in force."""
+    refused: tuple[Demand, ...] = ()
+    """What it must not be."""
+    measures: tuple[Said, ...] = ()
+    """How results will be judged: ``F1``, ``mean absolute error``."""
+    columns_wanted: tuple[Said, ...] = ()
+    """Columns wanted."""
+    columns_excluded: tuple[Said, ...] = ()
+    """Columns unwanted."""
+    answers: int | None = None
+    """How many answers are wanted, 1..=100."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Signals:
+    """What a request asks for, what for, and under which constraints."""
+    operation: Ranked
+    """What to do."""
+    intention: Ranked
+    """What for."""
+    constraints: Constraints = dataclasses.field(default_factory=Constraints)
+    """The constraints in force after this turn."""
+    overrides: tuple[Override, ...] = ()
+    """What this turn replaced or took back of earlier ones."""
+    intent: Intent = dataclasses.field(default_factory=Intent)
+    """What is wanted of the catalogue after this turn; of old turns it is not kept."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """U_t: what a table should be like."""
+    granularity: str
+    """What a row should stand for."""
+    richness: str
+    """How many informative columns."""
+    compatibility: str
+    """Whether it must go with the working table."""
+    adjusted: tuple[str, ...] = ()
+    """What was changed against the table above, and why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ModelCost:
+    """A language model, with what it cost."""
+    id: str
+    """Model and server."""
+    calls: int
+    """Calls, repairs included, those answered from the cache not."""
+    usage: Mapping[str, int]
+    """Tokens."""
+    refused: int
+    """Answers that broke their contract."""
+    elapsed_ms: float
+    """Time waited, in milliseconds."""
+    money: float = 0.0
+    """Money, where prices are configured."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sample:
+    """The part of a table that was read."""
+    rows: int
+    """How many rows from the first on."""
+    estimated: bool
+    """Whether that is an estimate, from the bytes that the sample takes."""
+    total_rows: int | None = None
+    """Rows of the whole file, where the file says so or its size tells."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TableLine:
+    """One table in a list."""
+    table: str
+    """Its id."""
+    title: str
+    """Its title."""
+    rows: int
+    """Rows; those read, where it is ``sampled``."""
+    columns: int
+    """Columns."""
+    record: bool = False
+    """Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown."""
+    sampled: Sample | None = None
+    """The part that was read, where that is not all."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """What is in a column."""
+    name: str
+    """Its name, repaired where the file's header was empty or repeated."""
+    logical: str
+    """The type its cells share."""
+    rows: int
+    """Rows of the table."""
+    missing: int
+    """Cells without a value."""
+    distinct: int
+    """Different values after normalisation."""
+    distinct_exact: bool
+    """Whether ``distinct`` is a count; else it is an estimate from a sample of the values."""
+    uniqueness: float
+    """Distinct values per cell with a value, in 0..=1; 1 for a key."""
+    key_likeness: float
+    """How much it looks like a key, in 0..=1."""
+    patterns: tuple[tuple[str, float], ...]
+    """Formats with their shares, most frequent first."""
+    top: tuple[tuple[str, int], ...]
+    """Most frequent values as written, with counts."""
+    semantic: str | None = None
+    """What its values stand for."""
+    min: str | None = None
+    """Smallest value: number or date."""
+    max: str | None = None
+    """Greatest value: number or date."""
+    moments: tuple[float, ...] | None = None
+    """Mean and standard deviation of the numbers."""
+    quantiles: tuple[float, ...] | None = None
+    """5th, 25th, 50th, 75th and 95th percentile of the numbers."""
+    weakness: str | None = None
+    """Why the column may join by accident."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TimeCoverage:
+    """The period that a table's column covers."""
+    column: str
+    """The column that tells; the first and the last one where each year has its own."""
+    first: str = dataclasses.field(metadata={"json": "from"})
+    """First year or day, as written."""
+    last: str = dataclasses.field(metadata={"json": "to"})
+    """Last year or day, as written."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlaceCoverage:
+    """The places that a table's column names."""
+    column: str
+    """The column that tells."""
+    kind: str
+    """What kind of places."""
+    distinct: int
+    """How many different ones."""
+    examples: tuple[str, ...]
+    """Some of them, as written."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Facet:
+    """The values that a record has under one field."""
+    field: str
+    """The field's name as written, at most 64 bytes."""
+    values: tuple[str, ...]
+    """Values in the order of the record, each once and at most 200 bytes; at most 256."""
+    cut_short: bool = False
+    """Whether the publisher's list is longer than what is here."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ColumnMetadata:
+    """What a publisher says about one column."""
+    title: str | None = None
+    """Title for people, where it differs from the column's name."""
+    description: str | None = None
+    """What the column holds."""
+    unit: str | None = None
+    """Unit of measure as written: ``kg``, ``EUR``, a QUDT URI."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TableMetadata:
+    """What a publisher says about one table. Texts hold no control or direction characters; the description is at most
+    16 KB, other texts at most 1 KB, tags at most 64, columns at most 4,096.
+    """
+    title: str | None = None
+    """Title; where the dataset has several files, the dataset's and the file's joined by `` — ``."""
+    description: str | None = None
+    """Description of the file, then of the dataset."""
+    tags: tuple[str, ...] = ()
+    """Keywords and themes, each once."""
+    publisher: str | None = None
+    """Who publishes it."""
+    licence: str | None = None
+    """Licence name or URL."""
+    identifier: str | None = None
+    """What to cite: a DOI as ``https://doi.org/…``, a CSTR, a handle, else the publisher's own identifier or URL."""
+    source_url: str | None = None
+    """Landing page, else the address of the file."""
+    issued: str | None = None
+    """When it was first published, as written."""
+    modified: str | None = None
+    """When it was last changed, as written."""
+    spatial: str | None = None
+    """Places covered."""
+    temporal: str | None = None
+    """Time covered, ``start/end`` where both are known."""
+    facets: tuple[Facet, ...] = ()
+    """What a record says under fields of other names."""
+    first_year: int | None = None
+    """First year covered, where a field says it."""
+    last_year: int | None = None
+    """Last year covered, where a field says it."""
+    columns: Mapping[str, ColumnMetadata] = dataclasses.field(default_factory=dict)
+    """By the column's name in the file."""
+    standard: str | None = None
+    """The standard that the sidecar follows."""
+    file: str | None = None
+    """The sidecar, as a path in the lake."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Repair:
+    """One kind of repair, counted over the file."""
+    kind: str
+    """What was done."""
+    count: int
+    """How often: rows, cells, columns, bytes or lines, as the kind says."""
+    first_line: int | None = None
+    """The line of the file (from 1) where it was done first; the row for formats without lines."""
+    detail: str | None = None
+    """The decoder's reason, for damage."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PartialFile:
+    """A file of the lake of which only some rows could be read."""
+    path: str
+    """Path below the lake's root."""
+    reason: str
+    """Which rows are missing and why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of the lake that could not be read as a table."""
+    path: str
+    """Path below the lake's root."""
+    reason: str
+    """Why."""
+    read_bytes: int
+    """Its size when it was tried, so that an unchanged file is not tried again."""
+    modified_ns: int
+    """Its time of change when it was tried."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BuildStats:
+    """What a build did."""
+    tables: int
+    """Tables in the index now."""
+    records: int
+    """Records of a catalogue in the index now that describe none of these tables; not counted among them, but among
+    what was added, changed, removed and left.
+    """
+    records_left_out: int
+    """Lines of the file of records that hold none; ``problems`` says why."""
+    columns: int
+    """Columns in the index now."""
+    added: int
+    """Tables read because they are new."""
+    changed: int
+    """Tables read because their file or its metadata changed."""
+    removed: int
+    """Tables whose file is gone."""
+    renamed: int
+    """Tables whose file is now elsewhere in the lake, its content unchanged; not counted as added or removed."""
+    unchanged: int
+    """Tables left as they were."""
+    unread: int
+    """New or changed files not read because the run was interrupted; the next run reads them."""
+    sampled: int
+    """Tables of which this run read only the first rows, as it was asked to."""
+    rows: int
+    """Rows read in this run."""
+    read_bytes: int
+    """Bytes read in this run."""
+    segments: int
+    """Segments of the index now."""
+    merged_segments: int
+    """Older segments that were merged into new ones in this run."""
+    index_bytes: int
+    """Size of the index on disk."""
+    repaired_segments: int
+    """Damaged segments that were dropped and whose tables were read again."""
+    elapsed_ms: int
+    """Wall time in milliseconds."""
+    repaired: tuple[tuple[str, tuple[Repair, ...]], ...]
+    """Files mended while reading, in this run: (path, repairs)."""
+    partial: tuple[PartialFile, ...]
+    """Files of which rows are missing, whenever they were read."""
+    skipped: tuple[SkippedFile, ...]
+    """Files of the lake that hold no readable table."""
+    problems: tuple[tuple[str, str], ...]
+    """Metadata files and folders that could not be used: (path, reason)."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session in a list."""
+    id: str
+    """Its name."""
+    state: str
+    created: str | None = None
+    """When it began, RFC 3339."""
+    first_request: str | None = None
+    """The first request that is kept, in short."""
+    steps: int = 0
+    """Operations carried out."""
+    turns: int = 0
+    """Requests so far."""
+    updated: str | None = None
+    """When it was last written, RFC 3339."""
+    file: str | None = None
+    """Its file."""
+    reason: str | None = None
+    """Why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Turn:
+    """A request and its answer."""
+    number: int
+    """From 1."""
+    at: str
+    """When, RFC 3339."""
+    text: str
+    """The request as typed; cut in old turns."""
+    signals: Signals
+    """What was understood; in old turns the labels, and of the constraints those that the turn itself set."""
+    tables: tuple[str, ...]
+    """Ids of the tables shown, best first; the first few in old turns."""
+    recommendation: Mapping[str, Any] | None = None
+    """The whole answer; only of the latest turns, and without evidence where it is very large."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StepInput:
+    """A table that a step read."""
+    name: str
+    """Its name."""
+    content: str
+    """Hash of its content when it was read."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """An operation that was carried out."""
+    number: int
+    """From 1."""
+    turn: int
+    """After which turn."""
+    at: str
+    """When, RFC 3339."""
+    operation: Mapping[str, Any]
+    """The operation."""
+    sql: str
+    """The SQL that ran."""
+    inputs: tuple[StepInput, ...]
+    """What it read."""
+    rows: int
+    """Rows of the result."""
+    columns: tuple[str, ...]
+    """Columns of the result."""
+    file: str
+    """The file that holds the result, below the folder of sessions."""
+    undone: bool = False
+    """Whether it was taken back."""

@@ -1,0 +1,71 @@
+//! Lists of answers, with the columns that their type declares; and the evidence of each answer below its name.
+
+use super::{list, out, right_align};
+use lakeward_core::listing::{ListCell, ListColumn, Listed};
+use lakeward_core::text::shown;
+
+/// Characters of an id above its evidence.
+const ID_CHARS: usize = 200;
+
+/// How the rows of a list are laid out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Layout {
+    /// Whether their numbers come first.
+    pub numbered: bool,
+    /// Lines of a row at most, where that is bounded.
+    pub lines: Option<u16>,
+}
+
+/// The answers as a list, best first; with `explain`, the evidence of each below it.
+pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<String>>) {
+    let Some(explain) = explain else {
+        return rows(A::COLUMNS, answers, Layout { numbered: true, lines: None });
+    };
+    for (place, answer) in answers.iter().enumerate() {
+        out(&format!("{}. {}", place + 1, heading(A::COLUMNS, answer)));
+        for line in explain(answer) {
+            out(&format!("   {line}"));
+        }
+        out("");
+    }
+}
+
+/// Which answer it is, and its figures: `us/states  (0.873, 51 rows)`.
+fn heading<A>(columns: &[ListColumn<A>], answer: &A) -> String {
+    let mut name = String::new();
+    let mut figures = Vec::new();
+    for column in columns {
+        match &column.cell {
+            ListCell::Id(id) | ListCell::Titled(id, _) => name = shown(id(answer), ID_CHARS),
+            ListCell::Figure(..) => figures.push(column.cell.text(answer)),
+            ListCell::Count(_) | ListCell::Amount(_) => {
+                figures.push(format!("{} {}", column.cell.text(answer), column.head));
+            }
+            ListCell::Text(..) => {}
+        }
+    }
+    format!("{name}  ({})", figures.join(", "))
+}
+
+/// `answers` below the heads of these columns; nothing where there are none.
+pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], layout: Layout) {
+    if answers.is_empty() {
+        return;
+    }
+    let mut table = list();
+    let number = |text: String| layout.numbered.then_some(text).into_iter();
+    table.set_header(number("#".into()).chain(columns.iter().map(|column| column.head.into())));
+    for (place, answer) in answers.iter().enumerate() {
+        table.add_row(number((place + 1).to_string()).chain(columns.iter().map(|column| column.cell.text(answer))));
+    }
+    if let Some(lines) = layout.lines {
+        table.row_iter_mut().for_each(|row| {
+            row.max_height(lines.into());
+        });
+    }
+    let shift = usize::from(layout.numbered);
+    let numbers = columns.iter().enumerate().filter(|(_, column)| column.cell.is_number());
+    let right: Vec<usize> = (0..shift).chain(numbers.map(|(place, _)| place + shift)).collect();
+    right_align(&mut table, &right);
+    out(&table.trim_fmt());
+}

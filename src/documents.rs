@@ -1,0 +1,255 @@
+//! What a question is answered with as one document: what `--json` prints and what Python reads.
+
+use std::path::Path;
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Lakeward, built_in};
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::Session;
+use lakeward_agent::trace::{ModelUse, Provenance};
+use lakeward_core::answer::in_order;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::listing::{ListCell, ListColumn, Listed, column};
+use lakeward_index::LakeIndex;
+use lakeward_lake::catalog::{Dataset, StoredDataset};
+use lakeward_lake::composite_key::{self, CompositeKey};
+use lakeward_lake::reader::Sample;
+use lakeward_lake::source;
+use lakeward_models::llm::Spent;
+use lakeward_search::cite::Checked;
+use lakeward_search::{CompositeAnswers, JoinAnswer, QueryTable};
+
+/// The answers of a search.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<A> {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The request: the text, or the query table.
+    pub query: String,
+    /// Best first.
+    pub answers: Checked<Vec<A>>,
+    /// Time to answer with the index open, in milliseconds.
+    pub elapsed_ms: f64,
+}
+
+impl<A> Document<A> {
+    /// The answers to `query`, which was asked when it was `started`.
+    pub fn new(query: String, answers: Checked<Vec<A>>, started: Instant) -> Self {
+        Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms: elapsed_ms(started) }
+    }
+}
+
+fn elapsed_ms(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1000.0
+}
+
+/// The answers of a join search.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JoinDocument {
+    /// The answers.
+    #[serde(flatten)]
+    pub found: Document<JoinAnswer>,
+    /// Columns that are a key of the query table together and worth a search of their own: where no column was named and
+    /// none is a key alone.
+    pub composite_keys: Vec<CompositeKey>,
+    /// What could not be compared and why.
+    pub notes: Vec<String>,
+}
+
+impl JoinDocument {
+    /// What was found for `query`, which was asked by `name` when it was `started`, on `columns` if any.
+    pub fn new(name: String, query: &QueryTable, columns: &[usize], found: CompositeAnswers, started: Instant) -> Self {
+        let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
+            // A hint is worth no failure: whatever is wrong with the file was said when it was read for the search.
+            composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let CompositeAnswers { answers, notes, .. } = found;
+        Self { found: Document::new(name, answers, started), composite_keys, notes }
+    }
+}
+
+/// The answer to a turn.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AskDocument {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The request as typed.
+    pub request: String,
+    /// The session it belongs to, where it has one.
+    pub session: Option<String>,
+    /// The number of the turn, from 1.
+    pub turn: usize,
+    /// The answer.
+    #[serde(flatten)]
+    pub recommendation: Checked<Recommendation>,
+    /// The language model that helped, with what it cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelCost>,
+    /// Time to answer with the index open, in milliseconds.
+    pub elapsed_ms: f64,
+}
+
+impl AskDocument {
+    /// The answer to `request` as the latest turn of `session`, asked when it was `started`.
+    pub fn new(
+        request: String,
+        session: &Session,
+        recommendation: Checked<Recommendation>,
+        provenance: &Provenance,
+        started: Instant,
+    ) -> Self {
+        Self {
+            lakeward: env!("CARGO_PKG_VERSION"),
+            request,
+            // One that is kept nowhere has no name.
+            session: Some(session.id.clone()).filter(|id| !id.is_empty()),
+            turn: session.latest().map_or(1, |turn| turn.number),
+            recommendation,
+            model: provenance.model.as_ref().map(ModelCost::of),
+            elapsed_ms: elapsed_ms(started),
+        }
+    }
+}
+
+/// A language model, with what it cost.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ModelCost {
+    /// Model and server.
+    pub id: String,
+    /// What it cost.
+    #[serde(flatten)]
+    pub spent: Spent,
+}
+
+impl ModelCost {
+    /// The cost of what was asked.
+    pub fn of(used: &ModelUse) -> Self {
+        Self { id: used.id.clone(), spent: used.spent }
+    }
+}
+
+/// All that is known of a table.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TableReport {
+    /// Everything known of the table but its values.
+    #[serde(flatten)]
+    #[schemars(with = "StoredDataset")]
+    pub dataset: Dataset,
+    /// Whether only its first rows were read: the profile is of those.
+    pub sampled: bool,
+    /// Whether it is a table of the lake; else it was read as a file just now.
+    pub in_lake: bool,
+    /// Columns that identify a row only together, most plausible first, found by reading the file just now.
+    pub composite_keys: Vec<CompositeKey>,
+}
+
+impl TableReport {
+    /// The report on the table of the lake called `name`, else on the file there.
+    ///
+    /// # Errors
+    /// [`Error::UnknownTable`] with the nearest ids; those of reading the file.
+    pub fn of(lakeward: &Lakeward, name: &str) -> Result<Self> {
+        let index = lakeward.index();
+        let dataset = match index.find(name) {
+            Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => return Self::of_file(Path::new(name)),
+            found => index.dataset(found?)?,
+        };
+        // A record has no file, and without one there are no composite keys.
+        let path = dataset.path().map(|path| source::file_path(&lakeward.place().lake, path)).transpose()?;
+        Ok(Self::new(path.as_deref(), dataset, true))
+    }
+
+    /// The report on a file, which needs no lake.
+    ///
+    /// # Errors
+    /// Those of [`QueryTable::read`].
+    pub fn of_file(path: &Path) -> Result<Self> {
+        Ok(Self::new(Some(path), Dataset::Table(QueryTable::read(path, None, &*built_in())?.entry), false))
+    }
+
+    /// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.
+    fn new(path: Option<&Path>, dataset: Dataset, in_lake: bool) -> Self {
+        let table = dataset.table();
+        let keys = path.zip(table).and_then(|(path, table)| composite_key::find(path, &table.profile).ok());
+        let sampled = table.is_some_and(|table| table.report.sample.is_some());
+        Self { dataset, sampled, in_lake, composite_keys: keys.unwrap_or_default() }
+    }
+}
+
+/// The tables of a lake.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TableList {
+    /// The lake's tables by id.
+    pub tables: Vec<TableLine>,
+}
+
+/// One table in a list.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(transform = in_order::<Self>)]
+pub struct TableLine {
+    /// Its id.
+    pub table: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it is a record of a catalogue: its data is not in the lake, rows and columns are unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// Rows; those read, where it is `sampled`.
+    pub rows: u64,
+    /// The part that was read, where that is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sample>,
+    /// Columns.
+    pub columns: u64,
+}
+
+/// Characters of a title in a list.
+const TITLE_CHARS: usize = 200;
+
+impl Listed for TableLine {
+    const COLUMNS: &'static [ListColumn<Self>] = &[
+        column("table", ListCell::Id(|line| &line.table)),
+        column("rows", ListCell::Amount(|line| line.amount())),
+        column("columns", ListCell::Count(|line| (!line.record).then_some(line.columns))),
+        column("title", ListCell::Text(TITLE_CHARS, |line| line.title.as_str().into())),
+    ];
+}
+
+impl TableLine {
+    /// How many rows, or how many of them were read.
+    fn amount(&self) -> Option<String> {
+        let rows = || self.sampled.map_or_else(|| self.rows.to_string(), |sample| sample.to_string());
+        (!self.record).then(rows)
+    }
+}
+
+impl TableList {
+    /// The tables whose ids contain `wanted`, by id.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`].
+    pub fn containing(index: &LakeIndex, wanted: &str) -> Result<Self> {
+        let mut tables = Vec::new();
+        for table in index.tables() {
+            if !index.id(table)?.contains(wanted) {
+                continue;
+            }
+            let dataset = index.dataset(table)?;
+            tables.push(TableLine {
+                table: dataset.id().to_string(),
+                title: dataset.title(),
+                record: dataset.is_record(),
+                rows: dataset.table().map_or(0, |table| table.profile.rows),
+                sampled: dataset.table().and_then(|table| table.report.sample),
+                columns: dataset.columns().len() as u64,
+            });
+        }
+        tables.sort_by(|a, b| a.table.cmp(&b.table));
+        Ok(Self { tables })
+    }
+}
