@@ -1,7 +1,7 @@
 //! Lakeward finds the tables for a task in an undocumented data lake, and the operation to run next.
 //!
-//! [`Lakeward`] is an opened lake and every question that can be put to it; [`functions`] are the same questions in SQL. The parts below
-//! are crates of their own (ARCHITECTURE.md has the map).
+//! [`Lakeward`] is an opened lake and every question that can be put to it; [`functions`] are the same questions in SQL. `examples/` has a
+//! program for each kind of question. The parts below are crates of their own (ARCHITECTURE.md has the map).
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -23,11 +23,17 @@ pub mod documents;
 pub mod functions;
 mod lakeward;
 
-pub use lakeward::Lakeward;
-pub use lakeward::{INDEX_FOLDER, Kept, Model, ModelOrder, Place, RUNS, TaskFound, built_in, said};
-pub use lakeward_core::monitor::{Monitor, Silent};
+pub use functions::register_all;
+pub use lakeward::{INDEX_FOLDER, Lakeward, Model, ModelOrder, Place, TaskFound, said};
+pub use lakeward_agent::Request;
+pub use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
+pub use lakeward_agent::session::{Session, SessionStore};
+pub use lakeward_core::request::Operation;
 pub use lakeward_core::{Error, Result};
+pub use lakeward_core::{Monitor, Silent};
 pub use lakeward_index::LakeIndex;
-pub use lakeward_index::build::BuildOptions;
-pub use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable};
-pub use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
+pub use lakeward_index::build::{BuildOptions, BuildStats};
+pub use lakeward_models::embed::Embedder;
+pub use lakeward_operate::{LakeContext, Limits, Outcome};
+pub use lakeward_search::cite::{Checked, Resolution};
+pub use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable, SearchAnswer, UnionAnswer};

@@ -25,24 +25,27 @@ pub use task::{GraphCommand, GraphWhat, LearnedCommand, LearnedWhat, TaskCommand
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
 4 done in part (the summary names what was skipped), 130 interrupted.";
 
+/// Heading of the options that every command has.
+const EVERY_COMMAND: &str = "Every command";
+
 /// Finds the tables for a task in an undocumented data lake.
 #[derive(Debug, Parser)]
-#[command(name = "lakeward", version, about, after_help = AFTER_HELP)]
+#[command(name = "lakeward", version, about, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub struct Arguments {
     /// Folder of the lake; by default the nearest folder upward that has an index.
-    #[arg(long, global = true, env = "LAKEWARD_LAKE", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_LAKE", value_name = "DIR")]
     pub lake: Option<PathBuf>,
     /// Folder of the index, where it is not `.lakeward` inside the lake.
-    #[arg(long, global = true, env = "LAKEWARD_INDEX", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_INDEX", value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Print JSON (see `lakeward schema`).
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERY_COMMAND)]
     pub json: bool,
     /// No progress and no hints on stderr.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = EVERY_COMMAND)]
     pub quiet: bool,
     /// Say on stderr how long it took and how much memory.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERY_COMMAND)]
     pub timing: bool,
     #[command(flatten)]
     pub llm: LlmArguments,
@@ -116,12 +119,28 @@ pub enum Command {
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
     Schema(SchemaCommand),
+    /// Print the script with which a shell completes commands and options.
+    Completions(CompletionsCommand),
+    /// Write a manual page for the program and for each command.
+    Manual(ManualCommand),
     /// Reads one PDF in a process of its own, for `papers add`.
     #[command(hide = true, name = isolated::COMMAND)]
     ReadPdf {
         /// The PDF.
         path: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsCommand {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManualCommand {
+    /// The folder that the pages are written into.
+    pub folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod augment;
 mod cite;
+mod completions;
 mod conversation;
 mod eval;
 mod index;
@@ -14,6 +15,7 @@ mod interrupt;
 mod lake;
 mod learned;
 mod learning;
+mod manual;
 mod papers;
 mod printer;
 mod profile;
@@ -120,6 +122,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Replay(command) => replay::run(arguments, command),
         Command::Verify => verify::run(arguments),
         Command::Schema(command) => schema::run(command),
+        Command::Completions(command) => completions::run(command),
+        Command::Manual(command) => manual::run(command),
         Command::Papers(command) => papers::run(arguments, command),
         Command::ReadPdf { path } => papers::read_pdf(path),
     }

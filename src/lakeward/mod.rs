@@ -18,15 +18,15 @@ use lakeward_agent::config::Config;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::trace::Provenance;
-use lakeward_agent::{Agent, Request};
+use lakeward_agent::{Agent, Request, operations};
 use lakeward_core::error::Result;
 use lakeward_core::monitor::Monitor;
-use lakeward_core::request::Demand;
+use lakeward_core::request::{Demand, Operation};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::config::Said;
-use lakeward_operate::{LakeContext, Limits};
+use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
 use lakeward_search::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
 use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
@@ -38,8 +38,8 @@ use lakeward_tasks::task_graph::resolution::Judge;
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
 
 pub use kept::Kept;
-pub use model::{Model, RUNS, said};
-pub use place::{INDEX_FOLDER, Place, built_in};
+pub use model::{Model, said};
+pub use place::Place;
 pub use task::{ModelOrder, TaskFound};
 
 /// A lake with one snapshot of its index. Cheap to share: clone it.
@@ -245,7 +245,7 @@ impl Lakeward {
             .with_model(self.model.as_deref().map(Model::access))
             .with_words(Arc::clone(self.kept.words()))
             .with_tasks(self.task_source())
-            .with_runs_kept(&self.place.index.join(RUNS))
+            .with_runs_kept(&self.place.index.join(model::RUNS))
     }
 
     /// What `words` demand of the catalogue in `role`, as of turn `turn`.
@@ -267,6 +267,16 @@ impl Lakeward {
     /// Those of [`Agent::traced_turn`].
     pub fn ask(&self, session: &mut Session, request: &Request) -> Result<(Checked<Recommendation>, Provenance)> {
         self.agent().traced_turn(session, request)
+    }
+
+    /// Carries `operation` out; its result is the working table of `session`, which is one of [`Lakeward::sessions`] and is not written.
+    ///
+    /// # Errors
+    /// Those of [`operations::run`]; then the session is as before.
+    pub fn run(&self, session: &mut Session, operation: &Operation) -> Result<Outcome> {
+        let (context, sessions) = (self.context(Limits::default())?, self.sessions());
+        operations::connect(&context, &sessions, session)?;
+        operations::run(&context, &sessions, session, operation, &PreviewLimits::default())
     }
 
     /// A context that answers SQL over the lake's tables.

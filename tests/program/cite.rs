@@ -14,7 +14,7 @@ use lakeward_core::monitor::Silent;
 use lakeward_index::build::BuildOptions;
 use lakeward_models::llm::config::Said;
 use lakeward_search::cite::{Gate, Identifier, Meaning, NOT_THERE, Resolution};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const COUNTRIES: &str = "code,country,capital\nNO,Norway,Oslo\nCH,Switzerland,Bern\nIT,Italy,Rome\nUA,Ukraine,Kyiv\n";
 const TOWNS: &str = "town,country,inhabitants\nOslo,Norway,717710\nBern,Switzerland,134591\nRome,Italy,2755309\n";
@@ -61,10 +61,6 @@ impl Lake {
         let options = BuildOptions { records: Some(self.records()), ..BuildOptions::default() };
         let place = Place::new(&self.lake(), None).expect("a place");
         Lakeward::build(place, &options, &Silent).expect("an index").0
-    }
-
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        run(&self.lake(), arguments, &[])
     }
 }
 
@@ -162,57 +158,6 @@ fn a_citation_survives_what_happens_to_the_lake() {
     {
         assert_eq!(resolve(&lakeward, hostile).meaning, Meaning::Unknown, "{hostile:?}");
     }
-}
-
-#[test]
-fn the_commands_say_so_and_end_with_the_right_code() {
-    let place = Lake::new();
-    let lakeward = place.index();
-    let (code, out, _) = place.run(&["cite", "10100001", "--format", "bibtex"]);
-    assert_eq!(code, 0);
-    assert!(
-        out.contains("@dataset{") && out.contains("{Statistics \\textbraceleft{}Canada\\textbraceright{}}"),
-        "{out}"
-    );
-    assert!(out.contains("doi       = {10.25318/1010000101-eng}") && out.contains("employment \\& pay"), "{out}");
-    let (code, out, _) = place.run(&["cite", "10100001", "geo/towns", "--format", "csl-json"]);
-    let items: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!((code, items.as_array().map(Vec::len)), (0, Some(2)));
-    let (code, out, err) = place.run(&["cite", "10100001", "nothing_like_it"]);
-    assert_eq!(code, 4, "{err}");
-    assert_eq!(
-        out.trim(),
-        format!(
-            "Statistics {{Canada}} (2012): Federal employment & pay. Version {}. Statistics {{Canada}}. Dataset. \
-             https://doi.org/10.25318/1010000101-eng",
-            lakeward.resolve("10100001").expect("a resolution").tables[0].version
-        )
-    );
-    assert!(err.contains("`nothing_like_it` is not in the catalogue"), "{err}");
-    let (code, out, _) = place.run(&["cite", "geo/towns", "--json"]);
-    let document: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(code, 0);
-    assert_eq!(document["citations"][0]["identifier"], json!(own(&lakeward, "geo/towns")));
-    let (code, out, err) = place.run(&["resolve", "geo/twons"]);
-    assert_eq!((code, out.as_str()), (1, ""));
-    assert!(err.contains("did you mean `geo/towns`"), "{err}");
-    let (code, out, _) = place.run(&["resolve", "doi:10.25318/1010000101-eng", "--json"]);
-    let document: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(
-        (code, &document["meaning"], &document["tables"][0]["table"]),
-        (0, &json!("present"), &json!("10100001"))
-    );
-    // Answers carry it, where they are told in full.
-    let (_, out, _) = place.run(&["search", "federal", "employment", "--json"]);
-    let document: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(document["answers"][0]["citation"], "https://doi.org/10.25318/1010000101-eng");
-    let (_, out, _) = place.run(&["search", "federal", "employment"]);
-    assert!(!out.contains("10.25318"), "{out}");
-    let (_, out, _) = place.run(&["search", "federal", "employment", "--explain"]);
-    assert!(out.contains("cited as https://doi.org/10.25318/1010000101-eng"), "{out}");
-    let (_, out, _) = place.run(&["ask", "federal", "employment", "--json"]);
-    let document: Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(document["tables"][0]["citation"], "https://doi.org/10.25318/1010000101-eng");
 }
 
 /// What the lying model says there is; nothing of it may be seen.

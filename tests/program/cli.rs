@@ -109,55 +109,6 @@ fn files(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn exit_codes_and_messages_say_what_happened() {
-    let lake = Lake::small();
-    assert_eq!(lake.run(&["index"]).code, 0);
-    let cases: &[(&[&str], i32, &[&str])] = &[
-        (&["search", "inhabitants", "of", "towns"], 0, &["answers in"]),
-        (&["profile", "people"], 0, &[]),
-        (&["tables"], 0, &[]),
-        (&["tables", "nowhere"], 1, &[]),
-        (&["profile", "peopel"], 2, &["no table `peopel`", "hint", "`people`"]),
-        (&["join", "citys"], 2, &["no table `citys`", "`geo/cities`"]),
-        (&["union", "nothing/like/it/zzzz.csv"], 2, &["no table"]),
-        (&["join", "people", "--column", "citty"], 2, &["no column `citty`", "`city`"]),
-        (&["search", "towns", "--k", "0"], 2, &["0"]),
-        (&["search"], 2, &["Usage"]),
-        (&["index", "/nowhere/at/all"], 2, &["`/nowhere/at/all` is not a folder"]),
-        (&["verify"], 0, &[]),
-    ];
-    for (arguments, code, parts) in cases {
-        let run = lake.run(arguments);
-        assert_eq!(run.code, *code, "{arguments:?}: {}", run.stderr);
-        assert_eq!(run.code >= 1, run.stdout.is_empty(), "stdout of {arguments:?}: {}", run.stdout);
-        for part in *parts {
-            assert!(run.stderr.contains(part), "{arguments:?}: {} lacks {part}", run.stderr);
-        }
-    }
-    let nowhere = tempfile::tempdir().expect("a folder");
-    let run = finish(program(nowhere.path(), &["search", "towns"]));
-    assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("hint") && run.stderr.contains("--lake"), "{}", run.stderr);
-}
-
-#[test]
-fn a_broken_file_is_named_with_its_reason() {
-    let lake = Lake::small();
-    lake.write("bad/cut.csv.gz", &[0x1f, 0x8b, 8, 0, 0, 0]);
-    lake.write("bad/not.parquet", b"PAR1 nothing of the kind PAR1");
-    lake.write("bad/empty.csv", b"");
-    let run = lake.run(&["index"]);
-    assert_eq!((run.code, run.stdout.as_str()), (4, ""), "{}", run.stderr);
-    for name in ["bad/cut.csv.gz: ", "bad/not.parquet: ", "bad/empty.csv: "] {
-        assert!(run.stderr.contains(name), "{name}: {}", run.stderr);
-    }
-    assert!(run.stderr.contains("4 tables"), "{}", run.stderr);
-    assert_eq!(lake.run(&["index"]).code, 4, "still in part");
-    let run = lake.run(&["profile", lake.folder().join("bad/not.parquet").to_str().expect("a path")]);
-    assert_eq!(run.code, 3, "{}", run.stderr);
-}
-
-#[test]
 fn a_damaged_index_is_refused_with_the_way_to_repair_it() {
     let lake = Lake::small();
     lake.run(&["index"]);
@@ -179,88 +130,6 @@ fn a_damaged_index_is_refused_with_the_way_to_repair_it() {
     assert_eq!(lake.run(&["search", "towns"]).code, 3);
     assert_eq!(lake.run(&["index", "--rebuild"]).code, 0);
     assert_eq!(lake.run(&["verify"]).code, 0);
-}
-
-/// A panel: neither the country nor the year is a key, both together are; `scale` tells one panel from another.
-fn panel(header: &str, scale: usize) -> String {
-    let mut text = format!("{header}\n");
-    for (place, country) in ["France", "Spain", "Chad", "Peru", "Kenya"].iter().enumerate() {
-        for year in 2000..2006 {
-            text.push_str(&format!("{country},{year},{}\n", scale * (3 * place + year % 7)));
-        }
-    }
-    text
-}
-
-#[test]
-fn several_columns_are_joined_on_together() {
-    let lake = Lake::new(&[
-        ("gdp.csv", &panel("country,year,gdp", 10)),
-        ("people.csv", &panel("\"land, name\",yr,people", 7)),
-        ("years.csv", "year,event\n2000,a\n2001,b\n2002,c\n2003,d\n2004,e\n"),
-    ]);
-    assert_eq!(lake.run(&["index"]).code, 0);
-    let ways: &[(&str, &[&str])] = &[
-        ("gdp", &["--column", "country,year"]),
-        ("gdp", &["--column", "YEAR, country"]),
-        ("gdp", &["--column", "country", "-c", "year"]),
-        ("people", &["--column", "land, name", "--column", "yr"]),
-        ("people", &["--column", "\"land, name\",yr"]),
-    ];
-    for (table, columns) in ways {
-        let document = lake.json(&[&["join", *table], *columns].concat());
-        let answers = document["answers"].as_array().expect("answers");
-        assert_eq!(answers.len(), 1, "{columns:?}: {document}");
-        let other = if *table == "gdp" { "people" } else { "gdp" };
-        assert_eq!(answers[0]["table"], other, "{columns:?}");
-        assert_eq!((answers[0]["containment"].as_f64(), answers[0]["exact"].as_bool()), (Some(1.0), Some(true)));
-        assert_eq!(answers[0]["on"].as_array().map(Vec::len), Some(2));
-    }
-    let run = lake.run(&["join", "gdp", "--column", "country,year", "--explain"]);
-    for part in [
-        "30 `country` + `year` combinations are in `land, name` + `yr`",
-        "on: year = yr",
-        "combinations shared (exact)",
-    ] {
-        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
-    }
-    let many: Vec<&str> = ["--column", "year"].repeat(9);
-    let wrong: &[(&[&str], &str)] = &[
-        (&["--column", "country,yaer"], "no column `yaer`"),
-        (&["--column", "country,country"], "`country` is named twice"),
-        (&["--column", "country,"], "no column ``"),
-        (&many, "a key of 9 columns; two to 8"),
-    ];
-    for (columns, message) in wrong {
-        let run = lake.run(&[&["join", "gdp"], *columns].concat());
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{columns:?}");
-        assert!(run.stderr.contains(message), "{columns:?}: {}", run.stderr);
-    }
-    assert!(lake.run(&["join", "gdp", "--column", "country,yaer"]).stderr.contains("did you mean `year`"));
-    fs::remove_file(lake.folder().join("people.csv")).expect("a file");
-    let run = lake.run(&["join", "gdp", "--column", "country,year"]);
-    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.contains("`people` was not compared: its file is gone"), "{}", run.stderr);
-}
-
-#[test]
-fn keys_of_several_columns_are_proposed_where_no_column_is_one() {
-    let lake =
-        Lake::new(&[("gdp.csv", &panel("country,year,gdp", 10)), ("land.csv", &panel("\"land, name\",yr,people", 7))]);
-    assert_eq!(lake.run(&["index"]).code, 0);
-    assert!(lake.run(&["profile", "gdp"]).stdout.contains("composite keys: country + year\n"));
-    assert_eq!(lake.json(&["profile", "gdp"])["composite_keys"][0]["columns"], serde_json::json!(["country", "year"]));
-    let run = lake.run(&["join", "gdp"]);
-    assert!(run.stderr.contains("worth trying: --column country,year\n"), "{}", run.stderr);
-    let run = lake.run(&["join", "land"]);
-    assert!(run.stderr.contains("worth trying: --column '\"land, name\",yr'\n"), "{}", run.stderr);
-    assert_eq!(lake.json(&["join", "gdp"])["composite_keys"][0]["complete"], true);
-    assert!(!lake.run(&["join", "gdp", "--quiet"]).stderr.contains("worth trying"));
-    assert!(!lake.run(&["join", "gdp", "--column", "country"]).stderr.contains("worth trying"));
-    // What has a key of its own needs none of several columns.
-    let keyed = Lake::small();
-    assert_eq!(keyed.run(&["index"]).code, 0);
-    assert!(!keyed.run(&["join", "people"]).stderr.contains("worth trying"));
 }
 
 /// Whether `value` fits `schema`: types, required and known properties, items, references and alternatives.
@@ -339,19 +208,6 @@ fn json_keeps_to_its_schema() {
     }
     assert_eq!(lake.json(&["join", "people", "--column", "city"])["answers"][0]["table"], "geo/cities");
     assert_eq!(lake.json(&["union", "people"])["answers"][0]["table"], "more_people");
-}
-
-#[test]
-fn errors_are_json_where_json_was_asked_for() {
-    let lake = Lake::small();
-    lake.run(&["index"]);
-    let schema = lake.json(&["schema", "error"]);
-    for (arguments, kind) in [(&["profile", "peopel"][..], "user"), (&["index", "/nowhere/at/all"], "user")] {
-        let run = lake.run(&[arguments, &["--json"]].concat());
-        let error: Value = serde_json::from_str(&run.stderr).expect("JSON on stderr");
-        assert_eq!((run.stdout.as_str(), error["kind"].as_str()), ("", Some(kind)));
-        fits(&error, &schema, &schema).expect("an error document");
-    }
 }
 
 #[test]
@@ -519,67 +375,6 @@ fn the_lake_is_never_written_when_the_index_is_elsewhere() {
     }
     mode(0o755);
     assert_eq!(files(&lake.folder()), before);
-}
-
-#[test]
-fn a_search_builds_the_index_on_the_way_and_finds_the_lake_upward() {
-    let lake = Lake::small();
-    let folder = lake.folder();
-    let run = finish(program(lake.place.path(), &["search", "towns", "--lake", folder.to_str().expect("a path")]));
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stderr.contains("4 tables") && run.stdout.contains("geo/cities"), "{}{}", run.stdout, run.stderr);
-    let run = finish(program(&folder.join("geo"), &["profile", "people"]));
-    assert_eq!(run.code, 0, "{}", run.stderr);
-}
-
-#[test]
-fn what_metadata_says_is_found() {
-    let lake = Lake::small();
-    let package = r#"{"name": "alps", "title": "Alpine survey", "resources": [
-        {"name": "heights", "path": "heights.csv", "title": "Elevations of summits", "description": "Measured by theodolite."}]}"#;
-    lake.write("geo/datapackage.json", package.as_bytes());
-    assert_eq!(lake.run(&["index"]).code, 0);
-    for text in ["theodolite", "Elevations of summits", "alpine survey"] {
-        let found = lake.json(&["search", text]);
-        assert_eq!(found["answers"][0]["table"], "geo/heights", "{text}: {found}");
-    }
-    let entry = lake.json(&["profile", "geo/heights"]);
-    assert_eq!(entry["metadata"]["description"], "Measured by theodolite.");
-    lake.write("geo/datapackage.json", package.replace("theodolite", "barometer").as_bytes());
-    let stats = lake.json(&["index"]);
-    assert_eq!(stats["changed"], 1, "a table whose metadata changed is read again: {stats}");
-    assert_eq!(lake.json(&["search", "barometer"])["answers"][0]["table"], "geo/heights");
-}
-
-#[test]
-fn requests_are_read_line_by_line() {
-    let lake = Lake::new(&[]);
-    let file = lake.folder().join("requests.jsonl");
-    let lines = [
-        r#"{"id": "r1", "text": "how many towns are there per country?"}"#,
-        "",
-        r#"{"id": "d1", "turns": [{"text": "thefts in Riga since 2012"}, {"text": "Tallinn rather, per month"}]}"#,
-    ];
-    fs::write(&file, lines.join("\n")).expect("a file");
-    let path = file.to_str().expect("a path");
-    let run = lake.run(&["signals", path]);
-    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    let printed: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(printed.len(), 2);
-    assert_eq!((&printed[0]["id"], &printed[0]["operation"]["label"]), (&Value::from("r1"), &Value::from("Aggregate")));
-    assert_eq!(printed[0]["intention"]["label"], "Summarization");
-    let turns = printed[1]["turns"].as_array().expect("turns");
-    assert_eq!(turns.len(), 2);
-    assert_eq!(turns[1]["constraints"]["geography"], serde_json::json!(["Tallinn"]));
-    assert_eq!(turns[1]["constraints"]["set_in_turn"]["time_range"], 1);
-    assert_eq!(turns[1]["overrides"][0]["was"], "Riga");
-    for (line, reason) in [("{", "line 1"), (r#"{"id": "x"}"#, "neither"), (r#"{"text": "y"}"#, "id")] {
-        fs::write(&file, line).expect("a file");
-        let run = lake.run(&["signals", path]);
-        assert!(run.code == 2 && run.stderr.contains(reason), "{line}: {}", run.stderr);
-    }
-    let run = lake.run(&["train", "signals", "--labels", path, "--out", "/nowhere"]);
-    assert_eq!(run.code, 2, "{}", run.stderr);
 }
 
 #[test]

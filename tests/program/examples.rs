@@ -1,10 +1,26 @@
-//! The transcripts of `examples/` are what the program prints: each `lakeward>` line is typed into a REPL on the sample lake,
-//! and what comes back must be what the page shows. `LAKEWARD_WRITE_EXAMPLES=1` writes the pages anew.
+//! The pages and programs of `examples/`. On the pages each `lakeward>` line is typed into a REPL on the sample lake, and what comes back
+//! must be what the page shows; `SNAPSHOTS=overwrite` writes the pages anew. The programs must run.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use snapbox::assert::DEFAULT_ACTION_ENV;
+use snapbox::{Assert, Data};
+
+use crate::commands::{copy, program, sample};
+
+#[path = "../../examples/conversation.rs"]
+mod conversation;
+#[path = "../../examples/join.rs"]
+mod join;
+#[path = "../../examples/search.rs"]
+mod search;
+#[path = "../../examples/sql.rs"]
+mod sql;
+#[path = "../../examples/union.rs"]
+mod union;
 
 const PROMPT: &str = "lakeward> ";
 const FENCE: &str = "```console\n";
@@ -27,19 +43,12 @@ fn page(text: &str) -> Page {
 }
 
 /// What the REPL prints on stdout when `typed` is typed into it, in a folder of its own.
-fn printed(index: &Path, command: &str, typed: &[String]) -> String {
+fn printed(command: &str, typed: &[String]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
-    let own_index = folder.path().join("index");
-    copy(index, &own_index);
-    let lake = Path::new(crate::REPOSITORY).join("lake");
-    let session = command.split("--session ").nth(1).expect("a session");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_lakeward"))
-        .args(["repl", "--session", session, "--lake"])
-        .arg(&lake)
-        .arg("--index")
-        .arg(&own_index)
-        .current_dir(folder.path())
-        .env_remove("LAKEWARD_CONFIG")
+    copy(sample(), folder.path());
+    let command = command.strip_prefix("$ ").expect("a command");
+    let mut child = program(folder.path())
+        .args(["-c", command])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -51,26 +60,13 @@ fn printed(index: &Path, command: &str, typed: &[String]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
-}
-
 /// The transcript: after each line typed, what it made the REPL print. What the first lines print does not depend on those
 /// that follow.
-fn transcript(index: &Path, page: &Page) -> String {
+fn transcript(page: &Page) -> String {
     let mut text = format!("{}\n", page.command);
     let mut before = String::new();
     for count in 1..=page.typed.len() {
-        let all = printed(index, &page.command, &page.typed[..count]);
+        let all = printed(&page.command, &page.typed[..count]);
         let new = all.strip_prefix(before.as_str()).expect("the same beginning");
         text.push_str(&format!("{PROMPT}{}\n", page.typed[count - 1]));
         text.extend(new.lines().map(|line| format!("{}\n", line.trim_end())));
@@ -79,38 +75,25 @@ fn transcript(index: &Path, page: &Page) -> String {
     text.trim_end().to_string()
 }
 
-fn pages() -> Vec<PathBuf> {
+#[test]
+fn pages_show_what_the_program_prints() {
     let folder = Path::new(crate::REPOSITORY).join("examples");
-    let mut pages: Vec<PathBuf> =
-        fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path()).collect();
-    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md"));
-    pages.sort();
-    pages
+    let files = fs::read_dir(folder).expect("examples").map(|entry| entry.expect("an entry").path());
+    let pages: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    assert!(pages.len() >= 3, "{pages:?}");
+    for path in pages {
+        let page = page(&fs::read_to_string(&path).expect("a page"));
+        let now = format!("{}{FENCE}{}\n```{}", page.before, transcript(&page), page.after);
+        Assert::new().action_env(DEFAULT_ACTION_ENV).eq(now, Data::read_from(&path, None).raw());
+    }
 }
 
 #[test]
-fn pages_show_what_the_program_prints() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let index = folder.path().join("index");
-    let lake = Path::new(crate::REPOSITORY).join("lake");
-    let built = Command::new(env!("CARGO_BIN_EXE_lakeward"))
-        .args(["index", "-q"])
-        .arg(&lake)
-        .arg("--index")
-        .arg(&index)
-        .status()
-        .expect("a process");
-    assert!(built.success());
-    let pages = pages();
-    assert!(pages.len() >= 3, "{pages:?}");
-    for path in pages {
-        let text = fs::read_to_string(&path).expect("a page");
-        let parts = page(&text);
-        let now = format!("{}{FENCE}{}\n```{}", parts.before, transcript(&index, &parts), parts.after);
-        if std::env::var_os("LAKEWARD_WRITE_EXAMPLES").is_some() {
-            fs::write(&path, now).expect("a page written");
-        } else {
-            assert!(now == text, "{} differs from what is printed now:\n{now}", path.display());
-        }
-    }
+fn programs_run() {
+    search::main().expect("a search");
+    join::main().expect("a join");
+    union::main().expect("a union");
+    conversation::main().expect("a conversation");
+    sql::main().expect("queries");
 }

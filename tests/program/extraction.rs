@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use lakeward_core::monitor::Silent;
@@ -211,26 +210,6 @@ fn hostile_text_ends_in_time_and_within_bounds() {
         assert!(found.tasks.len() <= 64);
         assert!(serde_json::to_vec(&found).expect("JSON").len() < 8 << 20);
     }
-}
-
-#[test]
-fn the_command_extracts_and_shows() {
-    let place = Place::with(&[LANES, POEM]);
-    let run = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-        command.arg("--lake").arg(place.documents()).arg("--index").arg(place.index()).arg("papers").args(arguments);
-        let output = command.output().expect("the program");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("text")
-    };
-    // No name is known: there is no index. The text itself says what the data sets are.
-    let said = run(&["extract"]);
-    assert!(said.starts_with("2 documents (2 looked at, 0 unchanged): 1 with data sets"), "{said}");
-    let shown = run(&["show", "lanes"]);
-    assert!(shown.contains("Task: lane detection") && shown.contains("- LaneAtlas"), "{shown}");
-    assert!(run(&["show", "essay"]).contains("It uses no data sets"));
-    let json: serde_json::Value = serde_json::from_str(&run(&["extract", "--again", "--json"])).expect("JSON");
-    assert_eq!(json["extracted"], 2);
 }
 
 #[test]

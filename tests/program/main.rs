@@ -7,6 +7,7 @@ mod benchmark;
 mod chat_behaviour;
 mod cite;
 mod cli;
+mod commands;
 mod conversation;
 mod durability;
 #[path = "../../crates/models/tests/models/embedder_behaviour.rs"]

@@ -64,13 +64,6 @@ impl Place {
         command.stdin(Stdio::null());
         command
     }
-
-    /// Exit code, stdout and stderr.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = self.program(arguments).output().expect("the program");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        (output.status.code().expect("a code"), text(output.stdout), text(output.stderr))
-    }
 }
 
 /// A PDF of these objects, of which the first is the catalogue.
@@ -419,41 +412,6 @@ fn a_killed_run_loses_nothing_that_it_finished() {
     assert_eq!((stats.files, stats.stored, stats.failed.len()), (FILES as u64, FILES as u64, 0), "{stats:?}");
     assert_eq!(fs::read_dir(place.index().join("papers/texts")).expect("a folder").count(), FILES);
     assert_eq!(fs::read_dir(place.index().join("papers")).expect("a folder").count(), 3, "only list, lock and texts");
-}
-
-#[test]
-fn the_command_says_what_it_did() {
-    let place = Place::new();
-    let documents = place.documents();
-    let path = documents.to_str().expect("a path");
-    assert_eq!(place.run(&["add", path]).0, 1);
-    let (code, _, stderr) = place.run(&["add", "/nowhere/at all"]);
-    assert!(code == 2 && stderr.contains("/nowhere/at all"), "{code} {stderr}");
-    place.write("one.txt", "The First of All\n\nAbstract\n\nWe use CIFAR-10.\n");
-    let (code, stdout, _) = place.run(&["add", path, "--json"]);
-    let stats: AddStats = serde_json::from_str(&stdout).expect("JSON");
-    assert_eq!((code, stats.documents), (0, 1));
-    place.write("broken.pdf", "%PDF-1.4 and no more");
-    place.write("pic\u{1b}[2Jture.png", "no");
-    let (code, stdout, stderr) = place.run(&["add", path]);
-    assert!(code == 4 && stderr.contains("broken.pdf") && stdout.contains("1 failed"), "{code} {stdout} {stderr}");
-    let (code, stdout, stderr) = place.run(&["list"]);
-    assert!(
-        code == 4 && stdout.contains("The First of All") && stderr.contains("broken.pdf"),
-        "{code} {stdout} {stderr}"
-    );
-    let (code, stdout, _) = place.run(&["show", "one"]);
-    assert!(code == 0 && stdout.contains("Abstract [abstract]\nWe use CIFAR-10."), "{stdout}");
-    let (code, stdout, _) = place.run(&["show", "one", "--json"]);
-    let shown: Document = serde_json::from_str(&stdout).expect("JSON");
-    assert!(code == 0 && shown.title == "The First of All");
-    let (code, _, stderr) = place.run(&["show", "onee"]);
-    assert!(code == 2 && stderr.contains("did you mean `one`?"), "{code} {stderr}");
-    assert_eq!(place.run(&["remove", "one"]).0, 0);
-    assert_eq!(place.run(&["list", "first"]).0, 1);
-    fs::write(place.index().join("papers/papers.jsonl"), "{\"lakeward_papers\":9}\n").expect("a file");
-    let (code, _, stderr) = place.run(&["list"]);
-    assert!(code == 3 && stderr.contains("version 9"), "{code} {stderr}");
 }
 
 #[test]

@@ -1,10 +1,8 @@
-//! Pseudo-queries: what the rules' questions are made of, runs that go on where they ended, damaged stores, hostile metadata, and
-//! the command.
+//! Pseudo-queries: what the rules' questions are made of, runs that go on where they ended, damaged stores, hostile metadata.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lakeward_core::Error;
@@ -296,46 +294,4 @@ fn hostile_metadata_is_bounded_and_harmless() {
     }
     let audit = audit::audit(&index, &store, 100, 1).expect("an audit");
     assert_eq!(audit.tables.len(), 8);
-}
-
-fn lakeward(lake: &Path, index: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(arguments).env("LAKEWARD_LAKE", lake).env("LAKEWARD_INDEX", index);
-    let output = command.output().expect("the program");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
-}
-
-#[test]
-fn the_command_makes_questions_and_shows_a_sample() {
-    let place = tempfile::tempdir().expect("a folder");
-    let lake = Path::new(crate::REPOSITORY).join("lake");
-    let run = |arguments: &[&str]| lakeward(&lake, place.path(), arguments);
-    let (code, _, stderr) = run(&["augment", "--audit", "3"]);
-    assert_eq!(code, 3, "{stderr}");
-    assert!(stderr.contains("lakeward augment"), "{stderr}");
-    let (code, stdout, stderr) = run(&["augment", "--json"]);
-    assert_eq!(code, 0, "{stderr}");
-    let document: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
-    let tables = document["questions"]["tables"].as_u64().expect("a number");
-    assert!(tables > 50 && document["questions"]["made"] == tables, "{document}");
-    assert_eq!(document["indexes"][0]["documents"], tables);
-    let (code, stdout, _) = run(&["augment", "--mode", "dedicated", "--table", "transport/us_airports"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("1 reused") && !stdout.contains("concatenated"), "{stdout}");
-    let (code, stdout, _) = run(&["augment", "--audit", "5", "--seed", "7", "--json"]);
-    assert_eq!(code, 0);
-    assert_eq!(stdout, run(&["augment", "--audit", "5", "--seed", "7", "--json"]).1);
-    let audit: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
-    assert_eq!(audit["tables"].as_array().map(Vec::len), Some(5));
-    assert!(!stdout.contains("not_in_record") && !stdout.contains("unsupported"), "{stdout}");
-    let (code, stdout, _) = run(&["augment", "--audit", "2"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("with a warning"), "{stdout}");
-    fs::write(place.path().join(store::FILE_NAME), "{\"lakeward_pseudo_queries\": 9}\n").expect("a file");
-    let (code, _, stderr) = run(&["augment"]);
-    assert_eq!(code, 3);
-    assert!(stderr.contains("version 9") && stderr.contains("makes them anew"), "{stderr}");
-    let (code, stdout, _) = run(&["schema", "augment"]);
-    assert_eq!((code, stdout.contains("QuestionIndexReport")), (0, true));
 }

@@ -5,53 +5,36 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use lakeward_agent::session::SessionStore;
-use lakeward_core::monitor::Silent;
 use lakeward_core::request::Input;
-use lakeward_index::build::{self, BuildOptions};
-use lakeward_models::embed::StaticModel;
 use rexpect::session::{Options, PtySession, spawn_with_options};
 use serde_json::Value;
+
+use crate::commands::{copy, sample};
 
 /// A busy machine is given this long for a line.
 const PATIENCE_MS: u64 = 60_000;
 const PROMPT: &str = "lakeward> ";
 const REQUEST: &str = "population of countries by year";
 
-fn lake() -> PathBuf {
-    Path::new(crate::REPOSITORY).join("lake")
-}
-
 /// An index folder with the sample lake's index and no sessions.
 fn place() -> tempfile::TempDir {
-    static INDEX: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let built = INDEX.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let options = BuildOptions::default();
-        build::build(&lake(), folder.path(), StaticModel::builtin(), &options, &Silent).expect("an index");
-        folder
-    });
     let own = tempfile::tempdir().expect("a folder");
-    copy(built.path(), own.path());
+    copy(&sample().join("index"), own.path());
     own
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() { copy(&entry.path(), &target) } else { drop(fs::copy(entry.path(), target)) }
-    }
 }
 
 fn program(index: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.args(arguments).env("LAKEWARD_LAKE", lake()).env("LAKEWARD_INDEX", index).env_remove("LAKEWARD_CONFIG");
+    command
+        .args(arguments)
+        .env("LAKEWARD_LAKE", sample().join("lake"))
+        .env("LAKEWARD_INDEX", index)
+        .env_remove("LAKEWARD_CONFIG");
     command.current_dir(index).env("TERM", "xterm").env_remove("NO_COLOR");
     command
 }
@@ -246,44 +229,6 @@ fn two_processes_with_one_session_overwrite_nothing() {
     let (shared, mine) = (store.open("shared").expect("a session"), store.open("mine").expect("a session"));
     assert!(shared.is_accepted("geo/countries") && shared.is_accepted("transport/us_airports"));
     assert!(mine.is_rejected("geo/countries") && !mine.is_accepted("transport/us_airports"));
-}
-
-#[test]
-fn lines_may_come_through_a_pipe() {
-    let place = place();
-    let run = piped(place.path(), &["repl"], &[REQUEST, "/tables airp", "/budget", "/help"]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(!run.stdout.contains(PROMPT) && !run.stdout.contains('\u{1b}'), "{}", run.stdout);
-    for part in ["next:", "transport/airports_world", "no language model", "/export FILE"] {
-        assert!(run.stdout.contains(part), "{} lacks {part}", run.stdout);
-    }
-    assert!(run.stderr.contains("lakeward repl --session 20"), "{}", run.stderr);
-    // The exit code is that of the last line that failed.
-    for (lines, code) in [
-        (vec!["/use nothing/like/it", REQUEST], 2),
-        (vec!["/use nothing", "/tables zzzz"], 1),
-        (vec!["/resume nowhere"], 2),
-        (vec!["/run", "/undo", "/why", "/accept 1"], 2),
-        (vec!["", "  ", "/quit", "/nonsense"], 0),
-    ] {
-        let run = piped(place.path(), &["repl", "--quiet"], &lines);
-        assert_eq!(run.code, code, "{lines:?}: {}", run.stderr);
-    }
-    // Sessions in which nothing happened are not kept.
-    let store = SessionStore::new(place.path());
-    assert_eq!(store.list().expect("a list").len(), 2, "{:?}", store.list());
-}
-
-#[test]
-fn numbers_answer_questions_and_nothing_else() {
-    let place = place();
-    let run = piped(place.path(), &["repl", "--session", "n"], &["3", REQUEST, "3", "something about data", "2", "77"]);
-    assert!(run.stdout.contains("no question is open, so 3 alone says nothing"), "{}", run.stdout);
-    let session = SessionStore::new(place.path()).open("n").expect("a session");
-    let texts: Vec<&str> = session.turns.iter().map(|turn| turn.text.as_str()).collect();
-    let asked = session.turns[1].recommendation.as_ref().is_none_or(|answer| answer.operations[0].question.is_some());
-    assert!(asked, "a vague request is asked back about: {}", run.stdout);
-    assert_eq!(texts, [REQUEST, "something about data", "2"], "{}", run.stdout);
 }
 
 #[test]

@@ -8,9 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::{
-    NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema, transcript,
-};
+use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema};
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::request::{Filter, Input, Operation};
@@ -504,80 +502,6 @@ fn the_published_schema_is_that_of_the_document() {
     let document = place.document("s");
     let fields = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<BTreeSet<_>>();
     assert_eq!(fields(&document), fields(&expected["properties"]));
-}
-
-#[test]
-fn the_command_lists_shows_and_exports() {
-    let place = Place::new();
-    let (code, stdout, _) = place.run(&["sessions"]);
-    assert_eq!((code, stdout.as_str()), (1, ""));
-    let (code, _, stderr) = place.run(&["sessions", "show"]);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("no session"), "{stderr}");
-
-    let mut session = place.store.create(Some("income"), "lake").expect("a session");
-    session.push_turn("median *income* of <b>Ohio</b>\u{1b}[31m\n# not a heading", &answer(1, 2, 3));
-    session.accept("group/table_0001_0000");
-    session.push_step(step(Input::Table("t`\n".into()), "income.steps/1.parquet"));
-    place.store.save(&mut session).expect("a save");
-    let (code, stdout, _) = place.run(&["sessions"]);
-    assert_eq!(code, 0);
-    assert!(stdout.contains("income") && stdout.contains("median *income*"), "{stdout}");
-    assert!(!stdout.contains('\u{1b}'), "{stdout}");
-    let (_, stdout, _) = place.run(&["sessions", "--json"]);
-    let list: Value = serde_json::from_str(&stdout).expect("JSON");
-    assert_eq!(list["sessions"][0]["id"], "income");
-    assert_eq!((&list["sessions"][0]["turns"], &list["sessions"][0]["steps"]), (&json!(1), &json!(1)));
-    assert_eq!(list["sessions"][0]["state"], "readable");
-
-    let (code, stdout, _) = place.run(&["sessions", "show", "income"]);
-    assert_eq!(code, 0);
-    for part in ["topic: topic of turn 1  (turn 1)", "accepted: group/table_0001_0000", "step 1: Filter", "Join (81 %)"]
-    {
-        assert!(stdout.contains(part), "{stdout} lacks {part}");
-    }
-    let (_, stdout, _) = place.run(&["sessions", "show", "--json"]);
-    assert_eq!(serde_json::from_str::<Value>(&stdout).expect("JSON"), place.document("income"));
-
-    let (code, stdout, _) = place.run(&["sessions", "export", "income"]);
-    assert_eq!(code, 0);
-    assert_eq!(stdout, transcript::markdown(&session));
-    for part in [
-        "# Session `income`",
-        "> median \\*income\\* of \\<b\\>Ohio\\</b\\> \\[31m\n> \\# not a heading\n",
-        "Understood: Join (81 %)",
-        "- topic: topic of turn 1 (turn 1)",
-        "1. `group/table_0001_0000` (accepted): 0.422, its column\\_000 holds 93 % of your state names; \\<b\\>0\\</b\\>",
-        "### Step 1: Filter",
-        "````sql\nSELECT \"a\"\nFROM \"t\" -- ```\n````\n",
-        "7 rows in columns `a`, `b|c`",
-    ] {
-        assert!(stdout.contains(part), "{stdout}\nlacks {part}");
-    }
-    let out = place.folder.path().join("transcript.md");
-    let out = out.to_str().expect("text");
-    assert_eq!(place.run(&["sessions", "export", "--out", out]).0, 0);
-    assert_eq!(fs::read_to_string(out).expect("a file"), stdout);
-    let (code, _, stderr) = place.run(&["sessions", "export", "--out", out]);
-    assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("exists"), "{stderr}");
-
-    place.write("broken", "{");
-    place.write("newer", "{\"version\": 3}");
-    place.write("not a name", "{}");
-    let (code, stdout, stderr) = place.run(&["sessions"]);
-    assert_eq!(code, 4);
-    assert!(stdout.contains("income") && stderr.contains("broken.json") && stderr.contains("version 3"), "{stderr}");
-    let (_, stdout, _) = place.run(&["sessions", "--json"]);
-    let list: Value = serde_json::from_str(&stdout).expect("JSON");
-    let states: Vec<_> = list["sessions"].as_array().expect("a list").iter().map(|s| s["state"].clone()).collect();
-    assert_eq!(states, ["readable", "damaged", "damaged", "damaged"]);
-    for (id, code) in [("broken", 3), ("newer", 3), ("../x", 2), ("nothing-like-it", 2)] {
-        let run = place.run(&["sessions", "show", id]);
-        assert_eq!(run.0, code, "{id}: {}", run.2);
-        assert!(run.1.is_empty() && run.2.contains(id), "{}", run.2);
-    }
-    assert_eq!(place.store.latest().expect("a list").as_deref(), Some("income"));
 }
 
 #[test]

@@ -1,8 +1,7 @@
-//! SQL over a lake: every format, types by the profile, names, refusals, limits; then whole commands with their exit codes.
+//! SQL over a lake: every format, types by the profile, names, refusals, limits. `commands/sql.console` has whole commands.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
@@ -308,98 +307,4 @@ fn a_table_damaged_after_indexing_is_named() {
     let context = context_of(lake.path(), index.path(), Limits::default());
     let error = ask(&context, "SELECT * FROM airports").expect_err("damaged");
     assert!(matches!(&error, Error::Unreadable { path, .. } if *path == file), "{error}");
-}
-
-fn lakeward(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lakeward"))
-        .args(["--lake".as_ref(), sample_lake().as_os_str(), "--index".as_ref(), sample_index().as_os_str()])
-        .args(arguments)
-        .output()
-        .expect("a run")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[test]
-fn the_command_tells_by_its_exit_code() {
-    for (query, code) in [
-        ("SELECT name FROM us.states", 0),
-        ("SELECT name FROM us.states WHERE code = '??'", 1),
-        ("SELECT name FROM us.stetes", 2),
-        ("SELECT nothing FROM us.states", 2),
-        ("DROP TABLE us.states", 2),
-        ("SELECT * FROM sport.baseball.parks", 4),
-    ] {
-        let output = lakeward(&["sql", query]);
-        assert_eq!(output.status.code(), Some(code), "{query}: {}", text(&output.stderr));
-        assert!(code != 2 || output.stdout.is_empty(), "{query}");
-    }
-    let output = lakeward(&["sql", "SELECT * FROM us.stetes"]);
-    assert!(text(&output.stderr).contains("`us/states`"), "{}", text(&output.stderr));
-}
-
-#[test]
-fn the_command_writes_every_format_and_says_what_it_left_out() {
-    let query = "SELECT code, name, fips FROM us.states ORDER BY code";
-    let output = lakeward(&["--quiet", "sql", query, "--limit", "2", "--format", "csv"]);
-    assert_eq!(text(&output.stdout), "code,name,fips\nAK,Alaska,02\nAL,Alabama,01\n");
-    assert_eq!(text(&output.stderr), "showing 2 of more rows; --limit 0 for all\n");
-    let output = lakeward(&["sql", query, "--limit", "1", "--format", "ndjson"]);
-    assert_eq!(text(&output.stdout), "{\"code\":\"AK\",\"name\":\"Alaska\",\"fips\":\"02\"}\n");
-    let output = lakeward(&["sql", query, "--limit", "1"]);
-    let table: Vec<String> = text(&output.stdout).lines().map(|line| line.trim().to_string()).collect();
-    assert_eq!(table, ["code  name    fips", "AK    Alaska  02"]);
-    let output = lakeward(&["--json", "sql", query, "--limit", "1"]);
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(document["truncated"], true);
-    assert_eq!(document["rows"], serde_json::json!([{"code": "AK", "name": "Alaska", "fips": "02"}]));
-    assert_eq!(document["columns"][2]["type"], "Utf8");
-    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
-    let output = lakeward(&["sql", "SELECT * FROM us.states WHERE false", "--format", "csv"]);
-    assert_eq!(text(&output.stdout), "code,name,fips\n");
-    let output = lakeward(&["sql", "SELECT id, adds FROM lake_joinable('us/states', 'code', 1)", "--format", "csv"]);
-    assert!(text(&output.stdout).contains("\"[\"\""), "{}", text(&output.stdout));
-    let output = lakeward(&["sql", "EXPLAIN SELECT code FROM us.states"]);
-    assert!(text(&output.stdout).contains("TableScan"), "{}", text(&output.stdout));
-    assert_eq!(output.status.code(), Some(0));
-}
-
-#[test]
-fn rows_go_into_files_whole_or_not_at_all() {
-    let place = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| place.path().join(name).to_str().expect("a name").to_string();
-    let query = "SELECT code, name FROM us.states ORDER BY code";
-    for (name, begin) in [("a.csv", "code,name\nAK,"), ("a.ndjson", "{\"code\":\"AK\""), ("a.json", "{\"lakeward\"")] {
-        let output = lakeward(&["--quiet", "sql", query, "--out", &path(name)]);
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{}", text(&output.stderr));
-        assert!(fs::read_to_string(path(name)).expect("a file").starts_with(begin), "{name}");
-    }
-    let output = lakeward(&["sql", "SELECT * FROM us.zip.zip_ma", "--out", &path("a.parquet")]);
-    assert!(text(&output.stderr).starts_with("711 rows to `"), "{}", text(&output.stderr));
-    let piped = lakeward(&["sql", "SELECT * FROM us.zip.zip_ma", "--format", "parquet"]);
-    assert_eq!(piped.stdout, fs::read(path("a.parquet")).expect("a file"));
-    // Not over a file that is there, unless told to; nothing is left of what fails.
-    let output = lakeward(&["sql", query, "--out", &path("a.csv"), "--limit", "1"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(fs::read_to_string(path("a.csv")).expect("a file").lines().count() > 50);
-    let output = lakeward(&["sql", query, "--out", &path("a.csv"), "--limit", "1", "--overwrite"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert_eq!(fs::read_to_string(path("a.csv")).expect("a file"), "code,name\nAK,Alaska\n");
-    for arguments in [
-        vec!["sql", "SELECT nothing FROM us.states", "--out", "b.csv"],
-        vec!["sql", query, "--out", "b.txt"],
-        vec!["sql", query, "--out", "b.csv", "--format", "table"],
-    ] {
-        let arguments: Vec<String> =
-            arguments.iter().map(|word| if word.starts_with("b.") { path(word) } else { word.to_string() }).collect();
-        let output = lakeward(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-    }
-    assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 4);
-    let output = lakeward(&["sql", "SELECT * FROM us.states WHERE false", "--out", &path("none.parquet")]);
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(Path::new(&path("none.parquet")).is_file());
 }

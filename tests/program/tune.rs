@@ -19,13 +19,6 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The run fails as a mistake of the user that names `said`.
-fn refused(output: &Output, said: &str) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains(said), "`{said}` is not in: {stderr}");
-}
-
 #[test]
 fn learned_weights_are_written_and_used() {
     let place = tempfile::tempdir().expect("a folder");
@@ -66,30 +59,4 @@ fn learned_weights_are_written_and_used() {
         document(&command.output().expect("the program"))["answers"].clone()
     };
     assert_ne!(join(Some(&config))[0]["score"], join(None)[0]["score"], "other weights give other scores");
-}
-
-#[test]
-fn mistakes_are_told_and_nothing_is_written() {
-    let place = tempfile::tempdir().expect("a folder");
-    let folder = place.path();
-    let sample = format!("{PROJECT}/eval/sample");
-    refused(&lakeward(folder, &["tune", &sample, "--ranker", "jion"]), "jion");
-    refused(&lakeward(folder, &["tune", "nowhere"]), "is not a folder");
-    fs::create_dir_all(folder.join("bench/lake")).expect("a folder");
-    fs::write(folder.join("bench/lake/a.csv"), "x,y\n1,2\n").expect("a file");
-    fs::write(folder.join("bench/queries.jsonl"), "{\"id\":\"q\",\"task\":\"search\",\"text\":\"towns\"}\n")
-        .expect("a file");
-    fs::write(folder.join("bench/qrels.txt"), "").expect("a file");
-    refused(&lakeward(folder, &["tune", "bench"]), "teaches anything");
-    fs::write(folder.join("broken.json"), "{\"version\": 1, \"join\": {\"rarty\": 1}}").expect("a file");
-    refused(&lakeward(folder, &["eval", &sample, "--weights", "broken.json"]), "broken.json");
-    let config = "weights = \"broken.json\"\n[utility]\nalpha = 0.5\n";
-    fs::write(folder.join("lakeward.toml"), config).expect("a file");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
-    command.env("LAKEWARD_INDEX", folder.join("index")).env("LAKEWARD_CONFIG", folder.join("lakeward.toml"));
-    refused(
-        &command.args(["--lake", &format!("{PROJECT}/lake"), "search", "towns"]).output().expect("the program"),
-        "`[utility]`",
-    );
-    assert!(!folder.join("weights.json").exists());
 }

@@ -152,7 +152,7 @@ pub(super) fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<Operation
     let weight = |kind: OperationKind, p: f64| match kind {
         OperationKind::Clarify => 0.0,
         OperationKind::Filter => p + 2.0 * LEAST,
-        _ => p + LEAST,
+        OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => p + LEAST,
     };
     let sum: f64 = asked.all.iter().map(|(kind, p)| weight(*kind, *p)).sum();
     let mut all: Vec<(OperationKind, f64)> =

@@ -44,7 +44,8 @@ pub(super) fn best_table(scored: &[Scored]) -> Option<&Scored> {
 pub(super) fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[String]) -> Option<&'a Candidate> {
     let possible = |scored: &&Scored| match kind {
         OperationKind::Join => scored.candidate.join.is_some(),
-        _ => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
+        OperationKind::Union => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
+        OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => false,
     };
     let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted));
     let mut best: Option<&Scored> = None;
@@ -112,7 +113,7 @@ pub(super) fn reason(scored: &Scored, operation: OperationKind) -> String {
         _ if scored.record.is_some() => scored.record.as_ref().map(|(_, answer)| answer.reason.clone()),
         OperationKind::Join => join.or(union).or(search),
         OperationKind::Union => union.or(join).or(search),
-        _ => search.or(union).or(join),
+        OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => search.or(union).or(join),
     };
     parts.extend(main);
     parts.extend(scored.task.as_ref().map(|task| task.reason.clone()));

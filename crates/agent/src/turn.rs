@@ -274,8 +274,7 @@ impl Agent<'_> {
             _ => turn.signals.operation.clone(),
         };
         // A join or union is asked of the table at hand, whenever that was named.
-        let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
-        let with_table = turn.request.table.is_some() || combines >= 0.5;
+        let with_table = turn.request.table.is_some() || asked.combining() >= 0.5;
         let purpose =
             Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some(), with_table, accepted: false };
         let kept: Option<BTreeSet<&str>> = turn
@@ -329,8 +328,7 @@ impl Agent<'_> {
         spec: &TaskSpec,
         scored: &[Scored],
     ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
-        let asked = &turn.signals.operation;
-        let combines = asked.probability(OperationKind::Join) + asked.probability(OperationKind::Union);
+        let combines = turn.signals.operation.combining();
         let Some(best) = best_table(scored).filter(|_| combines >= WORTH_PAIRING) else { return Ok(None) };
         let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
         let mut partners = self.scored(session, turn, spec, Some(&base))?;

@@ -77,7 +77,8 @@ impl RankedOperation {
     fn pass_with(&mut self, gate: &Gate<'_>, names: &[String]) -> Result<()> {
         let inputs = self.runnable.as_ref().map(Operation::inputs).unwrap_or_default();
         // What works on one table works on the one at hand, which need not be the lake's: a file, the result of a step.
-        let on_own = matches!(self.kind, OperationKind::Filter | OperationKind::Aggregate)
+        let on_own = self.kind.needs_table()
+            && !self.kind.combines()
             && inputs.iter().any(|input| !matches!(input, Input::Table(_)));
         if let Some(table) = &self.table
             && !on_own

@@ -126,8 +126,7 @@ impl TaskSpec {
                 self.adjusted.push(format!("granularity: you asked for one row per {wanted}"));
             }
         }
-        let combines =
-            matches!(operation.label, OperationKind::Join | OperationKind::Union) && operation.confidence >= CLEAR;
+        let combines = operation.label.combines() && operation.confidence >= CLEAR;
         if combines && has_working && self.compatibility == Compatibility::Optional {
             self.compatibility = Compatibility::Required;
             self.adjusted.push("compatibility: another table is to be combined with yours".into());

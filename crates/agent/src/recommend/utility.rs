@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
 use super::{IntentionFit, Utility};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::{OperationKind, Ranked};
+use lakeward_core::request::{Label, OperationKind, Ranked};
 use lakeward_search::likeness::name_likeness;
 use lakeward_search::{Candidate, RankingWeights, Relevance};
 
@@ -110,9 +110,8 @@ pub fn utilities(
         FitForm::Paper => fit.paper,
     };
     let sum = (weights.alpha + weights.beta + weights.gamma).max(f64::MIN_POSITIVE);
-    let kinds = [OperationKind::Join, OperationKind::Union, OperationKind::Filter, OperationKind::Aggregate];
-    let mut utilities: Vec<(OperationKind, Utility)> = kinds
-        .into_iter()
+    let on_tables = OperationKind::ALL.iter().copied().filter(|kind| kind.needs_table());
+    let mut utilities: Vec<(OperationKind, Utility)> = on_tables
         .map(|kind| {
             let relevance = relevance_for(kind, candidate, purpose);
             let apt = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
@@ -121,7 +120,8 @@ pub fn utilities(
             (kind, Utility { relevance, intention, operation, total })
         })
         .collect();
-    utilities.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
+    // Of equals, those that combine tables come first.
+    utilities.sort_by(|a, b| b.1.total.total_cmp(&a.1.total).then(b.0.combines().cmp(&a.0.combines())));
     utilities
 }
 
@@ -138,7 +138,9 @@ fn relevance_for(kind: OperationKind, candidate: &Candidate, purpose: &Purpose<'
     let with_table = match kind {
         OperationKind::Join => relevance_to_join(candidate, purpose.wanted),
         OperationKind::Union => otherwise,
-        _ => otherwise.max(WORDS_WITH_TABLE * by_words),
+        OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => {
+            otherwise.max(WORDS_WITH_TABLE * by_words)
+        }
     };
     if purpose.has_working && !purpose.with_table {
         WORDS_LATER * by_words + (1.0 - WORDS_LATER) * with_table
@@ -166,7 +168,9 @@ pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String])
     let news = (columns - aligned.min(columns)) as f64 / columns as f64;
     match kind {
         OperationKind::Join => relevance_to_join(candidate, wanted) * (0.3 + 0.7 * news),
-        _ => candidate.relevance.otherwise * feasibility(kind, candidate, true),
+        OperationKind::Filter | OperationKind::Union | OperationKind::Aggregate | OperationKind::Clarify => {
+            candidate.relevance.otherwise * feasibility(kind, candidate, true)
+        }
     }
 }
 

@@ -35,64 +35,67 @@ pub trait Label: Copy + PartialEq + 'static {
     fn name(self) -> &'static str;
 }
 
-/// What to do with tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum OperationKind {
-    /// Select rows or columns of one table by stated conditions; look up, browse.
-    Filter,
-    /// Enrich the working table through shared keys: adds columns.
-    Join,
-    /// Append rows of compatible tables.
-    Union,
-    /// Counts, sums, averages, groups, distributions.
-    Aggregate,
-    /// Ask: the request is too vague to choose one of the others.
-    Clarify,
+/// Declares a set of names with [`Label`] for it, so that each name is written once.
+macro_rules! labels {
+    ($(#[$about_set:meta])* pub enum $set:ident { $($(#[$about:meta])* $label:ident,)* }) => {
+        $(#[$about_set])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $set { $($(#[$about])* $label,)* }
+
+        impl Label for $set {
+            const ALL: &'static [Self] = &[$($set::$label),*];
+
+            fn name(self) -> &'static str {
+                match self { $($set::$label => stringify!($label),)* }
+            }
+        }
+    };
 }
 
-/// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Intention {
-    /// Inspect, browse, look up, understand; no downstream task.
-    Exploration,
-    /// Rows or features for machine learning.
-    Prediction,
-    /// Combine, enrich, append or connect data of several tables.
-    Integration,
-    /// Aggregate insight: counts, totals, averages, breakdowns.
-    Summarization,
+labels! {
+    /// What to do with tables.
+    pub enum OperationKind {
+        /// Select rows or columns of one table by stated conditions; look up, browse.
+        Filter,
+        /// Enrich the working table through shared keys: adds columns.
+        Join,
+        /// Append rows of compatible tables.
+        Union,
+        /// Counts, sums, averages, groups, distributions.
+        Aggregate,
+        /// Ask: the request is too vague to choose one of the others.
+        Clarify,
+    }
 }
 
-impl Label for OperationKind {
-    const ALL: &'static [Self] = &[
-        OperationKind::Filter,
-        OperationKind::Join,
-        OperationKind::Union,
-        OperationKind::Aggregate,
-        OperationKind::Clarify,
-    ];
-
-    fn name(self) -> &'static str {
+impl OperationKind {
+    /// Whether it works on tables; asking a question does not.
+    pub fn needs_table(self) -> bool {
         match self {
-            OperationKind::Filter => "Filter",
-            OperationKind::Join => "Join",
-            OperationKind::Union => "Union",
-            OperationKind::Aggregate => "Aggregate",
-            OperationKind::Clarify => "Clarify",
+            OperationKind::Filter | OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => true,
+            OperationKind::Clarify => false,
+        }
+    }
+
+    /// Whether it combines the working table with others.
+    pub fn combines(self) -> bool {
+        match self {
+            OperationKind::Join | OperationKind::Union => true,
+            OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => false,
         }
     }
 }
 
-impl Label for Intention {
-    const ALL: &'static [Self] =
-        &[Intention::Exploration, Intention::Prediction, Intention::Integration, Intention::Summarization];
-
-    fn name(self) -> &'static str {
-        match self {
-            Intention::Exploration => "Exploration",
-            Intention::Prediction => "Prediction",
-            Intention::Integration => "Integration",
-            Intention::Summarization => "Summarization",
-        }
+labels! {
+    /// What a request is for.
+    pub enum Intention {
+        /// Inspect, browse, look up, understand; no downstream task.
+        Exploration,
+        /// Rows or features for machine learning.
+        Prediction,
+        /// Combine, enrich, append or connect data of several tables.
+        Integration,
+        /// Aggregate insight: counts, totals, averages, breakdowns.
+        Summarization,
     }
 }

@@ -30,6 +30,13 @@ impl<L: Copy + PartialEq> Ranked<L> {
     }
 }
 
+impl Ranked<OperationKind> {
+    /// The probability that the working table is to be combined with others.
+    pub fn combining(&self) -> f64 {
+        self.all.iter().filter(|(kind, _)| kind.combines()).map(|(_, probability)| probability).sum()
+    }
+}
+
 /// What a request asks for, what for, and under which constraints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]

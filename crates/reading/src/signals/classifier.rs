@@ -45,6 +45,13 @@ impl SignalModel {
         }
         let count = word(1)? as usize;
         let head = 6;
+        let weights = body.len().saturating_sub((head + 2 * count) * 4);
+        if count > 0 && weights.is_multiple_of(count) && weights / count != LABELS && weights > 0 {
+            let labels = weights / count;
+            return Err(format!(
+                "it knows {labels} labels, this program {LABELS}; `lakeward train signals` makes it anew"
+            ));
+        }
         if body.len() != (head + 2 * count) * 4 + count * LABELS {
             return Err("its length does not fit its head".into());
         }
@@ -166,5 +173,8 @@ mod tests {
         for length in [0, 7, 12, 40, BUILTIN.len() - 1] {
             assert!(SignalModel::parse(&BUILTIN[..length]).is_err(), "{length}");
         }
+        let places = SignalModel::parse(BUILTIN).unwrap().places.len();
+        let of_fewer_labels = SignalModel::parse(&BUILTIN[..BUILTIN.len() - places]).unwrap_err();
+        assert!(of_fewer_labels.contains("train signals"), "{of_fewer_labels}");
     }
 }

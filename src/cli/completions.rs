@@ -1,0 +1,16 @@
+//! `lakeward completions SHELL`: what a shell needs to complete the program's commands and options.
+
+use std::io;
+
+use clap::CommandFactory;
+use clap_complete::generate;
+
+use super::Status;
+use super::args::{Arguments, CompletionsCommand};
+use lakeward_core::error::Result;
+
+/// Prints the completion script of a shell.
+pub fn run(command: &CompletionsCommand) -> Result<Status> {
+    generate(command.shell, &mut Arguments::command(), "lakeward", &mut io::stdout());
+    Ok(Status::Done)
+}
