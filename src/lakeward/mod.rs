@@ -142,8 +142,8 @@ impl Lakeward {
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn search(&self, text: &str, k: usize) -> Result<Checked<Vec<SearchAnswer>>> {
-        let weights = self.config.ranking.search;
-        let answers = search::search(&self.index, self.embedder(), text, &SearchOptions { k, weights })?;
+        let options = SearchOptions { k, weights: &self.config.ranking };
+        let answers = search::search(&self.index, self.embedder(), text, &options)?;
         self.gate().admit(answers)
     }
 
@@ -170,11 +170,11 @@ impl Lakeward {
     /// Those of [`join::search`] and [`composite::search`].
     pub fn join(&self, query: &QueryTable, columns: &[usize], k: usize) -> Result<CompositeAnswers> {
         if columns.len() > 1 {
-            let options = CompositeOptions { k, columns: columns.to_vec() };
+            let options = CompositeOptions { k, columns: columns.to_vec(), weights: &self.config.ranking };
             return composite::search(&self.index, &self.place.lake, query, &options);
         }
-        let weights = self.config.ranking.join;
-        let answers = join::search(&self.index, query, &JoinOptions { k, column: columns.first().copied(), weights })?;
+        let options = JoinOptions { k, column: columns.first().copied(), weights: &self.config.ranking };
+        let answers = join::search(&self.index, query, &options)?;
         let answers = self.gate().admit(answers)?;
         Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
     }
@@ -184,8 +184,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`union::search`].
     pub fn union(&self, query: &QueryTable, k: usize) -> Result<Checked<Vec<UnionAnswer>>> {
-        let weights = self.config.ranking.union;
-        let options = UnionOptions { k, count_rows: true, weights };
+        let options = UnionOptions { k, count_rows: true, weights: &self.config.ranking };
         self.gate().admit(union::search(&self.index, &self.place.lake, query, &options)?)
     }
 

@@ -14,7 +14,7 @@ use lakeward_index::TableRef;
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::intent::Conflict;
 use lakeward_reading::signals::{self, context::Context};
-use lakeward_search::QueryTable;
+use lakeward_search::{QueryTable, SearchedText};
 
 /// Tables of the turn before whose headers a request may name.
 const SHOWN: usize = 5;
@@ -26,6 +26,8 @@ pub(super) struct Turn<'a> {
     pub(super) text: String,
     /// They, and what else is searched for, each with how much it counts.
     pub(super) texts: Vec<(String, f64)>,
+    /// Those of them that were searched for, and what was found.
+    pub(super) searched: Vec<SearchedText>,
     /// Tables that the plan–retrieve–evaluate loop found.
     pub(super) proposed: Vec<TableRef>,
     /// Tables that served tasks like the request.
@@ -84,13 +86,14 @@ impl Agent<'_> {
         signals.intent = intent;
         let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
         let texts = vec![(text.clone(), 1.0)];
-        let proposed = Vec::new();
+        let (searched, proposed) = (Vec::new(), Vec::new());
         let served = TaskFound::default();
         let records = None;
         Ok(Turn {
             request,
             text,
             texts,
+            searched,
             proposed,
             served,
             records,

@@ -73,8 +73,6 @@ pub struct Agent<'a> {
     words: Arc<CatalogueWords>,
     /// What is known of tasks.
     tasks: Option<&'a dyn TaskSearch>,
-    /// How much that counts.
-    task_weight: f64,
     /// The turn that is answered again as it was.
     replayed: Option<&'a Provenance>,
 }
@@ -102,7 +100,6 @@ impl<'a> Agent<'a> {
             questions: OnceCell::new(),
             words: Arc::default(),
             tasks: None,
-            task_weight: task::WEIGHT,
             replayed: None,
         }
     }
@@ -125,12 +122,6 @@ impl<'a> Agent<'a> {
     /// The same agent, also asking which tables served tasks like the request.
     pub fn with_tasks(self, tasks: &'a dyn TaskSearch) -> Self {
         Self { tasks: Some(tasks), ..self }
-    }
-
-    /// The same agent, in which having served a task just like the request counts `task_weight` times what the best table says of
-    /// itself: for measuring.
-    pub fn weighing_tasks(self, task_weight: f64) -> Self {
-        Self { task_weight, ..self }
     }
 
     /// The same agent, taking the way that the turn of `provenance` took where that depends on time and limits.

@@ -10,6 +10,7 @@ use crate::recommend::Question;
 use lakeward_core::request::{Demand, Intention, Label, OperationKind, Ranked};
 use lakeward_core::role::Role;
 use lakeward_core::store::BlobCache;
+use lakeward_core::text::on_one_line;
 use lakeward_models::llm::{AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
 use lakeward_reading::intent::{Fact, Reader, TurnReading};
 use lakeward_search::QueryTable;
@@ -112,10 +113,10 @@ pub fn elements(
         "additionalProperties": false,
     });
     let shape = AnswerShape { name: "intent", schema, max_tokens: 300 };
-    let said = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let said = on_one_line(text).to_lowercase();
     let answered = model.ask(PromptUse::Intent, &values, shape, |answer: Elements| {
         for element in &answer.elements {
-            let words = element.words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            let words = on_one_line(&element.words).to_lowercase();
             if words.is_empty() || !said.contains(&words) {
                 return Err(Refusal::new("an element has words that the request does not have"));
             }

@@ -2,13 +2,10 @@
 
 use super::trace::RankedList;
 use crate::recommend::utility::as_operand;
-use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility, fit};
+use crate::recommend::{Evidence, IntentionFit, RankedTable, TaskEvidence, Utility};
 use lakeward_core::request::OperationKind;
 use lakeward_core::text::name_words;
-use lakeward_search::{Candidate, RecordAnswer};
-
-/// Tables that align at least this much of what the best one does are of its kind.
-const NEARLY: f64 = 0.8;
+use lakeward_search::{Candidate, RankingWeights, RecordAnswer};
 
 /// A candidate with its scores.
 pub(super) struct Scored {
@@ -41,13 +38,18 @@ pub(super) fn best_table(scored: &[Scored]) -> Option<&Scored> {
 }
 
 /// The candidate that serves an operation best, if one makes it possible at all; accepted ones first.
-pub(super) fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[String]) -> Option<&'a Candidate> {
+pub(super) fn best_for<'a>(
+    kind: OperationKind,
+    scored: &'a [Scored],
+    wanted: &[String],
+    weights: &RankingWeights,
+) -> Option<&'a Candidate> {
     let possible = |scored: &&Scored| match kind {
         OperationKind::Join => scored.candidate.join.is_some(),
         OperationKind::Union => scored.candidate.union.as_ref().is_some_and(|union| !union.near_copy),
         OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => false,
     };
-    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted));
+    let key = |scored: &Scored| (scored.accepted, as_operand(kind, &scored.candidate, wanted, weights));
     let mut best: Option<&Scored> = None;
     for scored in scored.iter().filter(possible) {
         let better = best.is_none_or(|best| {
@@ -63,13 +65,19 @@ pub(super) fn best_for<'a>(kind: OperationKind, scored: &'a [Scored], wanted: &[
 
 /// The candidates to append: the accepted ones that fit; else the best, with those that fit nearly as well where all of a
 /// kind are asked for.
-pub(super) fn supplements<'a>(scored: &'a [Scored], wanted: &[String], text: &str) -> Vec<&'a Candidate> {
+pub(super) fn supplements<'a>(
+    scored: &'a [Scored],
+    wanted: &[String],
+    text: &str,
+    weights: &RankingWeights,
+) -> Vec<&'a Candidate> {
     const ALL: [&str; 8] = ["all", "every", "each", "other", "others", "rest", "remaining", "both"];
     const MOST: usize = 12;
-    let Some(best) = best_for(OperationKind::Union, scored, wanted) else { return Vec::new() };
+    let Some(best) = best_for(OperationKind::Union, scored, wanted, weights) else { return Vec::new() };
     let fits = |candidate: &Candidate| candidate.union.as_ref().map_or(0.0, |union| union.parts.alignment);
-    let nearly = fit::LEAST_ALIGNMENT.max(NEARLY * fits(best));
-    let accepted = scored.iter().any(|scored| scored.accepted && fits(&scored.candidate) >= fit::LEAST_ALIGNMENT);
+    let least = weights.fit.least_alignment;
+    let nearly = least.max(weights.turn.nearly_aligned * fits(best));
+    let accepted = scored.iter().any(|scored| scored.accepted && fits(&scored.candidate) >= least);
     let several = accepted || name_words(text).iter().any(|word| ALL.contains(&word.as_str()));
     let more = scored.iter().filter(|scored| several && (scored.accepted || !accepted)).map(|scored| &scored.candidate);
     let more = more.filter(|candidate| {

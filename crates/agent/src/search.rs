@@ -2,6 +2,7 @@
 
 use super::Agent;
 use super::memory;
+use super::turn::DEPTH;
 use crate::agentic::{
     Agents, Channel, ChannelKind, LiveClock, MeaningChannel, Pursuit, RecordedClock, RunCache, SearchedQuery, Sought,
     Stopped, Tools, WordsChannel, pursue_with,
@@ -12,18 +13,10 @@ use lakeward_core::request::{Constraints, Signals};
 use lakeward_index::TableRef;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
-use lakeward_search::SearchOptions;
+use lakeward_search::SearchedText;
 use lakeward_search::augment::{QuestionIndex, QuestionMode};
-use lakeward_search::search::search;
+use lakeward_search::weights::TurnWeights;
 
-/// How much a text that was searched for besides may count: what the request itself finds comes first.
-const MOST_WEIGHT: f64 = 0.7;
-/// How much the request's own words count where no table has them.
-const UNCOVERED_WEIGHT: f64 = 0.5;
-/// Share of the words, counted by how rare they are, that one of the best tables must say.
-const COVERED: f64 = 0.3;
-/// The best tables.
-const LOOKED_AT: usize = 10;
 /// Tables that a run may propose.
 const MOST_PROPOSED: usize = 30;
 /// Texts searched for besides.
@@ -34,24 +27,27 @@ pub(super) struct Found {
     pub(super) pursuit: Pursuit,
     /// Of the request and of each query besides whether a plain search finds what its words say.
     covered: Vec<bool>,
+    /// The queries besides that were searched for to know it.
+    pub(super) searched: Vec<SearchedText>,
 }
 
 impl Found {
     /// All that is searched for, each with how much it counts: the request's own `words` first. Where nothing has them, as when
     /// they are misspelt, what was searched for in their stead and found counts more than they do; where something has them, what
     /// a model wants searched besides counts as much as its `voice`.
-    pub(super) fn texts(&self, words: &str, voice: f64) -> Vec<(String, f64)> {
+    pub(super) fn texts(&self, words: &str, voice: f64, weights: &TurnWeights) -> Vec<(String, f64)> {
         let queries = &self.pursuit.queries;
         let own = queries.first().map_or(1.0, |query| query.weight).max(f64::MIN_POSITIVE);
         let is_covered = |place: usize| self.covered.get(place).copied().unwrap_or_default();
         let in_stead = !is_covered(0) && (1..=MOST_TEXTS).any(is_covered);
-        let most = if is_covered(0) { voice } else { MOST_WEIGHT };
+        let most = if is_covered(0) { voice } else { weights.further_texts };
         let weight = |(place, query): (usize, &SearchedQuery)| match in_stead && is_covered(place) {
             true => (query.text.clone(), 1.0),
             false => (query.text.clone(), (query.weight / own).clamp(0.0, 1.0) * most),
         };
         let further = queries.iter().enumerate().skip(1).take(MOST_TEXTS).map(weight);
-        std::iter::once((words.to_string(), if in_stead { UNCOVERED_WEIGHT } else { 1.0 })).chain(further).collect()
+        let own = if in_stead { weights.uncovered_words } else { 1.0 };
+        std::iter::once((words.to_string(), own)).chain(further).collect()
     }
 
     /// What the analyst should know of the search.
@@ -80,18 +76,27 @@ impl Agent<'_> {
         Sought { request: text.into(), words: words.into(), must_have: must_have(&signals.constraints), memory }
     }
 
-    /// Pursues what is sought; `None` where it has no words, and where nobody but the rules would plan and a plain search finds
-    /// what the words say: then more searches change next to nothing and cost several times as much (eval/variants.md).
+    /// The tables that a plain search finds for `text`; `None` where it has no words.
+    pub(super) fn searched(&self, text: &str) -> Result<Option<SearchedText>> {
+        let has_words = !text.trim().is_empty();
+        has_words.then(|| SearchedText::of(self.index, self.embedder, text, DEPTH, &self.ranking)).transpose()
+    }
+
+    /// Whether one of the best tables says most of the words.
+    fn is_covered(&self, searched: &SearchedText) -> bool {
+        searched.coverage(&self.ranking) >= self.ranking.turn.covered
+    }
+
+    /// Pursues what is sought, of which a plain search found `own`; `None` where nobody but the rules would plan and that says what
+    /// the words say: then more searches change next to nothing and cost several times as much (eval/variants.md).
     pub(super) fn pursue(
         &self,
         sought: Sought,
+        own: &SearchedText,
         model: Option<&LanguageModel<'_>>,
         runs: Option<&RunCache>,
     ) -> Result<Option<Found>> {
-        if sought.words.trim().is_empty() {
-            return Ok(None);
-        }
-        let covered = self.is_covered(&sought.words)?;
+        let covered = self.is_covered(own);
         if covered && model.is_none() {
             return Ok(None);
         }
@@ -131,11 +136,12 @@ impl Agent<'_> {
             // The rules planned in the model's stead, and by rules alone nothing more would have been searched.
             return Ok(None);
         }
-        let mut all = vec![covered];
-        for query in pursuit.queries.iter().skip(1).take(if covered { 0 } else { MOST_TEXTS }) {
-            all.push(self.is_covered(&query.text)?);
-        }
-        Ok(Some(Found { pursuit, covered: all }))
+        let further = pursuit.queries.iter().skip(1).take(if covered { 0 } else { MOST_TEXTS });
+        let searched: Vec<Option<SearchedText>> =
+            further.map(|query| self.searched(&query.text)).collect::<Result<_>>()?;
+        let is_covered = |text: &Option<SearchedText>| text.as_ref().is_some_and(|text| self.is_covered(text));
+        let covered = std::iter::once(covered).chain(searched.iter().map(is_covered)).collect();
+        Ok(Some(Found { pursuit, covered, searched: searched.into_iter().flatten().collect() }))
     }
 
     /// The questions that `lakeward augment` made, where it did and they can be used.
@@ -177,15 +183,6 @@ impl Channel for Questions<'_> {
             ChannelKind::Words => self.index.by_words(text, depth),
             ChannelKind::Meaning => self.index.by_meaning(self.embedder, text, depth),
         }
-    }
-}
-
-impl Agent<'_> {
-    /// Whether one of the best tables says most of the words.
-    fn is_covered(&self, words: &str) -> Result<bool> {
-        let options = SearchOptions { k: LOOKED_AT, weights: self.ranking.search };
-        let found = search(self.index, self.embedder, words, &options)?;
-        Ok(found.iter().any(|answer| answer.features.coverage >= COVERED))
     }
 }
 

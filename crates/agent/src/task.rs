@@ -7,10 +7,6 @@ use lakeward_core::error::Result;
 use lakeward_index::TableRef;
 use lakeward_search::task_search::TaskSearch;
 
-/// How much a table that served a task just like the request gains, as a share of what the best table says of itself, where no table
-/// says a word of the request.
-/// `eval/task_search.md` has what other weights give.
-pub(super) const WEIGHT: f64 = 2.0;
 /// Datasets that are proposed.
 const MOST_DATASETS: usize = 20;
 
@@ -42,7 +38,7 @@ impl Agent<'_> {
     pub(super) fn served(&self, text: &str) -> TaskFound {
         let Some(tasks) = self.tasks.filter(|_| !text.trim().is_empty()) else { return TaskFound::default() };
         match self.tables_served(tasks, text) {
-            Ok(tables) => TaskFound { tables, weight: self.task_weight, trouble: None },
+            Ok(tables) => TaskFound { tables, weight: self.ranking.turn.tasks, trouble: None },
             Err(error) => {
                 TaskFound { trouble: Some(format!("the task graph does not help: {error}")), ..TaskFound::default() }
             }

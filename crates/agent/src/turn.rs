@@ -22,15 +22,13 @@ use lakeward_core::request::{Constraints, Input, Label, OperationKind};
 use lakeward_core::text::name_words;
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
-use lakeward_search::candidates::candidates;
+use lakeward_search::candidates::{self, TableAnswers, TableRequest, TextAnswers, TextRequest, candidates};
 use lakeward_search::cite::{Checked, Gate};
 use lakeward_search::likeness::name_likeness;
-use lakeward_search::{CandidateRequest, QueryTable, Relevance};
+use lakeward_search::{QueryTable, Relevance};
 
 /// Answers asked of each search.
-const DEPTH: usize = 100;
-/// A join or a union without a working table is looked for from this probability on.
-const WORTH_PAIRING: f64 = 0.25;
+pub(super) const DEPTH: usize = 100;
 /// Tables that a partner is looked for among, before all others.
 const PAIRED: usize = 20;
 /// Operations whose SQL is shown at once.
@@ -73,9 +71,15 @@ impl Agent<'_> {
         // With a table at hand it is the table that finds most; the rules would add searches and next to nothing else.
         turn.served = self.served(&turn.text);
         let by_rules_with_table = model.is_none() && turn.query.is_some();
-        let found = if by_rules_with_table { None } else { self.pursue(sought, model.as_ref(), runs)? };
+        let own = if by_rules_with_table { None } else { self.searched(&turn.text)? };
+        let mut found = match &own {
+            Some(own) => self.pursue(sought, own, model.as_ref(), runs)?,
+            None => None,
+        };
+        let further = found.as_mut().map(|found| std::mem::take(&mut found.searched)).unwrap_or_default();
+        turn.searched = own.into_iter().chain(further).collect();
         if let Some(found) = &found {
-            turn.texts = found.texts(&turn.text, self.config.llm.voice);
+            turn.texts = found.texts(&turn.text, self.config.llm.voice, &self.ranking.turn);
             turn.proposed = self.proposed(found);
         }
         self.find_records(session, &mut turn)?;
@@ -102,7 +106,8 @@ impl Agent<'_> {
         let mut turn = self.hear(&mut session, request, None)?;
         turn.served = self.served(&turn.text);
         self.find_records(&session, &mut turn)?;
-        let scored = self.scored(&session, &turn, &turn.spec(), turn.query.as_ref())?;
+        let (texts, table) = self.find(&turn)?;
+        let scored = self.scored(&session, &turn, &texts, table.as_ref())?;
         let utilities = |scored: &Scored| scored.utilities.iter().map(|(_, utility)| *utility).collect();
         let mut weighed: Vec<(String, Vec<Utility>)> =
             scored.iter().map(|scored| (scored.id().to_string(), utilities(scored))).collect();
@@ -131,14 +136,15 @@ impl Agent<'_> {
         let Turn { signals, query, working, .. } = turn;
         let has_working = query.is_some();
         let spec = turn.spec();
-        let mut scored = self.scored(session, turn, &spec, query.as_ref())?;
+        let (texts, table) = self.find(turn)?;
+        let mut scored = self.scored(session, turn, &texts, table.as_ref())?;
         let mut lists = lists(&scored);
         if let Some(order) = model.and_then(|model| self.ordered_by(model, turn, &spec, &scored)) {
             lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
             scored = self.reordered(scored, &order);
         }
         lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
-        let pair = if has_working { None } else { self.pair(session, turn, &spec, &scored)? };
+        let pair = if has_working { None } else { self.pair(session, turn, &texts, &scored)? };
         let mut notes = Vec::new();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
         let holds = |place: usize, hash: u64| match (base_query, best_table(&scored)) {
@@ -160,9 +166,9 @@ impl Agent<'_> {
             _ => None,
         };
         let partners = pair.as_ref().map_or(scored.as_slice(), |(_, partners)| partners.as_slice());
-        let wanted = columns_to_add(&signals.constraints, base_query);
-        let partner = best_for(OperationKind::Join, partners, &wanted);
-        let supplements = supplements(partners, &wanted, &turn.request.text);
+        let wanted = self.columns_to_add(&signals.constraints, base_query);
+        let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
+        let supplements = supplements(partners, &wanted, &turn.request.text, &self.ranking);
         let asked = turn.conflict.as_ref().map(|conflict| question::about(conflict.question(), conflict.readings()));
         let computed = || question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         let mut question = asked.or_else(computed);
@@ -174,7 +180,8 @@ impl Agent<'_> {
         }
         let record = scored.first().filter(|scored| scored.candidate.dataset.is_record()).map(Scored::id);
         let text = turn.request.text.as_str();
-        let situation = Situation { signals, text, base, record, partner, supplements, question };
+        let weights = &self.ranking;
+        let situation = Situation { signals, text, base, record, partner, supplements, question, weights };
         let mut operations = operations::rank(&situation);
         for operation in operations.iter_mut().take(WITH_SQL) {
             let Some(runnable) = &operation.runnable else { continue };
@@ -247,36 +254,47 @@ impl Agent<'_> {
         first.into_iter().chain(places.into_iter().flatten()).collect()
     }
 
+    /// The tables that the texts of a turn find, and those that go with the table at hand.
+    fn find<'t>(&self, turn: &'t Turn<'_>) -> Result<(TextAnswers, Option<TableAnswers<'t>>)> {
+        let texts: Vec<(&str, f64)> = turn.texts.iter().map(|(text, weight)| (text.as_str(), *weight)).collect();
+        let request = TextRequest {
+            texts: &texts,
+            searched: &turn.searched,
+            proposed: &turn.proposed,
+            supported: &turn.served.gains(),
+            depth: DEPTH,
+        };
+        let table = turn.query.as_ref().map(|query| TableRequest { query, column: turn.column, depth: DEPTH });
+        candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)
+    }
+
     /// The candidates with their scores, greatest utility first, ties by id; without the rejected ones.
     fn scored(
         &self,
         session: &Session,
         turn: &Turn<'_>,
-        spec: &TaskSpec,
-        query: Option<&QueryTable>,
+        texts: &TextAnswers,
+        table: Option<&TableAnswers<'_>>,
     ) -> Result<Vec<Scored>> {
+        let (spec, query) = (turn.spec(), table.map(TableAnswers::query));
         let constraints = &turn.signals.constraints;
-        let texts: Vec<(&str, f64)> = turn.texts.iter().map(|(text, weight)| (text.as_str(), *weight)).collect();
-        let request = CandidateRequest {
-            texts: &texts,
-            proposed: &turn.proposed,
-            supported: &turn.served.gains(),
-            query,
-            column: turn.column,
-            values: &constraints.geography,
-            depth: DEPTH,
-        };
-        let found = candidates(self.index, self.lake, self.embedder, &request, &self.ranking)?;
+        let found = candidates(self.index, texts, table, &constraints.geography, &self.ranking)?;
         let used = used_up(session);
-        let wanted = columns_to_add(constraints, query);
+        let wanted = self.columns_to_add(constraints, query);
         let asked = match turn.signals.operation.label {
             OperationKind::Clarify => without_clarify(&turn.signals.operation),
             _ => turn.signals.operation.clone(),
         };
         // A join or union is asked of the table at hand, whenever that was named.
-        let with_table = turn.request.table.is_some() || asked.combining() >= 0.5;
-        let purpose =
-            Purpose { asked: &asked, wanted: &wanted, has_working: query.is_some(), with_table, accepted: false };
+        let with_table = turn.request.table.is_some() || asked.combining() >= self.ranking.turn.combining;
+        let purpose = Purpose {
+            asked: &asked,
+            wanted: &wanted,
+            has_working: query.is_some(),
+            with_table,
+            accepted: false,
+            weights: &self.ranking,
+        };
         let kept: Option<BTreeSet<&str>> = turn
             .answered
             .as_ref()
@@ -301,7 +319,7 @@ impl Agent<'_> {
                         candidate.relevance = Relevance { to_join: 0.0, otherwise: relevance, by_words: relevance };
                         wanted::fit(answer)
                     }
-                    None => fit::fit(spec, constraints, &candidate),
+                    None => fit::fit(&spec, constraints, &candidate, &self.ranking.fit),
                 };
                 let record = found.map(|(rank, _, answer)| (rank, answer.clone()));
                 let accepted = session.is_accepted(candidate.dataset.id().as_str());
@@ -319,19 +337,29 @@ impl Agent<'_> {
         Ok(scored)
     }
 
+    /// The columns asked for that the working table does not have.
+    fn columns_to_add(&self, constraints: &Constraints, query: Option<&QueryTable>) -> Vec<String> {
+        let own = query.map_or(&[][..], |query| query.entry.profile.columns.as_slice());
+        let least = self.ranking.fit.same_name;
+        let has = |wanted: &&String| own.iter().any(|column| name_likeness(wanted, &column.name) >= least);
+        constraints.required_columns.iter().filter(|wanted| !has(wanted)).cloned().collect()
+    }
+
     /// Without a working table, where a join or union may be meant: the best table as a first part, and what goes with it,
     /// those found by words first.
     fn pair(
         &self,
         session: &Session,
         turn: &Turn<'_>,
-        spec: &TaskSpec,
+        texts: &TextAnswers,
         scored: &[Scored],
     ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
         let combines = turn.signals.operation.combining();
-        let Some(best) = best_table(scored).filter(|_| combines >= WORTH_PAIRING) else { return Ok(None) };
+        let Some(best) = best_table(scored).filter(|_| combines >= self.ranking.turn.pairing) else { return Ok(None) };
         let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
-        let mut partners = self.scored(session, turn, spec, Some(&base))?;
+        let request = TableRequest { query: &base, column: turn.column, depth: DEPTH };
+        let table = TableAnswers::of(self.index, self.lake, &request, &self.ranking)?;
+        let mut partners = self.scored(session, turn, texts, Some(&table))?;
         let found: BTreeSet<&str> = scored.iter().take(PAIRED).map(Scored::id).collect();
         partners.sort_by_key(|partner| !found.contains(partner.id()));
         Ok(Some((base, partners)))
@@ -361,13 +389,6 @@ fn used_up(session: &Session) -> BTreeSet<&str> {
     let standing = session.steps.iter().filter(|step| !step.undone);
     let inputs = standing.flat_map(|step| step.operation.inputs());
     inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
-}
-
-/// The columns asked for that the working table does not have.
-fn columns_to_add(constraints: &Constraints, query: Option<&QueryTable>) -> Vec<String> {
-    let own = query.map_or(&[][..], |query| query.entry.profile.columns.as_slice());
-    let has = |wanted: &&String| own.iter().any(|column| name_likeness(wanted, &column.name) >= fit::SAME_NAME);
-    constraints.required_columns.iter().filter(|wanted| !has(wanted)).cloned().collect()
 }
 
 /// Whether the words of a text name a table outright: they contain its id or all words of its last part.

@@ -22,8 +22,6 @@ use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
 const DEPTH: usize = 100;
 /// Records that an earlier search must have left to be taken for the same again.
 const REUSED: usize = 30;
-/// What the words of other searches count beside those of the conversation, at the most.
-const MOST_WEIGHT: f64 = 0.5;
 /// Roles that a note names.
 const NAMED: usize = 5;
 
@@ -140,7 +138,8 @@ impl Agent<'_> {
             return Ok(None);
         }
         let mut texts: Vec<(String, f64)> = vec![(words(intent), 1.0)];
-        texts.extend(others.iter().map(|(text, weight)| (text.clone(), weight.min(MOST_WEIGHT))));
+        let most = self.ranking.turn.further_record_texts;
+        texts.extend(others.iter().map(|(text, weight)| (text.clone(), weight.min(most))));
         texts.retain(|(text, _)| !text.trim().is_empty());
         let exclude: Vec<String> = session.rejected.iter().map(|choice| choice.table.clone()).collect();
         let query = RecordQuery {
@@ -151,6 +150,7 @@ impl Agent<'_> {
             exclude: &exclude,
             among: None,
             route: Route::Auto,
+            weights: &self.ranking,
         };
         let key = self.key_of(&query);
         // Asked before, as when a turn speaks of what to do with what was found: its records need not be found again.

@@ -10,6 +10,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::words;
+
 /// What the values of a field say of a record. Written and read as its name: `place`, `subject`, …, else the field's own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
@@ -128,7 +130,7 @@ impl Role {
     /// The role of a field, from the first word of its name: `accrual periodicity` is how often, `Erhebung` is itself.
     pub fn of_field(name: &str) -> Self {
         let lower = name.trim().to_lowercase();
-        let first = lower.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+        let first = words(&lower).next().unwrap_or_default();
         let known = NAMES.iter().find(|(_, names)| names.contains(&first));
         known.map_or(Self::Other(lower), |(role, _)| role.clone())
     }

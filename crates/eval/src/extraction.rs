@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::lines::{file_of, read_json};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::text::letters_and_digits;
 use lakeward_tasks::papers::PdfReader;
 use lakeward_tasks::papers::extract::{KnownDatasets, KnownRecord, extract};
 use lakeward_tasks::papers::reading::{self, DocumentFormat};
@@ -221,7 +222,7 @@ fn known_names(corpus: Option<&Path>) -> Result<KnownDatasets> {
 }
 
 fn normal(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase()
+    letters_and_digits(name).to_lowercase()
 }
 
 fn share(part: u64, whole: u64) -> f64 {

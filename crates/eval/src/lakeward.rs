@@ -256,12 +256,12 @@ impl Lakeward<'_> {
         let table = self.over.query_table(query)?;
         if !query.columns.is_empty() {
             let columns = query.columns.iter().map(|name| table.column(name)).collect::<Result<_>>()?;
-            let options = CompositeOptions { k, columns };
+            let options = CompositeOptions { k, columns, weights: &self.weights };
             let found = composite::search(&self.over.index, &self.over.lake, &table, &options)?;
             return Ok(found.answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect());
         }
         let column = query.column.as_ref().map(|name| table.column(name)).transpose()?;
-        let options = JoinOptions { k, column, weights: self.weights.join };
+        let options = JoinOptions { k, column, weights: &self.weights };
         let answers = join::search(&self.over.index, &table, &options)?;
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
     }
@@ -269,14 +269,14 @@ impl Lakeward<'_> {
     fn union(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
         let table = self.over.query_table(query)?;
         // Rows are not counted: that is told with an answer and ranks nothing.
-        let options = UnionOptions { k, count_rows: false, weights: self.weights.union };
+        let options = UnionOptions { k, count_rows: false, weights: &self.weights };
         let answers = union::search(&self.over.index, &self.over.lake, &table, &options)?;
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
     }
 
     fn search(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
         let text = query.text.as_deref().unwrap_or_default();
-        let options = SearchOptions { k, weights: self.weights.search };
+        let options = SearchOptions { k, weights: &self.weights };
         let answers = search::search(&self.over.index, self.over.embedder, text, &options)?;
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
     }

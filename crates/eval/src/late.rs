@@ -89,7 +89,7 @@ impl<'a> LateSystem<'a> {
         let mut vector = vec![0.0; embedder.dims()];
         embedder.embed_weighted(&typed, &mut vector);
         let by_vector = nearest_tables(index, &vector, PROPOSED)?.into_iter().map(|(table, _)| table).collect();
-        let fused = reciprocal_rank_fusion(&[(1.0, by_words), (1.0, by_vector)]);
+        let fused = reciprocal_rank_fusion(&[(1.0, by_words), (1.0, by_vector)], &self.over.weights().fusion);
         fused
             .into_iter()
             .take(CANDIDATES)
@@ -111,7 +111,7 @@ impl<'a> LateSystem<'a> {
             LateOrder::Late => 0.0,
             LateOrder::Mixed => FIRST_STAGE_SHARE,
         };
-        let vectors = token_vectors(self.over.index(), self.over.embedder())?;
+        let vectors = token_vectors(self.over.index(), self.over.embedder(), &self.over.weights().late)?;
         let mut late = LateQuery::new(vectors.as_ref(), text)?;
         let most = candidates.first().map_or(1.0, |candidate| candidate.fused);
         candidates.iter().map(|candidate| Ok(late.score(candidate.table)? + share * candidate.fused / most)).collect()

@@ -230,12 +230,11 @@ fn scored(
     if monitor.is_stopped() {
         return Err(Error::Interrupted);
     }
-    let mut agent = over.agent(over.weights())?;
+    let mut weights = over.weights().clone();
+    weights.turn.tasks = options.weight.unwrap_or(weights.turn.tasks);
+    let mut agent = over.agent(&weights)?;
     if let Some(source) = source {
         agent = agent.with_tasks(source);
-        if let Some(weight) = options.weight {
-            agent = agent.weighing_tasks(weight);
-        }
     }
     let request = Request { text: judged.text.to_string(), k: options.k, ..Request::default() };
     let answer = agent.turn(&mut Session::new("eval", "lake"), &request)?;

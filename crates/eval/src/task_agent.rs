@@ -54,7 +54,9 @@ impl System for TaskAgent<'_> {
     }
 
     fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
-        let agent = self.over.agent(self.over.weights())?;
+        let mut weights = self.over.weights().clone();
+        weights.turn.tasks = self.weight.unwrap_or(weights.turn.tasks);
+        let agent = self.over.agent(&weights)?;
         let request = Request { text: query.text.clone().unwrap_or_default(), k: depth, ..Request::default() };
         let mut session = Session::new("eval", "lake");
         let answer = if self.weight == Some(0.0) {
@@ -62,10 +64,6 @@ impl System for TaskAgent<'_> {
         } else {
             let exclude: Vec<String> = query.exclude_paper.iter().cloned().collect();
             let source = TaskSource::without(self.graph.folder(), self.over.embedder(), &exclude)?;
-            let agent = match self.weight {
-                Some(weight) => agent.weighing_tasks(weight),
-                None => agent,
-            };
             agent.with_tasks(&source).turn(&mut session, &request)?
         };
         Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())

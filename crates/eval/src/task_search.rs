@@ -24,6 +24,7 @@ use super::system::{Ranked, System};
 use super::task_agent;
 use super::task_report::GraphCost;
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::text::lower_words;
 use lakeward_models::embed::Embedder;
 use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskGraph, TaskSearchOptions, Walk};
@@ -222,11 +223,7 @@ pub fn name_scores(rows: &[&QueryRow], benchmark: &Benchmark) -> Option<NameScor
 }
 
 fn words(name: &str) -> Vec<String> {
-    name.to_lowercase()
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_string)
-        .collect()
+    lower_words(name).collect()
 }
 
 /// 2·common / (words of both), a word that is repeated counting as often as in both.

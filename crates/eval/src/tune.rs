@@ -19,7 +19,7 @@ use lakeward_agent::recommend::Utility;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::TableRef;
-use lakeward_search::candidates::{CandidateRequest, candidates};
+use lakeward_search::candidates::{TableRequest, TextRequest, candidates, find};
 use lakeward_search::join::{self, JoinFeatures, JoinWeights};
 use lakeward_search::search::{self, SearchFeatures, SearchWeights};
 use lakeward_search::union::{self, UnionFeatures, UnionWeights};
@@ -291,17 +291,13 @@ impl Asked<'_> {
     fn together(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
         let table = self.table()?;
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
-        let request = CandidateRequest {
-            texts: &[(text, 1.0)],
-            proposed: &[],
-            supported: &[],
-            query: Some(&table),
-            column,
-            values: &[],
-            depth: MOST_CANDIDATES,
-        };
-        let lake: &Path = self.over.lake();
-        let found = candidates(self.over.index(), lake, self.over.embedder(), &request, self.over.weights())?;
+        let texts = [(text, 1.0)];
+        let request =
+            TextRequest { texts: &texts, searched: &[], proposed: &[], supported: &[], depth: MOST_CANDIDATES };
+        let table = TableRequest { query: &table, column, depth: MOST_CANDIDATES };
+        let (index, lake, weights): (_, &Path, _) = (self.over.index(), self.over.lake(), self.over.weights());
+        let (texts, table) = find(index, lake, self.over.embedder(), (&request, Some(table)), weights)?;
+        let found = candidates(index, &texts, table.as_ref(), &[], weights)?;
         let features = |candidate: &Candidate| {
             let join = candidate.join.as_ref().map_or(0.0, |answer| answer.score);
             let union = candidate.union.as_ref().map_or(0.0, |answer| answer.score);

@@ -264,7 +264,7 @@ fn ordered(
         Task::Join if query.columns.is_empty() => {
             let opened = over.query_table(query)?;
             let column = query.column.as_ref().map(|name| opened.column(name)).transpose()?;
-            for answer in join::search(index, &opened, &JoinOptions { k, column, weights: weights.join })? {
+            for answer in join::search(index, &opened, &JoinOptions { k, column, weights })? {
                 add(index, &answer.table, answer.score, Found { join: Some(&answer), ..Found::default() })?;
             }
             let on = query.column.as_ref().map(|name| format!(" on its column {name}")).unwrap_or_default();
@@ -273,7 +273,7 @@ fn ordered(
         }
         Task::Union => {
             let opened = over.query_table(query)?;
-            let options = UnionOptions { k, count_rows: false, weights: weights.union };
+            let options = UnionOptions { k, count_rows: false, weights };
             for answer in union::search(index, over.lake(), &opened, &options)? {
                 add(index, &answer.table, answer.score, Found { union: Some(&answer), ..Found::default() })?;
             }
@@ -281,7 +281,7 @@ fn ordered(
             (table, operation, intention) = (Some(opened), OperationKind::Union, Intention::Integration);
         }
         Task::Search => {
-            let options = SearchOptions { k, weights: weights.search };
+            let options = SearchOptions { k, weights };
             for answer in search::search(index, over.embedder(), &text, &options)? {
                 add(index, &answer.table, answer.score, Found { search: Some(&answer), ..Found::default() })?;
             }

@@ -17,6 +17,7 @@ use super::structure::{
 };
 use super::structures::Segment;
 use lakeward_core::error::Result;
+use lakeward_core::text::lower_words;
 use lakeward_lake::catalog::Dataset;
 
 mod lake;
@@ -86,8 +87,7 @@ impl TableFacets {
 /// The words of a title in lower case, each once: runs of letters and digits with a letter among them.
 fn title_words(title: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    for word in title.split(|letter: char| !letter.is_alphanumeric()).take(MOST_TITLE_WORDS) {
-        let word = word.to_lowercase();
+    for word in lower_words(title).take(MOST_TITLE_WORDS) {
         if word.len() <= LONGEST_WORD_BYTES && word.contains(char::is_alphabetic) && !words.contains(&word) {
             words.push(word);
         }

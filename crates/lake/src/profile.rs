@@ -8,6 +8,7 @@ use super::scan::Scan;
 use super::semantic::{self, LogicalType, SemanticType, Weakness};
 use lakeward_core::answer::in_order;
 use lakeward_core::text::name_words;
+use lakeward_core::text::years::{LIKELY, year};
 use lakeward_sketch::ColumnSketch;
 
 /// What is in a table.
@@ -206,13 +207,9 @@ fn time_coverage(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
 /// The period of a wide table: one column a year.
 fn years_in_header(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
     const LEAST_YEARS: usize = 3;
-    let year = |column: &&ColumnProfile| {
-        let name = column.name.trim();
-        name.len() == 4
-            && name.parse::<u16>().is_ok_and(|year| (1500..=2150).contains(&year))
-            && column.logical != LogicalType::Text
-    };
-    let mut years: Vec<&str> = columns.iter().filter(year).map(|column| column.name.trim()).collect();
+    let is_year =
+        |column: &&ColumnProfile| year(column.name.trim(), LIKELY).is_some() && column.logical != LogicalType::Text;
+    let mut years: Vec<&str> = columns.iter().filter(is_year).map(|column| column.name.trim()).collect();
     years.sort_unstable();
     let (first, last) = (years.first()?, years.last()?);
     (years.len() >= LEAST_YEARS).then(|| TimeCoverage {

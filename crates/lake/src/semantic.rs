@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::places;
+use lakeward_core::text::years::{RECENT, STATED};
 use lakeward_sketch::ColumnSketch;
 use lakeward_sketch::normalise::Kind;
 
@@ -306,7 +307,8 @@ fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
     let Some(numbers) = sketch.numbers else { return false };
     let named =
         words.iter().any(|word| matches!(word.as_str(), "year" | "yr" | "season" | "jahr" | "année" | "año" | "date"));
-    let (low, high) = if named { (1000.0, 2200.0) } else { (1800.0, 2100.0) };
+    let range = if named { STATED } else { RECENT };
+    let (low, high) = (f64::from(*range.start()), f64::from(*range.end()));
     // Stray words among the years (a footnote, a website) are longer; `1,850` is no year.
     let four_digits = sketch.longest == 4 || sketch.kinds[Kind::Text as usize] > 0;
     // Unnamed year columns are recognised where the range is that of recent times and the values repeat or step by one.

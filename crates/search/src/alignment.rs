@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::likeness::{NameParts, ValueRange};
 use super::matching::best_assignment;
 use super::query_table::{QueryColumn, QueryTable};
+use super::weights::AlignmentWeights;
 use lakeward_core::error::Result;
 use lakeward_core::text::is_placeholder;
 use lakeward_index::Segment;
@@ -18,14 +19,6 @@ use lakeward_index::overlap::shared_hashes;
 use lakeward_index::vectors::PreparedQuery;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
 
-/// Pairs that fit less are left unaligned.
-const LEAST_FIT: f64 = 0.3;
-/// Share of the missing fit that a like meaning makes good, for kinds of values of which a table seldom has two columns.
-const SAME_MEANING: f64 = 0.25;
-/// What a pair of the same name over other types of values scores.
-const SAME_NAME_OTHER_TYPE: f64 = 0.5;
-/// How much contents count where names say nothing: a little less than with a name that agrees as well.
-const WITHOUT_NAMES: f64 = 0.85;
 /// Wide tables are aligned on their first columns.
 const MOST_ALIGNED_COLUMNS: usize = 200;
 
@@ -50,6 +43,7 @@ pub(super) type Pair = (usize, usize, Fit);
 
 /// The query's columns, prepared to be compared with many; caches the likenesses of names of an index that lives for `'i`.
 pub(super) struct Aligner<'q, 'i> {
+    weights: &'q AlignmentWeights,
     own: Vec<OwnColumn<'q>>,
     values: ValueTable,
     /// Likenesses of a name to those of `own`, from this place of `likenesses`.
@@ -102,7 +96,7 @@ pub(super) struct Sums {
 /// The fits of all pairs of a candidate's columns with the query's.
 #[derive(Debug, Default)]
 pub(super) struct Fits {
-    /// Row-major, one row a column of the query; below [`LEAST_FIT`] the score is 0.
+    /// Row-major, one row a column of the query; below the least fit the score is 0.
     fits: Vec<Fit>,
     rows: usize,
     columns: usize,
@@ -110,7 +104,7 @@ pub(super) struct Fits {
 
 impl<'q, 'i> Aligner<'q, 'i> {
     /// Prepares `query`; vectors as in `segment`, which may be any of the index.
-    pub(super) fn of(query: &'q QueryTable, segment: &Segment) -> Result<Self> {
+    pub(super) fn of(query: &'q QueryTable, segment: &Segment, weights: &'q AlignmentWeights) -> Result<Self> {
         let columns = &query.columns[..query.columns.len().min(MOST_ALIGNED_COLUMNS)];
         let own: Vec<OwnColumn<'q>> = columns
             .iter()
@@ -131,6 +125,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
             })
             .collect::<Result<_>>()?;
         Ok(Self {
+            weights,
             values: ValueTable::of(columns),
             names: HashMap::new(),
             likenesses: Vec::new(),
@@ -179,7 +174,7 @@ impl<'q, 'i> Aligner<'q, 'i> {
                     text: f64::from(text[place] / text_length).clamp(0.0, 1.0),
                     shape: f64::from(shape[place] / shape_length).clamp(0.0, 1.0),
                 };
-                fits.fits[row * fits.columns + place] = fit(own, record, &range, &comparison);
+                fits.fits[row * fits.columns + place] = fit(self.weights, own, record, &range, &comparison);
             }
         }
         Ok(())
@@ -280,7 +275,13 @@ fn called_the_same(fit: &Fit) -> f64 {
 }
 
 /// How well two columns fit under each other.
-fn fit(own: &OwnColumn<'_>, record: &ColumnRecord, range: &ValueRange, comparison: &Comparison) -> Fit {
+fn fit(
+    weights: &AlignmentWeights,
+    own: &OwnColumn<'_>,
+    record: &ColumnRecord,
+    range: &ValueRange,
+    comparison: &Comparison,
+) -> Fit {
     let Comparison { values, text, shape, .. } = *comparison;
     let profile = &own.column.profile;
     let (a, b) = (profile.logical, record.logical());
@@ -288,32 +289,35 @@ fn fit(own: &OwnColumn<'_>, record: &ColumnRecord, range: &ValueRange, compariso
     let meaning = (f64::from(1.0 - SHAPE_SHARE) * text + f64::from(SHAPE_SHARE) * shape).clamp(0.0, 1.0);
     let numbers = a.is_numeric() && b.is_numeric();
     let with = |score: f64, contents: f64| {
-        let score = if score >= LEAST_FIT { score } else { 0.0 };
+        let score = if score >= weights.least_fit { score } else { 0.0 };
         Fit { score, name, values, meaning, contents, numbers }
     };
     if a == LogicalType::Empty || b == LogicalType::Empty {
-        return with(0.5 * name, 0.0);
+        return with(weights.empty * name, 0.0);
     }
     let temporal = |kind: LogicalType| matches!(kind, LogicalType::Date | LogicalType::Timestamp);
     let contents = if numbers {
         let year = profile.semantic == Some(SemanticType::Year);
-        let years = if year == (record.semantic() == Some(SemanticType::Year)) { 1.0 } else { 0.5 };
-        let ranges = 0.4 * own.range.closeness(range) + 0.3 * own.range.likeness(range);
-        (ranges + 0.3 * shape) * years
+        let years =
+            if year == (record.semantic() == Some(SemanticType::Year)) { 1.0 } else { weights.years_and_others };
+        let closeness = weights.numbers_closeness * own.range.closeness(range);
+        let ranges = closeness + weights.numbers_range * own.range.likeness(range);
+        (ranges + weights.numbers_shape * shape) * years
     } else if a == LogicalType::Text && b == LogicalType::Text {
-        0.4 * values.sqrt() + 0.35 * text + 0.25 * shape
+        weights.texts_values * values.sqrt() + weights.texts_meaning * text + weights.texts_shape * shape
     } else if a == b || temporal(a) && temporal(b) {
-        0.4 * values.sqrt() + 0.3 * own.range.likeness(range) + 0.3 * shape
+        let range = weights.dates_range * own.range.likeness(range);
+        weights.dates_values * values.sqrt() + range + weights.dates_shape * shape
     } else {
         // The same name over other types is a formatting difference more often than another attribute.
-        return with(SAME_NAME_OTHER_TYPE * name * name, 0.0);
+        return with(weights.same_name_other_type * name * name, 0.0);
     };
     let score = match comparison.name {
-        Some(name) => 0.5 * name + 0.5 * contents,
-        None => WITHOUT_NAMES * contents,
+        Some(name) => weights.names * name + (1.0 - weights.names) * contents,
+        None => weights.without_names * contents,
     };
     let same_kind = told_apart(profile.semantic) && profile.semantic == record.semantic();
-    with(if same_kind { score + SAME_MEANING * (1.0 - score) } else { score }, contents)
+    with(if same_kind { score + weights.same_meaning * (1.0 - score) } else { score }, contents)
 }
 
 /// Kinds of values of which a table seldom has two columns: columns of the same kind belong together whatever their names.

@@ -1,5 +1,8 @@
-//! The tables worth a closer look for a request in words with or without a query table: the three searches asked at once,
-//! their answers put together table by table, and one relevance over all of them.
+//! The tables worth a closer look for a request in words with or without a query table: what the searches for each found, put
+//! together table by table, and one relevance over all of it.
+//!
+//! What a search found is a value of its own ([`SearchedText`], [`TextAnswers`], [`TableAnswers`]), so that whoever asks about
+//! the same words twice, as a turn does, searches for them once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -18,24 +21,80 @@ use lakeward_lake::catalog::Dataset;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::normalise::Normaliser;
 
-/// What to look for.
-#[derive(Clone, Copy)]
-pub struct CandidateRequest<'a> {
+/// What to look for by words.
+#[derive(Debug, Clone, Copy)]
+pub struct TextRequest<'a> {
     /// Words to search by, each with how much it counts, 0..=1: the request first. Empty ones are not searched.
     pub texts: &'a [(&'a str, f64)],
+    /// Texts that were searched for before, to the same depth: they are not searched again.
+    pub searched: &'a [SearchedText],
     /// Tables that something else proposes for the request: they are candidates as if the search for it had found them.
     pub proposed: &'a [TableRef],
     /// Tables for which something else than the searches speaks, with how much that counts beside what the best table says of
     /// itself; each is a candidate, too.
     pub supported: &'a [(TableRef, f64)],
-    /// The table at hand.
-    pub query: Option<&'a QueryTable>,
-    /// Place of its key column, where one is meant.
-    pub column: Option<usize>,
-    /// Values, such as places, that are looked up in the candidates' columns.
-    pub values: &'a [String],
     /// Answers asked of each search.
     pub depth: usize,
+}
+
+/// What to look for by a table.
+#[derive(Clone, Copy)]
+pub struct TableRequest<'a> {
+    /// The table at hand.
+    pub query: &'a QueryTable,
+    /// Place of its key column, where one is meant.
+    pub column: Option<usize>,
+    /// Answers asked of each search.
+    pub depth: usize,
+}
+
+/// A text with the tables that answer it, best first.
+#[derive(Debug, Clone)]
+pub struct SearchedText {
+    /// The text.
+    pub text: String,
+    /// The tables.
+    pub answers: Vec<SearchAnswer>,
+}
+
+impl SearchedText {
+    /// Searches for `text`.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn of(
+        index: &LakeIndex,
+        embedder: &dyn Embedder,
+        text: &str,
+        depth: usize,
+        weights: &RankingWeights,
+    ) -> Result<Self> {
+        let answers = search::search(index, embedder, text, &SearchOptions { k: depth, weights })?;
+        Ok(Self { text: text.to_string(), answers })
+    }
+
+    /// The greatest share of the text, by how rare its words are, that one of the best tables says, 0..=1.
+    pub fn coverage(&self, weights: &RankingWeights) -> f64 {
+        let best = self.answers.iter().take(weights.text.deciding_tables);
+        best.map(|answer| answer.features.coverage).fold(0.0, f64::max).min(1.0)
+    }
+}
+
+/// The tables that answer the texts of a request, each once.
+#[derive(Debug, Clone)]
+pub struct TextAnswers {
+    /// Each with its score as a share of the best one's.
+    answers: Vec<(f64, SearchAnswer)>,
+}
+
+/// The tables that go with a table, by both searches for them.
+pub struct TableAnswers<'a> {
+    /// The table at hand.
+    query: &'a QueryTable,
+    /// By shared key values.
+    joined: Vec<JoinAnswer>,
+    /// By alignable columns.
+    aligned: Vec<UnionAnswer>,
 }
 
 /// A value that a column holds, after normalisation.
@@ -98,12 +157,6 @@ impl Default for RelevanceWeights {
     }
 }
 
-/// The best tables, of whose words it depends how much what else speaks for tables counts.
-const LOOKED_AT: usize = 10;
-
-/// What relevance to a join loses where a row of the query meets ten rows or more; proportionally less for fewer.
-const FAN_OUT_COST: f64 = 0.1;
-
 /// Rel(T, q) for what a table may be used for: the weighted mean of the searches' scores, 0..=1; greater is better.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Relevance {
@@ -132,78 +185,84 @@ pub struct Candidate {
     pub holds: Vec<HeldValue>,
 }
 
+/// What the searches say of one table.
 #[derive(Default)]
-struct Found {
+struct Found<'a> {
     /// With its score as a share of the best one's.
-    search: Option<(f64, SearchAnswer)>,
-    join: Option<JoinAnswer>,
-    union: Option<UnionAnswer>,
+    search: Option<(f64, &'a SearchAnswer)>,
+    join: Option<&'a JoinAnswer>,
+    union: Option<&'a UnionAnswer>,
 }
 
-/// The candidates for `request`, most relevant first, ties by id. The query table itself is none.
+/// Searches for texts and for tables that go with a table, at the same time.
+///
+/// # Errors
+/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+pub fn find<'a>(
+    index: &LakeIndex,
+    lake: &Path,
+    embedder: &dyn Embedder,
+    (texts, table): (&TextRequest<'_>, Option<TableRequest<'a>>),
+    weights: &RankingWeights,
+) -> Result<(TextAnswers, Option<TableAnswers<'a>>)> {
+    let by_texts = || TextAnswers::of(index, embedder, texts, weights);
+    let by_table = || table.map(|table| TableAnswers::of(index, lake, &table, weights)).transpose();
+    let (texts, table) = rayon::join(by_texts, by_table);
+    Ok((texts?, table?))
+}
+
+/// The candidates among what was found, most relevant first, ties by id. The query table itself is none. `values`, such as places,
+/// are looked up in their columns.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn candidates(
     index: &LakeIndex,
-    lake: &Path,
-    embedder: &dyn Embedder,
-    request: &CandidateRequest<'_>,
+    texts: &TextAnswers,
+    table: Option<&TableAnswers<'_>>,
+    values: &[String],
     weights: &RankingWeights,
 ) -> Result<Vec<Candidate>> {
-    let CandidateRequest { query, column, values, depth, .. } = *request;
-    let options = SearchOptions { k: depth, weights: weights.search };
-    let by_text = || by_texts(index, embedder, request, &options);
-    let by_key = || {
-        query.map_or(Ok(Vec::new()), |query| {
-            join::search(index, query, &JoinOptions { k: depth, column, weights: weights.join })
-        })
-    };
-    let by_columns = || {
-        let options = UnionOptions { k: depth, count_rows: false, weights: weights.union };
-        query.map_or(Ok(Vec::new()), |query| union::search(index, lake, query, &options))
-    };
-    let (searched, (joined, aligned)) = rayon::join(by_text, || rayon::join(by_key, by_columns));
-    let (searched, joined, aligned) = (searched?, joined?, aligned?);
-
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
-    let asked = (!searched.is_empty(), query.is_some());
-    for (share, answer) in searched {
-        let table = answer.table.clone();
-        found.entry(table).or_default().search = Some((share, answer));
+    let mut found: BTreeMap<&str, Found<'_>> = BTreeMap::new();
+    let asked = (!texts.answers.is_empty(), table.is_some());
+    for (share, answer) in &texts.answers {
+        found.entry(&answer.table).or_default().search = Some((*share, answer));
     }
-    for answer in joined {
-        let table = answer.table.clone();
-        found.entry(table).or_default().join = Some(answer);
+    for answer in table.iter().flat_map(|table| &table.joined) {
+        found.entry(&answer.table).or_default().join = Some(answer);
     }
-    for answer in aligned {
-        let table = answer.table.clone();
-        found.entry(table).or_default().union = Some(answer);
+    for answer in table.iter().flat_map(|table| &table.aligned) {
+        found.entry(&answer.table).or_default().union = Some(answer);
     }
     let mut normaliser = Normaliser::default();
     let wanted: Vec<(&str, u64)> = values.iter().map(|value| (value.as_str(), normaliser.value(value).hash)).collect();
-    let own = query.map(|query| query.entry.id.as_str().to_string());
+    let own = table.map(|table| table.query).filter(|query| query.origin.is_some());
     let mut candidates = Vec::with_capacity(found.len());
-    for (table, Found { search, join, union }) in found {
-        if own.as_ref() == Some(&table) && query.is_some_and(|query| query.origin.is_some()) {
+    for (id, Found { search, join, union }) in found {
+        if own.is_some_and(|own| own.entry.id.as_str() == id) {
             continue;
         }
         let scores = [
-            search.as_ref().map_or(0.0, |(share, _)| *share),
-            join.as_ref().map_or(0.0, |answer| answer.score),
-            union.as_ref().map_or(0.0, |answer| answer.score),
+            search.map_or(0.0, |(share, _)| share),
+            join.map_or(0.0, |answer| answer.score),
+            union.map_or(0.0, |answer| answer.score),
         ];
-        let fan_out = join.as_ref().map_or(1.0, |answer| answer.fan_out.max(1.0));
+        let fan_out = join.map_or(1.0, |answer| answer.fan_out.max(1.0)).log10().min(1.0);
         let relevance = Relevance {
-            to_join: (weights.relevance.to_join.mean(scores, asked) - FAN_OUT_COST * fan_out.log10().min(1.0)).max(0.0),
+            to_join: (weights.relevance.to_join.mean(scores, asked) - weights.turn.fan_out * fan_out).max(0.0),
             otherwise: weights.relevance.otherwise.mean(scores, asked),
             by_words: scores[0],
         };
-        let at = index.find(&table)?;
+        let at = index.find(id)?;
         let holds = held_values(index, at, &wanted)?;
-        let dataset = index.dataset(at)?;
-        let search = search.map(|(_, answer)| answer);
-        candidates.push(Candidate { dataset, relevance, search, join, union, holds });
+        candidates.push(Candidate {
+            dataset: index.dataset(at)?,
+            relevance,
+            search: search.map(|(_, answer)| answer.clone()),
+            join: join.cloned(),
+            union: union.cloned(),
+            holds,
+        });
     }
     candidates.sort_by(|a, b| {
         b.relevance.otherwise.total_cmp(&a.relevance.otherwise).then_with(|| a.dataset.id().cmp(b.dataset.id()))
@@ -211,52 +270,80 @@ pub fn candidates(
     Ok(candidates)
 }
 
-/// The tables that answer one of the texts, with the greatest share of the best answer's score that one of them gives, counting
-/// as much as the text does. A table that several find is told of by the first of them. What else speaks for a table is added; then
-/// all are shares of the best again. That counts as far as none of the best tables says what the request says: where one does, it is
-/// the answer.
-fn by_texts(
-    index: &LakeIndex,
-    embedder: &dyn Embedder,
-    request: &CandidateRequest<'_>,
-    options: &SearchOptions,
-) -> Result<Vec<(f64, SearchAnswer)>> {
-    let CandidateRequest { texts, proposed, supported, .. } = *request;
-    let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
-    // What the best tables say of the request, by how rare its words are.
-    let mut said: f64 = 0.0;
-    for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
-        let mut answers = search::search(index, embedder, text, options)?;
-        if place == 0 {
-            let coverage = answers.iter().take(LOOKED_AT).map(|answer| answer.features.coverage);
-            said = coverage.fold(0.0, f64::max).min(1.0);
-        }
-        if place == 0 && !(proposed.is_empty() && supported.is_empty()) {
-            let mut proposed = proposed.to_vec();
-            let further = supported.iter().map(|(table, _)| *table).filter(|table| !proposed.contains(table));
-            let further: Vec<TableRef> = further.collect();
-            proposed.extend(further);
-            let proposed = search::rank(index, embedder, text, &proposed, &options.weights)?;
-            let known: HashSet<String> = answers.iter().map(|answer| answer.table.clone()).collect();
-            answers.extend(proposed.into_iter().filter(|answer| !known.contains(&answer.table)));
-        }
-        // A score means nothing by itself.
-        let best = answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
-        for answer in answers {
-            let share = weight * answer.score / best;
-            match found.get_mut(&answer.table) {
-                Some((known, _)) => *known = known.max(share),
-                None => drop(found.insert(answer.table.clone(), (share, answer))),
+impl<'a> TableAnswers<'a> {
+    /// The table at hand.
+    pub fn query(&self) -> &'a QueryTable {
+        self.query
+    }
+
+    /// Searches for tables to join with, and to append to, a table.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn of(index: &LakeIndex, lake: &Path, request: &TableRequest<'a>, weights: &RankingWeights) -> Result<Self> {
+        let TableRequest { query, column, depth: k } = *request;
+        let by_key = || join::search(index, query, &JoinOptions { k, column, weights });
+        let by_columns = || union::search(index, lake, query, &UnionOptions { k, count_rows: false, weights });
+        let (joined, aligned) = rayon::join(by_key, by_columns);
+        Ok(Self { query, joined: joined?, aligned: aligned? })
+    }
+}
+
+impl TextAnswers {
+    /// The tables that answer one of the texts, with the greatest share of the best answer's score that one of them gives, counting
+    /// as much as the text does. A table that several find is told of by the first of them. What else speaks for a table is added;
+    /// then all are shares of the best again. That counts as far as none of the best tables says what the request says: where one
+    /// does, it is the answer.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    pub fn of(
+        index: &LakeIndex,
+        embedder: &dyn Embedder,
+        request: &TextRequest<'_>,
+        weights: &RankingWeights,
+    ) -> Result<Self> {
+        let TextRequest { texts, searched, proposed, supported, depth } = *request;
+        let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
+        // What the best tables say of the request, by how rare its words are.
+        let mut said: f64 = 0.0;
+        for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
+            let of_text = match searched.iter().find(|known| known.text == *text) {
+                Some(known) => known.clone(),
+                None => SearchedText::of(index, embedder, text, depth, weights)?,
+            };
+            if place == 0 {
+                said = of_text.coverage(weights);
+            }
+            let mut answers = of_text.answers;
+            if place == 0 && !(proposed.is_empty() && supported.is_empty()) {
+                let mut proposed = proposed.to_vec();
+                let further = supported.iter().map(|(table, _)| *table).filter(|table| !proposed.contains(table));
+                let further: Vec<TableRef> = further.collect();
+                proposed.extend(further);
+                let proposed = search::rank(index, embedder, text, &proposed, weights)?;
+                let known: HashSet<String> = answers.iter().map(|answer| answer.table.clone()).collect();
+                answers.extend(proposed.into_iter().filter(|answer| !known.contains(&answer.table)));
+            }
+            // A score means nothing by itself.
+            let best = answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
+            for answer in answers {
+                let share = weight * answer.score / best;
+                match found.get_mut(&answer.table) {
+                    Some((known, _)) => *known = known.max(share),
+                    None => drop(found.insert(answer.table.clone(), (share, answer))),
+                }
             }
         }
-    }
-    for (table, gain) in supported {
-        if let Some((share, _)) = found.get_mut(index.id(*table)?) {
-            *share += gain * (1.0 - said);
+        for (table, gain) in supported {
+            if let Some((share, _)) = found.get_mut(index.id(*table)?) {
+                *share += gain * (1.0 - said);
+            }
         }
+        let most = found.values().map(|(share, _)| *share).fold(1.0, f64::max);
+        let answers = found.into_values().map(|(share, answer)| (share / most, answer)).collect();
+        Ok(Self { answers })
     }
-    let most = found.values().map(|(share, _)| *share).fold(1.0, f64::max);
-    Ok(found.into_values().map(|(share, answer)| (share / most, answer)).collect())
 }
 
 /// Which of the values `wanted`, with their hashes, the columns of a table hold; of each the first column.

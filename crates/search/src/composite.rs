@@ -26,6 +26,7 @@ use self::tuples::{Key, QueryTuples};
 use super::join::{self, JoinAnswer};
 use super::query_table::QueryTable;
 use crate::cite::{Checked, Gate};
+use crate::weights::RankingWeights;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::{LakeIndex, TableRef};
 
@@ -46,11 +47,13 @@ const NAMED_FILES: usize = 5;
 
 /// What to search for.
 #[derive(Debug, Clone)]
-pub struct CompositeOptions {
+pub struct CompositeOptions<'a> {
     /// Answers wanted.
     pub k: usize,
     /// Places of the query's key columns, two to eight, each once.
     pub columns: Vec<usize>,
+    /// What decides the order.
+    pub weights: &'a RankingWeights,
 }
 
 /// What a search on several columns found.
@@ -75,11 +78,11 @@ pub fn search(
     index: &LakeIndex,
     lake: &Path,
     query: &QueryTable,
-    options: &CompositeOptions,
+    options: &CompositeOptions<'_>,
 ) -> Result<CompositeAnswers> {
     check_columns(query, &options.columns)?;
     let tuples = QueryTuples::read(index, query, &options.columns)?;
-    let key = Key { query, places: &options.columns, tuples };
+    let key = Key { query, places: &options.columns, tuples, weights: &options.weights.tuples };
     let mut search = Search::new(index, lake, &key, options.k)?;
     if !key.tuples.is_empty() && options.k > 0 {
         search.run()?;
@@ -224,7 +227,7 @@ impl<'a> Search<'a> {
                 names: 1.0,
                 accidental: false,
             };
-            if evidence.is_enough() {
+            if evidence.is_enough(self.key.weights) {
                 let known = tables.entry(table).or_insert_with(|| (evidence, Vec::new()));
                 known.0 = known.0.greatest(&evidence);
                 known.1.push(reference.column);
@@ -234,7 +237,12 @@ impl<'a> Search<'a> {
             let segment = self.index.segment(table.segment)?;
             if segment.catalog.columns(table.table)?.len() >= self.key.places.len() {
                 let id = self.index.id(table)?;
-                self.pending.push(Pending { bound: evidence.score(), id, table, stage: Stage::Rough(columns) });
+                self.pending.push(Pending {
+                    bound: evidence.score(self.key.weights),
+                    id,
+                    table,
+                    stage: Stage::Rough(columns),
+                });
             }
         }
         Ok(())
@@ -291,8 +299,9 @@ impl<'a> Search<'a> {
         let first = (self.first, first_columns);
         let found = mapping::mappings(self.key, &segment.columns, range, first)?;
         let bounded = found.into_iter().map(|mapping| (self.bound(&mapping), mapping));
-        let enough = bounded.filter(|(evidence, _)| evidence.is_enough());
-        let mut bounded: Vec<(f64, Mapping)> = enough.map(|(evidence, mapping)| (evidence.score(), mapping)).collect();
+        let enough = bounded.filter(|(evidence, _)| evidence.is_enough(self.key.weights));
+        let mut bounded: Vec<(f64, Mapping)> =
+            enough.map(|(evidence, mapping)| (evidence.score(self.key.weights), mapping)).collect();
         bounded.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.columns.cmp(&b.1.columns)));
         Ok(bounded)
     }
@@ -332,8 +341,8 @@ impl<'a> Search<'a> {
                 names: mapping.names,
                 accidental: mapping.accidental,
             };
-            let score = evidence.score();
-            if evidence.is_enough() && self.found.get(id).is_none_or(|known| score > known.score) {
+            let score = evidence.score(self.key.weights);
+            if evidence.is_enough(self.key.weights) && self.found.get(id).is_none_or(|known| score > known.score) {
                 self.found.insert(id, Found { table, score, mapping, counts, rows: pass.rows, changed: pass.changed });
             }
         }

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-/// The constant of reciprocal rank fusion: how little the first ranks stand out.
-pub const RRF_K: f64 = 60.0;
+use super::weights::FusionWeights;
 
 /// Reciprocal rank fusion: score(t) = Σᵢ wᵢ / (k + rankᵢ(t)), ranks from 1.
 /// Cormack, Clarke and Büttcher, SIGIR 2009, use k = 60 and every wᵢ = 1.
 ///
 /// `rankings`: one (weight, items best first) per channel. Returns each item once with its score, best first, ties by item.
-pub fn reciprocal_rank_fusion<T: Ord + Copy>(rankings: &[(f64, Vec<T>)]) -> Vec<(T, f64)> {
+pub fn reciprocal_rank_fusion<T: Ord + Copy>(rankings: &[(f64, Vec<T>)], weights: &FusionWeights) -> Vec<(T, f64)> {
     let mut scores: BTreeMap<T, f64> = BTreeMap::new();
     for (weight, items) in rankings {
         for (place, item) in items.iter().enumerate() {
-            *scores.entry(*item).or_default() += weight / (RRF_K + place as f64 + 1.0);
+            *scores.entry(*item).or_default() += weight / (weights.rank_constant + place as f64 + 1.0);
         }
     }
     let mut fused: Vec<(T, f64)> = scores.into_iter().collect();
@@ -26,9 +25,11 @@ pub fn reciprocal_rank_fusion<T: Ord + Copy>(rankings: &[(f64, Vec<T>)]) -> Vec<
 mod tests {
     use super::*;
 
+    const WEIGHTS: FusionWeights = FusionWeights { rank_constant: 60.0 };
+
     #[test]
     fn an_item_that_both_channels_find_wins() {
-        let fused = reciprocal_rank_fusion(&[(1.0, vec!["a", "b", "c"]), (1.0, vec!["d", "b"])]);
+        let fused = reciprocal_rank_fusion(&[(1.0, vec!["a", "b", "c"]), (1.0, vec!["d", "b"])], &WEIGHTS);
         assert_eq!(fused[0].0, "b");
         assert!((fused[0].1 - 2.0 / 62.0).abs() < 1e-12);
         assert_eq!(fused.iter().map(|(item, _)| *item).collect::<Vec<_>>(), ["b", "a", "d", "c"]);
@@ -38,9 +39,9 @@ mod tests {
         #[test]
         fn an_item_never_loses_by_rising(place in 1usize..10) {
             let mut list: Vec<usize> = (0..10).collect();
-            let before = reciprocal_rank_fusion(&[(1.0, list.clone())]).into_iter().find(|(item, _)| *item == place).map(|x| x.1);
+            let before = reciprocal_rank_fusion(&[(1.0, list.clone())], &WEIGHTS).into_iter().find(|(item, _)| *item == place).map(|x| x.1);
             list.swap(place, place - 1);
-            let after = reciprocal_rank_fusion(&[(1.0, list)]).into_iter().find(|(item, _)| *item == place).map(|x| x.1);
+            let after = reciprocal_rank_fusion(&[(1.0, list)], &WEIGHTS).into_iter().find(|(item, _)| *item == place).map(|x| x.1);
             proptest::prop_assert!(after > before);
         }
     }

@@ -35,19 +35,19 @@ pub use self::variants::VariantMatch;
 
 /// What to search for.
 #[derive(Debug, Clone)]
-pub struct JoinOptions {
+pub struct JoinOptions<'a> {
     /// Answers wanted.
     pub k: usize,
     /// Place of the query's key column; without one the likeliest keys are tried.
     pub column: Option<usize>,
-    /// How much each feature counts.
-    pub weights: JoinWeights,
+    /// What decides the order.
+    pub weights: &'a RankingWeights,
 }
 
-impl JoinOptions {
+impl JoinOptions<'_> {
     /// `k` answers by the likeliest keys with the weights that ship.
     pub fn new(k: usize) -> Self {
-        Self { k, column: None, weights: RankingWeights::shipped().join }
+        Self { k, column: None, weights: RankingWeights::shipped() }
     }
 }
 
@@ -85,7 +85,7 @@ pub struct JoinCandidate {
 pub fn candidates_with_features(
     index: &LakeIndex,
     query: &QueryTable,
-    options: &JoinOptions,
+    options: &JoinOptions<'_>,
 ) -> Result<Vec<JoinCandidate>> {
     let asked = asked_columns(index, query, options)?;
     let mut contexts = Contexts::of(index, query);
@@ -96,7 +96,13 @@ pub fn candidates_with_features(
         let query_column = asked[candidate.asked].place;
         candidate.context = Some(contexts.around(query_column, candidate.column)?);
         let Candidate { table, column, weight, .. } = candidate;
-        Ok(JoinCandidate { table, column, query_column, weight, features: candidate.features() })
+        Ok(JoinCandidate {
+            table,
+            column,
+            query_column,
+            weight,
+            features: candidate.features(&options.weights.join_evidence),
+        })
     };
     found.into_iter().map(with_features).collect()
 }
@@ -105,7 +111,7 @@ pub fn candidates_with_features(
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> Result<Vec<JoinAnswer>> {
+pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) -> Result<Vec<JoinAnswer>> {
     if options.k == 0 {
         return Ok(Vec::new());
     }
@@ -116,7 +122,7 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions) -> R
     let mut best = BTreeMap::new();
     keep_best_of_tables(&mut best, found, &asked, &mut contexts, options)?;
     // What shares no value is only asked for where values leave places open.
-    if kth_score(&best, options.k) <= options.weights.score(&JoinFeatures::WITHOUT_VALUES) {
+    if kth_score(&best, options.k) <= options.weights.join.score(&JoinFeatures::WITHOUT_VALUES) {
         let more = without_values(index, &asked, &contexts, &known)?;
         keep_best_of_tables(&mut best, more, &asked, &mut contexts, options)?;
     }
@@ -141,9 +147,9 @@ fn keep_best_of_tables(
     found: Vec<Candidate>,
     asked: &[AskedColumn<'_>],
     contexts: &mut Contexts<'_>,
-    options: &JoinOptions,
+    options: &JoinOptions<'_>,
 ) -> Result<()> {
-    let weights = &options.weights;
+    let weights = options.weights;
     let mut found: Vec<(f64, Candidate)> =
         found.into_iter().map(|candidate| (candidate.most(weights), candidate)).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.key().cmp(&b.1.key())));
@@ -174,9 +180,15 @@ fn kth_score(best: &BTreeMap<TableRef, (f64, Candidate)>, k: usize) -> f64 {
     *scores.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a)).1
 }
 
-fn asked_columns<'a>(index: &LakeIndex, query: &'a QueryTable, options: &JoinOptions) -> Result<Vec<AskedColumn<'a>>> {
+fn asked_columns<'a>(
+    index: &LakeIndex,
+    query: &'a QueryTable,
+    options: &JoinOptions<'a>,
+) -> Result<Vec<AskedColumn<'a>>> {
     let columns = query_columns(query, options);
-    columns.into_par_iter().enumerate().map(|(number, column)| AskedColumn::new(index, query, number, column)).collect()
+    let evidence = &options.weights.join_evidence;
+    let asked = columns.into_par_iter().enumerate();
+    asked.map(|(number, column)| AskedColumn::new(index, query, number, column, evidence)).collect()
 }
 
 fn by_values(index: &LakeIndex, asked: &[AskedColumn<'_>]) -> Result<Vec<Candidate>> {
@@ -204,22 +216,22 @@ fn without_values(
 }
 
 /// The columns to search with and the weight of each: the one named, or the likeliest keys.
-fn query_columns(query: &QueryTable, options: &JoinOptions) -> Vec<(usize, f64)> {
+fn query_columns(query: &QueryTable, options: &JoinOptions<'_>) -> Vec<(usize, f64)> {
     if let Some(place) = options.column {
         return vec![(place, 1.0)];
     }
+    let weights = &options.weights.join_evidence;
     let mut keys: Vec<(usize, f64)> = query
         .columns
         .iter()
         .enumerate()
         .filter(|(_, column)| column.sketch.distinct > 0)
         .map(|(place, column)| {
-            let repeats = if column.profile.logical == LogicalType::Text { 0.5 } else { 0.2 };
             // A foreign key repeats: a text column that is no key here may be one elsewhere.
-            (
-                place,
-                column.profile.key_likeness.max(repeats * if column.profile.weakness.is_some() { 0.3 } else { 1.0 }),
-            )
+            let is_text = column.profile.logical == LogicalType::Text;
+            let repeats = if is_text { weights.repeating_text } else { weights.repeating_other };
+            let share = if column.profile.weakness.is_some() { weights.repeating_accidental } else { 1.0 };
+            (place, column.profile.key_likeness.max(repeats * share))
         })
         .collect();
     keys.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

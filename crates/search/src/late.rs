@@ -19,6 +19,7 @@
 
 use std::sync::OnceLock;
 
+use super::weights::{LateModels, LateWeights};
 use lakeward_core::error::Result;
 use lakeward_index::token_vectors::{UNIT, quantised};
 use lakeward_index::tokens::PieceRarity;
@@ -60,15 +61,6 @@ pub enum TextPart {
     Body,
 }
 
-/// θ and φ of the formula.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LateWeights {
-    /// θ, 0..1: pieces less alike count as not alike at all.
-    pub threshold: f32,
-    /// φ, 0..=1: how much the body counts beside the title.
-    pub body: f32,
-}
-
 /// A model's vectors of the tokens of requests and of the texts of a lake.
 pub trait TokenVectors {
     /// Length of every row.
@@ -94,6 +86,7 @@ pub trait TokenVectors {
 pub struct BuiltinTokens<'a> {
     index: &'a LakeIndex,
     rarity: &'a PieceRarity,
+    weights: LateWeights,
 }
 
 impl<'a> BuiltinTokens<'a> {
@@ -101,8 +94,8 @@ impl<'a> BuiltinTokens<'a> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-    pub fn of(index: &'a LakeIndex) -> Result<Self> {
-        Ok(Self { index, rarity: index.piece_rarity()? })
+    pub fn of(index: &'a LakeIndex, weights: LateWeights) -> Result<Self> {
+        Ok(Self { index, rarity: index.piece_rarity()?, weights })
     }
 }
 
@@ -148,7 +141,7 @@ impl TokenVectors for BuiltinTokens<'_> {
     }
 
     fn weights(&self) -> LateWeights {
-        LateWeights { threshold: 0.6, body: 0.8 }
+        self.weights
     }
 
     fn of_request(&self, text: &str) -> Result<(TokenRows, Vec<f32>)> {
@@ -184,6 +177,7 @@ pub struct ContextTokens<'a> {
     index: &'a LakeIndex,
     model: &'a dyn TokenEmbedder,
     rarity: &'a PieceRarity,
+    weights: LateWeights,
 }
 
 impl<'a> ContextTokens<'a> {
@@ -192,10 +186,10 @@ impl<'a> ContextTokens<'a> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-    pub fn of(index: &'a LakeIndex, embedder: &'a dyn Embedder) -> Result<Option<Self>> {
+    pub fn of(index: &'a LakeIndex, embedder: &'a dyn Embedder, weights: LateWeights) -> Result<Option<Self>> {
         let Some(model) = embedder.as_token_embedder() else { return Ok(None) };
         let stored = index.token_vector_rarity()?.filter(|(_, dims)| *dims == model.dims());
-        Ok(stored.map(|(rarity, _)| Self { index, model, rarity }))
+        Ok(stored.map(|(rarity, _)| Self { index, model, rarity, weights }))
     }
 }
 
@@ -205,7 +199,7 @@ impl TokenVectors for ContextTokens<'_> {
     }
 
     fn weights(&self) -> LateWeights {
-        LateWeights { threshold: 0.4, body: 0.9 }
+        self.weights
     }
 
     fn of_request(&self, text: &str) -> Result<(TokenRows, Vec<f32>)> {
@@ -234,10 +228,14 @@ impl TokenVectors for ContextTokens<'_> {
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-pub fn token_vectors<'a>(index: &'a LakeIndex, embedder: &'a dyn Embedder) -> Result<Box<dyn TokenVectors + 'a>> {
-    Ok(match ContextTokens::of(index, embedder)? {
+pub fn token_vectors<'a>(
+    index: &'a LakeIndex,
+    embedder: &'a dyn Embedder,
+    weights: &LateModels,
+) -> Result<Box<dyn TokenVectors + 'a>> {
+    Ok(match ContextTokens::of(index, embedder, weights.sentence_model)? {
         Some(vectors) => Box::new(vectors),
-        None => Box::new(BuiltinTokens::of(index)?),
+        None => Box::new(BuiltinTokens::of(index, weights.builtin)?),
     })
 }
 

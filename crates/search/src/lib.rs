@@ -23,7 +23,8 @@ pub mod task_search;
 pub mod union;
 pub mod weights;
 
-pub use candidates::{Candidate, CandidateRequest, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
+pub use candidates::{Candidate, ChannelWeights, HeldValue, Relevance, RelevanceWeights};
+pub use candidates::{SearchedText, TableAnswers, TableRequest, TextAnswers, TextRequest};
 pub use composite::{CompositeAnswers, CompositeOptions};
 pub use join::{JoinAnswer, JoinOptions};
 pub use named_values::NamedValue;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::late::{self, LateQuery};
 use lakeward_core::answer::in_order;
+use super::weights::RankingWeights;
 use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
 use lakeward_core::role::Role;
@@ -32,14 +33,6 @@ use stages::Stages;
 
 pub use checks::{DemandCheck, DemandState};
 
-/// What a soft demand counts when it is met.
-const SOFT: f32 = 0.4;
-/// What the cosine of request and title counts.
-const MEANING: f32 = 0.2;
-/// What late interaction with the title counts.
-const LATE: f64 = 0.5;
-/// What the title counts beside the whole text.
-const TITLE: f32 = 2.0;
 /// Records of a stage that late interaction puts in order.
 const RERANKED: usize = 30;
 /// Demands that are looked at.
@@ -81,6 +74,8 @@ pub struct RecordQuery<'a> {
     pub among: Option<&'a [String]>,
     /// How to find them.
     pub route: Route,
+    /// What decides the order.
+    pub weights: &'a RankingWeights,
 }
 
 /// What a record was ranked by.
@@ -138,10 +133,13 @@ pub struct RecordAnswers {
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_>) -> Result<RecordAnswers> {
+    let weights = &query.weights.records;
     let demands = query.demands.iter().take(MOST_DEMANDS).map(|demand| (demand, false));
     let refused = query.refused.iter().take(MOST_DEMANDS).map(|demand| (demand, true));
-    let checks: Vec<Check<'_>> =
-        demands.chain(refused).map(|(demand, refused)| Check::of(index, demand, refused)).collect::<Result<_>>()?;
+    let checks: Vec<Check<'_>> = demands
+        .chain(refused)
+        .map(|(demand, refused)| Check::of(index, demand, refused, weights))
+        .collect::<Result<_>>()?;
     let facets = index.facets()?;
     let mut looked_at = if query.among.is_some() { facets.none() } else { facets.all().clone() };
     for id in query.among.unwrap_or_default() {
@@ -154,7 +152,7 @@ pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_
             looked_at.remove(table);
         }
     }
-    let stages = Stages::of(looked_at, &checks, query.k);
+    let stages = Stages::of(looked_at, &checks, query.k, weights.soft_demand);
     let (ranked, exact) = Ranking { index, embedder, query, stages: &stages }.run()?;
     let answers = ranked.into_iter().map(|ranked| answer(index, &checks, ranked)).collect::<Result<_>>()?;
     Ok(RecordAnswers { answers, matching: stages.counts.first().copied().unwrap_or(0), exact })
@@ -179,6 +177,7 @@ struct Ranking<'a> {
 impl Ranking<'_> {
     /// The best, and whether all records that could be among them were compared.
     fn run(&self) -> Result<(Vec<Ranked>, bool)> {
+        let weights = &self.query.weights.records;
         let reached = &self.stages.reached;
         let text = self.query.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" \n");
         let words = self.words(reached)?;
@@ -196,12 +195,12 @@ impl Ranking<'_> {
                 wishes: f64::from(self.stages.wishes(place)),
                 late: None,
             };
-            let score = f64::from(before_meaning(place) + MEANING * cosine);
+            let score = f64::from(before_meaning(place) + weights.meaning * cosine);
             if let Some(stage) = by_stage.get_mut(self.stages.violated(place)) {
                 stage.push(Ranked { table: reached.at(place), place, score, parts });
             }
         }
-        let vectors = late::token_vectors(self.index, self.embedder)?;
+        let vectors = late::token_vectors(self.index, self.embedder, &self.query.weights.late)?;
         let mut late = LateQuery::new(vectors.as_ref(), &text)?;
         let mut ranked: Vec<Ranked> = Vec::new();
         for mut stage in by_stage {
@@ -212,7 +211,7 @@ impl Ranking<'_> {
             for one in &mut stage {
                 let said = late.score_title(one.table)?;
                 one.parts.late = Some(said);
-                one.score += LATE * said;
+                one.score += weights.late * said;
             }
             stage.sort_by(order);
             ranked.append(&mut stage);
@@ -228,12 +227,17 @@ impl Ranking<'_> {
 
     /// What words score of each of `reached`, by place.
     fn words(&self, reached: &TableSet) -> Result<Vec<f32>> {
+        let weights = &self.query.weights.records;
         let mut scores = vec![0.0; reached.capacity()];
         let texts: Vec<(&str, f32)> =
             self.query.texts.iter().map(|(text, weight)| (text.as_str(), *weight as f32)).collect();
         let ways = [
-            WordScore { boosts: Boosts::only(&[LexicalField::Title]), length: 0.4, weight: TITLE },
-            WordScore { boosts: Boosts::only(&LexicalField::ALL), length: 0.75, weight: 1.0 },
+            WordScore {
+                boosts: Boosts::only(&[LexicalField::Title]),
+                length: weights.title_length,
+                weight: weights.title,
+            },
+            WordScore { boosts: Boosts::only(&LexicalField::ALL), length: weights.text_length, weight: 1.0 },
         ];
         self.index.lexical().add_scores_among(&texts, &ways, reached, &mut scores)?;
         Ok(scores)
@@ -260,7 +264,7 @@ impl Ranking<'_> {
         let scored = || reached.places().map(|place| (self.stages.violated(place), score(place), place));
         let mut firsts: Vec<Greatest> = vec![Greatest::of(self.reranked()); self.stages.counts.len()];
         scored().for_each(|(stage, score, _)| firsts[stage].push(score));
-        let margin = if request.is_some() { 2.0 * MEANING } else { 0.0 };
+        let margin = if request.is_some() { 2.0 * self.query.weights.records.meaning } else { 0.0 };
         let least: Vec<f32> = firsts.into_iter().map(|greatest| greatest.least() - margin).collect();
         let promising: Vec<(usize, f32, usize)> =
             scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();

@@ -22,17 +22,17 @@ use lakeward_models::embed::Embedder;
 
 /// What to search for.
 #[derive(Debug, Clone)]
-pub struct SearchOptions {
+pub struct SearchOptions<'a> {
     /// Answers wanted.
     pub k: usize,
-    /// How much each channel counts.
-    pub weights: SearchWeights,
+    /// What decides the order.
+    pub weights: &'a RankingWeights,
 }
 
-impl SearchOptions {
+impl SearchOptions<'_> {
     /// `k` answers with the weights that ship.
     pub fn new(k: usize) -> Self {
-        Self { k, weights: RankingWeights::shipped().search }
+        Self { k, weights: RankingWeights::shipped() }
     }
 }
 
@@ -146,8 +146,6 @@ impl NamesTables for SearchAnswer {
 const WORDS_DEPTH: usize = 100;
 /// Tables that meaning, and cells named, propose each.
 const OTHERS_DEPTH: usize = 30;
-/// A table that shares no word with the request must be at least this close in meaning.
-const LEAST_COSINE: f32 = 0.4;
 /// Cells named that an answer shows.
 const SHOWN_VALUES: usize = 5;
 
@@ -159,11 +157,11 @@ pub fn search(
     index: &LakeIndex,
     embedder: &dyn Embedder,
     text: &str,
-    options: &SearchOptions,
+    options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
-    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options.k)?
+    let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options)?
         .into_iter()
-        .map(|candidate| (options.weights.score(&candidate.features), candidate))
+        .map(|candidate| (options.weights.search.score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
     ranked.truncate(options.k);
@@ -178,9 +176,9 @@ pub fn candidates_with_features(
     index: &LakeIndex,
     embedder: &dyn Embedder,
     text: &str,
-    options: &SearchOptions,
+    options: &SearchOptions<'_>,
 ) -> Result<Vec<(String, SearchFeatures)>> {
-    let candidates = candidates(index, embedder, text, options.k)?;
+    let candidates = candidates(index, embedder, text, options)?;
     candidates.iter().map(|candidate| Ok((index.id(candidate.table)?.to_string(), candidate.features))).collect()
 }
 
@@ -194,7 +192,7 @@ pub fn rank(
     embedder: &dyn Embedder,
     text: &str,
     tables: &[TableRef],
-    weights: &SearchWeights,
+    weights: &RankingWeights,
 ) -> Result<Vec<SearchAnswer>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
@@ -203,7 +201,7 @@ pub fn rank(
     let ranks = Ranks { lexical: HashMap::new(), dense: HashMap::new() };
     let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &vector, &named, tables, &ranks)?
         .into_iter()
-        .map(|candidate| (weights.score(&candidate.features), candidate))
+        .map(|candidate| (weights.search.score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
     ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
@@ -223,7 +221,13 @@ struct Ranks {
 }
 
 /// The tables that words, meaning or cells named propose, at least `k` by words where there are so many.
-fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) -> Result<Vec<SearchCandidate>> {
+fn candidates(
+    index: &LakeIndex,
+    embedder: &dyn Embedder,
+    text: &str,
+    options: &SearchOptions<'_>,
+) -> Result<Vec<SearchCandidate>> {
+    let SearchOptions { k, weights } = *options;
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
     let vector = telling_vector(embedder, &typed);
@@ -231,7 +235,7 @@ fn candidates(index: &LakeIndex, embedder: &dyn Embedder, text: &str, k: usize) 
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
     let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
     let mut dense = nearest_tables(index, &vector, OTHERS_DEPTH.max(k))?;
-    dense.retain(|(table, cosine)| *cosine >= LEAST_COSINE || ranks_by_words.contains_key(table));
+    dense.retain(|(table, cosine)| *cosine >= weights.text.least_cosine || ranks_by_words.contains_key(table));
     let dense_ranks: HashMap<TableRef, u32> = dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
     let named = NamedValues::find(index, &typed)?;
     let mut tables = by_words;

@@ -15,7 +15,7 @@ use super::alignment::{Aligner, Fits, Pair};
 use super::fuse::reciprocal_rank_fusion;
 use super::new_rows::{NewRows, RowHashes};
 use super::query_table::{QueryTable, sample_words};
-use super::weights::RankingWeights;
+use super::weights::{FusionWeights, RankingWeights};
 use crate::cite::{Gate, NamesTables};
 use channels::Channel;
 use features::{TableEvidence, features};
@@ -32,19 +32,19 @@ pub use features::{UnionFeatures, UnionWeights};
 
 /// What to search for.
 #[derive(Debug, Clone)]
-pub struct UnionOptions {
+pub struct UnionOptions<'a> {
     /// Answers wanted.
     pub k: usize,
     /// Whether the files are read again to count new rows.
     pub count_rows: bool,
-    /// How much each feature counts.
-    pub weights: UnionWeights,
+    /// What decides the order.
+    pub weights: &'a RankingWeights,
 }
 
-impl UnionOptions {
+impl UnionOptions<'_> {
     /// `k` answers with the weights that ship; new rows are not counted.
     pub fn new(k: usize) -> Self {
-        Self { k, count_rows: false, weights: RankingWeights::shipped().union }
+        Self { k, count_rows: false, weights: RankingWeights::shipped() }
     }
 }
 
@@ -138,7 +138,12 @@ struct Candidate<'a> {
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged. A lake file that vanished only leaves the rows uncounted.
-pub fn search(index: &LakeIndex, lake: &Path, query: &QueryTable, options: &UnionOptions) -> Result<Vec<UnionAnswer>> {
+pub fn search(
+    index: &LakeIndex,
+    lake: &Path,
+    query: &QueryTable,
+    options: &UnionOptions<'_>,
+) -> Result<Vec<UnionAnswer>> {
     let candidates = aligned(index, query, options)?;
     let own_rows = if options.count_rows { RowHashes::read(&query.path).ok() } else { None };
     candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
@@ -158,16 +163,16 @@ pub fn candidates_with_features(index: &LakeIndex, query: &QueryTable) -> Result
 }
 
 /// The best `k` tables by their features, best first, ties by id; without those of which nothing aligns.
-fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions) -> Result<Vec<Candidate<'a>>> {
+fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<'_>) -> Result<Vec<Candidate<'a>>> {
     let UnionOptions { k, weights, .. } = *options;
     let Some(first) = index.segments().first().filter(|_| k > 0) else { return Ok(Vec::new()) };
     let channels = Channels::of(index, query)?;
-    let mut aligner = Aligner::of(query, first)?;
+    let mut aligner = Aligner::of(query, first, &weights.alignment)?;
     let mut fits = Fits::default();
     let content_query = first.vectors.contents.prepare(&query.content)?;
     let (width, rows) = (query.columns.len(), query.entry.profile.rows);
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
-    for table in channels.proposed(query) {
+    for table in channels.proposed(query, &weights.fusion) {
         let segment = index.segment(table.segment)?;
         let columns = segment.catalog.columns(table.table)?;
         if !segment.is_live(table.table) || columns.is_empty() {
@@ -182,7 +187,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions)
             rare_names: channels.headers.score(table),
             rare_values: channels.values.score(table),
         };
-        let most = weights.score(&features(width, rows, &fits.bound(), &evidence));
+        let most = weights.union.score(&features(width, rows, &fits.bound(), &evidence));
         if candidates.len() == k && candidates.last().is_some_and(|worst| most < worst.score) {
             continue;
         }
@@ -191,7 +196,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions)
             continue;
         }
         let parts = features(width, rows, &fits.sums(&pairs), &evidence);
-        let score = weights.score(&parts);
+        let score = weights.union.score(&parts);
         let id = index.id(table)?;
         let before = |other: &Candidate<'_>| other.score.total_cmp(&score).then(id.cmp(other.id)).is_gt();
         candidates.insert(candidates.partition_point(before), Candidate { id, table, parts, score, pairs });
@@ -225,9 +230,9 @@ impl Channels {
     }
 
     /// The tables to align, most promising first: those high in many channels.
-    fn proposed(&self, query: &QueryTable) -> Vec<TableRef> {
+    fn proposed(&self, query: &QueryTable, weights: &FusionWeights) -> Vec<TableRef> {
         let channels = [&self.words, &self.content, &self.headers, &self.values, &self.look_alikes];
-        let fused = reciprocal_rank_fusion(&channels.map(|channel| (1.0, channel.order.clone())));
+        let fused = reciprocal_rank_fusion(&channels.map(|channel| (1.0, channel.order.clone())), weights);
         let tables = fused.into_iter().map(|(table, _)| table).filter(|table| Some(*table) != query.origin);
         tables.take(ALIGNED_TABLES).collect()
     }

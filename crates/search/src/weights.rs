@@ -1,4 +1,8 @@
-//! The weights of every ranking, in one versioned file that the program ships and `lakeward tune` writes.
+//! The constants of every ranking and fusion, in one versioned file that the program ships and `lakeward tune` writes.
+//!
+//! What is here decides the order of answers; bounds of time and memory (how many candidates are looked at) stand beside the
+//! code that they bound. The file is read once and checked whole. Of the word index's own score (BM25F), boosts and length
+//! normalisation stand with the index (`lakeward_index::lexical`), which is below this crate and explains itself by them.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -13,31 +17,99 @@ use super::search::SearchWeights;
 use super::union::UnionWeights;
 use lakeward_core::error::{Error, Result, nearest_field};
 
-/// The version of the file that this program reads and writes.
-pub const VERSION: u32 = 1;
+mod evidence;
+mod request;
+mod turn;
+
+pub use evidence::{AlignmentWeights, JoinEvidenceWeights, TupleWeights};
+pub use request::{FusionWeights, LateModels, LateWeights, RecordWeights, TextWeights};
+pub use turn::{FeasibilityWeights, FitWeights, OperationWeights, TurnWeights};
+
+/// Declares a section of the file, and where it stands there: all its values have to be there, and no others. A file of an older
+/// version does not have the section; then it is as shipped.
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident in $place:ident $fields:tt) => {
+        section! { $(#[$doc])* $name $fields }
+
+        impl Default for $name {
+            /// As shipped.
+            fn default() -> Self {
+                $crate::weights::RankingWeights::shipped().$place
+            }
+        }
+    };
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $type),+
+        }
+    };
+}
+
+use section;
+
+/// The version of the file that this program writes.
+pub const VERSION: u32 = 2;
+/// Files of this version, which have the learned weights only, are read, too.
+const LEARNED_ONLY: u32 = 1;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The file that ships.
 const SHIPPED: &str = include_str!("weights.json");
 
-/// Weights of the searches and of what is made of them. α, β and γ of the utility stand in the same file and are kept here as
-/// they were read: they belong to a later part of the program.
+/// The constants of the searches and of what is made of them. α, β and γ of the utility stand in the same file and are kept here
+/// as they were read: they belong to a later part of the program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RankingWeights {
     /// [`VERSION`].
     pub version: u32,
-    /// Of join search.
+    /// Of join search; learned.
     pub join: JoinWeights,
-    /// Of union search.
+    /// Of union search; learned.
     pub union: UnionWeights,
-    /// Of text search.
+    /// Of text search; learned.
     pub search: SearchWeights,
-    /// Of the three together.
+    /// Of the three together; learned.
     pub relevance: RelevanceWeights,
-    /// Of the utility: α, β, γ and the form of Eq. 3.
+    /// Of the utility: α, β, γ and the form of Eq. 3; learned.
     pub utility: Map<String, Value>,
+    /// Of ranked lists put together.
+    #[serde(default)]
+    pub fusion: FusionWeights,
+    /// Of text search, beside its features.
+    #[serde(default)]
+    pub text: TextWeights,
+    /// Of records that meet demands.
+    #[serde(default)]
+    pub records: RecordWeights,
+    /// Of late interaction.
+    #[serde(default)]
+    pub late: LateModels,
+    /// Of a pair of columns for a join.
+    #[serde(default)]
+    pub join_evidence: JoinEvidenceWeights,
+    /// Of a join on several columns.
+    #[serde(default)]
+    pub tuples: TupleWeights,
+    /// Of a pair of columns for a union.
+    #[serde(default)]
+    pub alignment: AlignmentWeights,
+    /// Of what a turn makes of the searches.
+    #[serde(default)]
+    pub turn: TurnWeights,
+    /// Of what can be done with a table.
+    #[serde(default)]
+    pub feasibility: FeasibilityWeights,
+    /// Of how well a table meets a task specification.
+    #[serde(default)]
+    pub fit: FitWeights,
+    /// Of the operations that could come next.
+    #[serde(default)]
+    pub operations: OperationWeights,
 }
 
 impl RankingWeights {
@@ -50,10 +122,10 @@ impl RankingWeights {
         })
     }
 
-    /// The weights of a file that `lakeward tune` wrote.
+    /// The weights of a file that `lakeward tune` wrote. What a file of an older version does not have is as shipped.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Usage`] for a file of another version, an unknown or missing name, or a weight below 0.
+    /// [`Error::Io`]; [`Error::Usage`] for a file of a newer version, an unknown or missing name, or a weight below 0.
     pub fn load(path: &Path) -> Result<Self> {
         let wrong = |what: String| Error::Usage(format!("`{}` {what}", path.display()));
         let size = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
@@ -63,18 +135,17 @@ impl RankingWeights {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
         let version = value.get("version").and_then(Value::as_u64);
-        if version != Some(u64::from(VERSION)) {
+        if ![LEARNED_ONLY, VERSION].map(u64::from).into_iter().any(|known| version == Some(known)) {
             let version = version.map_or("no version".to_string(), |version| format!("version {version}"));
             return Err(wrong(format!(
-                "has {version}, this program reads version {VERSION}; run `lakeward tune` again"
+                "has {version}, this program reads versions {LEARNED_ONLY} and {VERSION}; run `lakeward tune` again"
             )));
         }
-        let weights: Self = serde_json::from_value(value).map_err(|error| wrong(unknown_name(&error.to_string())))?;
-        let (name, value) = weights.least();
-        if value.is_finite() && value >= 0.0 {
-            return Ok(weights);
+        if let Some((name, below)) = negative(&value, "") {
+            return Err(wrong(format!("has {below} for {name}; a weight is a number of 0 or more")));
         }
-        Err(wrong(format!("has {value} for {name}; a weight is a number of 0 or more")))
+        let weights: Self = serde_json::from_value(value).map_err(|error| wrong(unknown_name(&error.to_string())))?;
+        Ok(Self { version: VERSION, ..weights })
     }
 
     /// The weights as the file has them.
@@ -88,25 +159,19 @@ impl RankingWeights {
     pub fn hash(&self) -> String {
         blake3::hash(self.to_json().as_bytes()).to_hex().as_str()[..16].to_string()
     }
+}
 
-    /// The name and value of the smallest weight, or of one that is no number.
-    fn least(&self) -> (String, f64) {
-        let RelevanceWeights { to_join, otherwise } = self.relevance;
-        let parts = [
-            ("join", super::join::JoinFeatures::NAMES, self.join.values()),
-            ("union", super::union::UnionFeatures::NAMES, self.union.values()),
-            ("search", super::search::SearchFeatures::NAMES, self.search.values()),
-            ("relevance.to_join", &["search", "join", "union"], vec![to_join.search, to_join.join, to_join.union]),
-            (
-                "relevance.otherwise",
-                &["search", "join", "union"],
-                vec![otherwise.search, otherwise.join, otherwise.union],
-            ),
-        ];
-        let named = parts.iter().flat_map(|(part, names, values)| {
-            names.iter().zip(values).map(move |(name, value)| (format!("{part}.{name}"), *value))
-        });
-        named.fold((String::new(), f64::INFINITY), |least, next| if next.1 >= least.1 { least } else { next })
+/// The name and value of a number below 0, where there is one.
+fn negative(value: &Value, name: &str) -> Option<(String, f64)> {
+    match value {
+        Value::Number(number) => {
+            number.as_f64().filter(|number| *number < 0.0).map(|number| (name.to_string(), number))
+        }
+        Value::Object(map) => map.iter().find_map(|(field, value)| {
+            let name = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
+            negative(value, &name)
+        }),
+        _ => None,
     }
 }
 
@@ -134,10 +199,24 @@ mod tests {
             std::fs::write(&path, SHIPPED.replacen(from, to, 1)).unwrap();
             RankingWeights::load(&path).unwrap_err().to_string()
         };
-        assert!(wrong("\"version\": 1", "\"version\": 7").contains("version 7"));
+        assert!(wrong("\"version\": 2", "\"version\": 7").contains("version 7"));
         assert!(wrong("\"relevance\"", "\"relevanec\"").contains("did you mean `relevance`?"));
         let (from, to) = ("\"search\": 0.1", "\"search\": -0.2");
         assert!(wrong(from, to).contains("-0.2 for relevance.to_join.search"), "{}", wrong(from, to));
         assert!(wrong("{", "").contains("is not JSON"));
+        assert!(wrong("\"rank_constant\": 60.0", "\"rank_constant\": -1").contains("-1 for fusion.rank_constant"));
+        assert!(wrong("\"doubt\": 0.1,", "").contains("missing field `doubt`"));
+    }
+
+    #[test]
+    fn files_of_the_first_version_are_read() {
+        let shipped = RankingWeights::shipped();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights.json");
+        std::fs::write(&path, include_str!("../tests/data/weights_1.json")).unwrap();
+        let read = RankingWeights::load(&path).unwrap();
+        assert_eq!(read.join.rarity, 0.25);
+        let learned = RankingWeights { join: shipped.join, ..read };
+        assert_eq!(&learned, shipped, "what it does not have is as shipped");
     }
 }

@@ -11,7 +11,7 @@ use super::report::{EvaluationReport, MOST_MISSING, MOST_OFFERED, Signals};
 use super::shortened;
 use super::sought::Sought;
 use lakeward_core::error::Result;
-use lakeward_core::text::name_words;
+use lakeward_core::text::{name_words, words};
 use lakeward_index::LakeIndex;
 use lakeward_index::lexical::WordRarity;
 
@@ -215,7 +215,7 @@ fn expansions(text: &str, first: &[FoundTable]) -> Vec<(String, String)> {
     if !text.chars().any(char::is_lowercase) {
         return found;
     }
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
+    for word in words(text) {
         let letters: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
         let is_short = (2..=6).contains(&letters.len()) && word.chars().all(char::is_uppercase);
         if !is_short || found.iter().any(|(short, _)| short == word) || found.len() >= MOST_OFFERED {

@@ -32,6 +32,8 @@ mod retriever;
 mod sought;
 mod trace;
 
+use lakeward_core::text::lower_words;
+
 pub use agents::{Allowance, Earlier, Evaluator, Fault, Planner, Reranker, Retriever};
 pub use artifact::{Artifact, Malformed, schemas};
 pub use cache::RunCache;
@@ -59,6 +61,5 @@ fn shortened(text: &str, most: usize) -> String {
 
 /// By what two queries are the same: their words, whatever the case and what stands between them.
 fn key_of(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    lower_words(text).collect::<Vec<_>>().join(" ")
 }

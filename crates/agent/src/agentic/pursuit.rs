@@ -54,7 +54,7 @@ impl<'a> Agents<'a> {
         let reranker = RuleReranker::new(tools.index, tools.embedder, tools.weights);
         Self {
             planner: Box::new(RulePlanner::new(tools.index, rules)),
-            retriever: Box::new(RuleRetriever::new(tools.index, rules)),
+            retriever: Box::new(RuleRetriever::new(tools.index, rules, tools.weights.fusion)),
             evaluator: Box::new(RuleEvaluator::new(tools.index)),
             reranker: rules.rerank.then(|| Box::new(reranker) as Box<dyn Reranker + 'a>),
         }

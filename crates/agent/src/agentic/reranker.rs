@@ -49,7 +49,7 @@ impl Reranker for RuleReranker<'_> {
             tables.push(self.index.find(&found.id)?);
             prior.insert(&found.id, found.score / best);
         }
-        let answers = rank(self.index, self.embedder, &sought.words, &tables, &self.weights.search)?;
+        let answers = rank(self.index, self.embedder, &sought.words, &tables, self.weights)?;
         let words = self.index.lexical().telling_words(&sought.words, MOST_WORDS)?.len().max(1);
         let weight = PRIOR / (words as f64).powf(FADING);
         let mut ranked: Vec<(bool, f64, String, String)> = answers

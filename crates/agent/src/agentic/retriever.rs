@@ -19,6 +19,7 @@ use super::{key_of, shortened};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_search::fuse::reciprocal_rank_fusion;
+use lakeward_search::weights::FusionWeights;
 
 /// Tables asked for by queries other than the request itself.
 const DEPTH_OF_OTHERS: usize = 50;
@@ -35,12 +36,13 @@ const MOST_WORDS: usize = 64;
 pub struct RuleRetriever<'a> {
     index: &'a LakeIndex,
     rules: Rules,
+    fusion: FusionWeights,
 }
 
 impl<'a> RuleRetriever<'a> {
     /// Searches a lake.
-    pub fn new(index: &'a LakeIndex, rules: Rules) -> Self {
-        Self { index, rules }
+    pub fn new(index: &'a LakeIndex, rules: Rules, fusion: FusionWeights) -> Self {
+        Self { index, rules, fusion }
     }
 
     /// How much words and meaning count for a query.
@@ -79,7 +81,7 @@ impl<'a> RuleRetriever<'a> {
     fn fused(&self, sought: &Sought, lists: Vec<ChannelList>) -> Result<CandidateSet> {
         let rankings: Vec<(f64, Vec<&str>)> =
             lists.iter().map(|list| (list.weight, list.hits.iter().map(|(id, _)| id.as_str()).collect())).collect();
-        let mut fused = reciprocal_rank_fusion(&rankings);
+        let mut fused = reciprocal_rank_fusion(&rankings, &self.fusion);
         fused.truncate(MOST_CANDIDATES);
         let mut ranks: BTreeMap<&str, Vec<ListRank>> = BTreeMap::new();
         for (list, (_, ids)) in rankings.iter().enumerate() {

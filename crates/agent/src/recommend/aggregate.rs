@@ -5,7 +5,7 @@ use super::fit::{is_group, is_measure};
 use super::mentions::{Mention, Phrases};
 use super::operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use lakeward_core::request::{Aggregate, DatePart, GroupKey, Measure, MeasureFunction, Operation, OperationKind};
-use lakeward_core::text::name_words;
+use lakeward_core::text::{bare, name_words};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
 use lakeward_search::likeness::name_likeness;
@@ -88,8 +88,7 @@ fn words_before(text: &str) -> Vec<bool> {
     let mut open = 0;
     for word in text.split_whitespace() {
         leads.push(open > 0);
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        open = match bare.as_str() {
+        open = match bare(word).to_lowercase().as_str() {
             "per" | "by" | "each" | "every" => 4,
             "and" if open > 0 => 3,
             _ => open - i32::from(open > 0),

@@ -13,31 +13,15 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_search::Candidate;
 use lakeward_search::likeness::name_likeness;
-
-/// Informative columns that are many.
-const MANY_COLUMNS: usize = 8;
-/// Rows below which a table is short, as summaries are.
-const FEW_ROWS: u64 = 300;
-/// Rows above which it is long, as instances are.
-const MANY_ROWS: u64 = 3000;
-/// Containment of keys from which a join makes sense.
-pub const LEAST_CONTAINMENT: f64 = 0.3;
-/// Alignment from which a union makes sense.
-pub const LEAST_ALIGNMENT: f64 = 0.5;
-/// A column called this much alike is the one that was asked for.
-pub const SAME_NAME: f64 = 0.7;
-/// How much rows that nobody knows look like figures over groups.
-const OF_A_RECORD: f64 = 0.3;
-/// The grade of a constraint about which the table tells nothing.
-const UNKNOWN: f64 = 0.4;
+use lakeward_search::weights::FitWeights;
 
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
 /// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
-pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate) -> IntentionFit {
-    let granularity = granularity(spec.granularity, &candidate.dataset);
-    let richness = richness(spec.richness, &candidate.dataset);
-    let compatibility = compatibility(spec.compatibility, candidate);
-    let constraints = explicit(constraints, candidate);
+pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> IntentionFit {
+    let granularity = granularity(spec.granularity, &candidate.dataset, weights);
+    let richness = richness(spec.richness, &candidate.dataset, weights);
+    let compatibility = compatibility(spec.compatibility, candidate, weights);
+    let constraints = explicit(constraints, candidate, weights);
     let three = [&granularity, &richness, &compatibility];
     let paper = three.iter().filter(|check| check.met).count() as f64 / 3.0;
     let grades = three.iter().map(|check| check.grade).chain(constraints.iter().map(|(_, check)| check.grade));
@@ -45,14 +29,14 @@ pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate) ->
     IntentionFit { granularity, richness, compatibility, constraints, paper, graded }
 }
 
-fn granularity(wanted: Granularity, dataset: &Dataset) -> Match {
-    let (likeness, seen) = aggregate_likeness(dataset);
+fn granularity(wanted: Granularity, dataset: &Dataset, weights: &FitWeights) -> Match {
+    let (likeness, seen) = aggregate_likeness(dataset, weights);
     let (grade, evidence) = match wanted {
         Granularity::Either => return Match { met: true, grade: 1.0, evidence: "any granularity will do".into() },
         Granularity::Aggregate => (likeness, format!("looks like figures over groups: {seen}")),
         Granularity::Instance => (1.0 - likeness, format!("looks like single things: {seen}")),
     };
-    let met = grade >= 0.5;
+    let met = grade >= weights.met;
     let evidence = match (met, wanted) {
         (true, _) => evidence,
         (false, Granularity::Aggregate) => format!("looks like single things, not groups: {seen}"),
@@ -64,19 +48,19 @@ fn granularity(wanted: Granularity, dataset: &Dataset) -> Match {
 /// How much a row looks like a figure over a group, 0..=1, and what was seen: the profile's verdict (names of figures, total
 /// rows, one row a group, see [`lakeward_lake::grain`]) and the number of rows. A record, whose rows nobody knows, is taken for
 /// what most are.
-pub fn aggregate_likeness(dataset: &Dataset) -> (f64, String) {
-    let Some(table) = dataset.table() else { return (OF_A_RECORD, "its data is not in the lake".into()) };
+fn aggregate_likeness(dataset: &Dataset, weights: &FitWeights) -> (f64, String) {
+    let Some(table) = dataset.table() else { return (weights.record, "its data is not in the lake".into()) };
     let profile = &table.profile;
     let signs = profile.grain.evidence.len() as f64;
     let by_profile = match profile.grain.kind {
-        GrainKind::Aggregate => 0.75 + 0.05 * signs,
-        GrainKind::Instance if signs > 0.0 => 0.4,
-        GrainKind::Instance => 0.2,
+        GrainKind::Aggregate => weights.aggregate + weights.aggregate_sign * signs,
+        GrainKind::Instance if signs > 0.0 => weights.instance_with_signs,
+        GrainKind::Instance => weights.instance,
     };
     let by_rows = match profile.rows {
-        0..FEW_ROWS => 0.1,
-        FEW_ROWS..MANY_ROWS => 0.0,
-        _ => -0.15,
+        rows if rows < weights.few_rows => weights.short_table,
+        rows if rows < weights.many_rows => 0.0,
+        _ => -weights.long_table,
     };
     let mut seen = profile.grain.evidence.clone();
     seen.push(format!("{} rows", profile.rows));
@@ -92,30 +76,31 @@ pub fn is_informative(column: &ColumnProfile) -> bool {
         && column.weakness != Some(Weakness::Counter)
 }
 
-fn richness(wanted: Richness, dataset: &Dataset) -> Match {
+fn richness(wanted: Richness, dataset: &Dataset, weights: &FitWeights) -> Match {
+    let many = weights.many_columns;
     let columns = dataset.columns();
     let informative = columns.iter().filter(|column| is_informative(column)).count();
-    let few = if wanted == Richness::Many && informative < MANY_COLUMNS { "only " } else { "" };
+    let few = if wanted == Richness::Many && informative < many { "only " } else { "" };
     let evidence = format!("{few}{informative} of {} columns are informative", columns.len());
-    let share = informative as f64 / MANY_COLUMNS as f64;
+    let share = informative as f64 / many as f64;
     match wanted {
-        Richness::Many => Match { met: informative >= MANY_COLUMNS, grade: share.min(1.0), evidence },
+        Richness::Many => Match { met: informative >= many, grade: share.min(1.0), evidence },
         // A handful is enough, and more does little harm.
         Richness::Few => Match {
-            met: (1..=2 * MANY_COLUMNS).contains(&informative),
+            met: (1..=2 * many).contains(&informative),
             grade: if informative == 0 { 0.0 } else { (2.0 / share).sqrt().min(1.0) },
             evidence,
         },
     }
 }
 
-fn compatibility(wanted: Compatibility, candidate: &Candidate) -> Match {
+fn compatibility(wanted: Compatibility, candidate: &Candidate, weights: &FitWeights) -> Match {
     if wanted == Compatibility::Optional {
         return Match { met: true, grade: 1.0, evidence: "need not go with another table".into() };
     }
-    let (key, key_seen) = key_overlap(candidate);
+    let (key, key_seen) = key_overlap(candidate, weights);
     let (schema, schema_seen) = alignment(candidate);
-    let met = key >= LEAST_CONTAINMENT || schema >= LEAST_ALIGNMENT;
+    let met = key >= weights.least_containment || schema >= weights.least_alignment;
     let evidence = if key >= schema { key_seen } else { schema_seen };
     Match {
         met,
@@ -124,10 +109,10 @@ fn compatibility(wanted: Compatibility, candidate: &Candidate) -> Match {
     }
 }
 
-/// Containment of the best key, halved where it may be an accident; and that in words.
-pub fn key_overlap(candidate: &Candidate) -> (f64, Option<String>) {
+/// Containment of the best key, less where it may be an accident; and that in words.
+pub fn key_overlap(candidate: &Candidate, weights: &FitWeights) -> (f64, Option<String>) {
     let Some(join) = &candidate.join else { return (0.0, None) };
-    let accidental = if join.weakness.is_some() { 0.5 } else { 1.0 };
+    let accidental = if join.weakness.is_some() { weights.accidental_key } else { 1.0 };
     let seen = format!("{:.0} % of `{}` is in `{}`", 100.0 * join.containment, join.query_column, join.column);
     (join.containment * accidental, Some(seen))
 }
@@ -140,19 +125,19 @@ pub fn alignment(candidate: &Candidate) -> (f64, Option<String>) {
 }
 
 /// The explicit constraints that a table can be held against.
-fn explicit(constraints: &Constraints, candidate: &Candidate) -> Vec<(String, Match)> {
+fn explicit(constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> Vec<(String, Match)> {
     let mut matches = Vec::new();
     let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
     let Candidate { dataset, .. } = candidate;
     let (places, wanted) = (&constraints.geography, &constraints.required_columns);
-    push("geography", (!places.is_empty()).then(|| geography(places, candidate)));
-    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, dataset)));
-    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, dataset)));
+    push("geography", (!places.is_empty()).then(|| geography(places, candidate, weights)));
+    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, dataset, weights)));
+    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, dataset, weights)));
     push("excluded", excluded(&constraints.excluded, dataset));
     matches
 }
 
-fn geography(wanted: &[String], candidate: &Candidate) -> Match {
+fn geography(wanted: &[String], candidate: &Candidate, weights: &FitWeights) -> Match {
     let said = about_words(&candidate.dataset);
     let told = |place: &String| name_words(place).iter().all(|word| said.contains(word));
     let mut seen = Vec::new();
@@ -169,12 +154,12 @@ fn geography(wanted: &[String], candidate: &Candidate) -> Match {
     if found == 0 {
         return Match {
             met: false,
-            grade: UNKNOWN / 2.0,
+            grade: weights.unknown / 2.0,
             evidence: format!("nothing in it says {}", wanted.join(", ")),
         };
     }
     let share = found as f64 / wanted.len() as f64;
-    Match { met: share >= 0.5, grade: share, evidence: seen.join(", ") }
+    Match { met: share >= weights.met, grade: share, evidence: seen.join(", ") }
 }
 
 /// The words of a table's id, title, tags and places.
@@ -188,7 +173,7 @@ fn about_words(dataset: &Dataset) -> BTreeSet<String> {
     metadata.chain(examples).map(String::as_str).chain([dataset.id().as_str()]).flat_map(name_words).collect()
 }
 
-fn period(range: &Period, dataset: &Dataset) -> Option<Match> {
+fn period(range: &Period, dataset: &Dataset, weights: &FitWeights) -> Option<Match> {
     let (from, to) = range.years();
     if from.is_none() && to.is_none() {
         return None;
@@ -196,17 +181,17 @@ fn period(range: &Period, dataset: &Dataset) -> Option<Match> {
     let time = dataset.table().and_then(|table| table.profile.time.as_ref());
     let covered = time.map(|time| (time.years(), &time.column));
     let Some(((Some(first), Some(last)), column)) = covered else {
-        return Some(Match { met: false, grade: UNKNOWN, evidence: "it does not tell its period".into() });
+        return Some(Match { met: false, grade: weights.unknown, evidence: "it does not tell its period".into() });
     };
     // An open end asks for whatever there is on that side.
     let (start, end) = (from.unwrap_or(first.min(to.unwrap_or(last))), to.unwrap_or(last.max(from.unwrap_or(first))));
     let asked = (end - start + 1).max(1) as f64;
     let shared = (end.min(last) - start.max(first) + 1).max(0) as f64;
     let grade = (shared / asked).min(1.0);
-    Some(Match { met: grade >= 0.5, grade, evidence: format!("`{column}` covers {first} to {last}") })
+    Some(Match { met: grade >= weights.met, grade, evidence: format!("`{column}` covers {first} to {last}") })
 }
 
-fn required_columns(wanted: &[String], dataset: &Dataset) -> Match {
+fn required_columns(wanted: &[String], dataset: &Dataset, weights: &FitWeights) -> Match {
     let best = |name: &String| {
         let columns = dataset.columns().iter();
         let likeness = columns.map(|column| (name_likeness(name, &column.name), column.name.as_str()));
@@ -214,7 +199,8 @@ fn required_columns(wanted: &[String], dataset: &Dataset) -> Match {
     };
     let found: Vec<(f64, &str)> = wanted.iter().map(best).collect();
     let grade = found.iter().map(|(likeness, _)| likeness).sum::<f64>() / wanted.len() as f64;
-    let there: Vec<&str> = found.iter().filter(|(likeness, _)| *likeness >= SAME_NAME).map(|(_, name)| *name).collect();
+    let is_there = |(likeness, _): &&(f64, &str)| *likeness >= weights.same_name;
+    let there: Vec<&str> = found.iter().filter(is_there).map(|(_, name)| *name).collect();
     let evidence = match there[..] {
         [] => format!("none of {}", wanted.join(", ")),
         _ => format!("has {}", there.join(", ")),

@@ -3,25 +3,17 @@
 //! A join needs a key with enough containment, a union an alignment, a filter a column for its condition, an aggregate a
 //! group and a measure. What is asked for counts most; a precondition that fails lowers an operation, it does not remove it.
 
-use super::fit::{LEAST_ALIGNMENT, LEAST_CONTAINMENT, alignment, key_overlap};
+use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
 use lakeward_core::request::{Input, Join, Label, Operation, OperationKind, Signals, Union, UnionPart};
 use lakeward_lake::catalog::TableEntry;
 use lakeward_search::likeness::name_likeness;
-use lakeward_search::{Candidate, UnionAnswer};
+use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 
 use super::aggregate;
 use super::filter;
 use super::mentions::Phrases;
 
-/// Share of an operation's score that preconditions can take away.
-const AT_STAKE: f64 = 0.25;
-/// Columns wanted are those of a table that are called this much alike.
-const WANTED: f64 = 0.7;
-/// How much of the doubt between the other operations speaks for asking.
-const DOUBT: f64 = 0.1;
-/// Signals at least this sure leave nothing to ask.
-const CLEAR: f64 = 0.6;
 /// Name of the column that says which table a row of a union is from.
 const SOURCE_COLUMN: &str = "source_table";
 
@@ -51,12 +43,15 @@ pub struct Situation<'a> {
     pub supplements: Vec<&'a Candidate>,
     /// The question to ask, should it come to that.
     pub question: Option<Question>,
+    /// What decides the order.
+    pub weights: &'a RankingWeights,
 }
 
 /// The operations, best first; scores sum to 1.
 pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     let phrases = Phrases::of(situation.text);
     let asked = &situation.signals.operation;
+    let weights = &situation.weights.operations;
     let mut operations: Vec<RankedOperation> = OperationKind::ALL
         .iter()
         .map(|kind| {
@@ -70,9 +65,9 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
             ranked.asked = asked.probability(*kind);
             let met = ranked.preconditions.iter().filter(|precondition| precondition.met).count();
             let share = met as f64 / ranked.preconditions.len().max(1) as f64;
-            ranked.score = ranked.asked * (1.0 - AT_STAKE + AT_STAKE * share);
+            ranked.score = ranked.asked * (1.0 - weights.at_stake + weights.at_stake * share);
             if *kind == OperationKind::Clarify {
-                ranked.score += DOUBT * (1.0 - asked.confidence);
+                ranked.score += weights.doubt * (1.0 - asked.confidence);
             }
             ranked
         })
@@ -126,8 +121,8 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
         let nothing = "no table shares a key with it".to_string();
         return proposal(kind, vec![unmet(nothing.clone())], nothing);
     };
-    let (_, seen) = key_overlap(candidate);
-    let enough = answer.containment >= LEAST_CONTAINMENT;
+    let (_, seen) = key_overlap(candidate, &situation.weights.fit);
+    let enough = answer.containment >= situation.weights.fit.least_containment;
     let mut preconditions = vec![check(enough, seen.unwrap_or_default())];
     if let Some(weakness) = answer.weakness {
         preconditions.push(unmet(format!("the key may match by accident: {}", weakness.reason())));
@@ -155,7 +150,8 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
 /// The columns of the partner that were asked for, by constraint or in passing; none means all.
 fn wanted_columns(situation: &Situation<'_>, phrases: &Phrases, adds: &[String], candidate: &Candidate) -> Vec<String> {
     let required = &situation.signals.constraints.required_columns;
-    let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= WANTED);
+    let least = situation.weights.operations.wanted_column;
+    let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= least);
     let mut columns: Vec<String> = adds.iter().filter(|name| asked(name)).cloned().collect();
     if columns.is_empty() {
         let profile = candidate.dataset.columns();
@@ -177,7 +173,7 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
     };
     let (grade, seen) = alignment(candidate);
     let seen = format!("{}, alignment {grade:.2} of 1", seen.unwrap_or_default());
-    let mut preconditions = vec![check(grade >= LEAST_ALIGNMENT, seen)];
+    let mut preconditions = vec![check(grade >= situation.weights.fit.least_alignment, seen)];
     if answer.near_copy {
         preconditions.push(unmet("nearly all of its rows are in yours already"));
     }
@@ -211,7 +207,7 @@ fn clarify(situation: &Situation<'_>) -> RankedOperation {
         );
     };
     let asked = &situation.signals.operation;
-    let open = asked.confidence < CLEAR || asked.label == OperationKind::Clarify;
+    let open = asked.confidence < situation.weights.operations.clear || asked.label == OperationKind::Clarify;
     let how = format!("{} is asked for with {:.0} %", asked.label.name(), 100.0 * asked.confidence);
     let preconditions = vec![check(open, how), met(format!("an answer tells {:.1} bits", question.information))];
     RankedOperation {

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{LEAST_CONTAINMENT, SAME_NAME, is_group, is_measure};
+use super::fit::{is_group, is_measure};
 use super::{IntentionFit, Utility};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Label, OperationKind, Ranked};
 use lakeward_search::likeness::name_likeness;
-use lakeward_search::{Candidate, RankingWeights, Relevance};
+use lakeward_search::weights::TurnWeights;
+use lakeward_search::{Candidate, JoinAnswer, RankingWeights, Relevance};
 
 /// Which form of Eq. 3 enters the utility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -88,15 +89,9 @@ pub struct Purpose<'a> {
     pub with_table: bool,
     /// Whether the analyst accepted the table: half of what speaks for an operation with it.
     pub accepted: bool,
+    /// What decides the order, beside α, β and γ.
+    pub weights: &'a RankingWeights,
 }
-
-/// How much the words of a request count by themselves where it was put with a table, so that one they name stands before
-/// what is hardly alike; and their share where the table at hand is from an earlier turn.
-const WORDS_WITH_TABLE: f64 = 0.3;
-const WORDS_LATER: f64 = 0.7;
-
-/// How much a table is relevant to a join by the columns it brings alone.
-const BRINGS_COLUMNS: f64 = 0.8;
 
 /// U(T, O) of every operation that works on a table, greatest first.
 pub fn utilities(
@@ -114,7 +109,8 @@ pub fn utilities(
     let mut utilities: Vec<(OperationKind, Utility)> = on_tables
         .map(|kind| {
             let relevance = relevance_for(kind, candidate, purpose);
-            let apt = purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working);
+            let apt =
+                purpose.asked.probability(kind) * feasibility(kind, candidate, purpose.has_working, purpose.weights);
             let operation = if purpose.accepted { (1.0 + apt) / 2.0 } else { apt };
             let total = (weights.alpha * relevance + weights.beta * intention + weights.gamma * operation) / sum;
             (kind, Utility { relevance, intention, operation, total })
@@ -127,55 +123,59 @@ pub fn utilities(
 
 /// Rel(T, q) as a table to join with: by what the searches found or by the columns asked for that it would bring; each makes
 /// it relevant alone.
-fn relevance_to_join(candidate: &Candidate, wanted: &[String]) -> f64 {
-    let by_columns = BRINGS_COLUMNS * brings(candidate, wanted);
+fn relevance_to_join(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
+    let by_columns = weights.turn.brings_columns * brings(candidate, wanted, weights);
     1.0 - (1.0 - candidate.relevance.to_join) * (1.0 - by_columns)
 }
 
 /// Rel(T, q) for an operation.
 fn relevance_for(kind: OperationKind, candidate: &Candidate, purpose: &Purpose<'_>) -> f64 {
     let Relevance { otherwise, by_words, .. } = candidate.relevance;
+    let TurnWeights { words_with_table, words_later, .. } = purpose.weights.turn;
     let with_table = match kind {
-        OperationKind::Join => relevance_to_join(candidate, purpose.wanted),
+        OperationKind::Join => relevance_to_join(candidate, purpose.wanted, purpose.weights),
         OperationKind::Union => otherwise,
         OperationKind::Filter | OperationKind::Aggregate | OperationKind::Clarify => {
-            otherwise.max(WORDS_WITH_TABLE * by_words)
+            otherwise.max(words_with_table * by_words)
         }
     };
     if purpose.has_working && !purpose.with_table {
-        WORDS_LATER * by_words + (1.0 - WORDS_LATER) * with_table
+        words_later * by_words + (1.0 - words_later) * with_table
     } else {
         with_table
     }
 }
 
 /// The share of the columns asked for that a join with the table would add, 0..=1; 0 where no key is shared well enough.
-fn brings(candidate: &Candidate, wanted: &[String]) -> f64 {
-    let Some(join) = candidate.join.as_ref().filter(|join| join.containment >= LEAST_CONTAINMENT) else { return 0.0 };
+fn brings(candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
+    let is_enough = |join: &&JoinAnswer| join.containment >= weights.fit.least_containment;
+    let Some(join) = candidate.join.as_ref().filter(is_enough) else { return 0.0 };
     if wanted.is_empty() || join.weakness.is_some() {
         return 0.0;
     }
     let best = |name: &String| join.adds.iter().map(|added| name_likeness(name, added)).fold(0.0, f64::max);
-    let found = wanted.iter().map(best).filter(|likeness| *likeness >= SAME_NAME);
+    let found = wanted.iter().map(best).filter(|likeness| *likeness >= weights.fit.same_name);
     found.sum::<f64>() / wanted.len() as f64
 }
 
 /// How well a table serves as the other part of a join or union, for choosing one: a table that adds no column to a join is
 /// none to join with, one with the columns asked for is.
-pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String]) -> f64 {
+pub fn as_operand(kind: OperationKind, candidate: &Candidate, wanted: &[String], weights: &RankingWeights) -> f64 {
+    let least = weights.turn.no_new_columns;
     let columns = candidate.dataset.columns().len().max(1);
     let aligned = candidate.union.as_ref().map_or(0, |union| union.alignment.len());
     let news = (columns - aligned.min(columns)) as f64 / columns as f64;
     match kind {
-        OperationKind::Join => relevance_to_join(candidate, wanted) * (0.3 + 0.7 * news),
+        OperationKind::Join => relevance_to_join(candidate, wanted, weights) * (least + (1.0 - least) * news),
         OperationKind::Filter | OperationKind::Union | OperationKind::Aggregate | OperationKind::Clarify => {
-            candidate.relevance.otherwise * feasibility(kind, candidate, true)
+            candidate.relevance.otherwise * feasibility(kind, candidate, true, weights)
         }
     }
 }
 
 /// How well an operation can be done with a table, 0..=1, whoever asks for it.
-pub fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool) -> f64 {
+fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool, weights: &RankingWeights) -> f64 {
+    let weights = &weights.feasibility;
     // Nothing can be done with a record: its data is elsewhere.
     let Some(table) = candidate.dataset.table() else { return 0.0 };
     let columns = &table.profile.columns;
@@ -183,11 +183,11 @@ pub fn feasibility(kind: OperationKind, candidate: &Candidate, has_working: bool
         OperationKind::Join if has_working => candidate.join.as_ref().map_or(0.0, |join| join.score),
         OperationKind::Union if has_working => candidate.union.as_ref().map_or(0.0, |union| union.score),
         // With nothing to combine it with, a table is a first part.
-        OperationKind::Join | OperationKind::Union => 0.5,
-        OperationKind::Filter => 0.5,
+        OperationKind::Join | OperationKind::Union => weights.first_part,
+        OperationKind::Filter => weights.filter,
         OperationKind::Aggregate => {
-            let (groups, measures) = (columns.iter().any(is_group), columns.iter().any(is_measure));
-            0.25 + 0.125 * f64::from(u8::from(groups)) + 0.125 * f64::from(u8::from(measures))
+            let has = [columns.iter().any(is_group), columns.iter().any(is_measure)];
+            weights.aggregate + has.map(|has| weights.aggregate_columns * f64::from(u8::from(has))).iter().sum::<f64>()
         }
         OperationKind::Clarify => 0.0,
     }

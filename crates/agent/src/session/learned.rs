@@ -16,7 +16,7 @@ use super::state;
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::request::{Input, Label, Operation};
 use lakeward_core::store::{Bounds, Damage, JsonLines, LineRecord, LinesFormat, Links, Purpose, remove_unfinished};
-use lakeward_core::text::shown;
+use lakeward_core::text::{lower_words, shown};
 use lakeward_reading::signals::content_words;
 
 /// The file in the index folder.
@@ -172,8 +172,8 @@ impl Contents {
     fn take(&mut self, event: LearnedUse) {
         match event.operation.as_str() {
             REJECT => {
-                let words = words(&event.request);
-                self.uses.retain(|known| known.table != event.table || !alike(&words, &self::words(&known.request)));
+                let words = words_of(&event.request);
+                self.uses.retain(|known| known.table != event.table || !alike(&words, &words_of(&known.request)));
             }
             UNDO => self.uses.retain(|known| !known.is_of(&event) || known.operation == ACCEPT),
             _ => {
@@ -260,17 +260,16 @@ fn tables_of(step: &Step) -> Vec<&str> {
 fn request_of(session: &Session, turn: usize) -> Option<String> {
     let has_words = |text: &str| text.chars().any(char::is_alphabetic);
     let asked = session.turns.iter().rev().find(|known| known.number <= turn && has_words(&known.text))?;
-    let said = words(&asked.text);
+    let said = words_of(&asked.text);
     let topic = asked.signals.constraints.topic.as_deref();
-    match topic.filter(|topic| words(topic).is_disjoint(&said)) {
+    match topic.filter(|topic| words_of(topic).is_disjoint(&said)) {
         Some(topic) => Some(format!("{topic}: {}", asked.text)),
         None => Some(asked.text.clone()),
     }
 }
 
-fn words(text: &str) -> BTreeSet<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
+fn words_of(text: &str) -> BTreeSet<String> {
+    lower_words(text).collect()
 }
 
 fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {

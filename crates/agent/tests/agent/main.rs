@@ -4,6 +4,7 @@ mod agentic;
 mod injection;
 mod real_model;
 mod replay;
+mod searches;
 
 /// The folder of the repository.
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -3,8 +3,7 @@
 //! Plain string work, apart from `sketch::normalise` on purpose: numbers and dates stay text, nothing is learnt of a
 //! column.
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use lakeward_core::text::without_marks;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How cells are brought to one form before they are compared.
@@ -52,7 +51,7 @@ impl CellForm {
 fn folded(cell: &str) -> String {
     let mut words = String::with_capacity(cell.len());
     let without_notes = without_notes(cell);
-    let letters = without_notes.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase);
+    let letters = without_marks(&without_notes).flat_map(char::to_lowercase);
     let mut is_parted = false;
     for letter in letters {
         if !letter.is_alphanumeric() {

@@ -1,13 +1,11 @@
 //! Words of the lexical baselines, in the two ways that published figures use.
 //!
-//! Each stands apart from the analysis of the word index on purpose: a baseline must not change when Lakeward's own
-//! does.
+//! How they cut text stands apart from the analysis of the word index on purpose: a baseline must not change when Lakeward's
+//! own does. Stems, stop words and accents are the published ones, and the same for all.
 
 use std::collections::HashMap;
 
-use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer, TokenStream};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use lakeward_core::text::{Stemmer, is_function_word, without_marks};
 
 /// How text is cut into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,11 +19,6 @@ pub(crate) enum Analysis {
     Plain,
 }
 
-/// Lucene's `EnglishAnalyzer.ENGLISH_STOP_WORDS_SET`.
-const STOP_WORDS: [&str; 33] = [
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
-    "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
-];
 /// Longer words are cut here, in bytes.
 const LONGEST_WORD_BYTES: usize = 256;
 
@@ -36,7 +29,7 @@ pub(crate) struct Vocabulary {
     /// The stem of each word seen; none for a stop word.
     words: HashMap<Box<str>, Option<u32>>,
     stems: HashMap<Box<str>, u32>,
-    stemmer: EnglishStemmer,
+    stemmer: Stemmer,
 }
 
 impl Vocabulary {
@@ -64,7 +57,7 @@ impl Vocabulary {
         let next = self.len() as u32;
         let id = match self.analysis {
             Analysis::Plain => Some(next),
-            Analysis::English if STOP_WORDS.contains(&word) => None,
+            Analysis::English if is_function_word(word) => None,
             Analysis::English => Some(*self.stems.entry(self.stemmer.stem(word).into()).or_insert(next)),
         };
         self.words.insert(word.into(), id);
@@ -79,27 +72,12 @@ impl Vocabulary {
                 Some(known) => *known,
                 None if self.analysis == Analysis::Plain => None,
                 None => {
-                    let stemmer = stemmer.get_or_insert_with(EnglishStemmer::default);
-                    self.stems.get(stemmer.stem(word).as_str()).copied()
+                    let stemmer = stemmer.get_or_insert_with(Stemmer::default);
+                    self.stems.get(stemmer.stem(word)).copied()
                 }
             };
             ids.extend(known);
         });
-    }
-}
-
-struct EnglishStemmer(TextAnalyzer);
-
-impl Default for EnglishStemmer {
-    fn default() -> Self {
-        EnglishStemmer(TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::default()).build())
-    }
-}
-
-impl EnglishStemmer {
-    fn stem(&mut self, word: &str) -> String {
-        let mut stream = self.0.token_stream(word);
-        stream.next().map_or(word, |token| &token.text).to_string()
     }
 }
 
@@ -111,7 +89,7 @@ fn for_each_word(text: &str, analysis: Analysis, each: impl FnMut(&str)) {
             for_each_run(text.chars().map(|letter| letter.to_ascii_lowercase()), 1, |_| false, each);
         }
         Analysis::Plain => {
-            let letters = text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase);
+            let letters = without_marks(text).flat_map(char::to_lowercase);
             for_each_run(letters, 1, |_| false, each);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{GoalRecord, Wanted};
 use lakeward_core::request::YearsWanted;
 use lakeward_core::role::Role;
+use lakeward_core::text::lower_words;
 
 /// Records by their words and values.
 pub struct Catalogue<'a> {
@@ -21,7 +22,7 @@ impl<'a> Catalogue<'a> {
         let mut words: HashMap<String, Vec<u32>> = HashMap::new();
         let mut values: HashMap<(&Role, &str), Vec<u32>> = HashMap::new();
         for (place, record) in (0u32..).zip(records) {
-            for word in words_of(&record.title) {
+            for word in lower_words(&record.title) {
                 add(words.entry(word).or_default(), place);
             }
             for (role, value) in &record.facets.values {
@@ -40,7 +41,7 @@ impl<'a> Catalogue<'a> {
     pub fn meeting(&self, wanted: &Wanted) -> Vec<u32> {
         match wanted {
             Wanted::Topic(text) | Wanted::Aspect(text) => {
-                let lists = words_of(text).into_iter().map(|word| self.words.get(&word).cloned().unwrap_or_default());
+                let lists = lower_words(text).map(|word| self.words.get(&word).cloned().unwrap_or_default());
                 lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
             }
             Wanted::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
@@ -78,9 +79,4 @@ fn covers(record: &GoalRecord, years: YearsWanted) -> bool {
         YearsWanted::StartsIn(year) => first == Some(year),
         YearsWanted::EndsIn(year) => last == Some(year),
     }
-}
-
-/// The words of a title, in small letters.
-pub(super) fn words_of(title: &str) -> Vec<String> {
-    title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }

@@ -195,7 +195,7 @@ fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<YearsWanted> {
 /// Words of a title that stand together, as they are written.
 fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
     let mut words: Vec<(usize, usize)> = Vec::new();
-    for word in title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+    for word in lakeward_core::text::words(title) {
         let start = word.as_ptr() as usize - title.as_ptr() as usize;
         words.push((start, start + word.len()));
     }

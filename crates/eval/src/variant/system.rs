@@ -23,6 +23,7 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::{LanguageModel, Limits, Spent};
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::fuse::reciprocal_rank_fusion;
+use lakeward_search::weights::FusionWeights;
 
 /// How much a channel of questions counts that is asked beside those of the lake.
 const WEIGHT_BESIDE: f64 = 0.5;
@@ -182,7 +183,10 @@ fn alone(list: Vec<(String, f64)>) -> Vec<Ranked> {
 fn fused(lists: &[Vec<(String, f64)>]) -> Vec<Ranked> {
     let lists: Vec<(f64, Vec<&str>)> =
         lists.iter().map(|list| (1.0, list.iter().map(|(id, _)| id.as_str()).collect())).collect();
-    reciprocal_rank_fusion(&lists).into_iter().map(|(id, score)| Ranked::new(id, score)).collect()
+    reciprocal_rank_fusion(&lists, &FusionWeights::default())
+        .into_iter()
+        .map(|(id, score)| Ranked::new(id, score))
+        .collect()
 }
 
 /// What a run took, and how far it can be traced.

@@ -58,7 +58,7 @@ impl System for Variant<'_> {
             Way::Fused => {
                 let lists = [channels::by_words(index, text, 100)?, channels::by_meaning(index, embedder, text, 100)?];
                 let lists = lists.map(|list| (1.0, list.into_iter().map(|(table, _)| table).collect()));
-                named(reciprocal_rank_fusion(&lists))
+                named(reciprocal_rank_fusion(&lists, &RankingWeights::shipped().fusion))
             }
             Way::Search => {
                 let found = search(index, embedder, text, &SearchOptions::new(depth))?;

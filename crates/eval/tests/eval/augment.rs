@@ -17,6 +17,7 @@ use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionMode, QuestionStore, make_questions};
 use lakeward_search::channels;
 use lakeward_search::fuse::reciprocal_rank_fusion;
+use lakeward_search::weights::FusionWeights;
 
 const DEPTH: usize = 100;
 
@@ -27,7 +28,7 @@ fn ids(index: &LakeIndex, found: Vec<(lakeward_index::TableRef, f64)>) -> Vec<St
 fn fused(lists: &[&Vec<String>]) -> Vec<String> {
     let lists: Vec<(f64, Vec<&str>)> =
         lists.iter().map(|list| (1.0, list.iter().map(String::as_str).collect())).collect();
-    reciprocal_rank_fusion(&lists).into_iter().map(|(id, _)| id.to_string()).collect()
+    reciprocal_rank_fusion(&lists, &FusionWeights::default()).into_iter().map(|(id, _)| id.to_string()).collect()
 }
 
 /// Mean nDCG@10 of each system by group of queries; prints them, with the differences from fusion without questions.

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use lakeward_core::request::Intent;
 use lakeward_core::role::Role;
+use lakeward_core::text::lower_words;
 use lakeward_eval::facets::{FacetScores, Gold, token_f1};
 use lakeward_models::embed::StaticModel;
 use lakeward_reading::intent::{Fact, Reader, Vocabulary, WordsKind, apply};
@@ -23,8 +24,8 @@ fn vocabulary_of(corpus: &str) -> Vocabulary {
         records += 1;
         has_years |= record.get("start").is_some();
         let title = record["title"].as_str().unwrap_or_default();
-        for word in title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            *titles.entry(word.to_lowercase()).or_default() += 1;
+        for word in lower_words(title) {
+            *titles.entry(word).or_default() += 1;
         }
         let mut seen = BTreeSet::new();
         for (name, value) in record.as_object().into_iter().flatten() {

@@ -158,6 +158,7 @@ fn labelled_demands_find_the_record() {
                 exclude: &[],
                 among: None,
                 route: Route::Auto,
+                weights: RankingWeights::shipped(),
             };
             let began = Instant::now();
             let found = records::search(&index, model(), &query).expect("answers");
@@ -301,6 +302,7 @@ fn answered_in_a_process_of_its_own() {
             exclude: &[],
             among: None,
             route: Route::Auto,
+            weights: RankingWeights::shipped(),
         };
         let began = Instant::now();
         let found = records::search(&index, model(), &query).expect("answers");

@@ -21,9 +21,10 @@ use lakeward_eval::{layout, metrics};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::candidates::candidates;
+use lakeward_search::candidates::{TableRequest, TextRequest, candidates, find};
 use lakeward_search::fuse::reciprocal_rank_fusion;
-use lakeward_search::{Candidate, CandidateRequest, QueryTable};
+use lakeward_search::weights::FusionWeights;
+use lakeward_search::{Candidate, QueryTable};
 
 /// Depth of a ranking.
 const DEPTH: usize = 300;
@@ -107,7 +108,7 @@ fn rank_fusion(found: &[Candidate]) -> Vec<String> {
         order(&|candidate| candidate.join.as_ref().map(|answer| answer.score)),
         order(&|candidate| candidate.union.as_ref().map(|answer| answer.score)),
     ];
-    reciprocal_rank_fusion(&orders).into_iter().map(|(table, _)| table.to_string()).collect()
+    reciprocal_rank_fusion(&orders, &FusionWeights::default()).into_iter().map(|(table, _)| table.to_string()).collect()
 }
 
 #[test]
@@ -124,16 +125,13 @@ fn utility_orders_tables_better_than_retrieval_alone() {
         let Some(grades) = qrels.get(&text("id")) else { continue };
         let path = webtable.join(text("table"));
         let query = QueryTable::read(&path, None, embedder).expect("a table");
-        let asked = CandidateRequest {
-            texts: &[(&text("text"), 1.0)],
-            proposed: &[],
-            supported: &[],
-            query: Some(&query),
-            column: None,
-            values: &[],
-            depth: DEPTH,
-        };
-        let found = candidates(&lake.index, &lake.folder, embedder, &asked, &config.ranking).expect("candidates");
+        let (words, weights) = (text("text"), &config.ranking);
+        let texts = [(words.as_str(), 1.0)];
+        let asked = TextRequest { texts: &texts, searched: &[], proposed: &[], supported: &[], depth: DEPTH };
+        let with_table = TableRequest { query: &query, column: None, depth: DEPTH };
+        let found = find(&lake.index, &lake.folder, embedder, (&asked, Some(with_table)), weights);
+        let (texts, table) = found.expect("answers");
+        let found = candidates(&lake.index, &texts, table.as_ref(), &[], weights).expect("candidates");
         let ranking: Vec<String> = found.iter().map(|candidate| candidate.dataset.id().to_string()).collect();
         alone.push(measure(&ranking, grades));
         fused.push(measure(&rank_fusion(&found), grades));

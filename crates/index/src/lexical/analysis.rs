@@ -10,9 +10,8 @@
 //!
 //! What is not done: synonyms, other languages' stemming.
 
-use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
-use unicode_normalization::char::{decompose_canonical, decompose_compatible, is_combining_mark};
-use xxhash_rust::xxh3::xxh3_64;
+use lakeward_core::text::{Stemmer, fold_into, is_letter};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Longer runs are cut here, in bytes: a hash or a base64 blob is still found by its beginning.
 const LONGEST_TERM_BYTES: usize = 64;
@@ -20,10 +19,6 @@ const LONGEST_TERM_BYTES: usize = 64;
 const LONGEST_CODE_BYTES: usize = 12;
 /// … and up to this many digits, which leaves time stamps out.
 const MOST_CODE_DIGITS: usize = 8;
-/// Slots of the stem cache; a power of two.
-const STEM_SLOTS: usize = 8192;
-/// The stem cache is laid out after so many words: a query does without it.
-const WORDS_BEFORE_CACHE: usize = 1024;
 
 /// The terms of one text, in order, in one allocation.
 #[derive(Debug, Default, Clone)]
@@ -52,10 +47,10 @@ impl Terms {
     }
 }
 
-/// Cuts text into terms. Cloning gives an analyser with an empty cache.
+/// Cuts text into terms. Cloning gives an analyser that remembers no stems.
 pub(super) struct Analyzer {
     with_parts: bool,
-    stems: Stems,
+    stemmer: Stemmer,
     run: Run,
     code: Code,
     terms: Terms,
@@ -72,7 +67,7 @@ impl Analyzer {
     pub fn new(with_parts: bool) -> Self {
         Analyzer {
             with_parts,
-            stems: Stems::default(),
+            stemmer: Stemmer::default(),
             run: Run::default(),
             code: Code::default(),
             terms: Terms::default(),
@@ -92,7 +87,7 @@ impl Analyzer {
                 continue;
             }
             at += letter.len_utf8();
-            if is_word(letter) {
+            if is_letter(letter) {
                 self.run.push(letter);
                 continue;
             }
@@ -118,11 +113,11 @@ impl Analyzer {
             run.clear();
             return;
         }
-        self.terms.push(self.stems.stem(&run.folded), false);
+        self.terms.push(stem(&mut self.stemmer, &run.folded), false);
         if self.with_parts && !run.cuts.is_empty() {
             let mut from = 0;
             for &to in run.cuts.iter().chain(std::iter::once(&run.folded.len())) {
-                self.terms.push(self.stems.stem(&run.folded[from..to]), true);
+                self.terms.push(stem(&mut self.stemmer, &run.folded[from..to]), true);
                 from = to;
             }
         }
@@ -233,42 +228,11 @@ impl Code {
     }
 }
 
-/// Stems of words seen before. Stemming costs more than everything else in the analysis together, and words repeat.
-struct Stems {
-    stemmer: TextAnalyzer,
-    /// Words and their stems, each in the slot that its hash names; one slot until enough words came.
-    slots: Vec<(String, String)>,
-    words: usize,
-}
-
-impl Default for Stems {
-    fn default() -> Self {
-        let stemmer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::default()).build();
-        Stems { stemmer, slots: vec![Default::default()], words: 0 }
-    }
-}
-
-impl Stems {
-    fn stem<'a>(&'a mut self, word: &'a str) -> &'a str {
-        const SHORTEST_STEMMED: usize = 3;
-        if word.len() < SHORTEST_STEMMED || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            return word;
-        }
-        self.words += 1;
-        if self.words == WORDS_BEFORE_CACHE {
-            self.slots.resize_with(STEM_SLOTS, Default::default);
-        }
-        let slots = self.slots.len();
-        let slot = &mut self.slots[xxh3_64(word.as_bytes()) as usize % slots];
-        if slot.0 != word {
-            slot.0.clear();
-            slot.0.push_str(word);
-            slot.1.clear();
-            let mut stream = self.stemmer.token_stream(word);
-            slot.1.push_str(stream.next().map_or(word, |token| &token.text));
-        }
-        &slot.1
-    }
+/// The stem of a folded run; numbers, codes and words of other scripts are kept as they are.
+fn stem<'a>(stemmer: &'a mut Stemmer, run: &'a str) -> &'a str {
+    const SHORTEST_STEMMED: usize = 3;
+    let is_english = run.len() >= SHORTEST_STEMMED && run.bytes().all(|byte| byte.is_ascii_lowercase());
+    if is_english { stemmer.stem(run) } else { run }
 }
 
 fn class_of(letter: char) -> Class {
@@ -278,14 +242,6 @@ fn class_of(letter: char) -> Class {
         Class::Upper
     } else {
         Class::Lower
-    }
-}
-
-fn is_word(letter: char) -> bool {
-    if letter.is_ascii() {
-        letter.is_ascii_alphanumeric()
-    } else {
-        letter.is_alphanumeric() || is_combining_mark(letter)
     }
 }
 
@@ -313,41 +269,6 @@ fn starts_with_thousands(text: &str) -> bool {
     bytes.len() >= 3
         && bytes[..3].iter().all(u8::is_ascii_digit)
         && bytes.get(3).is_none_or(|next| !next.is_ascii_alphanumeric())
-}
-
-/// Lower-cases `letter` and takes accents and width off, so that `Zürich` and `Zurich` are one word.
-pub(super) fn fold_into(letter: char, folded: &mut String) {
-    for lower in letter.to_lowercase() {
-        match lower {
-            '\u{0300}'..='\u{036F}' => {}
-            'ß' => folded.push_str("ss"),
-            'æ' => folded.push_str("ae"),
-            'œ' => folded.push_str("oe"),
-            'þ' => folded.push_str("th"),
-            'ø' => folded.push('o'),
-            'ł' => folded.push('l'),
-            'đ' | 'ð' => folded.push('d'),
-            'ı' => folded.push('i'),
-            '\u{00C0}'..='\u{052F}' | '\u{1E00}'..='\u{1FFF}' => decompose_canonical(lower, |part| {
-                if !is_combining_mark(part) {
-                    folded.push(part);
-                }
-            }),
-            // Superscripts, circled numbers, ligatures, full-width forms.
-            '\u{00B2}'..='\u{00BE}' | '\u{2070}'..='\u{24FF}' | '\u{FB00}'..='\u{FB06}' | '\u{FF00}'..='\u{FFEF}' => {
-                decompose_compatible(lower, |part| folded.extend(part.to_lowercase().filter(|c| c.is_alphanumeric())));
-            }
-            other => folded.push(other),
-        }
-    }
-}
-
-/// Letters and digits of `text`, folded, nothing between them: two names are the same name when these are equal
-/// (`Food prices`, `food_prices` and `foodPrices` are).
-pub(super) fn name_key(text: &str) -> String {
-    let mut key = String::new();
-    text.chars().filter(|letter| is_word(*letter)).for_each(|letter| fold_into(letter, &mut key));
-    key
 }
 
 impl Tokenizer for Analyzer {
@@ -392,6 +313,7 @@ impl TokenStream for AnalyzerStream<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lakeward_core::text::name_key;
 
     fn whole(text: &str) -> Vec<String> {
         Analyzer::new(false).terms(text).iter().map(|(term, _)| term.to_string()).collect()

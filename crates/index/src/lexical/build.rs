@@ -17,8 +17,9 @@ use tantivy::{BitSet, Index, IndexSettings, Segment};
 use crate::segment::SegmentStats;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::make_folder;
+use lakeward_core::text::name_key;
 
-use super::analysis::{Analyzer, name_key};
+use super::analysis::Analyzer;
 use super::field::{FIELD_COUNT, Fields, KeyKind, NAMES, WORDS};
 use super::packed::{FORMAT, pack};
 use super::segment::guarded;

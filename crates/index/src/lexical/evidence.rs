@@ -15,6 +15,7 @@ use super::score::{K1, Weights, score};
 use super::search::FieldMatch;
 use super::segment::{OpenSegment, guarded};
 use lakeward_core::error::Result;
+use lakeward_core::text::bare;
 
 /// Stop words that may stand between two words of the text that belong together.
 const MOST_BETWEEN: usize = 2;
@@ -114,7 +115,7 @@ impl LexicalQuery<'_> {
         }
         let has_others = self.query.sequence.iter().any(Option::is_none);
         let words = self.text.split_whitespace().take(MOST_TYPED);
-        let words = words.map(|word| (word, word.trim_matches(|letter: char| !letter.is_alphanumeric())));
+        let words = words.map(|word| (word, bare(word)));
         words
             .filter(|(_, bare)| !bare.is_empty())
             .map(|(word, text)| {

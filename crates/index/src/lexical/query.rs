@@ -5,7 +5,8 @@
 
 use hashbrown::HashMap;
 
-use super::analysis::{Analyzer, name_key};
+use super::analysis::Analyzer;
+use lakeward_core::text::{bare, name_key};
 
 /// At most this many distinct terms are searched; a pasted document is cut here.
 const MOST_TERMS: usize = 512;
@@ -117,7 +118,7 @@ impl Query {
                 }
             }
             if is_new {
-                query.words.push(word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_string());
+                query.words.push(bare(word).to_string());
             }
         }
         query
@@ -126,8 +127,7 @@ impl Query {
 
 /// The keys under which a table is meant by name: the whole text, and the text without a file extension.
 pub(super) fn keys_of(text: &str) -> Vec<String> {
-    let text =
-        text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)].trim_matches(|letter: char| !letter.is_alphanumeric());
+    let text = bare(&text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)]);
     let mut keys = vec![name_key(text)];
     let mut rest = text.to_lowercase();
     while let Some(shorter) = EXTENSIONS.iter().find_map(|extension| rest.strip_suffix(extension)) {
@@ -140,7 +140,7 @@ pub(super) fn keys_of(text: &str) -> Vec<String> {
 
 /// Whether `word` says nothing about a table; a name in capitals says something unless the whole text is `shouted`.
 pub(super) fn is_stop_word(word: &str, shouted: bool) -> bool {
-    let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    let bare = bare(word);
     let is_name = !shouted && bare.len() > 1 && bare.chars().all(char::is_uppercase);
     !is_name && STOP_WORDS.binary_search(&bare.to_lowercase().as_str()).is_ok()
 }

@@ -14,6 +14,7 @@ use super::value;
 use crate::source;
 use lakeward_core::role::Role;
 use lakeward_core::text::name_words;
+use lakeward_core::text::years::{year_of_date, years_of_period};
 
 /// Fields of one record at the most.
 const MOST_FIELDS: usize = 64;
@@ -138,33 +139,6 @@ fn scalar(value: &Value) -> Option<String> {
         Value::Number(number) if number.is_u64() => Some(number.to_string()),
         _ => None,
     }
-}
-
-/// The year of `1999`, `1999-01`, `1999-01-02` and `1999-01-02T…`.
-fn year_of_date(text: &str) -> Option<i32> {
-    let (year, rest) = text.split_at_checked(4)?;
-    let is_date = year.bytes().all(|byte| byte.is_ascii_digit())
-        && (rest.is_empty()
-            || rest.strip_prefix('-').is_some_and(|rest| {
-                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-                digits == 2 && matches!(rest.as_bytes().get(2), None | Some(b'-' | b'T' | b' '))
-            }));
-    is_date.then(|| year.parse().ok()).flatten()
-}
-
-/// First and last year of a time covered: `2009/2015`, `2009-01-01/..`, `from 2009 to 2015`.
-fn years_of_period(text: &str) -> (Option<i32>, Option<i32>) {
-    let years = |text: &str| -> Vec<i32> {
-        let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| digits.len() == 4);
-        numbers.filter_map(|digits| digits.parse().ok()).filter(|year| (1000..=2999).contains(year)).collect()
-    };
-    if let Some((from, to)) = text.split_once('/')
-        && !to.contains('/')
-    {
-        return (years(from).first().copied(), years(to).first().copied());
-    }
-    let found = years(text);
-    (found.iter().min().copied(), found.iter().max().copied())
 }
 
 impl TableMetadata {

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::Column;
 use super::report::{ReadReport, RepairKind};
 use super::sniff::RowWidth;
+use lakeward_core::text::on_one_line;
 
 /// Names the columns of a table whose header cells are `written`, noting what was repaired at `line`.
 ///
@@ -14,8 +15,7 @@ use super::sniff::RowWidth;
 pub(super) fn name_columns(written: Vec<String>, report: &mut ReadReport, line: Option<u64>) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::with_capacity(written.len());
     // Names that stand in the header are kept for the first column that has them.
-    let plain: Vec<String> =
-        written.iter().map(|header| header.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let plain: Vec<String> = written.iter().map(|header| on_one_line(header)).collect();
     let mut taken: HashSet<String> = plain.iter().cloned().collect();
     let mut met: HashMap<String, usize> = HashMap::new();
     let (mut empty, mut duplicate) = (0, 0);

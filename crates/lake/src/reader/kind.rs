@@ -29,11 +29,6 @@ impl CellKind {
     }
 }
 
-/// A whole number between 1500 and 2100.
-pub(super) fn is_year(cell: &str) -> bool {
-    cell.len() == 4 && cell.parse().is_ok_and(|year: u32| (1500..=2100).contains(&year))
-}
-
 /// The usual marks for a value that is not there.
 fn is_missing(cell: &str) -> bool {
     cell.len() <= 4

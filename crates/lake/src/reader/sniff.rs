@@ -4,8 +4,9 @@
 //! other likely delimiters inside the cells, wins. Lines above the first full row are the preamble. The first full row is
 //! the header unless it is plainly data: when in doubt there is a header.
 
-use super::kind::{CellKind, is_year};
+use super::kind::CellKind;
 use super::split::{Found, Span, Splitter};
+use lakeward_core::text::years::{LIKELY, year};
 
 /// Rows looked at.
 const SAMPLE_ROWS: usize = 100;
@@ -379,6 +380,7 @@ fn has_header(rows: &[Row]) -> bool {
         return true;
     }
     let filled = kinds.iter().filter(|&&kind| kind != CellKind::Empty).count();
+    let is_year = |cell: &str| year(cell, LIKELY).is_some();
     let all_years = typed.iter().all(|&at| is_year(first[at]));
     if all_years {
         // `country,2019,2020` is a header; a lone year under which years stand is data.

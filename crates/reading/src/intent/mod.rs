@@ -23,7 +23,6 @@ mod retraction;
 mod spelling;
 mod state;
 mod status;
-mod stem;
 mod turn;
 mod values;
 mod vocabulary;

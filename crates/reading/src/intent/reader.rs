@@ -17,12 +17,12 @@ use super::phrases::Phrases;
 use super::reading::{Fact, TurnReading};
 use super::retraction::{self, denied};
 use super::status;
-use super::stem::Stemmer;
 use super::turn::Turn;
 use super::vocabulary::{RoleAt, Stem, ThingAt, Vocabulary};
 use super::{free_text, nation, period, values, wishes, words};
 use lakeward_core::request::{Demand, Demanded, Intent, YearsWanted};
 use lakeward_core::role::Role;
+use lakeward_core::text::Stemmer;
 
 /// A shorter value than this never takes words from another reading.
 const LONG_VALUE_BYTES: usize = 5;
@@ -103,12 +103,12 @@ impl<'v> Reader<'v> {
         let spelling = self.vocabulary.spelling();
         let mut stems = Vec::with_capacity(turn.words.len());
         for word in &mut turn.words {
-            let mut stem = stemmer.stem(&word.low);
+            let mut stem = stemmer.stem(&word.low).to_string();
             let known =
                 || spelling.knows(&word.low) || words::is_request_stem(&stem) || (self.is_known_word)(&word.low);
             if let Some(mended) = (!known()).then(|| spelling.mend(&word.low)).flatten() {
                 word.low = mended.to_string();
-                stem = stemmer.stem(mended);
+                stem = stemmer.stem(mended).to_string();
             }
             stems.push(stem);
         }

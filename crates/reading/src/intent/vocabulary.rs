@@ -14,11 +14,11 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::frequency::{self, Frequency};
 use super::spelling::Spelling;
 use super::status::{self, Status};
-use super::stem::Stemmer;
 use super::turn;
 use super::words;
 use lakeward_core::error::Result;
 use lakeward_core::role::Role;
+use lakeward_core::text::Stemmer;
 use lakeward_index::LakeIndex;
 use lakeward_lake::places;
 
@@ -333,7 +333,7 @@ impl Builder {
         if let Some(stem) = self.word_stems.get(word) {
             return *stem;
         }
-        let stem = self.stemmer.stem(word);
+        let stem = self.stemmer.stem(word).to_string();
         let next = self.stems.len() as Stem;
         let at = *self.stems.entry(stem.into_boxed_str()).or_insert(next);
         if at == next {

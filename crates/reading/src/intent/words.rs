@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::stem::Stemmer;
+use lakeward_core::text::Stemmer;
 
 /// Greetings, verbs of wanting, nouns for data in general, hedges, corrections.
 const REQUEST: &str = "
@@ -62,7 +62,7 @@ static REQUEST_WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 
 static REQUEST_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let mut stemmer = Stemmer::default();
-    let mut stems: HashSet<String> = REQUEST_WORDS.iter().map(|word| stemmer.stem(word)).collect();
+    let mut stems: HashSet<String> = REQUEST_WORDS.iter().map(|word| stemmer.stem(word).to_string()).collect();
     // `goods` is a topic, and its misspellings are worth mending.
     stems.remove("good");
     stems

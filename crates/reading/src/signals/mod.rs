@@ -59,7 +59,7 @@ pub fn read_conversation(turns: &[&str], window: usize, grounding: &dyn Groundin
 /// all of it where nothing is left.
 pub fn content_words(text: &str) -> String {
     let is_idle = |word: &&str| {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let bare = lakeward_core::text::bare(word).to_lowercase();
         // `don't`, as typed with either apostrophe.
         let denies = bare.ends_with("n't") || bare.ends_with("n\u{2019}t");
         bare.is_empty() || denies || lexicon::binds(&bare)

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use lakeward_core::text::{is_placeholder, name_words, shown};
+use lakeward_core::text::{is_placeholder, name_words, on_one_line, shown};
 use lakeward_lake::catalog::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
@@ -194,7 +194,7 @@ pub(super) fn tidy(text: &str, chars: usize) -> String {
     let head = &text[..text.floor_char_boundary(chars.saturating_mul(8))];
     let clean: Vec<String> = head.split_whitespace().map(|word| shown(word, chars)).collect();
     let clean = clean.join(" ");
-    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    let clean = on_one_line(&clean);
     if clean.chars().count() <= chars {
         return clean;
     }

@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use lakeward_core::text::bare;
+
 /// Words in one phrase.
 const LONGEST_PHRASE: usize = 5;
 /// Sentences looked at.
@@ -97,7 +99,7 @@ pub(super) fn phrases(sentence: &str) -> Vec<String> {
     let mut open: Vec<&str> = Vec::new();
     for piece in sentence.split_whitespace() {
         let is_address = piece.contains("://") || piece.contains('@') || piece.starts_with("www.");
-        let bare = piece.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let bare = bare(piece);
         let lower = bare.to_lowercase();
         let parts = is_address || bare.is_empty() || is_function_word(&lower) || is_data_word(&lower);
         // `number of days` is one thing.

@@ -10,6 +10,7 @@ use super::facts::{FactColumn, Facts, tidy};
 use super::phrases::{content_words, is_data_word, is_function_word, phrases, sentences, words_of};
 use super::unknown::unknown;
 use super::{Facet, MOST_QUESTIONS};
+use lakeward_core::text::years::{LIKELY, year};
 use lakeward_lake::semantic::{LogicalType, SemanticType};
 
 /// Names these rules; another number means other questions from the same facts.
@@ -319,9 +320,7 @@ fn says(word: &str) -> bool {
 
 /// The years that a text names, in their order.
 pub(super) fn years_of(text: &str) -> Vec<String> {
-    let is_year =
-        |word: &String| word.len() == 4 && word.parse::<u16>().is_ok_and(|year| (1500..=2150).contains(&year));
-    words_of(text).into_iter().filter(is_year).collect()
+    words_of(text).into_iter().filter(|word| year(word, LIKELY).is_some()).collect()
 }
 
 fn phrase(column: &FactColumn) -> String {

@@ -4,6 +4,7 @@ use super::Facet;
 use super::facts::Facts;
 use super::phrases::words_of;
 use super::rules::years_of;
+use lakeward_core::text::bare;
 use lakeward_lake::semantic::SemanticType;
 use lakeward_sketch::temporal::MONTHS;
 
@@ -140,7 +141,7 @@ fn names_place(text: &str) -> bool {
     words.windows(2).any(|pair| {
         let next = match pair[1] {
             "the" => "",
-            next => next.trim_matches(|letter: char| !letter.is_alphanumeric()),
+            next => bare(next),
         };
         BEFORE.contains(&pair[0].to_lowercase().as_str())
             && next.starts_with(char::is_uppercase)

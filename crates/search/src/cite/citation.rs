@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::identifier::Identifier;
 use super::own::{OwnIdentifier, version};
+use lakeward_core::text::years::{LIKELY, years};
 use lakeward_lake::catalog::Dataset;
 use lakeward_lake::metadata::TableMetadata;
 
@@ -103,7 +104,7 @@ impl CitedDate {
             digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
         };
         let ends = |at: usize| !text[at..].starts_with(|c: char| c.is_ascii_digit());
-        if let Some(year) = number(0, 4).filter(|year| is_year(*year) && ends(4)) {
+        if let Some(year) = number(0, 4).filter(|year| LIKELY.contains(&i32::from(*year)) && ends(4)) {
             let part = |from: usize, most: u16| {
                 let dashed = text.get(from..=from) == Some("-") && text.is_char_boundary(from + 3);
                 let number = number(from + 1, from + 3).filter(|number| dashed && (1..=most).contains(number));
@@ -113,14 +114,9 @@ impl CitedDate {
             let day = month.and_then(|_| part(7, 31));
             return Some(Self { year, month, day });
         }
-        let words = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| digits.len() == 4);
-        let year = words.filter_map(|digits| digits.parse().ok()).find(|year| is_year(*year))?;
+        let year = years(text, LIKELY).next().and_then(|year| u16::try_from(year).ok())?;
         Some(Self { year, month: None, day: None })
     }
-}
-
-fn is_year(year: u16) -> bool {
-    (1500..=2200).contains(&year)
 }
 
 #[cfg(test)]

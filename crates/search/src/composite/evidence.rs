@@ -2,12 +2,8 @@
 
 use super::count::Counts;
 use super::tuples::QueryTuples;
+use crate::weights::TupleWeights;
 
-/// Tables that share less than this of the query's combinations, and less than [`LEAST_OF_CANDIDATE`] of their own, are no
-/// answers: a few years among measurements.
-const LEAST_CONTAINMENT: f64 = 0.05;
-/// One year of a panel of many is a small share of the query, but all of the candidate.
-const LEAST_OF_CANDIDATE: f64 = 0.2;
 /// What a table is scored by; each part is in 0..=1.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence {
@@ -26,9 +22,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether this is an answer at all.
-    pub fn is_enough(&self) -> bool {
-        self.containment > 0.0 && (self.containment >= LEAST_CONTAINMENT || self.of_candidate >= LEAST_OF_CANDIDATE)
+    /// Whether this is an answer at all: a few years among measurements are none, but one year of a panel of many, a small share
+    /// of the query, may be all of the candidate.
+    pub fn is_enough(&self, weights: &TupleWeights) -> bool {
+        let shares_enough =
+            self.containment >= weights.least_containment || self.of_candidate >= weights.least_of_candidate;
+        self.containment > 0.0 && shares_enough
     }
 
     /// The better of both, part by part.
@@ -45,13 +44,12 @@ impl Evidence {
 
     /// The score of a join on one column without its share for meaning, which combinations do not have; 0..=1. No part
     /// lowers it, so that the bounds of the parts bound the score.
-    pub fn score(&self) -> f64 {
-        let values = 0.7 * self.rarity + 0.3 * self.containment;
-        let score = values * (1.0 + 0.15 * self.of_candidate + 0.1 * self.uniqueness)
-            + self.names * (0.12 * values.sqrt() + 0.03);
-        const GREATEST: f64 = 1.4;
-        let score = score / GREATEST;
-        if self.accidental { score * 0.5 } else { score }
+    pub fn score(&self, weights: &TupleWeights) -> f64 {
+        let values = weights.by_rarity * self.rarity + weights.by_share * self.containment;
+        let score = values * (1.0 + weights.of_candidate * self.of_candidate + weights.uniqueness * self.uniqueness)
+            + self.names * (weights.names_and_values * values.sqrt() + weights.names);
+        let score = score / weights.greatest;
+        if self.accidental { score * weights.accidental } else { score }
     }
 }
 

@@ -9,6 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::QueryTable;
+use crate::weights::TupleWeights;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_index::overlap::ValueWeights;
@@ -122,6 +123,8 @@ pub struct Key<'a> {
     pub places: &'a [usize],
     /// Their combinations.
     pub tuples: QueryTuples,
+    /// What the score is made of.
+    pub weights: &'a TupleWeights,
 }
 
 /// The distinct combinations of a query table.

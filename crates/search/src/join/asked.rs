@@ -9,14 +9,12 @@ use super::variants::{VariantShare, Variants};
 use super::{NEIGHBOURS, closest_of, overlaps};
 use crate::likeness::NameParts;
 use crate::query_table::{QueryColumn, QueryTable};
+use crate::weights::JoinEvidenceWeights;
 use lakeward_core::error::Result;
 use lakeward_index::overlap::{self, Overlap, ValueWeights, Wanted};
 use lakeward_index::vectors::{Filter, PreparedQuery};
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::semantic::LogicalType;
-
-/// Vectors less alike than this propose nothing.
-const LEAST_COSINE: f32 = 0.75;
 
 /// A column searched with, and what of it is compared with many others.
 pub(super) struct AskedColumn<'a> {
@@ -32,18 +30,25 @@ pub(super) struct AskedColumn<'a> {
     weights: ValueWeights,
     name: NameParts,
     vector: Option<PreparedQuery>,
+    evidence: &'a JoinEvidenceWeights,
 }
 
 impl<'a> AskedColumn<'a> {
     /// Column `place` of `query`, number `number` of those asked for.
-    pub fn new(index: &LakeIndex, query: &'a QueryTable, number: usize, (place, weight): (usize, f64)) -> Result<Self> {
+    pub fn new(
+        index: &LakeIndex,
+        query: &'a QueryTable,
+        number: usize,
+        (place, weight): (usize, f64),
+        evidence: &'a JoinEvidenceWeights,
+    ) -> Result<Self> {
         let column = &query.columns[place];
         let first = index.segments().first();
         let vector = first.map(|segment| segment.vectors.columns.prepare(&column.vector)).transpose()?;
         let weights = super::value_weights(index, column)?;
         let variants = Variants::of(column, &weights);
         let name = NameParts::of(&column.profile.name);
-        Ok(Self { column, place, variants, number, weight, origin: query.origin, weights, name, vector })
+        Ok(Self { column, place, variants, number, weight, origin: query.origin, weights, name, vector, evidence })
     }
 
     /// Candidates by equal values and by values nearly alike.
@@ -90,7 +95,7 @@ impl<'a> AskedColumn<'a> {
             let is_live = |id: u32| segment.columns.record(id).is_ok_and(|record| segment.is_live(record.table));
             let filter: Option<Filter<'_>> = if entry.removed.is_empty() { None } else { Some(&is_live) };
             for (id, cosine) in segment.vectors.columns.search_prepared(vector, NEIGHBOURS, filter)? {
-                if cosine >= LEAST_COSINE {
+                if cosine >= self.evidence.least_cosine {
                     found.push(ColumnRef { segment: place, column: id });
                 }
             }

@@ -1,7 +1,8 @@
 //! A column that may be joined, with what is known of it.
 
 use super::context::Context;
-use super::features::{Evidence, JoinFeatures, JoinWeights};
+use super::features::{Evidence, JoinFeatures};
+use crate::weights::{JoinEvidenceWeights, RankingWeights};
 use lakeward_index::{ColumnRef, TableRef};
 
 /// A column of a live table that may be joined with one of the query's.
@@ -25,18 +26,18 @@ impl Candidate {
     }
 
     /// Its features; without its surroundings as if nothing there were alike.
-    pub fn features(&self) -> JoinFeatures {
-        JoinFeatures::of(&self.evidence, &self.context.unwrap_or_default())
+    pub fn features(&self, weights: &JoinEvidenceWeights) -> JoinFeatures {
+        JoinFeatures::of(&self.evidence, &self.context.unwrap_or_default(), weights)
     }
 
     /// Its score, 0..=1.
-    pub fn score(&self, weights: &JoinWeights) -> f64 {
-        self.weight * weights.score(&self.features())
+    pub fn score(&self, weights: &RankingWeights) -> f64 {
+        self.weight * weights.join.score(&self.features(&weights.join_evidence))
     }
 
     /// The greatest score that it can have, whatever surrounds it.
-    pub fn most(&self, weights: &JoinWeights) -> f64 {
+    pub fn most(&self, weights: &RankingWeights) -> f64 {
         let context = self.context.unwrap_or(Context::GREATEST);
-        self.weight * weights.score(&JoinFeatures::of(&self.evidence, &context))
+        self.weight * weights.join.score(&JoinFeatures::of(&self.evidence, &context, &weights.join_evidence))
     }
 }

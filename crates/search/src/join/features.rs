@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::variants::VariantShare;
 use crate::ranker::features;
+use crate::weights::JoinEvidenceWeights;
 use lakeward_index::overlap::Overlap;
 
 features! {
@@ -35,9 +36,6 @@ features! {
     }
 }
 
-/// What a variant counts beside an equal value.
-const VARIANT_WORTH: f64 = 0.8;
-
 /// What is known of a candidate column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Evidence {
@@ -65,14 +63,15 @@ impl JoinFeatures {
         same_rows: 0.0,
     };
 
-    pub(super) fn of(evidence: &Evidence, context: &Context) -> Self {
+    pub(super) fn of(evidence: &Evidence, context: &Context, weights: &JoinEvidenceWeights) -> Self {
         let Evidence { overlap, variants, names, cosine, uniqueness, accidental } = *evidence;
-        let weighed = |rarity: f64, share: f64| 0.7 * rarity + 0.3 * share;
+        let weighed = |rarity: f64, share: f64| weights.by_rarity * rarity + weights.by_share * share;
         let (rarity, containment) = overlap.map_or((0.0, 0.0), |overlap| (overlap.rarity, overlap.containment()));
         let of_candidate = overlap.map_or(0.0, |overlap| overlap.containment_of_candidate());
         let alike = weighed(variants.rarity, variants.share);
-        let values = (weighed(rarity, containment) + VARIANT_WORTH * alike).min(1.0);
-        let share = if accidental { 0.5 } else { 1.0 };
+        let values = (weighed(rarity, containment) + weights.variant * alike).min(1.0);
+        let share = if accidental { weights.accidental } else { 1.0 };
+        let meaning = (cosine - weights.least_meaning) / (1.0 - weights.least_meaning);
         Self {
             rarity: share * (rarity + alike).min(1.0),
             containment: share * containment,
@@ -80,7 +79,7 @@ impl JoinFeatures {
             candidate_unique: share * values * uniqueness,
             same_name_and_values: share * names * values.sqrt(),
             name: share * names,
-            meaning: share * ((cosine - 0.5) / 0.5).clamp(0.0, 1.0),
+            meaning: share * meaning.clamp(0.0, 1.0),
             same_names_around: share * names * context.names,
             same_names_around_values: share * values.sqrt() * context.names,
             same_rows: share * values * context.rows,

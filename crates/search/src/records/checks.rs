@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::weights::RecordWeights;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, YearsWanted};
 use lakeward_core::role::Role;
@@ -10,10 +11,6 @@ use lakeward_index::{LakeIndex, TableRef, TableSet};
 use lakeward_lake::catalog::Dataset;
 use lakeward_lake::metadata::RecordFacets;
 
-/// What a value counts that is not in a list which its publisher cut short.
-const PERHAPS_CUT_OFF: f32 = 0.3;
-/// What a record counts that covers the year in which it should begin or end.
-const REACHED: f32 = 0.5;
 /// Things demanded in one role that are looked at.
 const MOST_THINGS: usize = 32;
 
@@ -82,7 +79,7 @@ impl RolesTold {
 
 impl<'a> Check<'a> {
     /// Looks up `demand`.
-    pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool) -> Result<Self> {
+    pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool, weights: &RecordWeights) -> Result<Self> {
         let none = index.facets()?.none();
         let mut things = Vec::new();
         let (set, share) = match &demand.value {
@@ -94,17 +91,19 @@ impl<'a> Check<'a> {
                     }
                     things.push(set);
                 }
-                (index.cut_short(&demand.role)?, PERHAPS_CUT_OFF)
+                (index.cut_short(&demand.role)?, weights.perhaps_cut_off)
             }
             Demanded::Period(wanted) => {
                 let (mut met, mut reached) = (none.clone(), none);
-                index.for_each_years(|table: TableRef, first, last| match years_met(*wanted, first, last) {
-                    1.0 => met.insert(table),
-                    share if share > 0.0 => reached.insert(table),
-                    _ => {}
+                index.for_each_years(|table: TableRef, first, last| {
+                    match years_met(*wanted, first, last, weights.reached_year) {
+                        1.0 => met.insert(table),
+                        share if share > 0.0 => reached.insert(table),
+                        _ => {}
+                    }
                 })?;
                 things.push(met);
-                (reached, REACHED)
+                (reached, weights.reached_year)
             }
         };
         let nearly = (!set.is_empty()).then_some((set, share));
@@ -166,12 +165,12 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Whether a record of `first..=last` covers the years wanted: 1, 0, or .5 where it covers the year and does not begin or end
-/// in it.
-fn years_met(wanted: YearsWanted, first: i32, last: i32) -> f32 {
+/// Whether a record of `first..=last` covers the years wanted: 1, 0, or `reached` where it covers the year and does not begin or
+/// end in it.
+fn years_met(wanted: YearsWanted, first: i32, last: i32, reached: f32) -> f32 {
     let edge = |year: i32, own: i32| match year == own {
         true => 1.0,
-        false if (first..=last).contains(&year) => REACHED,
+        false if (first..=last).contains(&year) => reached,
         false => 0.0,
     };
     match wanted {
@@ -188,8 +187,9 @@ mod tests {
 
     #[test]
     fn years_are_met_wholly_by_reach_or_not() {
-        let wants =
-            |wanted| [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last));
+        let wants = |wanted| {
+            [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last, 0.5))
+        };
         assert_eq!(wants(YearsWanted::Cover { from: 2001, to: 2004 }), [1.0, 0.0, 1.0]);
         assert_eq!(wants(YearsWanted::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
         assert_eq!(wants(YearsWanted::StartsIn(2005)), [0.5, 1.0, 0.5]);

@@ -1,6 +1,5 @@
 //! How many demands each record violates, and which of them have to be looked at for so many answers.
 
-use super::SOFT;
 use super::checks::Check;
 use lakeward_index::TableSet;
 
@@ -20,8 +19,8 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    /// Those of `all`, up to the stage with which there are `k`.
-    pub fn of(all: TableSet, checks: &[Check<'_>], k: usize) -> Self {
+    /// Those of `all`, up to the stage with which there are `k`; a soft demand that is met counts `soft`.
+    pub fn of(all: TableSet, checks: &[Check<'_>], k: usize, soft: f32) -> Self {
         let mut passing = all.clone();
         for check in checks.iter().filter(|check| check.demand.hard) {
             let (every, _) = check.sets(&all);
@@ -32,19 +31,19 @@ impl Stages {
         }
         let count = passing.len();
         if count < k.max(1) {
-            return Self::relaxed(all, checks, k);
+            return Self::relaxed(all, checks, k, soft);
         }
         // The usual case, without a look at those that violate something.
         let mut wishes = Vec::new();
         for check in checks.iter().filter(|check| !check.demand.hard) {
             wishes.resize(all.capacity(), 0.0);
-            wish(check, &passing, &mut wishes);
+            wish(check, &passing, &mut wishes, soft);
         }
         Self { violated: Vec::new(), wishes, counts: vec![count], reached: passing }
     }
 
     /// The same where those that violate nothing are too few.
-    fn relaxed(all: TableSet, checks: &[Check<'_>], k: usize) -> Self {
+    fn relaxed(all: TableSet, checks: &[Check<'_>], k: usize, soft: f32) -> Self {
         let capacity = all.capacity();
         let hard = checks.iter().filter(|check| check.demand.hard && !check.refused).count() as u8;
         let mut violated = vec![NEVER; capacity];
@@ -59,7 +58,7 @@ impl Stages {
                     some.subtract(&every);
                     some.places().for_each(|place| wishes[place] += check.share(place));
                 }
-                (false, _) => wish(check, &all, &mut wishes),
+                (false, _) => wish(check, &all, &mut wishes, soft),
             }
         }
         let mut counts = vec![0usize; usize::from(NEVER)];
@@ -92,10 +91,10 @@ impl Stages {
 }
 
 /// Adds what a soft demand gives to records of `among`.
-fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32]) {
+fn wish(check: &Check<'_>, among: &TableSet, wishes: &mut [f32], soft: f32) {
     let (every, some) = check.sets(among);
     match check.refused {
-        true => every.places().for_each(|place| wishes[place] -= SOFT),
-        false => some.places().for_each(|place| wishes[place] += SOFT * check.share(place)),
+        true => every.places().for_each(|place| wishes[place] -= soft),
+        false => some.places().for_each(|place| wishes[place] += soft * check.share(place)),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::query_table::{QueryColumn, QueryTable};
 use lakeward_core::error::Result;
-use lakeward_core::text::{is_placeholder, name_words};
+use lakeward_core::text::{is_placeholder, name_words, words as words_of};
 use lakeward_index::Segment;
 use lakeward_index::lexical::{Boosts, LexicalField, LexicalOptions};
 use lakeward_index::postings::Postings;
@@ -73,7 +73,7 @@ pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
         query.columns.iter().filter(|column| column.profile.logical != LogicalType::Float).collect();
     let share = CELL_WORDS / worded.len().max(1);
     for column in worded {
-        let cells = column.sketch.text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1);
+        let cells = words_of(&column.sketch.text).filter(|word| word.len() > 1);
         cells.take(share).map(str::to_lowercase).for_each(&mut add);
     }
     let tokens: Vec<(&str, f32)> = counts.iter().map(|(word, count)| (word.as_str(), 1.0 + count.ln())).collect();

@@ -14,7 +14,7 @@ use lakeward_index::build::{self, BuildOptions};
 use lakeward_lake::composite_key;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;
-use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, QueryTable, composite};
+use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, QueryTable, RankingWeights, composite};
 use lakeward_sketch::normalise::Difference;
 use proptest::prelude::*;
 
@@ -59,7 +59,8 @@ fn open(index: &Path) -> LakeIndex {
 
 fn join(index: &LakeIndex, lake: &Path, query: &QueryTable, columns: &[&str], k: usize) -> CompositeAnswers {
     let columns = columns.iter().map(|name| query.column(name).expect("a column")).collect();
-    composite::search(index, lake, query, &CompositeOptions { k, columns }).expect("answers")
+    composite::search(index, lake, query, &CompositeOptions { k, columns, weights: RankingWeights::shipped() })
+        .expect("answers")
 }
 
 fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -283,7 +284,7 @@ fn two_column_joins_on_benchmark_lakes_take() {
             else {
                 continue;
             };
-            let options = CompositeOptions { k: 10, columns: vec![first, second] };
+            let options = CompositeOptions { k: 10, columns: vec![first, second], weights: RankingWeights::shipped() };
             let started = Instant::now();
             let found = composite::search(&index, &folder.join("lake"), &query, &options).expect("answers");
             latencies.push(started.elapsed().as_secs_f64() * 1e3);

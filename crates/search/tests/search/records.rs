@@ -11,7 +11,8 @@ use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::late::{BuiltinTokens, LateQuery};
 use lakeward_search::records::{self, DemandState, Route};
-use lakeward_search::{QueryTable, RecordQuery, SearchAnswer, SearchOptions, search};
+use lakeward_search::weights::LateModels;
+use lakeward_search::{QueryTable, RankingWeights, RecordQuery, SearchAnswer, SearchOptions, search};
 
 const RECORDS: &str = concat!(
     r#"{"id": "t1", "title": "Airports of Niger", "description": "Where planes land", "tags": ["aviation"]}"#,
@@ -132,7 +133,16 @@ fn soft(demand: Demand) -> Demand {
 /// Each answer with the roles it violates: `rents`, `wages -place`.
 fn asked(index: &LakeIndex, text: &str, demands: &[Demand], refused: &[Demand], k: usize, route: Route) -> Vec<String> {
     let texts = [(text.to_string(), 1.0)];
-    let query = RecordQuery { texts: &texts, demands, refused, k, exclude: &[], among: None, route };
+    let query = RecordQuery {
+        texts: &texts,
+        demands,
+        refused,
+        k,
+        exclude: &[],
+        among: None,
+        route,
+        weights: RankingWeights::shipped(),
+    };
     let found = records::search(index, StaticModel::builtin(), &query).expect("answers");
     let shown = |answer: &records::RecordAnswer| {
         answer.relaxed.iter().fold(answer.table.clone(), |text, role| format!("{text} -{role}"))
@@ -169,7 +179,16 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
 }
 
 fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
-    RecordQuery { texts: &[], demands, refused: &[], k: 10, exclude: &[], among: None, route: Route::Auto }
+    RecordQuery {
+        texts: &[],
+        demands,
+        refused: &[],
+        k: 10,
+        exclude: &[],
+        among: None,
+        route: Route::Auto,
+        weights: RankingWeights::shipped(),
+    }
 }
 
 #[test]
@@ -271,7 +290,7 @@ fn an_updated_catalogue_answers_as_one_built_anew() {
     ids.iter_mut().for_each(|ids| ids.sort());
     assert_eq!(ids[0], ids[1]);
     let pieces = |index: &LakeIndex| {
-        let vectors = BuiltinTokens::of(index).expect("pieces");
+        let vectors = BuiltinTokens::of(index, LateModels::default().builtin).expect("pieces");
         let mut query = LateQuery::new(&vectors, "college rents").expect("a request");
         let mut scores: Vec<(String, String)> = Vec::new();
         for table in index.tables() {

@@ -11,6 +11,7 @@ use lakeward_index::build::{BuildOptions, build};
 use lakeward_index::verify::verify;
 use lakeward_models::embed::{Embedder, EmbedderExt, SentenceModel, StaticModel, TokenEmbedder};
 use lakeward_search::late::{LateQuery, token_vectors};
+use lakeward_search::weights::LateModels;
 
 use crate::tiny_model::{HIDDEN, WORDS, write_model};
 
@@ -182,7 +183,7 @@ fn rows_of_pieces_stay_what_they_are_through_updates() {
     for piece in 0..WORDS.len() as u32 {
         assert_eq!(one.of(piece), other.of(piece), "{piece}");
     }
-    let vectors = token_vectors(&updated, &model).expect("vectors");
+    let vectors = token_vectors(&updated, &model, &LateModels::default()).expect("vectors");
     assert_eq!(vectors.dims(), HIDDEN, "those of the sentence model");
     let mut query = LateQuery::new(vectors.as_ref(), "train of dublin").expect("a request");
     for table in updated.tables() {
@@ -212,7 +213,10 @@ fn rows_of_pieces_stay_what_they_are_through_updates() {
         .expect("built");
     let other = LakeIndex::open(&place.path().join("static"), StaticModel::builtin().id()).expect("an index");
     assert!(other.token_vector_rarity().expect("counts").is_none());
-    assert_eq!(token_vectors(&other, StaticModel::builtin()).expect("vectors").dims(), StaticModel::builtin().dims());
+    assert_eq!(
+        token_vectors(&other, StaticModel::builtin(), &LateModels::default()).expect("vectors").dims(),
+        StaticModel::builtin().dims()
+    );
 }
 
 /// all-MiniLM-L6-v2 tells records apart that share no word with the request.
@@ -230,7 +234,7 @@ fn the_real_model_orders_records_by_their_words_in_context() {
         titles.iter().enumerate().map(|(id, title)| format!(r#"{{"id": "r{id}", "title": "{title}"}}"#)).collect();
     fs::write(place.path().join("corpus.jsonl"), lines.join("\n")).expect("a file");
     let index = indexed(place.path(), &place.path().join(".lakeward"), &model);
-    let vectors = token_vectors(&index, &model).expect("vectors");
+    let vectors = token_vectors(&index, &model, &LateModels::default()).expect("vectors");
     assert_eq!(vectors.dims(), 384);
     let requests =
         ["public transport passengers", "what does grain cost", "medical capacity", "how much educators earn"];

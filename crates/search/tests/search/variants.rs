@@ -152,7 +152,7 @@ fn every_candidate_is_given_with_its_features() {
     let candidates = join::candidates_with_features(&index, &query, &options).unwrap();
     for answer in join::search(&index, &query, &options).unwrap() {
         let scores = candidates.iter().filter(|candidate| index.id(candidate.table).unwrap() == answer.table);
-        let best = scores.map(|candidate| candidate.weight * options.weights.score(&candidate.features));
+        let best = scores.map(|candidate| candidate.weight * options.weights.join.score(&candidate.features));
         assert!((best.fold(0.0, f64::max) - answer.score).abs() < 1e-12, "{}", answer.table);
     }
     let in_range = |value: f64| (0.0..=1.0).contains(&value);

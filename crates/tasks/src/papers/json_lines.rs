@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::line::TextLine;
+use lakeward_core::text::years;
 
 const IDS: [&str; 8] = ["id", "doc_id", "paper_id", "paper", "document_id", "corpus_id", "corpusid", "_id"];
 const TITLES: [&str; 2] = ["title", "paper_title"];
@@ -92,7 +93,7 @@ fn scalar(value: &Value) -> Option<String> {
 
 fn year(value: &Value) -> Option<u16> {
     let year = value.as_u64().or_else(|| value.as_str()?.get(..4)?.parse().ok())?;
-    u16::try_from(year).ok().filter(|year| (1000..3000).contains(year))
+    u16::try_from(year).ok().filter(|year| years::STATED.contains(&i32::from(*year)))
 }
 
 /// Any nesting of strings, lists, `{heading, text}` and `{heading: text}` as lines.

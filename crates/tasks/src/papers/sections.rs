@@ -6,6 +6,7 @@
 use super::document::{Section, SectionKind};
 use super::line::TextLine;
 use super::normalise::{self, Joiner};
+use lakeward_core::text::letters_and_digits;
 
 const LONGEST_HEADING_CHARS: usize = 120;
 const LONGEST_TITLE_CHARS: usize = 300;
@@ -142,8 +143,7 @@ fn title_lines(lines: &[TextLine]) -> usize {
 /// How many lines at the head only repeat the title that is known.
 fn told_title(lines: &[TextLine], title: &str) -> usize {
     const MOST_LINES: usize = 6;
-    let squeezed =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let squeezed = |text: &str| letters_and_digits(text).to_lowercase();
     let title = squeezed(title);
     let mut begun = String::new();
     for (at, line) in lines.iter().take(MOST_LINES).enumerate() {

@@ -90,12 +90,12 @@ fn prose(description: &str) -> &str {
 pub fn mention_counts(titles: &[&str], texts: &[String]) -> Vec<u32> {
     use std::collections::{HashMap, HashSet};
 
-    use super::words::runs;
+    use super::words::identifiers;
 
     let mut ordinary: HashSet<&str> = HashSet::new();
     for text in texts {
         ordinary.extend(
-            runs(text).filter(|run| run.chars().any(char::is_lowercase) && !run.chars().any(char::is_uppercase)),
+            identifiers(text).filter(|run| run.chars().any(char::is_lowercase) && !run.chars().any(char::is_uppercase)),
         );
     }
     let is_odd = |word: &str| {
@@ -104,7 +104,7 @@ pub fn mention_counts(titles: &[&str], texts: &[String]) -> Vec<u32> {
     let mut names: HashMap<Vec<&str>, Vec<usize>> = HashMap::new();
     let mut longest = 0;
     for (place, title) in titles.iter().enumerate() {
-        let words: Vec<&str> = runs(title).collect();
+        let words: Vec<&str> = identifiers(title).collect();
         let letters: usize = words.iter().map(|word| word.chars().count()).sum();
         let is_ordinary = |word: &str| ordinary.contains(word.to_lowercase().as_str()) && !is_odd(word);
         let is_number = |word: &str| word.starts_with(char::is_numeric);
@@ -116,7 +116,7 @@ pub fn mention_counts(titles: &[&str], texts: &[String]) -> Vec<u32> {
     }
     let mut counts = vec![0; titles.len()];
     for (own, text) in texts.iter().enumerate() {
-        let words: Vec<&str> = runs(text).collect();
+        let words: Vec<&str> = identifiers(text).collect();
         let mut named: HashSet<usize> = HashSet::new();
         let mut at = 0;
         while at < words.len() {

@@ -1,7 +1,6 @@
 //! Names of datasets in the forms by which two spellings of one name are equal.
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use lakeward_core::text::without_marks;
 
 /// Longer names are cut here, in bytes, before anything is done with them.
 const LONGEST_NAME_BYTES: usize = 512;
@@ -20,7 +19,7 @@ const SMALL: &str = "dataset data set corpus the database benchmark v version ch
 
 /// `text` without accents and compatibility forms.
 pub fn folded(text: &str) -> String {
-    text[..text.floor_char_boundary(LONGEST_NAME_BYTES)].nfkd().filter(|letter| !is_combining_mark(*letter)).collect()
+    without_marks(&text[..text.floor_char_boundary(LONGEST_NAME_BYTES)]).collect()
 }
 
 /// The parts of a name in lower case: runs of capitals, words, digits, other letters, and each `+`. `FB15k-237` has the parts
@@ -33,8 +32,7 @@ pub fn parts(text: &str) -> Vec<String> {
 pub fn first_parts(text: &str, most: usize) -> Vec<String> {
     // A part has eight letters or so; the rest of a long text is not folded for nothing.
     let bytes = text.floor_char_boundary(most.saturating_mul(24));
-    let folded: String = text[..bytes].nfkd().filter(|letter| !is_combining_mark(*letter)).collect();
-    parts_of(&folded, most)
+    parts_of(&without_marks(&text[..bytes]).collect::<String>(), most)
 }
 
 fn parts_of(folded: &str, most: usize) -> Vec<String> {

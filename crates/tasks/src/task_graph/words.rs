@@ -5,19 +5,13 @@
 //! task": such words tell no task from another, so stems of [`BOILERPLATE`] can be left out, too. They are what a field's
 //! writers have in common, not what a benchmark's do; no subject, method or dataset is among them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer, TokenStream};
+use lakeward_core::text::{Stemmer, is_function_word, runs};
 
 /// Longer runs are cut here, in bytes.
 const LONGEST_WORD_BYTES: usize = 64;
-/// Words whose stems are remembered before all are forgotten.
-const MOST_REMEMBERED: usize = 1 << 17;
-
-/// English function words.
-const FUNCTION_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there \
-    these they this to was will with";
 
 /// What descriptions of research have in common.
 const BOILERPLATE: &str = "we i our us my want wants would like propose proposes proposed proposing present presents presented \
@@ -34,26 +28,19 @@ const BOILERPLATE: &str = "we i our us my want wants would like propose proposes
     design designed designing solve solving end";
 
 /// Words of one text after another; it remembers stems.
+#[derive(Default)]
 pub struct Words {
-    stemmer: TextAnalyzer,
-    stems: HashMap<String, String>,
-}
-
-impl Default for Words {
-    fn default() -> Self {
-        let stemmer = TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::default()).build();
-        Self { stemmer, stems: HashMap::new() }
-    }
+    stemmer: Stemmer,
 }
 
 impl Words {
     /// The stems of `text` in order, without function words.
     pub fn stems(&mut self, text: &str) -> Vec<String> {
         let mut stems = Vec::new();
-        for run in runs(text) {
+        for run in identifiers(text) {
             let word = cut(run).to_lowercase();
-            if word.chars().nth(1).is_some() && !function_words().contains(word.as_str()) {
-                stems.push(self.stem(word));
+            if word.chars().nth(1).is_some() && !is_function_word(&word) {
+                stems.push(self.stemmer.stem(&word).to_string());
             }
         }
         stems
@@ -70,11 +57,11 @@ impl Words {
     pub fn without_boilerplate(&mut self, text: &str) -> String {
         let mut kept: Vec<&str> = Vec::new();
         for piece in text.split_whitespace() {
-            let mut words = runs(piece).map(|run| cut(run).to_lowercase()).peekable();
+            let mut words = identifiers(piece).map(|run| cut(run).to_lowercase()).peekable();
             let says_nothing = words.peek().is_some()
                 && words.all(|word| {
-                    let stem = self.stem(word);
-                    boilerplate().contains(stem.as_str()) || function_words().contains(stem.as_str())
+                    let stem = self.stemmer.stem(&word);
+                    boilerplate().contains(stem) || is_function_word(stem)
                 });
             if !says_nothing {
                 kept.push(piece);
@@ -82,27 +69,11 @@ impl Words {
         }
         kept.join(" ")
     }
-
-    fn stem(&mut self, word: String) -> String {
-        if let Some(stem) = self.stems.get(&word) {
-            return stem.clone();
-        }
-        let stem = {
-            let mut stream = self.stemmer.token_stream(&word);
-            stream.next().map(|token| token.text.clone())
-        };
-        let stem = stem.unwrap_or_else(|| word.clone());
-        if self.stems.len() >= MOST_REMEMBERED {
-            self.stems.clear();
-        }
-        self.stems.insert(word, stem.clone());
-        stem
-    }
 }
 
 /// Runs of letters, digits and `_`.
-pub fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).filter(|run| !run.is_empty())
+pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    runs(text, |letter| letter == '_')
 }
 
 /// The words of letters `a` to `z` of `text`, each once, in lower case: what keywords are compared by.
@@ -122,16 +93,11 @@ fn cut(word: &str) -> &str {
     &word[..word.floor_char_boundary(LONGEST_WORD_BYTES)]
 }
 
-fn function_words() -> &'static HashSet<&'static str> {
-    static WORDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
-    WORDS.get_or_init(|| FUNCTION_WORDS.split_whitespace().collect())
-}
-
 fn boilerplate() -> &'static HashSet<String> {
     static STEMS: OnceLock<HashSet<String>> = OnceLock::new();
     STEMS.get_or_init(|| {
-        let mut words = Words::default();
-        BOILERPLATE.split_whitespace().map(|word| words.stem(word.to_string())).collect()
+        let mut stemmer = Stemmer::default();
+        BOILERPLATE.split_whitespace().map(|word| stemmer.stem(word).to_string()).collect()
     })
 }
 

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use lakeward_core::text::runs;
+
 /// What data sets are called.
 const DATASET_WORDS: [&str; 14] = [
     "dataset",
@@ -85,9 +87,7 @@ pub struct SentenceCues {
 
 /// The words of `text` in lower case, with dashes inside.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'))
-        .map(|word| word.trim_matches('-'))
-        .filter(|word| !word.is_empty())
+    runs(text, |letter| letter == '-').map(|word| word.trim_matches('-')).filter(|word| !word.is_empty())
 }
 
 /// Whether `word`, in lower case, says that a data set is meant.

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use lakeward_core::text::letters_and_digits;
+
 /// Runs of a name at the most.
 const MOST_RUNS: usize = 9;
 /// Bytes between two runs of a name at the most.
@@ -33,14 +35,9 @@ pub fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// The runs of a name joined: names with one key are one name.
-pub fn key(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).collect()
-}
-
-/// The same without case: mentions with one such key are one data set.
+/// The letters and digits of a name without case: mentions with one such key are one data set.
 pub fn loose_key(name: &str) -> String {
-    key(name).to_lowercase()
+    letters_and_digits(name).to_lowercase()
 }
 
 /// A name found in a text.
@@ -70,7 +67,7 @@ impl Gazetteer {
 
     /// Adds a name, which stands for `value`. `any_case`: it may be written in any case.
     pub fn add(&mut self, name: &str, value: usize, any_case: bool) {
-        let key = key(name);
+        let key = letters_and_digits(name);
         if any_case {
             self.folded.entry(key.to_lowercase()).or_insert(value);
         }
@@ -79,7 +76,7 @@ impl Gazetteer {
 
     /// What a name stands for, letter by letter.
     pub fn exact(&self, name: &str) -> Option<usize> {
-        self.exact.get(&key(name)).copied()
+        self.exact.get(&letters_and_digits(name)).copied()
     }
 
     /// The names in `text`, the longest at each place, from left to right and none inside another.

@@ -4,10 +4,11 @@
 use std::collections::HashSet;
 
 use super::cues::{is_dataset_word, words};
-use super::gazetteer::{Gazetteer, key, loose_key};
+use super::gazetteer::{Gazetteer, loose_key};
 use super::known::KnownDatasets;
 use super::lines::Lines;
 use super::patterns;
+use lakeward_core::text::{self, letters_and_digits};
 
 /// Shorter words say nothing of what a text is about.
 const LEAST_LETTERS: usize = 4;
@@ -141,7 +142,7 @@ impl Told {
     /// Of a text.
     pub fn of(text: &str) -> Self {
         let lower = text.to_lowercase();
-        Self { stems: telling(&lower).map(stem).collect(), text: key(&lower) }
+        Self { stems: telling(&lower).map(stem).collect(), text: letters_and_digits(&lower) }
     }
 
     /// The share of the telling words of `text` that stand there; of a text without such words, whether it stands there whole.
@@ -153,7 +154,10 @@ impl Told {
             there += u32::from(self.stems.contains(&stem(word)));
         }
         match all {
-            0 => f64::from(u8::from(!key(&lower).is_empty() && self.text.contains(&key(&lower)))),
+            0 => {
+                let letters = letters_and_digits(&lower);
+                f64::from(u8::from(!letters.is_empty() && self.text.contains(&letters)))
+            }
             all => f64::from(there) / f64::from(all),
         }
     }
@@ -161,9 +165,7 @@ impl Told {
 
 fn telling(lower: &str) -> impl Iterator<Item = &str> {
     // Scripts without spaces have sentences for words: those are looked for whole.
-    lower
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(is_unspaced))
+    text::words(lower).filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(is_unspaced))
 }
 
 fn stem(word: &str) -> String {

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cues::is_dataset_word;
-use super::gazetteer::{Gazetteer, key};
+use super::gazetteer::Gazetteer;
 use super::patterns;
+use lakeward_core::text::{letters_and_digits, runs, years};
 
 /// Shorter names, in letters and digits, say too little.
 const LEAST_LETTERS: usize = 3;
@@ -102,7 +103,7 @@ impl KnownDatasets {
 
     fn add(&mut self, name: &str, title: &str, id: &str, by_key: &mut HashMap<String, usize>) {
         let name = name[..name.floor_char_boundary(TITLE_BYTES)].trim();
-        let key = key(name);
+        let key = letters_and_digits(name);
         let has_figure = name.chars().any(char::is_numeric);
         if key.chars().count() < LEAST_LETTERS
             || words(name).all(|word| is_dataset_word(&word.to_lowercase())) && !has_figure
@@ -128,7 +129,7 @@ impl KnownDatasets {
     fn add_edition(&mut self, name: &str) {
         let Some(base) = without_year(name) else { return };
         let has_capitals = base.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase));
-        if key(base).len() < LEAST_LETTERS || !has_capitals {
+        if letters_and_digits(base).len() < LEAST_LETTERS || !has_capitals {
             return;
         }
         let place = self.edition_names.len();
@@ -142,7 +143,7 @@ impl KnownDatasets {
 
     /// A name whose words all occur in lower case elsewhere means a data set only where that is said.
     fn is_weak(&self, name: &str) -> bool {
-        if key(name).chars().count() < STRONG_LETTERS {
+        if letters_and_digits(name).chars().count() < STRONG_LETTERS {
             return true;
         }
         let bytes = name.as_bytes();
@@ -196,9 +197,8 @@ fn ordinary(records: &[KnownRecord<'_>]) -> HashSet<String> {
     for record in records {
         // An address is spelled in lower case whatever its parts are.
         let is_prose = |piece: &&str| !piece.contains("://") && !piece.contains("www.") && !piece.contains('@');
-        let is_edge = |letter: char| !(letter.is_alphanumeric() || letter == '_');
         let pieces = record.description.split_whitespace().filter(is_prose);
-        for word in pieces.flat_map(|piece| piece.split(is_edge)) {
+        for word in pieces.flat_map(|piece| runs(piece, |letter| letter == '_')) {
             let is_lower = word.chars().any(char::is_lowercase) && !word.chars().any(char::is_uppercase);
             if is_lower && !ordinary.contains(word) && ordinary.len() < MOST_WORDS {
                 ordinary.insert(word.to_string());
@@ -218,7 +218,6 @@ fn without_parentheses(title: &str) -> Option<String> {
 fn without_year(name: &str) -> Option<&str> {
     let at = name.len().checked_sub(4)?;
     let year = name.get(at..)?;
-    let is_year = (year.starts_with("19") || year.starts_with("20")) && year.bytes().all(|byte| byte.is_ascii_digit());
     let base = name[..at].trim_end_matches([' ', '_', '-']);
-    (is_year && base.ends_with(char::is_alphabetic)).then_some(base)
+    (years::year(year, years::RECENT).is_some() && base.ends_with(char::is_alphabetic)).then_some(base)
 }

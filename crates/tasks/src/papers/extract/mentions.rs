@@ -9,6 +9,7 @@ use super::known::KnownDatasets;
 use super::languages;
 use super::lines::{Line, Lines};
 use super::patterns;
+use lakeward_core::text::years;
 
 /// Names of one document at the most.
 const MOST_NAMES: usize = 5_000;
@@ -359,7 +360,7 @@ fn years(line: &str, at: usize) -> (Vec<String>, usize) {
         let goes_on = body[digits..].starts_with(char::is_alphanumeric);
         let year = match (&body[..digits], goes_on || gap > 5) {
             (_, true) => None,
-            (year, _) if digits == 4 && (year.starts_with("19") || year.starts_with("20")) => Some(year.to_string()),
+            (year, _) if years::year(year, years::RECENT).is_some() => Some(year.to_string()),
             (year, _) if digits == 2 && matches!(year.as_bytes()[0], b'0'..=b'2') => Some(format!("20{year}")),
             _ => None,
         };

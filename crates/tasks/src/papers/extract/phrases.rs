@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use lakeward_core::text::bare;
+
 /// Nouns that name an activity.
 const ACTIVITIES: &str = "classification segmentation recognition detection retrieval translation answering generation prediction \
     estimation tracking parsing tagging summarization summarisation extraction identification reconstruction forecasting \
@@ -80,10 +82,6 @@ pub fn are_alike(a: &str, b: &str) -> bool {
     let has_all =
         |all: &str, few: &str| few.split(' ').all(|word| all.split(' ').any(|other| other.eq_ignore_ascii_case(word)));
     has_all(a, b) || has_all(b, a)
-}
-
-fn bare(word: &str) -> &str {
-    word.trim_matches(|letter: char| !letter.is_alphanumeric())
 }
 
 /// Whether punctuation ends the phrase behind a word.

@@ -24,6 +24,7 @@ use layout::{PlacedLine, median};
 
 use super::line::TextLine;
 use super::normalise::Joiner;
+use lakeward_core::text::letters_and_digits;
 
 /// Pages of a PDF at the most.
 pub const MOST_PAGES: usize = 5000;
@@ -262,8 +263,7 @@ fn title(pages: &[Vec<PlacedLine>], told: Option<&[u8]>) -> Option<String> {
     };
     let told = told.map(text_string).filter(|title| is_title(title));
     let on_page = |title: &String| {
-        let squeezed =
-            |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+        let squeezed = |text: &str| letters_and_digits(text).to_lowercase();
         squeezed(&head.iter().map(|line| line.text.as_str()).collect::<String>()).contains(&squeezed(title))
     };
     if let Some(title) = told.as_ref().filter(|title| on_page(title)) {

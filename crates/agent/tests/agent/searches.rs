@@ -1,0 +1,68 @@
+//! Each search runs once a turn: counted by the vectors that the searches of a turn ask the embedder for.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use lakeward_agent::config::Config;
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::{Agent, Request};
+use lakeward_core::monitor::Silent;
+use lakeward_core::request::OperationKind;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{BuildOptions, build};
+use lakeward_models::embed::{Embedder, StaticModel};
+
+/// The model in the program, keeping which weighted words it is asked for: each search for a text asks once.
+struct Counting {
+    asked: Mutex<Vec<String>>,
+}
+
+impl Embedder for Counting {
+    fn id(&self) -> &str {
+        StaticModel::builtin().id()
+    }
+
+    fn dims(&self) -> usize {
+        StaticModel::builtin().dims()
+    }
+
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
+        // One text alone is a column or a title of the table at hand.
+        if texts.len() > 1 {
+            let words: Vec<&str> = texts.iter().map(|(word, _)| *word).collect();
+            self.asked.lock().expect("no panic").push(words.join(" "));
+        }
+        StaticModel::builtin().embed_weighted(texts, out)
+    }
+}
+
+#[test]
+fn each_search_runs_once_a_turn() {
+    let lake = Path::new(crate::REPOSITORY).join("lake");
+    let folder = tempfile::tempdir().expect("a folder");
+    let builtin = StaticModel::builtin();
+    build(&lake, folder.path(), builtin, &BuildOptions::default(), &Silent).expect("a build");
+    let index = LakeIndex::open(folder.path(), builtin.id()).expect("an index");
+    let mut paired = 0;
+    // Of the misspelt request the further tables that the rules propose are ranked by its words, too.
+    for (text, table, ranked_again) in [
+        ("manufacturer and model of aircraft by tail number", None, 0),
+        ("join flights with the weather of their airports", None, 0),
+        ("unemploymnt in the states", None, 1),
+        ("add the weather", Some("transport/nyc2013/planes_faa"), 0),
+    ] {
+        let embedder = Counting { asked: Mutex::default() };
+        let sessions = SessionStore::new(folder.path());
+        let agent = Agent::new(&lake, &index, &embedder, Config::default(), sessions);
+        let request = Request { text: text.into(), table: table.map(String::from), ..Request::default() };
+        let answer = agent.turn(&mut Session::new("count", "lake"), &request).expect("an answer");
+        let join = answer.operations.iter().find(|operation| operation.kind == OperationKind::Join);
+        paired += usize::from(table.is_none() && join.is_some_and(|join| join.runnable.is_some()));
+        let mut asked = embedder.asked.into_inner().expect("no panic");
+        let all = asked.len();
+        asked.sort();
+        asked.dedup();
+        assert!(all > 0 && all - asked.len() <= ranked_again, "`{text}` searches again for one of {asked:?}");
+    }
+    assert!(paired > 0, "no request of these looks for a second table");
+}

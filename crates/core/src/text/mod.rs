@@ -1,0 +1,29 @@
+//! How text is taken apart, compared and shown: the one set of tools for all parts of Lakeward.
+//!
+//! | to get | call |
+//! |---|---|
+//! | the words of a text: runs of letters and digits | [`words`], [`lower_words`]; with further letters inside: [`runs`] |
+//! | one word without the punctuation around it | [`bare`] |
+//! | the words inside a name (`popByState_2019`) | [`name_words`] |
+//! | one key for several spellings of a name | [`name_key`] (folded), [`letters_and_digits`] (as written) |
+//! | a text on one line, parted by single spaces | [`on_one_line`] |
+//! | letters without accents | [`fold_into`] (lower case, the word index's folding), [`without_marks`] (case kept) |
+//! | the stem of an English word | [`Stemmer`] |
+//! | years in a text, and which numbers may be years | [`years`] |
+//! | text of others, safe to show | [`shown`] |
+//!
+//! What it does not do: the terms of the word index (they build on these, in `lakeward-index`), the normal form of cells (in
+//! `lakeward-sketch`) and the pieces of the embedding models, each of which is a file format or a model's own rule.
+
+mod fold;
+mod names;
+mod shown;
+mod stem;
+mod words;
+pub mod years;
+
+pub use fold::{fold_into, is_letter, letters_and_digits, name_key, without_marks};
+pub use names::{is_placeholder, name_words};
+pub use shown::{counted, shown};
+pub use stem::Stemmer;
+pub use words::{bare, is_function_word, lower_words, on_one_line, runs, words};

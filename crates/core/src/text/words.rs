@@ -1,0 +1,70 @@
+//! How a text is cut into words.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// English function words: the 33 that Lucene's `EnglishAnalyzer` leaves out.
+const FUNCTION_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there \
+    these they this to was will with";
+
+/// The words of `text` as written: the longest runs of letters and digits.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    runs(text, |_| false)
+}
+
+/// The [`words`] of `text` in lower case.
+pub fn lower_words(text: &str) -> impl Iterator<Item = String> {
+    words(text).map(str::to_lowercase)
+}
+
+/// The longest runs of letters, digits and what `inside` allows besides, such as `_` in identifiers.
+pub fn runs(text: &str, inside: impl Fn(char) -> bool) -> impl Iterator<Item = &str> {
+    text.split(move |letter: char| !(letter.is_alphanumeric() || inside(letter))).filter(|run| !run.is_empty())
+}
+
+/// `word` without what is neither letter nor digit at its ends: `"towns,"` is `towns`, `don't` stays.
+pub fn bare(word: &str) -> &str {
+    word.trim_matches(|letter: char| !letter.is_alphanumeric())
+}
+
+/// `text` with one space for each run of white space, and none at its ends.
+pub fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for piece in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(piece);
+    }
+    line
+}
+
+/// Whether a word in lower case is one of the English function words that searches leave out.
+pub fn is_function_word(word: &str) -> bool {
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| FUNCTION_WORDS.split_whitespace().collect()).contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        let text = "A U.S. state's pop_2020 (Élan, 02134) 表";
+        assert_eq!(
+            words(text).collect::<Vec<_>>(),
+            ["A", "U", "S", "state", "s", "pop", "2020", "Élan", "02134", "表"]
+        );
+        assert_eq!(lower_words("Élan VITAL").collect::<Vec<_>>(), ["élan", "vital"]);
+        assert_eq!(runs("pop_2020-x", |letter| letter == '_').collect::<Vec<_>>(), ["pop_2020", "x"]);
+        assert_eq!(words(" — ?!").count(), 0);
+    }
+
+    #[test]
+    fn punctuation_and_white_space_go() {
+        assert_eq!(["(towns),", "don't", "--", ""].map(bare), ["towns", "don't", "", ""]);
+        assert_eq!(on_one_line(" a\n\t b  c "), "a b c");
+        assert!(is_function_word("the") && !is_function_word("towns") && !is_function_word(""));
+    }
+}

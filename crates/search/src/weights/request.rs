@@ -1,0 +1,63 @@
+//! What searches for the words of a request weigh beside their features: fusion, text search, records, late interaction.
+
+use super::section;
+
+section! {
+    /// How ranked lists of several channels become one.
+    FusionWeights in fusion {
+        /// The constant of reciprocal rank fusion: how little the first ranks stand out.
+        rank_constant: f64,
+    }
+}
+
+section! {
+    /// Text search, beside the weights of its features.
+    TextWeights in text {
+        /// A table that shares no word with the request must be at least this close in meaning.
+        least_cosine: f32,
+        /// How many of the best tables say how much of a request the lake says.
+        deciding_tables: usize,
+    }
+}
+
+section! {
+    /// What a record or table that meets demands is scored by.
+    RecordWeights in records {
+        /// The title, beside the whole text.
+        title: f32,
+        /// Strength of length normalisation in the title, 0..=1 …
+        title_length: f32,
+        /// … and in the whole text.
+        text_length: f32,
+        /// The cosine of request and title.
+        meaning: f32,
+        /// Late interaction with the title.
+        late: f64,
+        /// A soft demand that is met.
+        soft_demand: f32,
+        /// A value that is not in a list which its publisher cut short.
+        perhaps_cut_off: f32,
+        /// A record that covers the year in which it should begin or end.
+        reached_year: f32,
+    }
+}
+
+section! {
+    /// θ and φ of late interaction ([`crate::late`]) for one kind of token vectors.
+    LateWeights {
+        /// θ, 0..1: pieces less alike count as not alike at all.
+        threshold: f32,
+        /// φ, 0..=1: how much the body counts beside the title.
+        body: f32,
+    }
+}
+
+section! {
+    /// Late interaction with the vectors of each model.
+    LateModels in late {
+        /// The model in the program.
+        builtin: LateWeights,
+        /// A sentence model.
+        sentence_model: LateWeights,
+    }
+}

@@ -1,0 +1,104 @@
+//! What a turn of the agent makes of the searches: plain data here, used by the agent.
+
+use super::section;
+
+section! {
+    /// How what was found for a turn is put together.
+    TurnWeights in turn {
+        /// Share of the request, counted by how rare its words are, that one of the best tables must say for its words to be
+        /// enough to search by.
+        covered: f64,
+        /// How much the request's own words count where no table has them and others were found in their stead.
+        uncovered_words: f64,
+        /// The most that a text searched for besides the request counts where no table has the request's words …
+        further_texts: f64,
+        /// … and in the search for records.
+        further_record_texts: f64,
+        /// How much a table that served a task just like the request gains, as a share of what the best table says of itself, where
+        /// no table says a word of the request; `eval/task_search.md` has what other weights give.
+        tasks: f64,
+        /// What relevance to a join loses where a row of the query meets ten rows or more; proportionally less for fewer.
+        fan_out: f64,
+        /// A request is put with the table at hand from this probability of a join or a union on, whenever the table was named.
+        combining: f64,
+        /// A join or a union without a working table is looked for from this probability on.
+        pairing: f64,
+        /// Tables that align at least this much of what the best one does are of its kind.
+        nearly_aligned: f64,
+        /// How much the words of a request count by themselves where it was put with a table, so that one they name stands before
+        /// what is hardly alike …
+        words_with_table: f64,
+        /// … and their share where the table at hand is from an earlier turn.
+        words_later: f64,
+        /// How much a table is relevant to a join by the columns it brings alone.
+        brings_columns: f64,
+        /// What is left of a table's worth as the other part of a join where it adds no column.
+        no_new_columns: f64,
+    }
+}
+
+section! {
+    /// How well an operation can be done with a table, whoever asks for it.
+    FeasibilityWeights in feasibility {
+        /// A join or a union where there is nothing yet to combine a table with.
+        first_part: f64,
+        /// A filter.
+        filter: f64,
+        /// An aggregate of any table …
+        aggregate: f64,
+        /// … and what columns to group by, and columns to compute figures of, add each.
+        aggregate_columns: f64,
+    }
+}
+
+section! {
+    /// When a table meets a task specification (AIDEN's Eq. 3), and how well.
+    FitWeights in fit {
+        /// Informative columns that are many.
+        many_columns: usize,
+        /// Rows below which a table is short, as summaries are …
+        few_rows: u64,
+        /// … and above which it is long, as instances are.
+        many_rows: u64,
+        /// How much a table looks like figures over groups where its profile says so …
+        aggregate: f64,
+        /// … and for each sign of it besides.
+        aggregate_sign: f64,
+        /// The same where its profile says that it has single things, with signs of figures …
+        instance_with_signs: f64,
+        /// … and without.
+        instance: f64,
+        /// The same of a record, whose rows nobody knows.
+        record: f64,
+        /// What few rows add to that …
+        short_table: f64,
+        /// … and many rows take away.
+        long_table: f64,
+        /// Containment of keys from which a join makes sense.
+        least_containment: f64,
+        /// Alignment from which a union makes sense.
+        least_alignment: f64,
+        /// What is left of a key that may agree by accident.
+        accidental_key: f64,
+        /// A column called this much alike is the one that was asked for.
+        same_name: f64,
+        /// The grade of a constraint about which the table tells nothing.
+        unknown: f64,
+        /// The grade from which a check is met.
+        met: f64,
+    }
+}
+
+section! {
+    /// The order of the operations that could come next.
+    OperationWeights in operations {
+        /// Share of an operation's score that preconditions can take away.
+        at_stake: f64,
+        /// Columns wanted are those of a table that are called this much alike.
+        wanted_column: f64,
+        /// How much of the doubt between the other operations speaks for asking.
+        doubt: f64,
+        /// Signals at least this sure leave nothing to ask.
+        clear: f64,
+    }
+}
