@@ -49,8 +49,8 @@ fn main() {
     tell("a plain session", ids.iter().map(|id| time(|| ask(&query(id)))).collect());
     tell("planning alone", ids.iter().map(|id| time(|| drain(&context, &format!("EXPLAIN {}", query(id))))).collect());
     let join = |id: &String| {
-        let table = lakeward.kept_query_table(id).unwrap();
-        let again = time(|| drop(lakeward.kept_query_table(id).unwrap()));
+        let table = lakeward.cached_query_table(id).unwrap();
+        let again = time(|| drop(lakeward.cached_query_table(id).unwrap()));
         time(|| drop(lakeward.join(&table, &[], 10).unwrap())) + again
     };
     tell("the join alone", ids.iter().map(join).collect());

@@ -14,7 +14,7 @@ use std::time::Instant;
 use lakeward_index::LakeIndex;
 use lakeward_lake::source::{LakeFile, list_files};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
 const SIZES: [usize; 3] = [1_000, 5_000, 25_000];
 const QUESTIONS: usize = 200;
@@ -130,7 +130,7 @@ fn answer(lake: &Path, index: &Path) {
             run();
             times[place].push(began.elapsed().as_secs_f64() * 1e3);
         };
-        time(0, &|| _ = search::search(&index, embedder, &words.join(" "), &SearchOptions::new(10)).unwrap());
+        time(0, &|| _ = text_search::search(&index, embedder, &words.join(" "), &SearchOptions::new(10)).unwrap());
         time(1, &|| _ = join::search(&index, &query, &JoinOptions::new(10)).unwrap());
         time(2, &|| _ = union::search(&index, lake, &query, &UnionOptions::new(10)).unwrap());
     }

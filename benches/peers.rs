@@ -19,7 +19,7 @@ use lakeward_index::lexical::LexicalOptions;
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward_index::vectors::{GraphChoice, VectorSet, VectorSetBuilder};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::{SearchOptions, search};
+use lakeward_search::{SearchOptions, text_search};
 use serde_json::{Value, json};
 
 const KIND: SegmentKind = SegmentKind(*b"BPEE");
@@ -131,7 +131,7 @@ fn words(index: &LakeIndex, model: &dyn Embedder, bench: &Path) -> Value {
         };
         word_scores.push(ndcg(&hits.iter().map(table).collect::<Vec<_>>(), grades));
         let began = Instant::now();
-        let answers = search::search(index, model, text, &SearchOptions::new(K)).unwrap();
+        let answers = text_search::search(index, model, text, &SearchOptions::new(K)).unwrap();
         all_times.push(began.elapsed().as_secs_f64() * 1e3);
         all_scores.push(ndcg(&answers.into_iter().map(|answer| answer.table).collect::<Vec<_>>(), grades));
     }

@@ -15,7 +15,7 @@ use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
 const BENCHMARKS: [&str; 2] = ["lakebench-webtable", "wiki-split"];
 const ANSWERS: usize = 10;
@@ -127,7 +127,7 @@ fn ask(index: &LakeIndex, lake: &Path, question: &Question, embedder: &StaticMod
     }
     if let Some(text) = &question.text {
         let options = SearchOptions::new(ANSWERS);
-        time("search", &mut times, || search::search(index, embedder, text, &options).unwrap());
+        time("search", &mut times, || text_search::search(index, embedder, text, &options).unwrap());
     }
     times
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Lakeward, built_in};
+use crate::Lakeward;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_agent::trace::{ModelUse, Provenance};
@@ -14,10 +14,11 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, column};
 use lakeward_index::LakeIndex;
-use lakeward_lake::catalog::{Dataset, StoredDataset};
 use lakeward_lake::composite_key::{self, CompositeKey};
+use lakeward_lake::dataset::{Dataset, StoredDataset};
 use lakeward_lake::reader::Sample;
 use lakeward_lake::source;
+use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::Spent;
 use lakeward_search::cite::Checked;
 use lakeward_search::{CompositeAnswers, JoinAnswer, QueryTable};
@@ -169,7 +170,7 @@ impl TableReport {
     /// # Errors
     /// Those of [`QueryTable::read`].
     pub fn of_file(path: &Path) -> Result<Self> {
-        Ok(Self::new(Some(path), Dataset::Table(QueryTable::read(path, None, &*built_in())?.entry), false))
+        Ok(Self::new(Some(path), Dataset::Table(QueryTable::read(path, None, StaticModel::builtin())?.entry), false))
     }
 
     /// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.

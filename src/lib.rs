@@ -24,7 +24,7 @@ pub mod functions;
 mod lakeward;
 
 pub use functions::register_all;
-pub use lakeward::{INDEX_FOLDER, Lakeward, Model, ModelOrder, Place, TaskFound, said};
+pub use lakeward::{Lakeward, Model, ModelOrder, Place, TaskFound, model_options};
 pub use lakeward_agent::Request;
 pub use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
 pub use lakeward_agent::session::{Session, SessionStore};
@@ -36,4 +36,6 @@ pub use lakeward_index::build::{BuildOptions, BuildStats};
 pub use lakeward_models::embed::Embedder;
 pub use lakeward_operate::{LakeContext, Limits, Outcome};
 pub use lakeward_search::cite::{Checked, Resolution};
-pub use lakeward_search::{CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable, SearchAnswer, UnionAnswer};
+pub use lakeward_search::{
+    CompositeAnswers, CompositeOptions, JoinAnswer, JoinOptions, QueryTable, SearchAnswer, UnionAnswer,
+};

@@ -8,7 +8,7 @@ use lakeward::Lakeward;
 use lakeward::Place;
 use lakeward::documents::{Document, JoinDocument, TableList, TableReport};
 use lakeward::functions::{self, TableCall};
-use lakeward::said;
+use lakeward::model_options;
 use lakeward_agent::Request;
 use lakeward_agent::session::SessionStore;
 use lakeward_core::Error;
@@ -85,7 +85,7 @@ impl ModelChoice {
     /// # Errors
     /// Those of [`Lakeward::with_model`].
     pub fn given_to(self, lakeward: Lakeward) -> Result<Lakeward> {
-        if self.enabled { lakeward.with_model(&said(self.url, self.model)) } else { Ok(lakeward) }
+        if self.enabled { lakeward.with_model(&model_options(self.url, self.model)) } else { Ok(lakeward) }
     }
 }
 
@@ -266,7 +266,7 @@ fn session(
 /// then.
 fn query_table(lakeward: &Lakeward, name: &str) -> Result<Arc<QueryTable>> {
     match lakeward.index().get(name)? {
-        Some(_) => lakeward.kept_query_table(name),
+        Some(_) => lakeward.cached_query_table(name),
         None => lakeward.query_table(name).map(Arc::new),
     }
 }

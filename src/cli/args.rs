@@ -20,7 +20,7 @@ pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
 pub use papers::{PapersCommand, PapersWhat};
 pub use simulate::SimulateCommand;
-pub use task::{GraphCommand, GraphWhat, LearnedCommand, LearnedWhat, TaskCommand};
+pub use task::{FeedbackAction, FeedbackCommand, GraphCommand, GraphWhat, TaskCommand};
 
 const AFTER_HELP: &str = "Exit codes: 0 done, 1 nothing suitable found, 2 usage or configuration, 3 lake or index fault, \
 4 done in part (the summary names what was skipped), 130 interrupted.";

@@ -13,7 +13,7 @@ use lakeward_eval::benchmark::{Benchmark, Task};
 use lakeward_eval::comparison::compare;
 use lakeward_eval::evaluate::{EvalOptions, IDEAL, QueryRow, ask_all, evaluate, ideal, of_run};
 use lakeward_eval::form::DocumentForm;
-use lakeward_eval::lakeward::NAME;
+use lakeward_eval::lakeward_system::NAME;
 use lakeward_eval::report::{self, EvalReport, SystemReport, add_intervals, add_names, groups};
 use lakeward_eval::subset;
 use lakeward_eval::systems::{BASELINES, Systems};
@@ -21,7 +21,7 @@ use lakeward_eval::variant::Variant;
 use lakeward_eval::variant::drill::add_drills;
 use lakeward_eval::variant::system::VariantModel;
 use lakeward_eval::variant::table::VariantSettings;
-use lakeward_eval::{extraction, layout, memory, provenance, run as trec_run, signals};
+use lakeward_eval::{extraction, layout, peak_memory, provenance, run as trec_run, signals};
 use lakeward_models::embed::{Embedder, SentenceModel};
 use lakeward_models::llm::Limits;
 use lakeward_search::RankingWeights;
@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         ..report
     };
     if let Some(folder) = &command.report {
-        report.write(folder, &charts(&report))?;
+        report.write(folder)?;
     }
     show(arguments, command, &report)?;
     Ok(status(&report))
@@ -213,7 +213,7 @@ fn measure(
     (options, command): (&EvalOptions, &EvalCommand),
     bar: &Bar,
 ) -> Result<Measured> {
-    memory::forget_peak();
+    peak_memory::forget_peak();
     let made = systems.make(name, bar)?;
     benchmark.problems.merge(&made.problems);
     let rows = evaluate(benchmark, made.system.as_ref(), options, bar)?;
@@ -222,7 +222,7 @@ fn measure(
         index_ms: Some(made.index_ms),
         index_bytes: made.system.index_bytes(),
         graph: made.system.graph_cost(),
-        peak_rss_bytes: memory::peak_bytes(),
+        peak_rss_bytes: peak_memory::peak_bytes(),
         groups: groups(&rows),
         rows: Vec::new(),
     };
@@ -343,11 +343,6 @@ fn report_of(
         signals: Vec::new(),
         aliases: None,
     }
-}
-
-/// The charts of a report: file name and SVG.
-fn charts(report: &EvalReport) -> Vec<(String, String)> {
-    report.chart().map(|svg| ("chart.svg".to_string(), svg)).into_iter().collect()
 }
 
 fn show(arguments: &Arguments, command: &EvalCommand, report: &EvalReport) -> Result<()> {

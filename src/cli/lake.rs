@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use super::args::Arguments;
 use super::{progress, timing};
-use lakeward::{Lakeward, Model, Place, said};
+use lakeward::{Lakeward, Model, Place, model_options};
 use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::{Embedder, EmbedderExt, StaticModel};
-use lakeward_models::llm::config::Said;
+use lakeward_models::llm::config::ModelOptions;
 
 /// The place that the arguments name, else the nearest folder upward that holds an index.
 pub fn place(arguments: &Arguments, named: Option<&Path>) -> Result<Place> {
@@ -44,7 +44,7 @@ pub fn open(arguments: &Arguments) -> Result<Lakeward> {
 /// [`open`] with the language model that the arguments name, if any.
 pub fn open_with_model(arguments: &Arguments) -> Result<Lakeward> {
     let lakeward = open(arguments)?;
-    if arguments.llm.no_llm { Ok(lakeward) } else { lakeward.with_model(&said_of(arguments)) }
+    if arguments.llm.no_llm { Ok(lakeward) } else { lakeward.with_model(&options_of(arguments)) }
 }
 
 /// Builds or updates the index, with a progress bar on a terminal.
@@ -57,11 +57,11 @@ pub fn build(arguments: &Arguments, place: &Place, options: &BuildOptions) -> Re
 
 /// The language model that the arguments name, if any.
 pub fn model(arguments: &Arguments, place: &Place, config: &Config) -> Result<Option<Model>> {
-    if arguments.llm.no_llm { Ok(None) } else { Model::of(&said_of(arguments), place, config) }
+    if arguments.llm.no_llm { Ok(None) } else { Model::of(&options_of(arguments), place, config) }
 }
 
-fn said_of(arguments: &Arguments) -> Said {
-    said(arguments.llm.llm_url.clone(), arguments.llm.llm_model.clone())
+fn options_of(arguments: &Arguments) -> ModelOptions {
+    model_options(arguments.llm.llm_url.clone(), arguments.llm.llm_model.clone())
 }
 
 /// The embedding model inside the program.

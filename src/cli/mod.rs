@@ -10,11 +10,12 @@ mod cite;
 mod completions;
 mod conversation;
 mod eval;
+mod eval_feedback;
+mod eval_model;
+mod graph_feedback;
 mod index;
 mod interrupt;
 mod lake;
-mod learned;
-mod learning;
 mod manual;
 mod papers;
 mod printer;
@@ -33,7 +34,6 @@ mod task;
 mod timing;
 mod tune;
 mod verify;
-mod voice;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -109,8 +109,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
-        Command::Eval(command) if command.voice => voice::run(arguments, command),
-        Command::Eval(command) if command.learning => learning::run(arguments, command),
+        Command::Eval(command) if command.voice => eval_model::run(arguments, command),
+        Command::Eval(command) if command.learning => eval_feedback::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),
         Command::Simulate(command) => simulate::run(arguments, command),
         Command::Tune(command) => tune::run(arguments, command),

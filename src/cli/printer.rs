@@ -6,7 +6,7 @@
 mod build;
 pub mod conversation;
 pub mod evaluation;
-pub mod learning;
+pub mod feedback;
 pub mod listing;
 pub mod papers;
 pub mod recommendation;
@@ -23,8 +23,8 @@ pub use build::build_summary;
 
 use lakeward_core::error::{Error, ErrorKind, Result};
 use lakeward_core::text::shown;
-use lakeward_lake::catalog::Dataset;
 use lakeward_lake::composite_key::CompositeKey;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::RepairKind;

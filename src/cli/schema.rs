@@ -6,7 +6,7 @@ use schemars::schema_for;
 use super::args::{SchemaCommand, SchemaOf};
 use super::augment::AugmentDocument;
 use super::cite::CiteDocument;
-use super::learned::LearnedDocument;
+use super::graph_feedback::FeedbackDocument;
 use super::papers::{PaperList, PaperShown};
 use super::replay::ReplayDocument;
 use super::sessions::SessionList;
@@ -21,11 +21,11 @@ use lakeward_agent::trace;
 use lakeward_core::error::Result;
 use lakeward_core::request::intent_schema;
 use lakeward_eval::extraction::ExtractionScores;
-use lakeward_eval::learning::LearningReport;
+use lakeward_eval::feedback::FeedbackReport;
+use lakeward_eval::model_gain::VoiceReport;
 use lakeward_eval::report::EvalReport;
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::TuneReport;
-use lakeward_eval::voice::VoiceReport;
 use lakeward_index::build::BuildStats;
 use lakeward_search::augment::audit::Audit;
 use lakeward_search::cite::Resolution;
@@ -68,8 +68,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
         SchemaOf::Intent => intent_schema(),
-        SchemaOf::GraphLearned => schema_for!(LearnedDocument),
-        SchemaOf::Learning => schema_for!(LearningReport),
+        SchemaOf::GraphLearned => schema_for!(FeedbackDocument),
+        SchemaOf::Learning => schema_for!(FeedbackReport),
         SchemaOf::GraphAudit => schema_for!(MergeAudit),
         SchemaOf::QueryPlan => schema_for!(QueryPlan),
         SchemaOf::CandidateSet => schema_for!(CandidateSet),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
 use super::lake::{self, tell_of_trouble};
 use super::search::{show_lists, status_of};
-use super::{Status, learned, printer};
+use super::{Status, graph_feedback, printer};
 use lakeward::documents::Document;
 use lakeward::{Lakeward, ModelOrder, TaskFound};
 use lakeward_core::error::{Error, Result};
@@ -132,7 +132,7 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
             Ok(if in_part { Status::InPart } else { Status::Done })
         }
         GraphWhat::Stats => stats(arguments),
-        GraphWhat::Learned(command) => learned::run(arguments, command),
+        GraphWhat::Learned(command) => graph_feedback::run(arguments, command),
         GraphWhat::Why { a, b } => why(arguments, a, b),
         GraphWhat::Audit { count, seed } => audited(arguments, *count as usize, *seed),
         GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),

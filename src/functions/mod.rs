@@ -10,7 +10,7 @@
 //! answers comes from the snapshot that was registered ([`Lakeward::reopened`] gives the next one).
 
 pub mod aggregate;
-mod catalog;
+mod lake_catalog;
 pub mod scalar;
 pub mod table;
 
@@ -20,7 +20,7 @@ use crate::Lakeward;
 use lakeward_core::error::Result;
 use lakeward_operate::{LakeContext, Limits};
 
-pub use catalog::{CATALOG, catalog};
+pub use lake_catalog::{CATALOG, catalog};
 pub use table::{TableCall, provider};
 
 /// Makes all functions and the catalogue `lake` known to `session`; what was registered by these names before is replaced.

@@ -1,29 +1,29 @@
 //! What sessions of this lake have taught: where it is kept, and the documents that a task graph takes it in as.
 
 use super::Lakeward;
-use lakeward_agent::session::{LearnedStore, LearnedUse, learned_requests};
+use lakeward_agent::session::{FeedbackStore, TableUse, requests_with_feedback};
 use lakeward_core::error::Result;
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::{DatasetRecord, TaskSource, learned};
 
 impl Lakeward {
     /// Where it is kept what sessions teach, if the settings let them.
-    pub fn learned(&self) -> LearnedStore {
-        LearnedStore::new(&self.place.index)
+    pub fn learned(&self) -> FeedbackStore {
+        FeedbackStore::new(&self.place.index)
     }
 
     /// Forgets what sessions have taught where `gone` says so; how much that was. A graph that has taken it in has to be built anew.
     ///
     /// # Errors
-    /// Those of [`LearnedStore::uses`].
-    pub fn forget_learned(&self, gone: &dyn Fn(&LearnedUse) -> bool) -> Result<usize> {
+    /// Those of [`FeedbackStore::uses`].
+    pub fn forget_learned(&self, gone: &dyn Fn(&TableUse) -> bool) -> Result<usize> {
         self.sessions().forget_learned(&self.learned(), gone)
     }
 
     /// What sessions have taught, as documents; none where the settings do not let it count.
     ///
     /// # Errors
-    /// Those of [`LearnedStore::uses`].
+    /// Those of [`FeedbackStore::uses`].
     pub(super) fn learned_documents(&self, datasets: &[DatasetRecord]) -> Result<Vec<Extraction>> {
         if !self.config.learning.record {
             return Ok(Vec::new());
@@ -41,7 +41,7 @@ impl Lakeward {
 }
 
 /// The documents of a graph that `uses` are.
-fn documents<'a>(uses: impl Iterator<Item = &'a LearnedUse>) -> Vec<Extraction> {
-    let requests = learned_requests(uses);
+fn documents<'a>(uses: impl Iterator<Item = &'a TableUse>) -> Vec<Extraction> {
+    let requests = requests_with_feedback(uses);
     requests.iter().map(|request| learned::document(&request.words, &request.tables, request.year)).collect()
 }

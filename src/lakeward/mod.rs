@@ -5,10 +5,10 @@
 //! [`Lakeward::reopened`] gives the next one.
 
 mod dataset_order;
-mod kept;
 mod learning;
 mod model;
 mod place;
+mod snapshot_cache;
 mod task;
 
 use std::path::{Path, PathBuf};
@@ -18,28 +18,28 @@ use lakeward_agent::config::Config;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::trace::Provenance;
-use lakeward_agent::{Agent, Request, operations};
+use lakeward_agent::{Agent, Request, execution};
 use lakeward_core::error::Result;
 use lakeward_core::monitor::Monitor;
 use lakeward_core::request::{Demand, Operation};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::Embedder;
-use lakeward_models::llm::config::Said;
+use lakeward_models::llm::config::ModelOptions;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 use lakeward_search::cite::{Checked, Gate, Resolution, resolve};
 use lakeward_search::{CompositeAnswers, CompositeOptions, JoinOptions, QueryTable};
 use lakeward_search::{SearchAnswer, SearchOptions, UnionAnswer, UnionOptions};
-use lakeward_search::{composite, join, search, union};
+use lakeward_search::{composite, join, text_search, union};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::TaskGraph;
 use lakeward_tasks::task_graph::learned::is_learned;
 use lakeward_tasks::task_graph::resolution::Judge;
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
 
-pub use kept::Kept;
-pub use model::{Model, said};
+pub use model::{Model, model_options};
 pub use place::Place;
+pub use snapshot_cache::SnapshotCache;
 pub use task::{ModelOrder, TaskFound};
 
 /// A lake with one snapshot of its index. Cheap to share: clone it.
@@ -50,7 +50,7 @@ pub struct Lakeward {
     embedder: Arc<dyn Embedder>,
     index: Arc<LakeIndex>,
     model: Option<Arc<Model>>,
-    kept: Arc<Kept>,
+    kept: Arc<SnapshotCache>,
 }
 
 impl std::fmt::Debug for Lakeward {
@@ -102,8 +102,8 @@ impl Lakeward {
     ///
     /// # Errors
     /// Those of [`Model::of`].
-    pub fn with_model(self, said: &Said) -> Result<Self> {
-        let model = Model::of(said, &self.place, &self.config)?.map(Arc::new);
+    pub fn with_model(self, options: &ModelOptions) -> Result<Self> {
+        let model = Model::of(options, &self.place, &self.config)?.map(Arc::new);
         Ok(Self { model, ..self })
     }
 
@@ -133,7 +133,7 @@ impl Lakeward {
     }
 
     /// What was made for the snapshot and is kept with it.
-    pub fn kept(&self) -> &Kept {
+    pub fn kept(&self) -> &SnapshotCache {
         &self.kept
     }
 
@@ -143,7 +143,7 @@ impl Lakeward {
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn search(&self, text: &str, k: usize) -> Result<Checked<Vec<SearchAnswer>>> {
         let options = SearchOptions { k, weights: &self.config.ranking };
-        let answers = search::search(&self.index, self.embedder(), text, &options)?;
+        let answers = text_search::search(&self.index, self.embedder(), text, &options)?;
         self.gate().admit(answers)
     }
 
@@ -159,7 +159,7 @@ impl Lakeward {
     ///
     /// # Errors
     /// Those of [`QueryTable::resolve`].
-    pub fn kept_query_table(&self, table: &str) -> Result<Arc<QueryTable>> {
+    pub fn cached_query_table(&self, table: &str) -> Result<Arc<QueryTable>> {
         self.kept.query_table(table, || self.query_table(table))
     }
 
@@ -218,7 +218,7 @@ impl Lakeward {
     /// that count, or brings it up to date; names that rules leave open are put before `judge`.
     ///
     /// # Errors
-    /// Those of [`task_graph::build()`] and of [`lakeward_agent::session::LearnedStore::uses`].
+    /// Those of [`task_graph::build()`] and of [`lakeward_agent::session::FeedbackStore::uses`].
     pub fn build_task_graph(
         &self,
         extractions: &[Extraction],
@@ -271,11 +271,11 @@ impl Lakeward {
     /// Carries `operation` out; its result is the working table of `session`, which is one of [`Lakeward::sessions`] and is not written.
     ///
     /// # Errors
-    /// Those of [`operations::run`]; then the session is as before.
+    /// Those of [`execution::run`]; then the session is as before.
     pub fn run(&self, session: &mut Session, operation: &Operation) -> Result<Outcome> {
         let (context, sessions) = (self.context(Limits::default())?, self.sessions());
-        operations::connect(&context, &sessions, session)?;
-        operations::run(&context, &sessions, session, operation, &PreviewLimits::default())
+        execution::connect(&context, &sessions, session)?;
+        execution::run(&context, &sessions, session, operation, &PreviewLimits::default())
     }
 
     /// A context that answers SQL over the lake's tables.

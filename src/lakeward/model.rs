@@ -5,7 +5,7 @@ use lakeward_agent::config::Config;
 use lakeward_agent::model::ModelAccess;
 use lakeward_core::error::Result;
 use lakeward_core::store::BlobCache;
-use lakeward_models::llm::config::Said;
+use lakeward_models::llm::config::ModelOptions;
 use lakeward_models::llm::{Key, Limits, OpenAiChat, Prompts, RunLimits, answer_cache};
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;
@@ -24,13 +24,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model to ask, of those that `said` and `config` name; none where none is named.
+    /// The model to ask, of those that `options` and `config` name; none where none is named.
     ///
     /// # Errors
     /// [`lakeward_core::Error::Usage`] for an address or prompts that are none.
-    pub fn of(said: &Said, place: &Place, config: &Config) -> Result<Option<Self>> {
-        let Some(mut server) = config.llm.server(said)? else { return Ok(None) };
-        if said.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
+    pub fn of(options: &ModelOptions, place: &Place, config: &Config) -> Result<Option<Self>> {
+        let Some(mut server) = config.llm.server(options)? else { return Ok(None) };
+        if options.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
             // The lake named this server: it may have been made to collect keys.
             server.key = None;
         }
@@ -59,10 +59,10 @@ impl Model {
 }
 
 /// What environment variables say of the model, address and name given elsewhere coming first.
-pub fn said(url: Option<String>, model: Option<String>) -> Said {
+pub fn model_options(url: Option<String>, model: Option<String>) -> ModelOptions {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = |name: &str| set(name).map(|key| Key::new(&key));
-    Said {
+    ModelOptions {
         url: url.or_else(|| set("LAKEWARD_LLM_URL")),
         model: model.or_else(|| set("LAKEWARD_LLM_MODEL")),
         key: key("LAKEWARD_LLM_KEY"),

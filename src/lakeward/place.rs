@@ -8,8 +8,8 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::{self, Manifest};
-use lakeward_models::embed::{Embedder, SentenceModel, ServedModel, StaticModel};
-use lakeward_models::llm::config::{EmbeddingConfig, Said};
+use lakeward_models::embed::{Embedder, RemoteModel, SentenceModel, StaticModel};
+use lakeward_models::llm::config::{EmbeddingConfig, ModelOptions};
 use lakeward_models::llm::{Key, Server};
 
 /// Name of the index folder inside a lake.
@@ -74,12 +74,12 @@ impl Place {
         };
         let (manners, timeout) = (config.manners(), config.timeout());
         let indexed = match Manifest::read(&self.index) {
-            Ok(manifest) => ServedModel::of_index(&server, manners, timeout, &manifest.embedder)?,
+            Ok(manifest) => RemoteModel::of_index(&server, manners, timeout, &manifest.embedder)?,
             Err(_) => None,
         };
         Ok(match indexed {
             Some(model) => Arc::new(model),
-            None => Arc::new(ServedModel::connect(&server, manners, timeout)?),
+            None => Arc::new(RemoteModel::connect(&server, manners, timeout)?),
         })
     }
 
@@ -97,7 +97,7 @@ impl Place {
         Ok(match self.embedding()? {
             Embedding::Here(embedder) => embedder,
             Embedding::Served(server, config) => {
-                Arc::new(ServedModel::connect(&server, config.manners(), config.timeout())?)
+                Arc::new(RemoteModel::connect(&server, config.manners(), config.timeout())?)
             }
         })
     }
@@ -106,17 +106,17 @@ impl Place {
     fn embedding(&self) -> Result<Embedding> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let config = self.config()?.embedding;
-        let mut said = Said {
+        let mut options = ModelOptions {
             url: set("LAKEWARD_EMBEDDING_URL"),
             model: set("LAKEWARD_EMBEDDING_MODEL"),
             key: set("LAKEWARD_EMBEDDING_KEY").map(|key| Key::new(&key)),
-            ..Said::default()
+            ..ModelOptions::default()
         };
-        if said.url.is_none() && config.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
+        if options.url.is_none() && config.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
             // The lake named this server: it may have been made to collect keys.
-            said.key = None;
+            options.key = None;
         }
-        let folder = match (set("LAKEWARD_EMBEDDING_PATH"), &said.model) {
+        let folder = match (set("LAKEWARD_EMBEDDING_PATH"), &options.model) {
             (Some(folder), _) => Some(PathBuf::from(folder)),
             (None, None) => config.path.clone(),
             (None, Some(_)) => None,
@@ -124,7 +124,7 @@ impl Place {
         if let Some(folder) = folder {
             return Ok(Embedding::Here(Arc::new(SentenceModel::open(&folder)?)));
         }
-        Ok(match config.server(&said)? {
+        Ok(match config.server(&options)? {
             Some(server) => Embedding::Served(server, config),
             None => Embedding::Here(built_in()),
         })

@@ -53,26 +53,26 @@ impl Lakeward {
         let mut answers = graph.search(self.embedder(), text, &wide)?;
         let access = model.access();
         let model = LanguageModel::new(access.chat, access.prompts, llm.limits(), access.cache);
-        let mut said = ModelOrder {
+        let mut rerank = ModelOrder {
             by: format!("{} {}", model.id(), model.prompt_id(lakeward_models::llm::PromptUse::RerankDatasets)),
             candidates: answers.len().min(llm.candidates),
             ..ModelOrder::default()
         };
-        if said.candidates > 1 {
-            let first = &answers[..said.candidates];
+        if rerank.candidates > 1 {
+            let first = &answers[..rerank.candidates];
             match dataset_order::order(&model, text, first) {
                 Ok(order) => {
                     let scores: Vec<f64> = first.iter().map(|answer| answer.score).collect();
-                    said.weight = order.weight(llm.voice);
+                    rerank.weight = order.weight(llm.voice);
                     answers = in_order(answers, &order.fused(&scores, llm.voice));
                 }
-                Err(unanswered) => said.trouble = Some(unanswered.to_string()),
+                Err(unanswered) => rerank.trouble = Some(unanswered.to_string()),
             }
         }
         let spent = model.spent();
-        (said.calls, said.tokens) = (spent.calls, Usage::tokens(spent.usage));
+        (rerank.calls, rerank.tokens) = (spent.calls, Usage::tokens(spent.usage));
         answers.truncate(options.k);
-        Ok(TaskFound { answers: self.cited(answers)?, order: Some(said) })
+        Ok(TaskFound { answers: self.cited(answers)?, order: Some(rerank) })
     }
 
     /// The answers with the citable identifiers of what the lake has, checked against its catalogue.

@@ -12,7 +12,7 @@ use lakeward_agent::Request;
 use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
 use lakeward_index::build::BuildOptions;
-use lakeward_models::llm::config::Said;
+use lakeward_models::llm::config::ModelOptions;
 use lakeward_search::cite::{Gate, Identifier, Meaning, NOT_THERE, Resolution};
 use serde_json::json;
 
@@ -218,7 +218,7 @@ fn no_face_shows_what_a_lying_model_made_up() {
         let asked_for_words = |asked: &Asked| asked.body["response_format"]["json_schema"]["name"] == "question";
         reworded += server.asked().iter().filter(|asked| asked_for_words(asked)).count();
         // The library, which Python and SQL share; and the session, with its transcript.
-        let said = Said { url: Some(url.clone()), model: Some("liar".into()), ..Said::default() };
+        let said = ModelOptions { url: Some(url.clone()), model: Some("liar".into()), ..ModelOptions::default() };
         let lakeward = place.index().with_model(&said).expect("a model");
         let mut session = lakeward.new_session();
         let request = Request { text: "what data is there?".into(), k: 10, ..Request::default() };

@@ -196,8 +196,7 @@ fn baselines_and_ablations_stand_beside_ours() {
     assert_eq!(report["comparisons"][0]["system"], "lakeward");
     assert!(!report["comparisons"][0]["against"].as_str().expect("a name").starts_with("lakeward"));
     let markdown = fs::read_to_string(place.path("out/report.md")).expect("a file");
-    assert!(markdown.contains("| lakeward |") && markdown.contains("](chart.svg)"), "{markdown}");
-    assert!(fs::read_to_string(place.path("out/chart.svg")).expect("a file").starts_with("<svg"));
+    assert!(markdown.contains("| lakeward |"), "{markdown}");
     place.refuses(&["--system", "bm52"], &["`bm25`"]);
     place.refuses(&["--system", "lakeward-no-join-rareness"], &["`lakeward-no-join-rarity`"]);
     place.refuses(&["--task", "task-search"], &["`join`"]);

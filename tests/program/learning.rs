@@ -10,9 +10,9 @@ use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
-use lakeward_eval::lakeward::{IndexPlan, LakeIndexOf};
+use lakeward_eval::feedback::{FeedbackOptions, FeedbackReport, measure};
+use lakeward_eval::lakeward_system::{IndexPlan, LakeIndexOf};
 use lakeward_eval::layout;
-use lakeward_eval::learning::{LearningOptions, LearningReport, measure};
 use lakeward_index::build::BuildOptions;
 use lakeward_models::embed::StaticModel;
 use lakeward_search::RankingWeights;
@@ -218,7 +218,7 @@ fn a_graph_with_what_was_learned_grows_into_that_of_a_rebuild() {
     assert!(found[0].path.as_ref().is_some_and(|path| path.learned));
 }
 
-fn simulate(folder: &Path) -> LearningReport {
+fn simulate(folder: &Path) -> FeedbackReport {
     let benchmark = layout::read(folder).expect("a benchmark");
     let plan = IndexPlan {
         lake: benchmark.lake.as_deref(),
@@ -227,7 +227,7 @@ fn simulate(folder: &Path) -> LearningReport {
         weights: RankingWeights::shipped().clone(),
     };
     let over = LakeIndexOf::build(&plan, StaticModel::builtin(), &Silent).expect("an index");
-    let options = LearningOptions { k: 10, seed: 5, weight: None };
+    let options = FeedbackOptions { k: 10, seed: 5, weight: None };
     measure(&benchmark, &over, &options, &Silent).expect("figures")
 }
 

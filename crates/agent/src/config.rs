@@ -42,13 +42,13 @@ pub struct Config {
     /// The model that makes vectors, where it is not the one inside the program.
     pub embedding: EmbeddingConfig,
     /// What may be learned from use.
-    pub learning: LearningConfig,
+    pub learning: FeedbackConfig,
 }
 
 /// What may be learned from use: nothing, unless the user says otherwise. What is learned stays in the folder of the index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct LearningConfig {
+pub struct FeedbackConfig {
     /// Whether requests of sessions are kept with the tables accepted or used for them, and used where `graph build` took them in.
     pub record: bool,
 }
@@ -69,7 +69,7 @@ impl Default for Config {
             search: Settings::default(),
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
-            learning: LearningConfig::default(),
+            learning: FeedbackConfig::default(),
         }
     }
 }

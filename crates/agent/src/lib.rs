@@ -2,21 +2,23 @@
 //! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
 pub mod agentic;
+mod catalogue_demands;
 pub mod config;
+mod conversation_summary;
+pub mod execution;
+mod found;
 pub mod grounding;
-mod hear;
-mod memory;
+mod loop_search;
 pub mod model;
-pub mod operations;
+mod reading;
 pub mod recommend;
 mod scored;
-mod search;
 pub mod session;
 mod tables;
 mod task;
 pub mod trace;
 mod turn;
-mod wanted;
+mod weighed;
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -27,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agentic::RunCache;
 use crate::session::SessionStore;
+pub use catalogue_demands::CatalogueWords;
 use config::Config;
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
@@ -36,7 +39,6 @@ use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;
 use model::ModelAccess;
 use trace::Provenance;
-pub use wanted::CatalogueWords;
 
 /// What a turn is asked with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,6 +8,7 @@ use lakeward_core::text::name_words;
 use lakeward_search::{Candidate, RankingWeights, RecordAnswer};
 
 /// A candidate with its scores.
+#[derive(Clone)]
 pub(super) struct Scored {
     pub(super) candidate: Candidate,
     pub(super) fit: IntentionFit,
@@ -87,10 +88,10 @@ pub(super) fn supplements<'a>(
     std::iter::once(best).chain(more.take(MOST - 1)).collect()
 }
 
-pub(super) fn ranked_table(scored: Scored) -> RankedTable {
+pub(super) fn ranked_table(scored: &Scored) -> RankedTable {
     let (operation, utility) = scored.best();
-    let reason = reason(&scored, operation);
-    let Scored { candidate, fit, record, task, accepted, model_rank, .. } = scored;
+    let reason = reason(scored, operation);
+    let Scored { candidate, fit, record, task, accepted, model_rank, .. } = scored.clone();
     let record = record.map(|(_, answer)| answer);
     let Candidate { dataset, search, join, union, .. } = candidate;
     RankedTable {

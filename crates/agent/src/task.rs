@@ -35,9 +35,9 @@ impl TaskFound {
 
 impl Agent<'_> {
     /// The tables of the lake that served tasks like `text`; nothing where the lake has no task graph.
-    pub(super) fn served(&self, text: &str) -> TaskFound {
+    pub(super) fn tasks_like(&self, text: &str) -> TaskFound {
         let Some(tasks) = self.tasks.filter(|_| !text.trim().is_empty()) else { return TaskFound::default() };
-        match self.tables_served(tasks, text) {
+        match self.tables_of_tasks(tasks, text) {
             Ok(tables) => TaskFound { tables, weight: self.ranking.turn.tasks, trouble: None },
             Err(error) => {
                 TaskFound { trouble: Some(format!("the task graph does not help: {error}")), ..TaskFound::default() }
@@ -45,7 +45,7 @@ impl Agent<'_> {
         }
     }
 
-    fn tables_served(&self, tasks: &dyn TaskSearch, text: &str) -> Result<Vec<(TableRef, String, TaskEvidence)>> {
+    fn tables_of_tasks(&self, tasks: &dyn TaskSearch, text: &str) -> Result<Vec<(TableRef, String, TaskEvidence)>> {
         let mut tables: Vec<(TableRef, String, TaskEvidence)> = Vec::new();
         for support in tasks.served(self.embedder, text, MOST_DATASETS)? {
             for id in support.ids {

@@ -62,7 +62,7 @@ pub struct ModelUse {
 
 impl ModelUse {
     /// What `model` was asked.
-    pub fn of(model: LanguageModel<'_>) -> Self {
+    pub fn of(model: &LanguageModel<'_>) -> Self {
         Self { id: model.id().to_string(), spent: model.spent(), calls: model.calls() }
     }
 }

@@ -166,7 +166,7 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
                 named.right += u64::from(is_named);
             }
         }
-        let (told, all) = told_apart(gold, &tasks);
+        let (told, all) = distinguished(gold, &tasks);
         apart = (apart.0 + told, apart.1 + all);
         spelled_right += accepted.len() as u64;
         Ok(())
@@ -183,7 +183,7 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
 
 /// Of the pairs of gold data sets that were both extracted from a paper of several tasks: those that are told apart or kept
 /// together as in the gold, and all.
-fn told_apart(gold: &PaperGold, tasks: &[BTreeSet<String>]) -> (u64, u64) {
+fn distinguished(gold: &PaperGold, tasks: &[BTreeSet<String>]) -> (u64, u64) {
     let all_tasks: BTreeSet<&String> = gold.datasets.values().flat_map(|(tasks, _)| tasks).collect();
     if all_tasks.len() < 2 {
         return (0, 0);

@@ -4,13 +4,13 @@
 use std::rc::Rc;
 
 use super::benchmark::{BenchQuery, Task};
-use super::lakeward::LakeIndexOf;
+use super::lakeward_system::LakeIndexOf;
 use super::system::{Ranked, System};
 use lakeward_core::error::Result;
 use lakeward_index::TableRef;
 use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::late::{LateQuery, token_vectors};
-use lakeward_search::search::nearest_tables;
+use lakeward_search::text_search::nearest_tables;
 
 /// Documents that are put in order.
 pub const CANDIDATES: usize = 30;

@@ -5,22 +5,22 @@
 
 pub mod baseline;
 pub mod benchmark;
-pub mod chart;
 pub mod compare;
 pub mod comparison;
+pub mod coordinate_ascent;
+pub mod demand_scores;
 pub mod dialogue;
 pub mod evaluate;
 pub mod extraction;
-pub mod facets;
+pub mod feedback;
 pub mod form;
 pub mod labels;
-pub mod lakeward;
+pub mod lakeward_system;
 pub mod late;
 pub mod layout;
-pub mod learn;
-pub mod learning;
-pub mod memory;
 pub mod metrics;
+pub mod model_gain;
+pub mod peak_memory;
 pub mod provenance;
 pub mod report;
 pub mod run;
@@ -34,7 +34,6 @@ pub mod task_report;
 pub mod task_search;
 pub mod tune;
 pub mod variant;
-pub mod voice;
 
 pub use benchmark::{BenchQuery, Benchmark, Task};
 pub use system::{Ranked, System};

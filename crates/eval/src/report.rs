@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::benchmark::{Benchmark, LayoutKind, Problem, Task};
-use super::chart;
 use super::compare::{PairedDifference, paired_bootstrap};
 use super::comparison::Comparison;
 use super::evaluate::{IDEAL, QueryRow};
@@ -238,15 +237,15 @@ impl EvalReport {
         groups
     }
 
-    /// The report as Markdown; `charts` are names of files beside it.
-    pub fn to_markdown(&self, charts: &[String]) -> String {
+    /// The report as Markdown.
+    pub fn to_markdown(&self) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
-        let _ = self.write_markdown(&mut out, charts);
+        let _ = self.write_markdown(&mut out);
         out
     }
 
-    fn write_markdown(&self, out: &mut String, charts: &[String]) -> std::fmt::Result {
+    fn write_markdown(&self, out: &mut String) -> std::fmt::Result {
         let k = self.k;
         writeln!(out, "# {} ({})\n", plain(&self.benchmark), self.form)?;
         let commit = self.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
@@ -308,9 +307,6 @@ impl EvalReport {
         }
         if let Some(settings) = &self.variants {
             table::write_settings(out, settings)?;
-        }
-        for chart in charts {
-            writeln!(out, "![{chart}]({chart})\n")?;
         }
         self.write_rest(out)
     }
@@ -380,62 +376,14 @@ impl EvalReport {
         Ok(())
     }
 
-    /// nDCG of every group as a bar chart (SVG): the first system, the best others, [`IDEAL`] left out. None without a score.
-    pub fn chart(&self) -> Option<String> {
-        let real: Vec<&SystemReport> = self.systems.iter().filter(|system| system.system != IDEAL).collect();
-        let (first, others) = real.split_first()?;
-        let by_group = self.by_group();
-        // Those that come near the first somewhere: by the sum of 1 / place over the groups.
-        let nearness = |system: &SystemReport| -> f64 {
-            let places = by_group.values().filter_map(|systems| {
-                let own = systems.iter().find(|(other, _)| other.system == system.system)?.1.raw.at(self.k).ndcg;
-                let before = systems.iter().filter(|(_, other)| other.raw.at(self.k).ndcg > own).count();
-                Some(1.0 / (before + 1) as f64)
-            });
-            places.sum()
-        };
-        let mut others = others.to_vec();
-        others.sort_by(|a, b| nearness(b).total_cmp(&nearness(a)));
-        let systems: Vec<&SystemReport> = std::iter::once(*first).chain(others).take(chart::MOST_SYSTEMS).collect();
-        let groups: Vec<chart::BarGroup> = by_group
-            .keys()
-            .map(|(task, group): &(Task, &str)| chart::BarGroup {
-                name: title(*task, group),
-                bars: systems
-                    .iter()
-                    .map(|system| {
-                        let own = system.groups.iter().find(|own| (own.task, own.group.as_str()) == (*task, *group));
-                        let bar = |own: &GroupReport| chart::Bar {
-                            value: own.raw.at(self.k).ndcg,
-                            interval: own.ndcg_interval,
-                        };
-                        own.filter(|own| own.queries > 0).map(bar)
-                    })
-                    .collect(),
-            })
-            .filter(|group: &chart::BarGroup| group.bars.iter().any(Option::is_some))
-            .collect();
-        (!groups.is_empty()).then(|| {
-            chart::grouped_bars(&chart::ChartData {
-                title: format!("{} ({})", self.benchmark, self.form),
-                measure: format!("nDCG@{}", self.k),
-                systems: systems.iter().map(|system| system.system.clone()).collect(),
-                groups,
-                greatest: 1.0,
-            })
-        })
-    }
-
-    /// Writes `report.json` and `report.md` into `folder`, which is made, and each chart (file name, SVG).
+    /// Writes `report.json` and `report.md` into `folder`, which is made.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write(&self, folder: &Path, charts: &[(String, String)]) -> Result<()> {
+    pub fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
         let json = serde_json::to_string_pretty(self).map_err(|error| Error::Internal(error.to_string()))?;
-        let names: Vec<String> = charts.iter().map(|(name, _)| name.clone()).collect();
-        let own = [("report.json".to_string(), json + "\n"), ("report.md".to_string(), self.to_markdown(&names))];
-        for (name, text) in own.iter().chain(charts) {
+        for (name, text) in [("report.json", json + "\n"), ("report.md", self.to_markdown())] {
             write_atomic(&folder.join(name), Purpose::Output, text.as_bytes())?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::benchmark::{Benchmark, LabelledQuery};
 use super::labels::LabelScores;
-use super::lakeward::LakeIndexOf;
+use super::lakeward_system::LakeIndexOf;
 use lakeward_agent::Request;
 use lakeward_agent::config::ConversationConfig;
 use lakeward_agent::grounding::Headers;
@@ -58,7 +58,7 @@ pub struct SignalScores {
 }
 
 #[derive(Default)]
-struct Told {
+struct Predicted {
     operations: Vec<(OperationKind, OperationKind)>,
     intentions: Vec<(Intention, Intention)>,
     places: Vec<usize>,
@@ -72,7 +72,7 @@ struct Told {
 /// # Errors
 /// [`Error::Interrupted`].
 pub fn score(benchmark: &Benchmark, index: Option<&LakeIndexOf<'_>>) -> Result<Vec<SignalScores>> {
-    let mut groups: BTreeMap<String, Told> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Predicted> = BTreeMap::new();
     for labelled in &benchmark.queries {
         if labelled.signals.iter().any(Option::is_some) {
             take(labelled, index, groups.entry(labelled.group()).or_default())?;
@@ -92,7 +92,7 @@ pub fn score(benchmark: &Benchmark, index: Option<&LakeIndexOf<'_>>) -> Result<V
     Ok(scores.collect())
 }
 
-fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut Told) -> Result<()> {
+fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut Predicted) -> Result<()> {
     let query = &labelled.query;
     let texts: Vec<&str> = match query.turns.is_empty() {
         true => query.text.iter().map(String::as_str).collect(),

@@ -1,6 +1,6 @@
 //! What can be measured: anything that ranks the documents of a benchmark for a query.
 //!
-//! Lakeward itself ([`super::lakeward`]), its ablations and the plain baselines all stand behind [`System`], so that every one is
+//! Lakeward itself ([`super::lakeward_system`]), its ablations and the plain baselines all stand behind [`System`], so that every one is
 //! timed, cut, scored and compared in the same way. A system sees [`BenchQuery`] and nothing else: judgments and labels are kept
 //! apart from it.
 

@@ -1,4 +1,4 @@
-//! From names to systems over the documents of one benchmark: [`super::lakeward`] and its ablations, which share one index, and
+//! From names to systems over the documents of one benchmark: [`super::lakeward_system`] and its ablations, which share one index, and
 //! the plain baselines.
 
 use std::cell::OnceCell;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::baseline::{BaselineKind, BaselineSystem, Documents};
 use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::EvalOptions;
-use super::lakeward::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
+use super::lakeward_system::{IndexPlan, LakeIndexOf, Lakeward, NAME, ablations};
 use super::late::{LateOrder, LateSystem};
 use super::system::{Ranked, System};
 use super::task_agent::{self, TaskAgent};

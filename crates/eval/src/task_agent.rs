@@ -9,7 +9,7 @@
 use std::rc::Rc;
 
 use super::benchmark::{BenchQuery, Task};
-use super::lakeward::{LakeIndexOf, NAME};
+use super::lakeward_system::{LakeIndexOf, NAME};
 use super::system::{Ranked, System};
 use super::task_search::GraphOf;
 use lakeward_agent::Request;

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::benchmark::{BenchQuery, Benchmark, Problems, Task};
 use super::evaluate::QueryRow;
-use super::lakeward::{LakeIndexOf, NAME};
+use super::lakeward_system::{LakeIndexOf, NAME};
 use super::system::{Ranked, System};
 use super::task_agent;
 use super::task_report::GraphCost;

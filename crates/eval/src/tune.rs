@@ -1,5 +1,5 @@
 //! Learning the weights of every ranking from judged benchmarks: their queries become pools of candidates with features, and
-//! [`super::learn`] finds the weights.
+//! [`super::coordinate_ascent`] finds the weights.
 //!
 //! Six rankers are learned: the three searches; what they say together of a table to join with and of one to append; and α, β,
 //! γ of the utility. Which benchmark a query is of is known to nobody but the averages: every set of judgments counts alike.
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, Task};
-use super::lakeward::LakeIndexOf;
-use super::learn::{HeldOut, Learned, Pool, PoolCandidate, learn};
+use super::coordinate_ascent::{HeldOut, Learned, Pool, PoolCandidate, learn};
+use super::lakeward_system::LakeIndexOf;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Utility;
 use lakeward_core::error::{Error, Result};
@@ -21,7 +21,7 @@ use lakeward_core::monitor::Monitor;
 use lakeward_index::TableRef;
 use lakeward_search::candidates::{TableRequest, TextRequest, candidates, find};
 use lakeward_search::join::{self, JoinFeatures, JoinWeights};
-use lakeward_search::search::{self, SearchFeatures, SearchWeights};
+use lakeward_search::text_search::{self, SearchFeatures, SearchWeights};
 use lakeward_search::union::{self, UnionFeatures, UnionWeights};
 use lakeward_search::{Candidate, ChannelWeights, JoinOptions, QueryTable, RankingWeights, SearchOptions};
 
@@ -283,7 +283,7 @@ impl Asked<'_> {
 
     fn search(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
         let options = SearchOptions::new(MOST_CANDIDATES);
-        let pool = search::candidates_with_features(self.over.index(), self.over.embedder(), text, &options)?;
+        let pool = text_search::candidates_with_features(self.over.index(), self.over.embedder(), text, &options)?;
         Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
     }
 

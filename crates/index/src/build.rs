@@ -125,7 +125,7 @@ pub struct BuildOptions {
 
 impl BuildOptions {
     /// The rows wanted: at least one, and a number that a stamp can hold.
-    fn wanted_rows(&self) -> Option<u64> {
+    fn requested_rows(&self) -> Option<u64> {
         self.sample_rows.map(|rows| rows.clamp(1, u64::from(u32::MAX)))
     }
 }
@@ -166,7 +166,7 @@ pub fn build(
     let records_left_out = records.left_out;
     let ids = source::assign_ids(&listing.files);
     let (recorded, records) = records.divide(&ids)?;
-    let sample_rows = options.wanted_rows();
+    let sample_rows = options.requested_rows();
     let wanted = Wanted {
         files: &listing.files,
         ids: &ids,

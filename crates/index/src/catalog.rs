@@ -13,7 +13,7 @@ use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::source::Origin;
 
 /// Where a table's texts lie, and what tells whether its file has changed.

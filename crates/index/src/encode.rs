@@ -7,7 +7,7 @@
 //! the same functions.
 
 use lakeward_core::text::{is_placeholder, name_words};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::embed::{Embedder, EmbedderExt, normalise};

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::open::TableRef;
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 
 /// Columns of the entries kept at the most, about a kilobyte each; one more empties the store.
 const MOST_COLUMNS: usize = 20_000;

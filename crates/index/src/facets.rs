@@ -18,7 +18,7 @@ use super::structure::{
 use super::structures::Segment;
 use lakeward_core::error::Result;
 use lakeward_core::text::lower_words;
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 
 mod lake;
 

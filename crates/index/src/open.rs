@@ -14,7 +14,7 @@ use super::structures::Segment;
 use super::token_vectors;
 use super::tokens::PieceRarity;
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_lake::catalog::{Dataset, TableEntry};
+use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::source::Origin;
 
 /// A table of an opened index. Numbers mean something within one snapshot only.

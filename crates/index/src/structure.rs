@@ -13,7 +13,7 @@ use super::manifest::{FileEntry, Manifest, SegmentEntry};
 use super::segment::{SegmentFile, SegmentKind, SegmentStats, SegmentWriter};
 use super::structures::Segment;
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::{Embedder, TokenEmbedder};
 use lakeward_sketch::ColumnSketch;
 

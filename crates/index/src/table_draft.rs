@@ -8,7 +8,7 @@ use super::columns::ColumnsWriter;
 use super::structure::TableContent;
 use super::structures::Drafts;
 use lakeward_core::error::Result;
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::reader::ReadReport;
 use lakeward_lake::source::ContentHash;
 use lakeward_models::embed::Embedder;

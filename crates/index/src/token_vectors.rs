@@ -17,7 +17,7 @@ use super::structure::{
 use super::structures::Segment;
 use super::tokens::{PieceCounts, PieceRarity, for_each_text_below};
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::TokenEmbedder;
 use lakeward_sketch::ColumnSketch;
 

@@ -14,9 +14,9 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
 
-use super::catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
 use super::fault::LakeFault;
 use super::in_turn::in_turn;
+use super::lake_catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
 use super::names::Names;
 use super::notes::{Note, Notes};
 use super::rows::Rows;

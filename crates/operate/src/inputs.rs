@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 
-use super::catalog::Place;
 use super::cells::na_is_code;
 use super::context::LakeContext;
 use super::functions::{DAY_FIRST, MONTH_FIRST, NA_IS_CODE};
+use super::lake_catalog::Place;
 use super::quote::identifier;
 use super::session_tables::{SESSION_SCHEMA, step_name};
 use lakeward_core::error::{Error, Result, nearest_names};
@@ -155,7 +155,7 @@ impl InputTable {
             })
             .collect();
         columns.iter_mut().filter(|column| column.family != Family::Text).for_each(|column| column.writing.clear());
-        learn_date_orders(&path, &profiles, &mut columns)?;
+        observe_date_orders(&path, &profiles, &mut columns)?;
         Ok(Self { name, label, sql, columns, path })
     }
 
@@ -207,7 +207,7 @@ fn plain_or_quoted(name: &str) -> String {
 
 /// Adds to each text column that may hold slashed dates whether its first cells put the day or the month first, as the scan
 /// does for the index.
-fn learn_date_orders(path: &Path, profiles: &[ColumnProfile], columns: &mut [InputColumn]) -> Result<()> {
+fn observe_date_orders(path: &Path, profiles: &[ColumnProfile], columns: &mut [InputColumn]) -> Result<()> {
     let slashed = |profile: &ColumnProfile| {
         profile.patterns.iter().any(|(pattern, _)| pattern.starts_with('9') && pattern.contains(['/', '-']))
     };

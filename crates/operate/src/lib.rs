@@ -1,13 +1,12 @@
 //! Carries operations out with DataFusion: every table of the lake can be queried, nothing can be changed.
 //!
 //! A statement is checked ([`statement`]: one query, nothing else), its table names are looked up ([`names`]) and answered by
-//! a catalogue that opens a table only when a query names it ([`catalog`]). Parquet goes through DataFusion's own reader; all
+//! a catalogue that opens a table only when a query names it ([`lake_catalog`]). Parquet goes through DataFusion's own reader; all
 //! other formats stream through [`lakeward_lake::reader`] ([`table`]) and get the types of the catalogue's profile ([`cells`]).
 //! Errors of the lake pass through DataFusion whole ([`fault()`]). Besides this module only `functions` touches
 //! DataFusion.
 
 mod calls;
-mod catalog;
 mod cells;
 mod columns;
 mod context;
@@ -17,6 +16,7 @@ mod fault;
 pub mod functions;
 mod in_turn;
 mod inputs;
+mod lake_catalog;
 mod names;
 mod notes;
 mod order;
@@ -31,10 +31,10 @@ mod statement;
 mod stop;
 mod table;
 
-pub use catalog::{CATALOG, LakeCatalog, column_types};
 pub use context::{LakeContext, Limits};
 pub use export::{Exported, export};
 pub use fault::{LakeFault, fault};
+pub use lake_catalog::{CATALOG, LakeCatalog, column_types};
 pub use names::sql_name;
 pub use notes::{Note, NoteKind};
 pub use output::{RowWriter, exists, finish};

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
 
-use super::catalog::{CATALOG, ROOT_SCHEMA};
+use super::lake_catalog::{CATALOG, ROOT_SCHEMA};
 use super::quote;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_index::LakeIndex;
 use lakeward_index::catalog::Catalog;
-use lakeward_lake::catalog::{TableEntry, no_table};
+use lakeward_lake::dataset::{TableEntry, no_table};
 
 /// The name of the lake's table `id` in the SQL of any session that has the catalogue: `lake.transport.airports_world`,
 /// `lake."us/zip".zip_ma`, `lake.lake.readme` for a table at the lake's root.

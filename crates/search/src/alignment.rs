@@ -316,12 +316,12 @@ fn fit(
         Some(name) => weights.names * name + (1.0 - weights.names) * contents,
         None => weights.without_names * contents,
     };
-    let same_kind = told_apart(profile.semantic) && profile.semantic == record.semantic();
+    let same_kind = distinguished(profile.semantic) && profile.semantic == record.semantic();
     with(if same_kind { score + weights.same_meaning * (1.0 - score) } else { score }, contents)
 }
 
 /// Kinds of values of which a table seldom has two columns: columns of the same kind belong together whatever their names.
-fn told_apart(semantic: Option<SemanticType>) -> bool {
+fn distinguished(semantic: Option<SemanticType>) -> bool {
     matches!(
         semantic,
         Some(

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::join::{self, JoinAnswer, JoinOptions};
 use super::query_table::QueryTable;
-use super::search::{self, SearchAnswer, SearchOptions};
+use super::text_search::{self, SearchAnswer, SearchOptions};
 use super::union::{self, UnionAnswer, UnionOptions};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::normalise::Normaliser;
 
@@ -27,7 +27,7 @@ pub struct TextRequest<'a> {
     /// Words to search by, each with how much it counts, 0..=1: the request first. Empty ones are not searched.
     pub texts: &'a [(&'a str, f64)],
     /// Texts that were searched for before, to the same depth: they are not searched again.
-    pub searched: &'a [SearchedText],
+    pub searched: &'a [&'a SearchedText],
     /// Tables that something else proposes for the request: they are candidates as if the search for it had found them.
     pub proposed: &'a [TableRef],
     /// Tables for which something else than the searches speaks, with how much that counts beside what the best table says of
@@ -69,7 +69,7 @@ impl SearchedText {
         depth: usize,
         weights: &RankingWeights,
     ) -> Result<Self> {
-        let answers = search::search(index, embedder, text, &SearchOptions { k: depth, weights })?;
+        let answers = text_search::search(index, embedder, text, &SearchOptions { k: depth, weights })?;
         Ok(Self { text: text.to_string(), answers })
     }
 
@@ -309,7 +309,7 @@ impl TextAnswers {
         let mut said: f64 = 0.0;
         for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
             let of_text = match searched.iter().find(|known| known.text == *text) {
-                Some(known) => known.clone(),
+                Some(known) => (*known).clone(),
                 None => SearchedText::of(index, embedder, text, depth, weights)?,
             };
             if place == 0 {
@@ -321,7 +321,7 @@ impl TextAnswers {
                 let further = supported.iter().map(|(table, _)| *table).filter(|table| !proposed.contains(table));
                 let further: Vec<TableRef> = further.collect();
                 proposed.extend(further);
-                let proposed = search::rank(index, embedder, text, &proposed, weights)?;
+                let proposed = text_search::rank(index, embedder, text, &proposed, weights)?;
                 let known: HashSet<String> = answers.iter().map(|answer| answer.table.clone()).collect();
                 answers.extend(proposed.into_iter().filter(|answer| !known.contains(&answer.table)));
             }

@@ -1,7 +1,7 @@
 //! The two channels of hybrid retrieval by themselves: tables by words (BM25) and by meaning (dense vectors), each with its
-//! own scores. [`super::search`] ranks by all evidence at once; this is what plain fusion of ranks starts from.
+//! own scores. [`super::text_search`] ranks by all evidence at once; this is what plain fusion of ranks starts from.
 
-use super::search::{nearest_tables, telling_vector};
+use super::text_search::{informative_vector, nearest_tables};
 use lakeward_core::error::Result;
 use lakeward_index::lexical::LexicalOptions;
 use lakeward_index::{LakeIndex, TableRef};
@@ -31,7 +31,7 @@ pub fn by_meaning(
     depth: usize,
 ) -> Result<Vec<(TableRef, f64)>> {
     let lexical = index.lexical().prepare(text)?;
-    let vector = telling_vector(embedder, &lexical.typed_words());
+    let vector = informative_vector(embedder, &lexical.typed_words());
     let nearest = nearest_tables(index, &vector, depth)?;
     Ok(nearest.into_iter().map(|(table, cosine)| (table, f64::from(cosine))).collect())
 }

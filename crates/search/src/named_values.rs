@@ -53,8 +53,8 @@ impl NamedValues {
         for start in 0..words.len() {
             for end in start + 1..=words.len().min(start + LONGEST_RUN) {
                 let run = &words[start..end];
-                let telling = run.iter().any(|word| word.rarity > 0.0);
-                if !telling
+                let informative = run.iter().any(|word| word.rarity > 0.0);
+                if !informative
                     || run.last().is_some_and(|word| word.rarity == 0.0)
                     || (run.len() == 1 && run[0].text.len() < 2)
                 {

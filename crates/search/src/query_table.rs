@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_index::overlap::QueryValues;
 use lakeward_index::{LakeIndex, TableRef, encode};
-use lakeward_lake::catalog::{Dataset, TableEntry};
+use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::profile::{self, ColumnProfile};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;

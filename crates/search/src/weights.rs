@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::candidates::RelevanceWeights;
 use super::join::JoinWeights;
-use super::search::SearchWeights;
+use super::text_search::SearchWeights;
 use super::union::UnionWeights;
 use lakeward_core::error::{Error, Result, nearest_field};
 

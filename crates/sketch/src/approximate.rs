@@ -169,11 +169,11 @@ impl ApproximateForm {
 
     fn is_cut(&self, other: &Self) -> bool {
         let alone = self.ends.len() == 1;
-        let mut telling = false;
+        let mut informative = false;
         for (a, b) in self.words().zip(other.words()) {
             let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
             if short == long {
-                telling |= short.len() >= LEAST_CUT;
+                informative |= short.len() >= LEAST_CUT;
                 continue;
             }
             if !long.starts_with(short) || !is_word(long) {
@@ -181,11 +181,11 @@ impl ApproximateForm {
             }
             match short.chars().count() {
                 1 if !alone => {}
-                letters if letters >= if alone { LEAST_CUT_ALONE } else { LEAST_CUT } => telling = true,
+                letters if letters >= if alone { LEAST_CUT_ALONE } else { LEAST_CUT } => informative = true,
                 _ => return false,
             }
         }
-        telling
+        informative
     }
 
     fn is_misspelt(&self, other: &Self) -> bool {

@@ -20,7 +20,7 @@ __all__ = [
     "ColumnProfile",
     "CompositeKey",
     "Constraints",
-    "DataWanted",
+    "RequestedData",
     "Demand",
     "DemandCheck",
     "Evidence",
@@ -555,7 +555,7 @@ class Said:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class DataWanted:
+class RequestedData:
     """What kind of data is wanted."""
     modality: Said | None = None
     """Tables, images, sensor readings, text, …"""
@@ -587,7 +587,7 @@ class Intent:
     """What the data is about, and which part of that: the words to search by, each with the turn that said it."""
     task: Said | None = None
     """What it is to be used for: ``train a classifier``."""
-    data: DataWanted = dataclasses.field(default_factory=DataWanted)
+    data: RequestedData = dataclasses.field(default_factory=RequestedData)
     """What kind of data: modality, annotation, entity."""
     demands: tuple[Demand, ...] = ()
     """What a record must or should meet, in the order it was said; one a role is in force."""

@@ -79,7 +79,7 @@ pub struct EvalCommand {
     /// Show every query.
     #[arg(long)]
     pub per_query: bool,
-    /// Write report.json, report.md and a chart into this folder.
+    /// Write report.json and report.md into this folder.
     #[arg(long, value_name = "FOLDER")]
     pub report: Option<PathBuf>,
     /// Rank with these weights instead of those that ship.

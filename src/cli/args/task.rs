@@ -63,7 +63,7 @@ pub enum GraphWhat {
     /// How much is in the graph.
     Stats,
     /// What sessions have taught: which tables were accepted or used for which requests.
-    Learned(LearnedCommand),
+    Learned(FeedbackCommand),
     /// Say by which verdicts two names are one dataset, or why not.
     Why {
         /// A record or table by id or title, or a name as a paper has it.
@@ -97,13 +97,13 @@ pub enum GraphWhat {
 }
 
 #[derive(Debug, Args)]
-pub struct LearnedCommand {
+pub struct FeedbackCommand {
     #[command(subcommand)]
-    pub what: LearnedWhat,
+    pub what: FeedbackAction,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum LearnedWhat {
+pub enum FeedbackAction {
     /// List it, oldest first.
     List,
     /// Forget it, in the graph, too.

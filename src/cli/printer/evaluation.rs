@@ -7,10 +7,10 @@ use lakeward_eval::compare::PairedDifference;
 use lakeward_eval::evaluate::IDEAL;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::labels::LabelScores;
+use lakeward_eval::model_gain::{VoiceReport, VoiceScore};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::TuneReport;
-use lakeward_eval::voice::{VoiceReport, VoiceScore};
 use lakeward_models::llm::Spent;
 
 /// The measures of every group, then comparisons, signals and costs.

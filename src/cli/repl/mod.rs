@@ -1,11 +1,11 @@
 //! `lakeward repl`: a conversation line by line. Lines come from [`editor`], mean what [`command`] says, and are carried out
-//! by [`actions`] and [`operations`]; the session is written after every change, so that nothing is lost whatever ends the process.
+//! by [`actions`] and [`run_operation`]; the session is written after every change, so that nothing is lost whatever ends the process.
 
 mod actions;
 mod command;
 mod editor;
 mod memory;
-mod operations;
+mod run_operation;
 mod worker;
 
 use std::path::{Path, PathBuf};

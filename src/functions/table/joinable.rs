@@ -20,7 +20,7 @@ pub(super) fn schema() -> SchemaRef {
 
 /// The best `k` tables to join with `table` on the columns that `column` names, or on the one that serves best.
 pub(super) fn rows(lakeward: &Lakeward, table: &str, column: Option<&str>, k: usize) -> Result<RecordBatch> {
-    let query = lakeward.kept_query_table(named::table(lakeward, table)?.name())?;
+    let query = lakeward.cached_query_table(named::table(lakeward, table)?.name())?;
     let columns: Vec<String> = column.map(str::to_string).into_iter().collect();
     answered(&lakeward.join(&query, &query.columns_named(&columns)?, k)?.answers)
 }

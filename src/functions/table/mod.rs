@@ -8,7 +8,7 @@
 mod ask;
 mod columns;
 pub mod form;
-mod functions;
+mod function_list;
 mod joinable;
 mod named;
 mod profile;
@@ -123,7 +123,7 @@ impl TableCall {
             Self::Joinable { .. } => joinable::schema(),
             Self::Unionable { .. } => unionable::schema(),
             Self::Ask { .. } => ask::schema(),
-            Self::Functions => functions::schema(),
+            Self::Functions => function_list::schema(),
         }
     }
 
@@ -158,7 +158,7 @@ impl TableCall {
             Self::Joinable { table, column, k } => joinable::rows(lakeward, table, column.as_deref(), *k),
             Self::Unionable { table, k } => unionable::rows(lakeward, table, *k),
             Self::Ask { text, table, k } => ask::rows(lakeward, text, table.as_deref(), *k),
-            Self::Functions => functions::rows(lakeward),
+            Self::Functions => function_list::rows(lakeward),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Lakeward;
 use lakeward_core::error::Result;
 use lakeward_index::TableRef;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::CATALOG;
 use lakeward_search::query_table;
 

@@ -76,7 +76,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
     match named::table(lakeward, table)? {
         Named::File(path) => {
             let query = lakeward.query_table(&path)?;
-            let kept = query.columns.iter().map(|column| KeptValues {
+            let kept = query.columns.iter().map(|column| ValueSample {
                 samples: column.sketch.samples.iter().map(|sample| sample.1.clone()).collect(),
                 signature: Some(signature(&column.sketch.hashes, column.sketch.bound)),
             });
@@ -90,7 +90,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
                 let record = columns.record(column)?;
                 // That of the first rows would pass for that of all.
                 let whole = !record.is_sampled();
-                kept.push(KeptValues {
+                kept.push(ValueSample {
                     samples: columns.samples(record)?.into_iter().map(|sample| sample.1.to_string()).collect(),
                     signature: whole
                         .then(|| columns.hashes(record))
@@ -106,7 +106,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
 }
 
 /// What is kept of the values of a column.
-struct KeptValues {
+struct ValueSample {
     /// Some as written.
     samples: Vec<String>,
     /// The signature of all, in hexadecimal digits.
@@ -128,7 +128,7 @@ fn signature(hashes: &[u64], bound: u64) -> String {
 fn of_columns<'a>(
     path: &Path,
     columns: &'a [ColumnProfile],
-    kept: Vec<KeptValues>,
+    kept: Vec<ValueSample>,
     said: impl Fn(&str) -> Option<&'a ColumnMetadata>,
 ) -> Result<RecordBatch> {
     let types = column_types(path, columns)?;

@@ -13,7 +13,7 @@ use crate::Lakeward;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_index::TableRef;
-use lakeward_lake::catalog::{Dataset, TableEntry};
+use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::source::{Compression, Format, classify};
 use lakeward_operate::sql_name;

@@ -19,7 +19,7 @@ pub(super) fn schema() -> SchemaRef {
 
 /// The best `k` tables to append to `table`.
 pub(super) fn rows(lakeward: &Lakeward, table: &str, k: usize) -> Result<RecordBatch> {
-    let query = lakeward.kept_query_table(named::table(lakeward, table)?.name())?;
+    let query = lakeward.cached_query_table(named::table(lakeward, table)?.name())?;
     answered(&lakeward.union(&query, k)?)
 }
 

@@ -22,7 +22,7 @@ use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
 /// A deterministic sequence (xorshift64*): the same files and moments in every run.
 struct Numbers(u64);
@@ -99,7 +99,7 @@ fn answers(lake: &Path, folder: &Path) -> Result<Vec<String>, Error> {
         lines.append(&mut found);
     }
     for text in ["glacier towns", "orchard figure"] {
-        let found = search::search(&index, embedder, text, &SearchOptions::new(ALL))?;
+        let found = text_search::search(&index, embedder, text, &SearchOptions::new(ALL))?;
         let topic = text.split(' ').next().unwrap_or_default();
         let mut named: Vec<&str> =
             found.iter().map(|answer| answer.table.as_str()).filter(|id| id.contains(topic)).collect();

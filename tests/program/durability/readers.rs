@@ -9,7 +9,7 @@ use lakeward_core::error::Error;
 use lakeward_core::store::FileLock;
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::StaticModel;
-use lakeward_search::{JoinOptions, QueryTable, SearchOptions, join, search};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, join, text_search};
 
 use super::{Numbers, answers, built, lake_of, open, write};
 
@@ -99,7 +99,7 @@ fn check_snapshot(index: &LakeIndex, outside: &Path) -> Result<u64, Error> {
     for answer in join::search(index, &query, &JoinOptions { column: Some(0), ..JoinOptions::new(20) })? {
         assert_eq!(index.table(index.find(&answer.table)?)?.profile.rows, answer.rows);
     }
-    let found = search::search(index, embedder, "together edition", &SearchOptions::new(TOGETHER))?;
+    let found = text_search::search(index, embedder, "together edition", &SearchOptions::new(TOGETHER))?;
     assert!(found.iter().all(|answer| answer.table.starts_with("together")), "another table before the group's");
     assert_eq!(found.len(), TOGETHER);
     Ok(editions[0])

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lakeward_agent::agentic::RunCache;
-use lakeward_agent::session::{LearnedStore, SessionStore};
+use lakeward_agent::session::{FeedbackStore, SessionStore};
 use lakeward_agent::trace::TurnTrace;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
@@ -33,7 +33,7 @@ pub struct Thing {
 
 /// All of them. What a new version or a new thing has to stand is what this list says.
 pub const THINGS: [Thing; 13] = [
-    Thing { name: "index", place: "", version: Some(3), read: index },
+    Thing { name: "index", place: "", version: Some(4), read: index },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(1), read: question_index },
     Thing { name: "session", place: "sessions/s.json", version: Some(2), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
@@ -130,7 +130,7 @@ fn sessions(folder: &Path) -> Result<()> {
 }
 
 fn learned(folder: &Path) -> Result<()> {
-    let store = LearnedStore::new(folder);
+    let store = FeedbackStore::new(folder);
     match store.uses()? {
         (_, 0) => Ok(()),
         (_, unread) => Err(Error::Usage(format!("{unread} lines of `{}`", store.path().display()))),

@@ -9,7 +9,7 @@ use lakeward_core::monitor::Silent;
 use lakeward_models::llm::{Limits, Prompts, RunLimits};
 use lakeward_tasks::papers::add::add;
 use lakeward_tasks::papers::extract::run::{ExtractOptions, ExtractStats, extract_all, of_document};
-use lakeward_tasks::papers::extract::{ExtractionModel, KeptExtraction, KnownDatasets, KnownRecord};
+use lakeward_tasks::papers::extract::{ExtractionModel, KnownDatasets, KnownRecord, StoredExtraction};
 use lakeward_tasks::papers::{AddOptions, PdfReader, Store};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ impl Place {
         extract_all(&self.index(), known, &options, &Silent).expect("a run")
     }
 
-    fn kept(&self, id: &str) -> KeptExtraction {
+    fn kept(&self, id: &str) -> StoredExtraction {
         let document = Store::open(&self.index()).expect("a store").document(id).expect("a document");
         of_document(&self.index(), &document.fingerprint).expect("a file").expect("an extraction")
     }

@@ -10,9 +10,9 @@ use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
-use lakeward_models::embed::{Embedder, EmbedderExt, ServedModel, dot};
+use lakeward_models::embed::{Embedder, EmbedderExt, RemoteModel, dot};
 use lakeward_models::llm::{FailureKind, Manners};
-use lakeward_search::search::{SearchOptions, search};
+use lakeward_search::text_search::{SearchOptions, search};
 use serde_json::{Value, json};
 
 use crate::embedder_behaviour::embedder_behaves;
@@ -45,8 +45,8 @@ fn good(asked: &Asked) -> Reply {
     body(200, &json!({"object": "list", "data": rows}))
 }
 
-fn connect(server: &Server) -> Result<ServedModel, Error> {
-    ServedModel::connect(&at(&server.url()), Manners { retries: 1, concurrency: 2 }, TIME)
+fn connect(server: &Server) -> Result<RemoteModel, Error> {
+    RemoteModel::connect(&at(&server.url()), Manners { retries: 1, concurrency: 2 }, TIME)
 }
 
 fn lake(folder: &Path) {

@@ -5,7 +5,7 @@ use super::channel::Channel;
 use super::clock::Clock;
 use super::plan::QueryPlan;
 use super::report::EvaluationReport;
-use super::sought::Sought;
+use super::search_goal::SearchGoal;
 use lakeward_core::error::Error;
 use lakeward_models::llm::Unanswered;
 
@@ -44,7 +44,7 @@ pub trait Planner {
     ///
     /// # Errors
     /// [`Fault`].
-    fn plan(&self, sought: &Sought, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault>;
+    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault>;
 }
 
 /// What a retriever may do and use.
@@ -70,7 +70,7 @@ pub trait Retriever {
     /// [`Fault`] where no channel can be searched.
     fn retrieve(
         &self,
-        sought: &Sought,
+        sought: &SearchGoal,
         plan: &QueryPlan,
         before: Option<&CandidateSet>,
         allowance: &Allowance<'_>,
@@ -86,7 +86,7 @@ pub trait Evaluator {
     ///
     /// # Errors
     /// [`Fault`].
-    fn evaluate(&self, sought: &Sought, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault>;
+    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault>;
 }
 
 /// Puts candidates in their final order.
@@ -98,5 +98,5 @@ pub trait Reranker {
     ///
     /// # Errors
     /// [`Fault`].
-    fn rerank(&self, sought: &Sought, candidates: &CandidateSet) -> Result<String, Fault>;
+    fn rerank(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault>;
 }

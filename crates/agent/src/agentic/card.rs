@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_models::llm::quote::clean;
 use lakeward_search::{Candidate, JoinAnswer, SearchAnswer, UnionAnswer};

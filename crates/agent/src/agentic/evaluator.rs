@@ -8,8 +8,8 @@ use super::candidate_set::{CandidateSet, FoundTable};
 use super::key_of;
 use super::plan::{CONSTRAINT_CHARS, QueryPlan};
 use super::report::{EvaluationReport, MOST_MISSING, MOST_OFFERED, Signals};
+use super::search_goal::SearchGoal;
 use super::shortened;
-use super::sought::Sought;
 use lakeward_core::error::Result;
 use lakeward_core::text::{name_words, words};
 use lakeward_index::LakeIndex;
@@ -45,8 +45,8 @@ impl<'a> RuleEvaluator<'a> {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
-    pub fn report(&self, sought: &Sought, plan: &QueryPlan, candidates: &CandidateSet) -> Result<EvaluationReport> {
-        let words = self.index.lexical().telling_words(&sought.words, MOST_WORDS)?;
+    pub fn report(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<EvaluationReport> {
+        let words = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?;
         let first = &candidates.candidates[..candidates.candidates.len().min(FIRST)];
         let unmet: Vec<&String> =
             plan.must_have.iter().filter(|constraint| !first.iter().any(|found| meets(found, constraint))).collect();
@@ -69,8 +69,8 @@ impl<'a> RuleEvaluator<'a> {
     }
 
     /// Telling words that two or more of `best` have in title, column names, tags or description and the request does not say, the
-    /// most telling first.
-    fn shared(&self, sought: &Sought, best: &[FoundTable]) -> Result<Vec<String>> {
+    /// most informative first.
+    fn shared(&self, sought: &SearchGoal, best: &[FoundTable]) -> Result<Vec<String>> {
         let mut tables: BTreeMap<String, usize> = BTreeMap::new();
         for found in best {
             let mut own: BTreeSet<String> = name_words(&found.title).into_iter().collect();
@@ -85,10 +85,10 @@ impl<'a> RuleEvaluator<'a> {
             }
         }
         tables.retain(|word, count| *count > 1 && word.len() > 2 && word.chars().any(char::is_alphabetic));
-        let said = self.index.lexical().telling_words(&sought.words, MOST_WORDS)?.len();
+        let said = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?.len();
         let text = tables.keys().map(String::as_str).collect::<Vec<_>>().join(" ");
         // Words of one stem are one word: those of the request come first and hide theirs.
-        let all = self.index.lexical().telling_words(&format!("{} {text}", sought.words), MOST_WORDS + 200)?;
+        let all = self.index.lexical().informative_words(&format!("{} {text}", sought.words), MOST_WORDS + 200)?;
         let mut shared: Vec<(f64, String)> = all
             .into_iter()
             .skip(said)
@@ -106,7 +106,7 @@ impl Evaluator for RuleEvaluator<'_> {
         "rules@1".into()
     }
 
-    fn evaluate(&self, sought: &Sought, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
         Ok(self.report(sought, plan, candidates)?.to_json())
     }
 }
@@ -130,7 +130,7 @@ fn verdict(signals: &Signals, missing: &[String]) -> (bool, String) {
 }
 
 /// What the lists of the request itself say.
-fn of_lists(sought: &Sought, candidates: &CandidateSet) -> Signals {
+fn of_lists(sought: &SearchGoal, candidates: &CandidateSet) -> Signals {
     let own = key_of(&sought.words);
     let lists: Vec<&[(String, f64)]> = candidates
         .channels

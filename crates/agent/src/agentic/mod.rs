@@ -5,7 +5,7 @@
 //! *how* and searches ([`CandidateSet`]), an evaluator says whether that is enough ([`EvaluationReport`]), a reranker gives the final
 //! order ([`FinalRanking`]). Each has rules of its own and needs no model; a model can plan, evaluate and rerank in their place.
 //! What one agent hands another crosses a boundary as JSON and is read strictly ([`artifact`]): a malformed artifact or a failing
-//! agent costs its own step, which the rules then do, and is told in [`Pursuit::degraded`].
+//! agent costs its own step, which the rules then do, and is told in [`SearchRun::degraded`].
 //!
 //! The same request, index, settings and answers of a model give the same [`RunTrace`], but for its timings; only one question is
 //! asked of the time, and its answer is recorded ([`clock`]). Nothing here knows operations, sessions or SQL.
@@ -23,13 +23,13 @@ pub mod listwise;
 mod model;
 mod plan;
 mod planner;
-mod pursue;
-mod pursuit;
 mod ranking;
 mod report;
 mod reranker;
 mod retriever;
-mod sought;
+mod search_goal;
+mod search_loop;
+mod search_run;
 mod trace;
 
 use lakeward_core::text::lower_words;
@@ -45,13 +45,13 @@ pub use evaluator::RuleEvaluator;
 pub use model::{ModelEvaluator, ModelPlanner};
 pub use plan::{PlannedQuery, QueryPlan};
 pub use planner::RulePlanner;
-pub use pursue::{pursue, pursue_with};
-pub use pursuit::{Agents, PursuedTable, Pursuit, SearchedQuery, Tools};
 pub use ranking::{FinalRanking, RankedId};
 pub use report::{EvaluationReport, Signals};
 pub use reranker::RuleReranker;
 pub use retriever::RuleRetriever;
-pub use sought::{Rules, Settings, Sought, Style};
+pub use search_goal::{Rules, SearchGoal, Settings, Style};
+pub use search_loop::{pursue, run_with};
+pub use search_run::{Agents, RunTable, SearchRun, SearchedQuery, Tools};
 pub use trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings};
 
 /// The first `most` characters of `text`.

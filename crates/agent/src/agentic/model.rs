@@ -11,7 +11,7 @@ use super::evaluator::RuleEvaluator;
 use super::key_of;
 use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, MOST_QUERIES, QueryPlan};
 use super::report::{EvaluationReport, MOST_MISSING, REASON_CHARS};
-use super::sought::Sought;
+use super::search_goal::SearchGoal;
 use lakeward_index::LakeIndex;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
 use lakeward_search::cite::without_identifiers;
@@ -45,7 +45,7 @@ impl<'a> ModelPlanner<'a> {
         Self { model, sees_candidates: true }
     }
 
-    fn previous(&self, sought: &Sought, earlier: &Earlier<'_>) -> Value {
+    fn previous(&self, sought: &SearchGoal, earlier: &Earlier<'_>) -> Value {
         let queries: Vec<&str> =
             earlier.plans.iter().flat_map(|plan| &plan.queries).map(|query| query.text.as_str()).collect();
         let EvaluationReport { missing, reason, signals, .. } = earlier.report;
@@ -70,7 +70,7 @@ impl Planner for ModelPlanner<'_> {
         format!("{} {}", self.model.id(), self.model.prompt_id(PromptUse::Plan))
     }
 
-    fn plan(&self, sought: &Sought, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         let values = [
             ("request", json!(sought.request)),
             ("memory", sought.memory.clone()),
@@ -160,7 +160,7 @@ impl Evaluator for ModelEvaluator<'_> {
         format!("{} {} over {}", self.model.id(), self.model.prompt_id(PromptUse::Evaluate), self.rules.version())
     }
 
-    fn evaluate(&self, sought: &Sought, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
+    fn evaluate(&self, sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Result<String, Fault> {
         let measured = self.rules.report(sought, plan, candidates)?;
         // Nothing to judge: no model is needed to see that.
         if candidates.candidates.is_empty() {
@@ -208,7 +208,7 @@ fn verdict_schema() -> Value {
 
 /// What the best candidates have of the request, as a model is told: words of the request and figures, nothing that stands in
 /// the lake. So nobody who writes titles or headers has a say in what is searched next and when it is enough.
-fn told(sought: &Sought, plan: &QueryPlan, candidates: &CandidateSet) -> Value {
+fn told(sought: &SearchGoal, plan: &QueryPlan, candidates: &CandidateSet) -> Value {
     let asked = key_of(&format!("{} {}", sought.request, plan.must_have.join(" ")));
     let asked: Vec<&str> = asked.split(' ').filter(|word| !word.is_empty()).collect();
     let of_request = |text: &str| -> Vec<&str> {

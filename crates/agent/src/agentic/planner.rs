@@ -6,7 +6,7 @@ use super::agents::{Earlier, Fault, Planner};
 use super::artifact::Artifact;
 use super::key_of;
 use super::plan::{MOST_QUERIES, PlannedQuery, QueryPlan};
-use super::sought::{Rules, Sought};
+use super::search_goal::{Rules, SearchGoal};
 use lakeward_core::error::Result;
 use lakeward_index::LakeIndex;
 use lakeward_index::lexical::WordRarity;
@@ -39,7 +39,7 @@ impl<'a> RulePlanner<'a> {
         Self { index, rules }
     }
 
-    fn first(&self, sought: &Sought) -> Result<QueryPlan> {
+    fn first(&self, sought: &SearchGoal) -> Result<QueryPlan> {
         let mut queries = vec![PlannedQuery::new(&sought.words, "the request as it is")];
         if self.rules.decompose {
             let mut seen = BTreeSet::from([key_of(&sought.words)]);
@@ -59,18 +59,18 @@ impl<'a> RulePlanner<'a> {
         for between in BETWEEN_PARTS {
             parts = parts.iter().flat_map(|part| part.split(between)).map(str::to_string).collect();
         }
-        let mut telling = Vec::new();
+        let mut informative = Vec::new();
         for part in parts {
-            let words = self.index.lexical().telling_words(&part, MOST_WORDS)?;
+            let words = self.index.lexical().informative_words(&part, MOST_WORDS)?;
             if words.len() >= WORDS_OF_A_PART && words.iter().any(|(_, word)| word.tables > 0) {
-                telling.push(part.trim().to_string());
+                informative.push(part.trim().to_string());
             }
         }
-        Ok(if telling.len() > 1 { telling } else { Vec::new() })
+        Ok(if informative.len() > 1 { informative } else { Vec::new() })
     }
 
-    fn revised(&self, sought: &Sought, earlier: &Earlier<'_>) -> Result<Vec<PlannedQuery>> {
-        let words = self.index.lexical().telling_words(&sought.words, MOST_WORDS)?;
+    fn revised(&self, sought: &SearchGoal, earlier: &Earlier<'_>) -> Result<Vec<PlannedQuery>> {
+        let words = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?;
         let signals = &earlier.report.signals;
         let mut queries = Vec::new();
         if self.rules.rewrite {
@@ -83,7 +83,7 @@ impl<'a> RulePlanner<'a> {
                 queries.push(PlannedQuery::new(joined(text), "abbreviations in full"));
             }
             if let Some(core) = core(&words) {
-                queries.push(PlannedQuery::new(core, "the telling words alone"));
+                queries.push(PlannedQuery::new(core, "the informative words alone"));
             }
             let missing: Vec<&str> = earlier.report.missing.iter().map(String::as_str).collect();
             if !missing.is_empty() {
@@ -134,7 +134,7 @@ impl Planner for RulePlanner<'_> {
         "rules@1".into()
     }
 
-    fn plan(&self, sought: &Sought, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, sought: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         let Some(earlier) = earlier else { return Ok(Some(self.first(sought)?.to_json())) };
         let mut seen: BTreeSet<String> =
             earlier.plans.iter().flat_map(|plan| &plan.queries).map(|query| key_of(&query.text)).collect();

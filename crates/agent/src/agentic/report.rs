@@ -19,7 +19,7 @@ pub const MOST_OFFERED: usize = 12;
 pub struct EvaluationReport {
     /// Whether the search may end.
     pub sufficient: bool,
-    /// Constraints and telling words of the request that no good candidate covers; none where it is sufficient.
+    /// Constraints and informative words of the request that no good candidate covers; none where it is sufficient.
     pub missing: Vec<String>,
     /// In a sentence.
     pub reason: String,

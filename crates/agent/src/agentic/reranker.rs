@@ -7,12 +7,12 @@ use super::artifact::Artifact;
 use super::candidate_set::CandidateSet;
 use super::ranking::{FinalRanking, RankedId};
 use super::report::REASON_CHARS;
+use super::search_goal::SearchGoal;
 use super::shortened;
-use super::sought::Sought;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_models::embed::Embedder;
 use lakeward_search::RankingWeights;
-use lakeward_search::search::rank;
+use lakeward_search::text_search::rank;
 
 /// How much the fused score, as a share of the best, counts beside the ranker's for a request of one word …
 const PRIOR: f64 = 0.2;
@@ -41,7 +41,7 @@ impl Reranker for RuleReranker<'_> {
         "rules@1".into()
     }
 
-    fn rerank(&self, sought: &Sought, candidates: &CandidateSet) -> Result<String, Fault> {
+    fn rerank(&self, sought: &SearchGoal, candidates: &CandidateSet) -> Result<String, Fault> {
         let mut tables: Vec<TableRef> = Vec::with_capacity(candidates.candidates.len());
         let mut prior: BTreeMap<&str, f64> = BTreeMap::new();
         let best = candidates.candidates.first().map_or(1.0, |found| found.score).max(f64::MIN_POSITIVE);
@@ -50,7 +50,7 @@ impl Reranker for RuleReranker<'_> {
             prior.insert(&found.id, found.score / best);
         }
         let answers = rank(self.index, self.embedder, &sought.words, &tables, self.weights)?;
-        let words = self.index.lexical().telling_words(&sought.words, MOST_WORDS)?.len().max(1);
+        let words = self.index.lexical().informative_words(&sought.words, MOST_WORDS)?.len().max(1);
         let weight = PRIOR / (words as f64).powf(FADING);
         let mut ranked: Vec<(bool, f64, String, String)> = answers
             .into_iter()

@@ -14,7 +14,7 @@ use super::candidate_set::{
 use super::channel::ChannelKind;
 use super::clock::Moment;
 use super::plan::QueryPlan;
-use super::sought::{Rules, Sought};
+use super::search_goal::{Rules, SearchGoal};
 use super::{key_of, shortened};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::{LakeIndex, TableRef};
@@ -50,7 +50,7 @@ impl<'a> RuleRetriever<'a> {
         if !self.rules.weigh {
             return Ok((1.0, 1.0));
         }
-        let words = self.index.lexical().telling_words(query, MOST_WORDS)?;
+        let words = self.index.lexical().informative_words(query, MOST_WORDS)?;
         if words.is_empty() {
             return Ok((1.0, 1.0));
         }
@@ -78,7 +78,7 @@ impl<'a> RuleRetriever<'a> {
     }
 
     /// The fused candidates of `lists`, with what is known of them.
-    fn fused(&self, sought: &Sought, lists: Vec<ChannelList>) -> Result<CandidateSet> {
+    fn fused(&self, sought: &SearchGoal, lists: Vec<ChannelList>) -> Result<CandidateSet> {
         let rankings: Vec<(f64, Vec<&str>)> =
             lists.iter().map(|list| (list.weight, list.hits.iter().map(|(id, _)| id.as_str()).collect())).collect();
         let mut fused = reciprocal_rank_fusion(&rankings, &self.fusion);
@@ -126,7 +126,7 @@ impl Retriever for RuleRetriever<'_> {
 
     fn retrieve(
         &self,
-        sought: &Sought,
+        sought: &SearchGoal,
         plan: &QueryPlan,
         before: Option<&CandidateSet>,
         allowance: &Allowance<'_>,

@@ -8,7 +8,7 @@ use super::clock::Moment;
 use super::plan::QueryPlan;
 use super::ranking::FinalRanking;
 use super::report::EvaluationReport;
-use super::sought::{Settings, Sought};
+use super::search_goal::{SearchGoal, Settings};
 
 /// Version of the document.
 pub const VERSION: u32 = 1;
@@ -103,7 +103,7 @@ pub struct RunTrace {
     /// [`VERSION`].
     pub version: u32,
     /// What was sought, cut to its bounds.
-    pub sought: Sought,
+    pub sought: SearchGoal,
     /// What it might cost.
     pub settings: Settings,
     /// Who did the work.

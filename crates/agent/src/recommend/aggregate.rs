@@ -3,7 +3,7 @@
 use super::RankedOperation;
 use super::fit::{is_group, is_measure};
 use super::mentions::{Mention, Phrases};
-use super::operations::{Base, Situation, listed, met, proposal, unmet, without_table};
+use super::next_operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use lakeward_core::request::{Aggregate, DatePart, GroupKey, Measure, MeasureFunction, Operation, OperationKind};
 use lakeward_core::text::{bare, name_words};
 use lakeward_lake::profile::ColumnProfile;

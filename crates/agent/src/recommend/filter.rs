@@ -1,7 +1,7 @@
 //! A filter made of the constraints in force and of what a request names: places, a period, values, exclusions, columns.
 
 use super::mentions::Phrases;
-use super::operations::{Base, Situation, listed, met, proposal, unmet, without_table};
+use super::next_operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use super::{Precondition, RankedOperation};
 use lakeward_core::request::{Condition, Filter, Operation, OperationKind, Test};
 use lakeward_lake::profile::ColumnProfile;

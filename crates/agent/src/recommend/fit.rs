@@ -7,7 +7,7 @@ use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
 use lakeward_core::request::{Constraints, Period};
 use lakeward_core::text::name_words;
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};

@@ -1,6 +1,6 @@
 //! What to do next, with which table, and why: the task specification behind an intention ([`task_spec`]), how well a table
 //! meets it ([`fit`]), the utility of table and operation together ([`utility`]), the operations with what has to hold for
-//! each ([`operations`]), and the question that is asked when a request leaves too much open ([`question`]).
+//! each ([`next_operations`]), and the question that is asked when a request leaves too much open ([`question`]).
 //!
 //! Computed from the evidence of the searches and from profiles: nothing here opens a file or runs SQL, and everything that
 //! enters a score is kept beside it.
@@ -9,7 +9,7 @@ mod aggregate;
 mod filter;
 pub mod fit;
 mod mentions;
-pub mod operations;
+pub mod next_operations;
 pub mod question;
 mod recommendation;
 pub mod task_spec;

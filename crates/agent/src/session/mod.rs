@@ -7,8 +7,8 @@
 mod check;
 mod compress;
 mod document;
+pub mod feedback;
 mod layout;
-pub mod learned;
 mod memory;
 mod older;
 mod state;
@@ -17,7 +17,7 @@ pub mod transcript;
 
 pub use compress::{GREATEST_RECOMMENDATION, GREATEST_TURNS};
 pub use document::{Choice, Session, Step, StepInput, Turn, VERSION, schema};
-pub use learned::{LearnedRequest, LearnedStore, LearnedUse, learned_requests};
+pub use feedback::{FeedbackStore, RequestFeedback, TableUse, requests_with_feedback};
 pub use memory::{Memory, Retrieval};
 pub use state::NewStep;
 pub use store::{GREATEST_FILE, SessionState, SessionStore, SessionSummary, check_name};

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::{Session, VERSION};
-use super::learned::{LearnedStore, LearnedUse};
+use super::feedback::{FeedbackStore, TableUse};
 use super::{check, compress, layout, older, state};
 use lakeward_core::error::{Error, Holds, Result, nearest_names};
 use lakeward_core::store::{AtomicFile, Bounds, FileLock, Links, Purpose, remove_unfinished};
@@ -40,7 +40,7 @@ const DATE: &str = "%Y-%m-%d";
 pub struct SessionStore {
     folder: PathBuf,
     /// Where what sessions teach is kept, if anywhere.
-    learned: Option<LearnedStore>,
+    learned: Option<FeedbackStore>,
 }
 
 /// A session in a list.
@@ -86,7 +86,7 @@ impl SessionStore {
     }
 
     /// The same, keeping in `learned` what sessions teach; without one nothing is kept.
-    pub fn teaching(self, learned: Option<LearnedStore>) -> Self {
+    pub fn teaching(self, learned: Option<FeedbackStore>) -> Self {
         Self { learned, ..self }
     }
 
@@ -183,8 +183,8 @@ impl SessionStore {
     /// Forgets what sessions have taught, where `gone` says so; how much that was.
     ///
     /// # Errors
-    /// Those of [`LearnedStore::uses`].
-    pub fn forget_learned(&self, learned: &LearnedStore, gone: &dyn Fn(&LearnedUse) -> bool) -> Result<usize> {
+    /// Those of [`FeedbackStore::uses`].
+    pub fn forget_learned(&self, learned: &FeedbackStore, gone: &dyn Fn(&TableUse) -> bool) -> Result<usize> {
         self.make_folder()?;
         let _lock = self.lock()?;
         learned.forget(gone)

@@ -58,14 +58,14 @@ pub fn understood(signals: &Signals, of_records: bool) -> String {
         format!("{} ({})", signals.intention.label.name(), percent(signals.intention.confidence)),
     ];
     match of_records {
-        true => parts.extend(wanted_of_records(&signals.intent)),
+        true => parts.extend(requested_of_records(&signals.intent)),
         false => parts.extend(constraint_lines(&signals.constraints).into_iter().map(|(text, _)| text)),
     }
     shown(&parts.join(" · "), LINE)
 }
 
 /// What is wanted, as `what: value`; what was only inferred with a question mark.
-fn wanted_of_records(intent: &Intent) -> Vec<String> {
+fn requested_of_records(intent: &Intent) -> Vec<String> {
     let mut parts = Vec::new();
     let topics: Vec<&str> = intent.topics.iter().map(|said| said.text.as_str()).collect();
     if !topics.is_empty() {

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use lakeward_core::monitor::Silent;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
-use lakeward_models::embed::{Embedder, EmbedderExt, ServedModel, dot};
+use lakeward_models::embed::{Embedder, EmbedderExt, RemoteModel, dot};
 use lakeward_models::llm::{
     AnswerShape, CallOutcome, Chat, ChatCall, FailureKind, LanguageModel, Limits, Manners, Message, OpenAiChat,
     PromptUse, Prompts, Refusal, Role, Server, Unanswered,
 };
-use lakeward_search::search::{SearchOptions, search};
+use lakeward_search::text_search::{SearchOptions, search};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -268,8 +268,8 @@ fn too_long_a_question_and_too_short_a_time() {
 fn vectors_of_a_small_lake() {
     let _turn = turn();
     let Some(server) = server() else { return };
-    let model = ServedModel::connect(&server, MANNERS, Duration::from_secs(60)).expect("an embedding model");
-    let again = ServedModel::connect(&server, MANNERS, Duration::from_secs(60)).expect("an embedding model");
+    let model = RemoteModel::connect(&server, MANNERS, Duration::from_secs(60)).expect("an embedding model");
+    let again = RemoteModel::connect(&server, MANNERS, Duration::from_secs(60)).expect("an embedding model");
     assert_eq!(model.id(), again.id());
     let (mayor, long) = (model.embed("mayor"), model.embed(&"vineyard 12 ".repeat(5_000)));
     assert!((dot(&mayor, &mayor) - 1.0).abs() < 1e-3 && long.iter().any(|value| *value != 0.0));

@@ -18,21 +18,21 @@ use crate::role::Role;
 #[schemars(transform = in_order::<Self>)]
 pub struct Intent {
     /// What the data is about, and which part of that: the words to search by, each with the turn that said it.
-    pub topics: Vec<Said>,
+    pub topics: Vec<TurnWords>,
     /// What it is to be used for: `train a classifier`.
-    pub task: Option<Said>,
+    pub task: Option<TurnWords>,
     /// What kind of data: modality, annotation, entity.
-    pub data: DataWanted,
+    pub data: RequestedData,
     /// What a record must or should meet, in the order it was said; one a role is in force.
     pub demands: Vec<Demand>,
     /// What it must not be.
     pub refused: Vec<Demand>,
     /// How results will be judged: `F1`, `mean absolute error`.
-    pub measures: Vec<Said>,
+    pub measures: Vec<TurnWords>,
     /// Columns wanted.
-    pub columns_wanted: Vec<Said>,
+    pub columns_wanted: Vec<TurnWords>,
     /// Columns unwanted.
-    pub columns_excluded: Vec<Said>,
+    pub columns_excluded: Vec<TurnWords>,
     /// How many answers are wanted, 1..=100.
     pub answers: Option<usize>,
 }
@@ -51,7 +51,7 @@ pub fn intent_schema() -> Schema {
 
 /// Words of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Said {
+pub struct TurnWords {
     /// The words.
     pub text: String,
     /// The turn, from 1.
@@ -62,13 +62,13 @@ pub struct Said {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = in_order::<Self>)]
-pub struct DataWanted {
+pub struct RequestedData {
     /// Tables, images, sensor readings, text, …
-    pub modality: Option<Said>,
+    pub modality: Option<TurnWords>,
     /// How it is labelled.
-    pub annotation: Option<Said>,
+    pub annotation: Option<TurnWords>,
     /// Whom or what it describes: a species, persons, firms.
-    pub entity: Option<Said>,
+    pub entity: Option<TurnWords>,
 }
 
 /// What a record must (hard) or should (soft) meet in one role.
@@ -93,7 +93,7 @@ pub enum Demanded {
     /// All of these things; each as the values by which the catalogue writes it, any of which will do. Exactly as in the catalogue.
     Values(Vec<Vec<String>>),
     /// Years covered.
-    Period(YearsWanted),
+    Period(RequestedYears),
 }
 
 /// In words: `Ontario and Quebec`, `2015 onward`.
@@ -112,7 +112,7 @@ impl fmt::Display for Demanded {
 /// Which years a record must cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum YearsWanted {
+pub enum RequestedYears {
     /// All of `from..=to`, perhaps more.
     Cover {
         /// First year.
@@ -133,7 +133,7 @@ pub enum YearsWanted {
     EndsIn(i32),
 }
 
-impl fmt::Display for YearsWanted {
+impl fmt::Display for RequestedYears {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cover { from, to } if from == to => write!(formatter, "{from}"),

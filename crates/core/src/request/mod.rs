@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use constraints::{Constraints, Override};
-pub use intent::{DataWanted, Demand, Demanded, Intent, Said, YearsWanted, intent_schema};
+pub use intent::{Demand, Demanded, Intent, RequestedData, RequestedYears, TurnWords, intent_schema};
 pub use operation::{
     Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
     UnionPart,

@@ -35,16 +35,6 @@ pub fn year_of_date(text: &str) -> Option<i32> {
     is_date.then(|| year.parse().ok()).flatten()
 }
 
-/// First and last year of a period: `2009/2015`, `2009-01-01/..`, `from 2009 to 2015`; none on a side that is open.
-pub fn years_of_period(text: &str) -> (Option<i32>, Option<i32>) {
-    if let Some((from, to)) = text.split_once('/')
-        && !to.contains('/')
-    {
-        return (years(from, STATED).next(), years(to, STATED).next());
-    }
-    (years(text, STATED).min(), years(text, STATED).max())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,12 +49,8 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_periods_are_read_as_far_as_they_go() {
+    fn dates_are_read_as_far_as_they_go() {
         assert_eq!(["1999", "1999-01", "1999-01-02T00:00:00Z"].map(year_of_date), [Some(1999); 3]);
         assert_eq!(["19990102", "1999-1", "99", "soon", "été9"].map(year_of_date), [None; 5]);
-        assert_eq!(years_of_period("2009/2015"), (Some(2009), Some(2015)));
-        assert_eq!(years_of_period("2009-01-01/.."), (Some(2009), None));
-        assert_eq!(years_of_period("from 2009 to 2015"), (Some(2009), Some(2015)));
-        assert_eq!(years_of_period("always"), (None, None));
     }
 }

@@ -20,7 +20,7 @@ use super::name_of;
 use crate::benchmark::{BenchQuery, Benchmark, LabelledQuery, LayoutKind, Problems, Task};
 use lakeward_core::error::{Error, Result};
 
-/// Folders that hold the searchable tables, most telling first.
+/// Folders that hold the searchable tables, most informative first.
 const LAKE_FOLDERS: [&str; 7] = ["datalake", "data_lake", "lake", "tables", "tables_all", "benchmark", "data"];
 /// Folders that hold query tables or query lists.
 const QUERY_FOLDERS: [&str; 3] = ["query", "queries", "query_tables"];

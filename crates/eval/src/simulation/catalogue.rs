@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{GoalRecord, Wanted};
-use lakeward_core::request::YearsWanted;
+use super::{GoalRecord, Wish};
+use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 use lakeward_core::text::lower_words;
 
@@ -38,14 +38,14 @@ impl<'a> Catalogue<'a> {
     }
 
     /// The records that meet `wanted`, in order.
-    pub fn meeting(&self, wanted: &Wanted) -> Vec<u32> {
+    pub fn meeting(&self, wanted: &Wish) -> Vec<u32> {
         match wanted {
-            Wanted::Topic(text) | Wanted::Aspect(text) => {
+            Wish::Topic(text) | Wish::Aspect(text) => {
                 let lists = lower_words(text).map(|word| self.words.get(&word).cloned().unwrap_or_default());
                 lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
             }
-            Wanted::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
-            Wanted::Years(years) => {
+            Wish::Value(role, value) => self.values.get(&(role, value.as_str())).cloned().unwrap_or_default(),
+            Wish::Years(years) => {
                 let places = (0u32..).zip(self.records);
                 places.filter(|(_, record)| covers(record, *years)).map(|(place, _)| place).collect()
             }
@@ -69,14 +69,14 @@ pub(super) fn both(a: &[u32], b: &[u32]) -> Vec<u32> {
     a.iter().copied().filter(|place| b.binary_search(place).is_ok()).collect()
 }
 
-fn covers(record: &GoalRecord, years: YearsWanted) -> bool {
+fn covers(record: &GoalRecord, years: RequestedYears) -> bool {
     let (first, last) = (record.facets.first_year, record.facets.last_year);
     match years {
-        YearsWanted::Cover { from, to } => {
+        RequestedYears::Cover { from, to } => {
             first.is_some_and(|first| first <= from) && last.is_some_and(|last| last >= to)
         }
-        YearsWanted::Exactly { from, to } => first == Some(from) && last == Some(to),
-        YearsWanted::StartsIn(year) => first == Some(year),
-        YearsWanted::EndsIn(year) => last == Some(year),
+        RequestedYears::Exactly { from, to } => first == Some(from) && last == Some(to),
+        RequestedYears::StartsIn(year) => first == Some(year),
+        RequestedYears::EndsIn(year) => last == Some(year),
     }
 }

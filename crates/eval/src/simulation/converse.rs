@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::script::Statement;
 use super::words::{Mood, again, refusal, utterance};
-use super::{Dialogue, Wanted, phrases};
+use super::{Dialogue, Wish, phrases};
 use crate::benchmark::Grades;
 use crate::compare::SplitMix;
 use crate::dialogue::{final_ranking, turn_of_success};
@@ -122,7 +122,7 @@ pub fn converse(dialogue: &Dialogue, system: &mut dyn Conversation, patience: Pa
 }
 
 /// What the user wants in the end.
-fn standing(dialogue: &Dialogue) -> Vec<Wanted> {
+fn standing(dialogue: &Dialogue) -> Vec<Wish> {
     let statements = dialogue.script.turns.iter().flatten();
     let right = statements.filter_map(|statement| match statement {
         Statement::Says(wanted) => Some(wanted.clone()),

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::compare::SplitMix;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::YearsWanted;
+use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 use lakeward_index::LakeIndex;
 use lakeward_lake::metadata::RecordFacets;
@@ -46,7 +46,7 @@ pub struct GoalRecord {
 
 /// What a user wants of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Wish {
     /// It is about this: words of its title that stand together.
     Topic(String),
     /// More of its title.
@@ -54,7 +54,7 @@ pub enum Wanted {
     /// This value in this role.
     Value(Role, String),
     /// These years.
-    Years(YearsWanted),
+    Years(RequestedYears),
 }
 
 /// How dialogues are made.
@@ -209,23 +209,23 @@ fn gold_key(role: &Role) -> &str {
 }
 
 /// Adds what is wanted to the gold of a turn.
-fn add_gold(gold: &mut Map<String, Value>, wanted: &Wanted) {
+fn add_gold(gold: &mut Map<String, Value>, wanted: &Wish) {
     match wanted {
-        Wanted::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
-        Wanted::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
-        Wanted::Value(Role::Dimension, value) => {
+        Wish::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
+        Wish::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
+        Wish::Value(Role::Dimension, value) => {
             let list = gold.entry("dimensions").or_insert_with(|| json!([]));
             if let Some(list) = list.as_array_mut() {
                 list.push(json!(value));
             }
         }
-        Wanted::Value(role, value) => _ = gold.insert(gold_key(role).to_string(), json!(value)),
-        Wanted::Years(years) => {
+        Wish::Value(role, value) => _ = gold.insert(gold_key(role).to_string(), json!(value)),
+        Wish::Years(years) => {
             let period = match years {
-                YearsWanted::Cover { from, to } => json!({"from": from, "to": to}),
-                YearsWanted::Exactly { from, to } => json!({"from": from, "to": to, "exact": true}),
-                YearsWanted::StartsIn(year) => json!({"start": year}),
-                YearsWanted::EndsIn(year) => json!({"end": year}),
+                RequestedYears::Cover { from, to } => json!({"from": from, "to": to}),
+                RequestedYears::Exactly { from, to } => json!({"from": from, "to": to, "exact": true}),
+                RequestedYears::StartsIn(year) => json!({"start": year}),
+                RequestedYears::EndsIn(year) => json!({"end": year}),
             };
             gold.insert("period".into(), period);
         }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::catalogue::{Catalogue, both};
-use super::{GoalRecord, SimulationOptions, Wanted, add_gold};
+use super::{GoalRecord, SimulationOptions, Wish, add_gold};
 use crate::compare::SplitMix;
-use lakeward_core::request::YearsWanted;
+use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 
 /// Words of a topic.
@@ -46,22 +46,22 @@ impl Correction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
     /// What he wants.
-    Says(Wanted),
+    Says(Wish),
     /// Something wrong, which he believes for now.
-    Misstates(Wanted),
+    Misstates(Wish),
     /// Something wrong, taken back at once for what is right.
     Slips {
         /// What he says first.
-        wrong: Wanted,
+        wrong: Wish,
         /// What he means.
-        right: Wanted,
+        right: Wish,
     },
     /// What is right, in place of what he misstated in an earlier turn.
     Corrects {
         /// What he said then.
-        wrong: Wanted,
+        wrong: Wish,
         /// What he means.
-        right: Wanted,
+        right: Wish,
     },
 }
 
@@ -125,8 +125,8 @@ impl Script {
 }
 
 /// Topic first, then what tells the record from the others with the same topic.
-fn wanted(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wanted>> {
-    let topic = Wanted::Topic(topic(&record.title, random)?);
+fn wanted(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wish>> {
+    let topic = Wish::Topic(topic(&record.title, random)?);
     let mut left = catalogue.meeting(&topic);
     let mut wanted = vec![topic];
     for candidate in candidates(record, random) {
@@ -141,7 +141,7 @@ fn wanted(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &
         }
     }
     if left.len() > 1 {
-        let aspect = Wanted::Aspect(record.title.trim().to_string());
+        let aspect = Wish::Aspect(record.title.trim().to_string());
         left = both(&left, &catalogue.meeting(&aspect));
         wanted.push(aspect);
     }
@@ -149,7 +149,7 @@ fn wanted(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &
 }
 
 /// What could be said of a record, in random order, one of a role and two of what it can be broken down by.
-fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wanted> {
+fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wish> {
     let sayable = |(role, value): &&(Role, String)| {
         !matches!(role, Role::Other(_))
             && value.chars().any(char::is_alphanumeric)
@@ -158,36 +158,36 @@ fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wanted> {
     let mut values: Vec<&(Role, String)> = record.facets.values.iter().filter(sayable).collect();
     random.shuffle(&mut values);
     let mut told: Vec<&Role> = Vec::new();
-    let mut wanted: Vec<Wanted> = Vec::new();
+    let mut wanted: Vec<Wish> = Vec::new();
     for (role, value) in values {
         let most = if *role == Role::Dimension { 2 } else { 1 };
         if told.iter().filter(|known| **known == role).count() < most {
             told.push(role);
-            wanted.push(Wanted::Value(role.clone(), value.clone()));
+            wanted.push(Wish::Value(role.clone(), value.clone()));
         }
     }
-    wanted.extend(years(record, random).map(Wanted::Years));
+    wanted.extend(years(record, random).map(Wish::Years));
     random.shuffle(&mut wanted);
     wanted
 }
 
-fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<YearsWanted> {
+fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<RequestedYears> {
     let (first, last) = (record.facets.first_year, record.facets.last_year);
     let (Some(from), Some(to)) = (first, last) else {
-        return first.map(YearsWanted::StartsIn).or(last.map(YearsWanted::EndsIn));
+        return first.map(RequestedYears::StartsIn).or(last.map(RequestedYears::EndsIn));
     };
     if from > to {
         return None;
     }
     Some(match random.below(5) {
-        0 => YearsWanted::Exactly { from, to },
-        1 => YearsWanted::StartsIn(from),
-        2 => YearsWanted::EndsIn(to),
+        0 => RequestedYears::Exactly { from, to },
+        1 => RequestedYears::StartsIn(from),
+        2 => RequestedYears::EndsIn(to),
         _ => {
             let span = (to - from) as usize + 1;
             let begin = from + random.below(span.div_ceil(2)) as i32;
             let end = to - random.below(span.div_ceil(3)) as i32;
-            YearsWanted::Cover { from: begin.min(end), to: end.max(begin) }
+            RequestedYears::Cover { from: begin.min(end), to: end.max(begin) }
         }
     })
 }
@@ -211,32 +211,32 @@ fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
 }
 
 /// Something else in place of `right`, which the record is not.
-fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wanted, random: &mut SplitMix) -> Option<Wanted> {
+fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random: &mut SplitMix) -> Option<Wish> {
     const TRIES: usize = 8;
     match right {
-        Wanted::Value(role, _) => {
+        Wish::Value(role, _) => {
             for _ in 0..TRIES {
                 let value = random.one(catalogue.values(role))?.to_string();
                 let own = record.facets.values.iter().any(|(known, own)| known == role && *own == value);
                 if !own && value.chars().count() <= LONGEST_VALUE {
-                    return Some(Wanted::Value(role.clone(), value));
+                    return Some(Wish::Value(role.clone(), value));
                 }
             }
             None
         }
-        Wanted::Years(years) => {
+        Wish::Years(years) => {
             let shift = 3 + random.below(8) as i32;
             let shift = if random.happens(0.5) { shift } else { -shift };
-            Some(Wanted::Years(match *years {
-                YearsWanted::Cover { from, to } => {
-                    YearsWanted::Cover { from: from - shift.abs(), to: to - shift.abs() }
+            Some(Wish::Years(match *years {
+                RequestedYears::Cover { from, to } => {
+                    RequestedYears::Cover { from: from - shift.abs(), to: to - shift.abs() }
                 }
-                YearsWanted::Exactly { from, to } => YearsWanted::Exactly { from: from + shift, to: to + shift },
-                YearsWanted::StartsIn(year) => YearsWanted::StartsIn(year + shift),
-                YearsWanted::EndsIn(year) => YearsWanted::EndsIn(year + shift),
+                RequestedYears::Exactly { from, to } => RequestedYears::Exactly { from: from + shift, to: to + shift },
+                RequestedYears::StartsIn(year) => RequestedYears::StartsIn(year + shift),
+                RequestedYears::EndsIn(year) => RequestedYears::EndsIn(year + shift),
             }))
         }
-        Wanted::Topic(_) | Wanted::Aspect(_) => None,
+        Wish::Topic(_) | Wish::Aspect(_) => None,
     }
 }
 

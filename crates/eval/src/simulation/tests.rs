@@ -40,8 +40,8 @@ fn made(options: &SimulationOptions) -> Vec<Dialogue> {
 }
 
 /// What a user wants in the end, by what he said.
-fn in_force(dialogue: &Dialogue) -> Vec<Wanted> {
-    let mut standing: Vec<Wanted> = Vec::new();
+fn in_force(dialogue: &Dialogue) -> Vec<Wish> {
+    let mut standing: Vec<Wish> = Vec::new();
     for statement in dialogue.script.turns.iter().flatten() {
         match statement {
             Statement::Says(wanted) | Statement::Misstates(wanted) => standing.push(wanted.clone()),

@@ -2,9 +2,9 @@
 
 use super::phrases::Bank;
 use super::script::{Script, Statement};
-use super::{Wanted, gold_key};
+use super::{Wish, gold_key};
 use crate::compare::SplitMix;
-use lakeward_core::request::YearsWanted;
+use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 
 /// Words shorter than this are not misspelt.
@@ -53,7 +53,7 @@ pub fn utterance(bank: &Bank, script: &Script, turn: usize, mood: Mood, random: 
 }
 
 /// Something that the user wants, said once more.
-pub fn again(bank: &Bank, wanted: &Wanted, random: &mut SplitMix) -> String {
+pub fn again(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
     let parts: Vec<String> = one(bank.again, random).into_iter().chain([said(bank, wanted, random)]).collect();
     finished(bank, &parts.join(" "), random)
 }
@@ -76,18 +76,18 @@ fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
 }
 
 /// What `wanted` is about, as users call it.
-fn about(wanted: &Wanted) -> &str {
+fn about(wanted: &Wish) -> &str {
     match wanted {
-        Wanted::Topic(_) | Wanted::Aspect(_) => "topic",
-        Wanted::Years(_) => "years",
-        Wanted::Value(Role::Place, _) => "place",
-        Wanted::Value(Role::Source, _) => "source",
-        Wanted::Value(Role::Dimension, _) => "breakdown",
-        Wanted::Value(role, _) => gold_key(role),
+        Wish::Topic(_) | Wish::Aspect(_) => "topic",
+        Wish::Years(_) => "years",
+        Wish::Value(Role::Place, _) => "place",
+        Wish::Value(Role::Source, _) => "source",
+        Wish::Value(Role::Dimension, _) => "breakdown",
+        Wish::Value(role, _) => gold_key(role),
     }
 }
 
-fn said(bank: &Bank, wanted: &Wanted, random: &mut SplitMix) -> String {
+fn said(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
     let filled = |phrases: &[&str], values: &[String], random: &mut SplitMix| {
         let mut text = one(phrases, random).unwrap_or_else(|| "{}".into());
         for value in values {
@@ -96,19 +96,19 @@ fn said(bank: &Bank, wanted: &Wanted, random: &mut SplitMix) -> String {
         text
     };
     match wanted {
-        Wanted::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
-        Wanted::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
-        Wanted::Years(years) => {
+        Wish::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
+        Wish::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
+        Wish::Years(years) => {
             let (phrases, values) = match years {
-                YearsWanted::Cover { from, to } => (bank.cover, vec![from, to]),
-                YearsWanted::Exactly { from, to } => (bank.exactly, vec![from, to]),
-                YearsWanted::StartsIn(year) => (bank.starts, vec![year]),
-                YearsWanted::EndsIn(year) => (bank.ends, vec![year]),
+                RequestedYears::Cover { from, to } => (bank.cover, vec![from, to]),
+                RequestedYears::Exactly { from, to } => (bank.exactly, vec![from, to]),
+                RequestedYears::StartsIn(year) => (bank.starts, vec![year]),
+                RequestedYears::EndsIn(year) => (bank.ends, vec![year]),
             };
             let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
             filled(phrases, &values, random)
         }
-        Wanted::Value(role, value) => {
+        Wish::Value(role, value) => {
             let lower = value.to_lowercase();
             let phrases = match role {
                 Role::Place => bank.place,

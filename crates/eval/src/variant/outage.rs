@@ -4,7 +4,9 @@
 //! part is worth and not what its copy is.
 
 use super::Component;
-use lakeward_agent::agentic::{self, Agents, CandidateSet, ChannelKind, Earlier, Fault, QueryPlan, Settings, Sought};
+use lakeward_agent::agentic::{
+    self, Agents, CandidateSet, ChannelKind, Earlier, Fault, QueryPlan, SearchGoal, Settings,
+};
 use lakeward_core::error::{Error, Result};
 
 /// What a part that is out answers.
@@ -51,7 +53,7 @@ impl agentic::Planner for Agent {
         self.name()
     }
 
-    fn plan(&self, _sought: &Sought, _earlier: Option<&Earlier<'_>>) -> std::result::Result<Option<String>, Fault> {
+    fn plan(&self, _sought: &SearchGoal, _earlier: Option<&Earlier<'_>>) -> std::result::Result<Option<String>, Fault> {
         Err(self.fault())
     }
 }
@@ -63,7 +65,7 @@ impl agentic::Evaluator for Agent {
 
     fn evaluate(
         &self,
-        _sought: &Sought,
+        _sought: &SearchGoal,
         _plan: &QueryPlan,
         _candidates: &CandidateSet,
     ) -> std::result::Result<String, Fault> {
@@ -76,7 +78,7 @@ impl agentic::Reranker for Agent {
         self.name()
     }
 
-    fn rerank(&self, _sought: &Sought, _candidates: &CandidateSet) -> std::result::Result<String, Fault> {
+    fn rerank(&self, _sought: &SearchGoal, _candidates: &CandidateSet) -> std::result::Result<String, Fault> {
         Err(self.fault())
     }
 }

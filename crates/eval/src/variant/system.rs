@@ -11,11 +11,11 @@ use super::outage;
 use super::work::Work;
 use super::{Component, QuestionUse, Variant};
 use crate::benchmark::{BenchQuery, Task};
-use crate::lakeward::LakeIndexOf;
+use crate::lakeward_system::LakeIndexOf;
 use crate::system::{Ranked, System};
 use lakeward_agent::agentic::{
-    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, Pursuit, Settings, Sought, Style, Tools, WordsChannel,
-    pursue_with,
+    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, SearchGoal, SearchRun, Settings, Style, Tools,
+    WordsChannel, run_with,
 };
 use lakeward_agent::model::ModelAccess;
 use lakeward_core::error::{Error, Result};
@@ -167,7 +167,7 @@ impl<'a> VariantSystem<'a> {
         if let Some(component) = self.failing {
             outage::of_agent(component, &mut agents, &mut settings);
         }
-        let pursuit = pursue_with(&tools, &Sought::words(text), &settings, &agents)?;
+        let pursuit = run_with(&tools, &SearchGoal::words(text), &settings, &agents)?;
         let spent = model.as_ref().map(LanguageModel::spent).unwrap_or_default();
         let work = account(&pursuit, &spent, fell_back.get());
         Ok((pursuit.ranking.into_iter().map(|found| Ranked::new(found.id, found.score)).collect(), work))
@@ -190,7 +190,7 @@ fn fused(lists: &[Vec<(String, f64)>]) -> Vec<Ranked> {
 }
 
 /// What a run took, and how far it can be traced.
-fn account(pursuit: &Pursuit, spent: &Spent, fell_back: bool) -> Work {
+fn account(pursuit: &SearchRun, spent: &Spent, fell_back: bool) -> Work {
     let trace = &pursuit.trace;
     let malformed = pursuit.degraded.iter().filter(|degraded| degraded.problem.contains(" is malformed: ")).count();
     let has_all_stages = |iteration: &lakeward_agent::agentic::IterationTrace| {

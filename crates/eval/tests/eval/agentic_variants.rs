@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lakeward_agent::agentic::{
-    Channel, LiveClock, MeaningChannel, Rules, Settings, Sought, Style, Tools, WordsChannel, pursue,
+    Channel, LiveClock, MeaningChannel, Rules, SearchGoal, Settings, Style, Tools, WordsChannel, pursue,
 };
 use lakeward_core::monitor::Silent;
 use lakeward_eval::evaluate::{EvalOptions, evaluate};
-use lakeward_eval::lakeward::{IndexPlan, LakeIndexOf};
+use lakeward_eval::lakeward_system::{IndexPlan, LakeIndexOf};
 use lakeward_eval::report::{groups, title};
 use lakeward_eval::system::{Ranked, System};
 use lakeward_eval::{BenchQuery, Task, layout};
 use lakeward_models::embed::StaticModel;
 use lakeward_search::fuse::reciprocal_rank_fusion;
-use lakeward_search::search::{SearchOptions, search};
+use lakeward_search::text_search::{SearchOptions, search};
 use lakeward_search::{RankingWeights, channels};
 
 use crate::benchmark::bench;
@@ -71,7 +71,7 @@ impl System for Variant<'_> {
                 let weights = RankingWeights::shipped();
                 let tools =
                     Tools { index, embedder, weights, channels: &channels, questions: "", clock: &clock, cache: None };
-                let found = pursue(&tools, &Sought::words(text), settings, None)?;
+                let found = pursue(&tools, &SearchGoal::words(text), settings, None)?;
                 assert!(found.degraded.is_empty(), "{:?}", found.degraded);
                 let mut counts = self.counts.borrow_mut();
                 *counts = [counts[0] + 1, counts[1] + found.iterations, counts[2] + found.tool_calls];

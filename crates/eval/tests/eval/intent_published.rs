@@ -10,7 +10,7 @@ use std::time::Instant;
 use lakeward_core::request::Intent;
 use lakeward_core::role::Role;
 use lakeward_core::text::lower_words;
-use lakeward_eval::facets::{FacetScores, Gold, token_f1};
+use lakeward_eval::demand_scores::{FacetScores, Gold, token_f1};
 use lakeward_models::embed::StaticModel;
 use lakeward_reading::intent::{Fact, Reader, Vocabulary, WordsKind, apply};
 

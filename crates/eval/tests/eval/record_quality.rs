@@ -18,18 +18,18 @@ use std::time::Instant;
 
 use crate::benchmark::bench;
 use lakeward_core::monitor::Silent;
-use lakeward_core::request::{Demand, Demanded, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_eval::late::{LateOrder, LateSystem};
-use lakeward_eval::memory::peak_bytes;
 use lakeward_eval::metrics::score;
+use lakeward_eval::peak_memory::peak_bytes;
 use lakeward_eval::systems::Systems;
 use lakeward_eval::{System, Task, layout};
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::RankingWeights;
-use lakeward_search::records::{self, RecordQuery, Route};
+use lakeward_search::record_search::{self, RecordQuery, Route};
 use serde_json::Value;
 
 fn model() -> &'static StaticModel {
@@ -104,11 +104,11 @@ fn demand_of(key: &str, value: &Value) -> Option<Demand> {
     let year = |name: &str| value.get(name).and_then(Value::as_i64).map(|year| year as i32);
     let value = match (year("from"), year("to"), year("start"), year("end")) {
         (Some(from), Some(to), ..) if value.get("exact").is_some() => {
-            Demanded::Period(YearsWanted::Exactly { from, to })
+            Demanded::Period(RequestedYears::Exactly { from, to })
         }
-        (Some(from), Some(to), ..) => Demanded::Period(YearsWanted::Cover { from, to }),
-        (_, _, Some(start), _) => Demanded::Period(YearsWanted::StartsIn(start)),
-        (_, _, _, Some(end)) => Demanded::Period(YearsWanted::EndsIn(end)),
+        (Some(from), Some(to), ..) => Demanded::Period(RequestedYears::Cover { from, to }),
+        (_, _, Some(start), _) => Demanded::Period(RequestedYears::StartsIn(start)),
+        (_, _, _, Some(end)) => Demanded::Period(RequestedYears::EndsIn(end)),
         _ if value.is_array() => Demanded::Values(value.as_array()?.iter().map(text).collect()),
         _ => Demanded::Values(vec![text(value)]),
     };

@@ -10,7 +10,7 @@ use super::super::plan::{Read, Source, settled_time};
 use super::super::table_draft::TableDraft;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
-use lakeward_lake::catalog::{Dataset, RecordEntry, TableEntry, own_citation};
+use lakeward_lake::dataset::{Dataset, RecordEntry, TableEntry, own_citation};
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
 use lakeward_lake::reader::{self, ReadOptions};

@@ -139,8 +139,8 @@ impl FacetIndex {
     /// Every value with how many tables and records have it, by role and value.
     pub fn values(&self) -> impl Iterator<Item = (&Role, &str, u32)> {
         self.roles.iter().flat_map(|(role, values)| {
-            let telling = values.iter().filter(|(_, lists)| lists.tells);
-            let mut sorted: Vec<(&str, u32)> = telling.map(|(value, lists)| (&**value, lists.tables)).collect();
+            let informative = values.iter().filter(|(_, lists)| lists.tells);
+            let mut sorted: Vec<(&str, u32)> = informative.map(|(value, lists)| (&**value, lists.tables)).collect();
             sorted.sort_unstable();
             sorted.into_iter().map(move |(value, tables)| (role, value, tables))
         })

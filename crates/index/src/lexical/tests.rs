@@ -333,9 +333,9 @@ fn single_words_are_known_by_rarity_and_spelling() {
     assert_eq!(rarities.iter().map(|word| word.tables).collect::<Vec<_>>(), [3, 1, 0, 0]);
     assert!(rarities[0].rarity < rarities[1].rarity && rarities[1].rarity < rarities[2].rarity, "{rarities:?}");
     assert_eq!((rarities[2].rarity, rarities[3].rarity), (1.0, 0.0));
-    let telling = index.telling_words("the counties of a County, and rivers", 10).unwrap();
-    assert_eq!(telling.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["counties", "rivers"]);
-    assert!(index.telling_words("", 10).unwrap().is_empty());
+    let informative = index.informative_words("the counties of a County, and rivers", 10).unwrap();
+    assert_eq!(informative.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["counties", "rivers"]);
+    assert!(index.informative_words("", 10).unwrap().is_empty());
     let nearest = |word: &str| index.nearest_words(word, 1).unwrap();
     assert_eq!((nearest("buget"), nearest("unemploymnt")), (vec!["budget".to_string()], vec!["unemploy".to_string()]));
     for far in ["bugt", "county2", "zebra", "xunemployment", ""] {

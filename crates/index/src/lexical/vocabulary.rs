@@ -37,7 +37,7 @@ impl LexicalIndex {
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
-    pub fn telling_words(&self, text: &str, most: usize) -> Result<Vec<(String, WordRarity)>> {
+    pub fn informative_words(&self, text: &str, most: usize) -> Result<Vec<(String, WordRarity)>> {
         let mut words = Query::from_text(text).words;
         words.truncate(most);
         let rarities = self.rarities(&words.iter().map(String::as_str).collect::<Vec<_>>())?;

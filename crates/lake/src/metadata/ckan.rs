@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::clean::MOST_COLUMNS;
-use super::facets::{Fields, is_address};
-use super::value::{get, identifier, items, line, paragraphs, period, places, tags, text};
-use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
+use super::record_facets::{Fields, is_address};
+use super::value::{get, identifier, items, line, paragraphs, period, places, places_in, tags, text};
+use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata, TimeCovered};
 
 /// Reads one package, or the packages of a `package_search`.
 pub(super) fn read(document: &Value) -> Vec<Dataset> {
@@ -88,7 +88,6 @@ fn package(package: &Value) -> Dataset {
             names.contains(&key.as_str()).then(|| text(get(extra, &["value"])))?.map(|value| super::clean::line(&value))
         })
     };
-    let is_geometry = |text: &String| text.starts_with(['{', '[']);
     let whole = TableMetadata {
         title: line(package, &["title_translated", "title", "name"]),
         description: paragraphs(package, &["notes_translated", "notes", "description"]),
@@ -101,18 +100,15 @@ fn package(package: &Value) -> Dataset {
         source_url: line(package, &["url", "landing_page"]),
         issued: line(package, &["issued", "date_published", "metadata_created"]),
         modified: line(package, &["modified", "date_updated", "metadata_modified"]),
-        spatial: places(package, &["spatial_text", "spatial", "geographic_coverage"]).or_else(|| {
-            extra(&["spatial-text", "spatial_text", "spatial_name", "spatial"]).filter(|text| !is_geometry(text))
-        }),
+        spatial: match places(package, &["spatial_text", "spatial", "geographic_coverage"]) {
+            places if !places.is_empty() => places,
+            _ => places_in(extra(&["spatial-text", "spatial_text", "spatial_name", "spatial"])),
+        },
         temporal: period(package, &["temporal", "temporal_coverage", "time_coverage"])
-            .or_else(|| extra(&["temporal", "temporal_coverage"]))
+            .or_else(|| TimeCovered::of(&extra(&["temporal", "temporal_coverage"])?))
             .or_else(|| {
-                let (from, to) = (
-                    extra(&["temporal_start", "temporal_coverage-from"]),
-                    extra(&["temporal_end", "temporal_coverage-to"]),
-                );
-                (from.is_some() || to.is_some())
-                    .then(|| format!("{}/{}", from.unwrap_or_default(), to.unwrap_or_default()))
+                let start = extra(&["temporal_start", "temporal_coverage-from"]);
+                TimeCovered::between(start, extra(&["temporal_end", "temporal_coverage-to"]))
             }),
         facets: fields.facets,
         first_year: fields.first_year,

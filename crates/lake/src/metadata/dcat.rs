@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::facets::Fields;
+use super::record_facets::Fields;
 use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{Dataset, DescribedFile, Standard, TableMetadata};
 

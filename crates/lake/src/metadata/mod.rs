@@ -10,15 +10,15 @@
 //! files to open; one that leads out of the lake counts by its file name alone, for tables in or below the sidecar's folder.
 //! A document that cannot be read is a problem to report, never an error that stops the rest.
 
+mod catalogue_records;
 mod ckan;
 mod clean;
 mod csvw;
 mod dcat;
 mod dump;
-mod facets;
 mod frictionless;
 mod index;
-mod records;
+mod record_facets;
 mod schema_org;
 mod spool;
 mod value;
@@ -29,13 +29,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use lakeward_core::answer::in_order;
+use lakeward_core::text::years::{STATED, years};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use catalogue_records::{CatalogueRecord, Records};
 pub use dump::{catalogues_alone, describes_files};
-pub use facets::{Facet, RecordFacets};
 pub use index::MetadataIndex;
-pub use records::{CatalogueRecord, Records};
+pub use record_facets::{Facet, RecordFacets};
 
 /// The standard that a sidecar follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
@@ -105,12 +106,12 @@ pub struct TableMetadata {
     /// When it was last changed, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<String>,
-    /// Places covered.
+    /// Places covered, each one name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spatial: Vec<String>,
+    /// Time covered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spatial: Option<String>,
-    /// Time covered, `start/end` where both are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temporal: Option<String>,
+    pub temporal: Option<TimeCovered>,
     /// What a record says under fields of other names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
@@ -131,6 +132,46 @@ pub struct TableMetadata {
     pub file: Option<String>,
 }
 
+/// The time that a publisher says is covered, as written: a start and an end, either of which may be open, or words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TimeCovered {
+    /// The start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// What is written where that is no start and end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+}
+
+impl TimeCovered {
+    /// From `start` to `end`; `None` where neither says anything. Two dots stand for an open side (ISO 8601-2).
+    pub fn between(start: Option<String>, end: Option<String>) -> Option<Self> {
+        let stated = |side: Option<String>| side.filter(|side| !matches!(side.trim(), "" | ".."));
+        let (from, to) = (stated(start), stated(end));
+        (from.is_some() || to.is_some()).then_some(Self { from, to, words: None })
+    }
+
+    /// What a publisher wrote as one text, which may be an interval of ISO 8601; `None` where it is empty.
+    pub fn of(text: &str) -> Option<Self> {
+        let text = clean::line(text);
+        match text.split_once('/') {
+            Some((from, to)) if !to.contains('/') => Self::between(Some(from.trim().into()), Some(to.trim().into())),
+            _ => (!text.is_empty()).then(|| Self { words: Some(text), ..Self::default() }),
+        }
+    }
+
+    /// First and last year; none on a side that is open.
+    pub fn years(&self) -> (Option<i32>, Option<i32>) {
+        let first = |side: &Option<String>| side.as_deref().and_then(|side| years(side, STATED).next());
+        let in_words = |text: &String| (years(text, STATED).min(), years(text, STATED).max());
+        self.words.as_ref().map_or_else(|| (first(&self.from), first(&self.to)), in_words)
+    }
+}
+
 impl TableMetadata {
     /// What is said here, and by `other` where nothing is said here.
     pub fn or(mut self, other: &TableMetadata) -> Self {
@@ -147,8 +188,7 @@ impl TableMetadata {
         fill(&mut self.source_url, &other.source_url);
         fill(&mut self.issued, &other.issued);
         fill(&mut self.modified, &other.modified);
-        fill(&mut self.spatial, &other.spatial);
-        fill(&mut self.temporal, &other.temporal);
+        self.take_coverage(other);
         if self.tags.is_empty() {
             self.tags.clone_from(&other.tags);
         }
@@ -157,6 +197,16 @@ impl TableMetadata {
         }
         self.take_facets(other);
         self
+    }
+
+    /// Takes places and time from `other` where nothing is said of them here.
+    fn take_coverage(&mut self, other: &TableMetadata) {
+        if self.spatial.is_empty() {
+            self.spatial.clone_from(&other.spatial);
+        }
+        if self.temporal.is_none() {
+            self.temporal.clone_from(&other.temporal);
+        }
     }
 
     /// Takes from `dataset`, which has `tables` table files, what this file's own metadata leaves open. What is said of a
@@ -186,8 +236,7 @@ impl TableMetadata {
         fill(&mut self.licence, &dataset.licence);
         fill(&mut self.issued, &dataset.issued);
         fill(&mut self.modified, &dataset.modified);
-        fill(&mut self.spatial, &dataset.spatial);
-        fill(&mut self.temporal, &dataset.temporal);
+        self.take_coverage(dataset);
         // People cite and visit the dataset; the file's own address is the second choice.
         self.identifier = dataset.identifier.clone().or(self.identifier.take());
         self.source_url = dataset.source_url.clone().or(self.source_url.take());

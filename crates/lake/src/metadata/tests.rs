@@ -97,7 +97,10 @@ fn schema_org_without_files_describes_the_table_of_its_name() {
     let stations = index.get("rail/stations.parquet").unwrap();
     assert_eq!(stations.title, some("Stations"));
     assert_eq!(stations.identifier, some("https://doi.org/10.11922/sciencedb.1"));
-    assert_eq!((stations.spatial.clone(), stations.temporal.clone()), (some("Bavaria"), some("2001/2010")));
+    assert_eq!(
+        (stations.spatial.as_slice(), stations.temporal.clone()),
+        (&["Bavaria".to_string()][..], TimeCovered::of("2001/2010"))
+    );
     assert_eq!(stations.tags, ["rail", "7"]);
     assert_eq!(stations.columns["height"].unit, some("m"));
     assert!(index.get("rail/other.csv").is_none());
@@ -123,7 +126,7 @@ fn ckan_packages_are_read_with_and_without_their_envelope() {
         assert_eq!(counts.description, some("Counts per hour\nand station"));
         assert_eq!(counts.publisher, some("City of Bern"));
         assert_eq!(counts.identifier, some("https://doi.org/10.1234/bikes"));
-        assert_eq!(counts.spatial, None);
+        assert!(counts.spatial.is_empty());
         assert_eq!(counts.tags, ["bicycle", "traffic"]);
         assert_eq!(index.get("bikes/stations.csv").unwrap().title, some("Bicycle counts — Stations"));
         assert!(index.get("bikes/b2.csv").is_some());
@@ -143,7 +146,7 @@ fn dcat_catalogues_describe_their_distributions() {
     )]);
     let air = index.get("deep/down/air.csv").unwrap();
     assert_eq!((air.title.clone(), air.publisher.clone()), (some("Air quality"), some("EPA")));
-    assert_eq!((air.temporal.clone(), air.modified.clone()), (some("2001/2002"), some("2021-05-06")));
+    assert_eq!((air.temporal.clone(), air.modified.clone()), (TimeCovered::of("2001/2002"), some("2021-05-06")));
     assert_eq!(air.identifier, some("https://epa.example/air"));
     assert_eq!(air.standard, Some(Standard::Dcat));
     assert_eq!(index.get("water.tsv").unwrap().title, some("Water"));

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::clean;
+use super::{TimeCovered, clean};
 
 /// How deep a text is looked for.
 const MOST_DEPTH: usize = 4;
@@ -179,27 +179,31 @@ fn doi_in(text: &str) -> Option<&str> {
 }
 
 /// Time covered under `names`: a text, or an object with a start and an end.
-pub(super) fn period(object: &Value, names: &[&str]) -> Option<String> {
+pub(super) fn period(object: &Value, names: &[&str]) -> Option<TimeCovered> {
     let value = get(object, names);
     let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
     let start = line(value, &["startDate", "start", "hasBeginning", "from", "start_date"]);
     let end = line(value, &["endDate", "end", "hasEnd", "to", "end_date"]);
-    match (start, end) {
-        (None, None) => text(value).map(|text| clean::line(&text)).filter(|text| !text.is_empty()),
-        (start, end) => Some(format!("{}/{}", start.unwrap_or_default(), end.unwrap_or_default())),
-    }
+    TimeCovered::between(start, end).or_else(|| TimeCovered::of(&text(value)?))
 }
 
-/// Places covered under `names`. Geometries written as JSON are left out: they say nothing to a reader.
-pub(super) fn places(object: &Value, names: &[&str]) -> Option<String> {
+/// Places covered under `names`.
+pub(super) fn places(object: &Value, names: &[&str]) -> Vec<String> {
+    places_in(items(get(object, names)).filter_map(text))
+}
+
+/// The places that `texts` name, each once; a publisher may have written several with `;` between them. Geometries written as JSON
+/// are left out: they say nothing to a reader.
+pub(super) fn places_in(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
-    for place in items(get(object, names)).take(clean::MOST_TAGS).filter_map(text) {
-        let place = clean::line(&place);
-        if !place.is_empty() && !place.starts_with(['{', '[']) && !places.contains(&place) {
-            places.push(place);
+    for text in texts.into_iter().take(clean::MOST_TAGS).filter(|text| !text.trim_start().starts_with(['{', '['])) {
+        for place in text.split(';').map(clean::line) {
+            if !place.is_empty() && !places.contains(&place) && places.len() < clean::MOST_TAGS {
+                places.push(place);
+            }
         }
     }
-    (!places.is_empty()).then(|| clean::line(&places.join("; ")))
+    places
 }
 
 /// Whether a JSON-LD node has the type `name`, with or without a prefix.

@@ -15,8 +15,8 @@ use super::batch::TextBatch;
 use super::decode::Text;
 use super::header::name_columns;
 use super::json_scan::{elements, locate_rows, members, skip_blank, value_end};
-use super::records::Count;
 use super::report::{ReadReport, RepairKind};
+use super::row_reader::Count;
 use super::{Column, ReadOptions, TableReader};
 use lakeward_core::error::{Error, Result};
 

@@ -6,10 +6,11 @@
 //! are hostile input: a file that cannot be read is an [`Error::Unreadable`] with its reason, one that can be read with
 //! repairs says so in its [`ReadReport`]; nothing panics and nothing is left out silently.
 //!
-//! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`records`] (cut)
+//! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`row_reader`] (cut)
 //! → [`batch`] (columns).
 
 mod batch;
+mod cell_kind;
 mod decode;
 mod delimited;
 mod giant;
@@ -18,10 +19,9 @@ mod header;
 mod ipc;
 mod json;
 mod json_scan;
-mod kind;
 mod parquet;
-mod records;
 mod report;
+mod row_reader;
 mod sniff;
 mod split;
 mod typed;

@@ -4,7 +4,7 @@
 //! other likely delimiters inside the cells, wins. Lines above the first full row are the preamble. The first full row is
 //! the header unless it is plainly data: when in doubt there is a header.
 
-use super::kind::CellKind;
+use super::cell_kind::CellKind;
 use super::split::{Found, Span, Splitter};
 use lakeward_core::text::years::{LIKELY, year};
 

@@ -2,7 +2,7 @@
 //! alike their meanings are, so "inhabitants" finds "population".
 //!
 //! [`Embedder`] is the one interface the rest of the program sees; [`StaticModel`] is the model inside the binary and
-//! needs no download, no GPU and no start-up time; [`ServedModel`] asks a server that the user names,
+//! needs no download, no GPU and no start-up time; [`RemoteModel`] asks a server that the user names,
 //! [`SentenceModel`] is read from a folder that the user names. A vector says what a text is *about*; it does not compare numbers,
 //! order or negation, and it is no replacement for exact matching of names and values.
 //!
@@ -10,16 +10,16 @@
 //! one table lookup a word. The vectors were fitted so that such sums point where a large sentence model points (see
 //! `model/README.md`); the length of each vector is the weight of its word.
 
+mod remote;
 mod sentence_model;
-mod served;
 mod static_model;
 mod unicode_ranges;
 mod wordpiece;
 
 use crate::llm::ChatFailure;
 
+pub use remote::RemoteModel;
 pub use sentence_model::SentenceModel;
-pub use served::ServedModel;
 pub use static_model::{ModelError, StaticModel, TokenId};
 
 /// Turns texts into vectors of fixed length.

@@ -6,7 +6,7 @@
 //! the caller multiplies those in.
 //!
 //! The idea: rows are 8-bit integers with one scale each. The scale holds the row's length too, and that length is the
-//! token's learned weight: frequent, empty words and digits are short, telling words long.
+//! token's learned weight: frequent, empty words and digits are short, informative words long.
 //!
 //! File format, little-endian: `LWSTATIC`, then `u32` version (1), dims, number of tokens, bytes of vocabulary text;
 //! `u32` offsets of the pieces in the text, one more than there are tokens; the text in UTF-8; an `f32` scale a token;

@@ -127,15 +127,20 @@ fn adding_tokens_is_embedding() {
 }
 
 #[test]
-fn telling_words_weigh_more_than_empty_ones() {
+fn informative_words_weigh_more_than_empty_ones() {
     let model = StaticModel::builtin();
     let weight = |word: &str| {
         let id = ids(word);
         assert_eq!(id.len(), 1, "{word}");
         model.learned_weight(TokenId(id[0]))
     };
-    for (telling, empty) in [("population", "the"), ("airport", "of"), ("tennis", ","), ("protein", "a")] {
-        assert!(weight(telling) > 1.5 * weight(empty), "{telling} {} {empty} {}", weight(telling), weight(empty));
+    for (informative, empty) in [("population", "the"), ("airport", "of"), ("tennis", ","), ("protein", "a")] {
+        assert!(
+            weight(informative) > 1.5 * weight(empty),
+            "{informative} {} {empty} {}",
+            weight(informative),
+            weight(empty)
+        );
     }
 }
 

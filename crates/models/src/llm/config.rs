@@ -129,7 +129,7 @@ impl LlmConfig {
     ///
     /// # Errors
     /// [`Error::Usage`] for an address that is none.
-    pub fn server(&self, said: &Said) -> Result<Option<Server>> {
+    pub fn server(&self, said: &ModelOptions) -> Result<Option<Server>> {
         said.server(self.url.as_deref(), self.model.as_deref())
     }
 
@@ -212,7 +212,7 @@ impl EmbeddingConfig {
     ///
     /// # Errors
     /// [`Error::Usage`] for an address that is none.
-    pub fn server(&self, said: &Said) -> Result<Option<Server>> {
+    pub fn server(&self, said: &ModelOptions) -> Result<Option<Server>> {
         said.server(self.url.as_deref(), self.model.as_deref())
     }
 
@@ -241,7 +241,7 @@ fn of_this_machine(url: Option<&str>, what: &str, variable: &str) -> Result<()> 
 
 /// What flags and environment say about the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct ModelOptions {
     /// Base URL of the server.
     pub url: Option<String>,
     /// The model's name.
@@ -254,7 +254,7 @@ pub struct Said {
     pub openai_key: Option<Key>,
 }
 
-impl Said {
+impl ModelOptions {
     /// The server to ask, `url` and `model` being what is set where nothing was said.
     fn server(&self, url: Option<&str>, model: Option<&str>) -> Result<Option<Server>> {
         let Some(model) = self.model.as_deref().or(model).map(str::trim).filter(|model| !model.is_empty()) else {
@@ -289,9 +289,13 @@ mod tests {
     #[test]
     fn what_the_user_says_comes_first() {
         let config = LlmConfig { model: Some("small".into()), ..LlmConfig::default() };
-        assert_eq!(LlmConfig::default().server(&Said::default()).unwrap(), None);
-        assert_eq!(config.server(&Said::default()).unwrap().unwrap().url, OPENAI);
-        let said = Said { url: Some("http://127.0.0.1:1/v1".into()), model: Some("large".into()), ..Said::default() };
+        assert_eq!(LlmConfig::default().server(&ModelOptions::default()).unwrap(), None);
+        assert_eq!(config.server(&ModelOptions::default()).unwrap().unwrap().url, OPENAI);
+        let said = ModelOptions {
+            url: Some("http://127.0.0.1:1/v1".into()),
+            model: Some("large".into()),
+            ..ModelOptions::default()
+        };
         let server = config.server(&said).unwrap().unwrap();
         assert_eq!((server.url.as_str(), server.model.as_str()), ("http://127.0.0.1:1/v1", "large"));
     }
@@ -299,15 +303,15 @@ mod tests {
     #[test]
     fn the_key_of_openai_goes_there_only() {
         let config = LlmConfig { model: Some("m".into()), ..LlmConfig::default() };
-        let key = |said: &Said| config.server(said).unwrap().unwrap().key;
-        let openai = Said { openai_key: Some(Key::new("sk-openai-0123")), ..Said::default() };
+        let key = |said: &ModelOptions| config.server(said).unwrap().unwrap().key;
+        let openai = ModelOptions { openai_key: Some(Key::new("sk-openai-0123")), ..ModelOptions::default() };
         assert!(key(&openai).is_some());
-        let stand_in = Said { openai_url: Some("https://stand-in.example/v1".into()), ..openai.clone() };
+        let stand_in = ModelOptions { openai_url: Some("https://stand-in.example/v1".into()), ..openai.clone() };
         assert!(key(&stand_in).is_some());
-        let elsewhere = Said { url: Some("https://elsewhere.example/v1".into()), ..openai };
+        let elsewhere = ModelOptions { url: Some("https://elsewhere.example/v1".into()), ..openai };
         assert_eq!(key(&elsewhere), None);
         let own = Some(Key::new("sk-own-0123456"));
-        assert_eq!(key(&Said { key: own.clone(), ..elsewhere }), own);
+        assert_eq!(key(&ModelOptions { key: own.clone(), ..elsewhere }), own);
         assert!(config.of_a_lake().is_err(), "a lake would send its cells to OpenAI at the user's cost");
     }
 

@@ -77,13 +77,13 @@ struct Completion {
 #[derive(Deserialize)]
 struct Choice {
     #[serde(default)]
-    message: Option<Said>,
+    message: Option<ReplyMessage>,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ReplyMessage {
     /// A text, or parts with a text each.
     #[serde(default)]
     content: Value,
@@ -93,7 +93,7 @@ struct Said {
     tool_calls: Value,
 }
 
-impl Said {
+impl ReplyMessage {
     fn text(&self) -> String {
         match &self.content {
             Value::String(text) => text.clone(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::union;
 use super::turn::Turn;
-use lakeward_core::request::{Demand, Demanded, Intent, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, Intent, RequestedYears};
 
 /// Two stated demands in one role, of which nothing says that the later takes the earlier back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,16 +98,16 @@ fn both(before: &Demanded, now: &Demanded) -> Demanded {
         (Demanded::Values(before), Demanded::Values(now)) => Demanded::Values(union(before, now)),
         (Demanded::Period(before), Demanded::Period(now)) => {
             let (left, right) = (ends(*before), ends(*now));
-            Demanded::Period(YearsWanted::Cover { from: left.0.min(right.0), to: left.1.max(right.1) })
+            Demanded::Period(RequestedYears::Cover { from: left.0.min(right.0), to: left.1.max(right.1) })
         }
         _ => now.clone(),
     }
 }
 
-fn ends(years: YearsWanted) -> (i32, i32) {
+fn ends(years: RequestedYears) -> (i32, i32) {
     match years {
-        YearsWanted::Cover { from, to } | YearsWanted::Exactly { from, to } => (from, to),
-        YearsWanted::StartsIn(year) | YearsWanted::EndsIn(year) => (year, year),
+        RequestedYears::Cover { from, to } | RequestedYears::Exactly { from, to } => (from, to),
+        RequestedYears::StartsIn(year) | RequestedYears::EndsIn(year) => (year, year),
     }
 }
 
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn years_are_named_as_people_do() {
-        let years = |years: YearsWanted| demand(Demanded::Period(years));
-        let now = YearsWanted::Cover { from: 2010, to: 2010 };
-        let conflict = Conflict { before: years(YearsWanted::StartsIn(2015)), now: years(now) };
+        let years = |years: RequestedYears| demand(Demanded::Period(years));
+        let now = RequestedYears::Cover { from: 2010, to: 2010 };
+        let conflict = Conflict { before: years(RequestedYears::StartsIn(2015)), now: years(now) };
         assert_eq!(conflict.question(), "Keep 2015 onward, or replace it by 2010?");
         assert_eq!(conflict.answered("2015"), Some(Settlement::Keep));
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::phrases::{Match, Phrases};
 use super::turn::Turn;
-use lakeward_core::request::YearsWanted;
+use lakeward_core::request::RequestedYears;
 
 /// Numbers of four digits in this range are years.
 const YEARS: RangeInclusive<i32> = 1500..=2099;
@@ -51,7 +51,7 @@ static EXACTLY: LazyLock<Phrases<()>> = LazyLock::new(|| Phrases::new([((), EXAC
 pub(super) struct Found {
     pub from: usize,
     pub to: usize,
-    pub wanted: YearsWanted,
+    pub wanted: RequestedYears,
 }
 
 /// A year, or a decade, in one word or two (`2015-17`).
@@ -79,7 +79,7 @@ pub(super) fn find(turn: &Turn, clauses: &[usize], marks: &[bool], named: &[bool
             _ => {
                 let (from, to) = (first.first.min(last.first), first.last.max(last.last));
                 let exact = from == to && EXACTLY.any(turn, window.0, window.1);
-                if exact { YearsWanted::Exactly { from, to } } else { YearsWanted::Cover { from, to } }
+                if exact { RequestedYears::Exactly { from, to } } else { RequestedYears::Cover { from, to } }
             }
         };
         found.push(Found { from: first.at, to: last.to, wanted });
@@ -171,7 +171,7 @@ fn is_replaced(turn: &Turn, wrong: Year, right: Year, from: usize) -> bool {
 
 /// What is wanted of one year or decade: what the nearest cue says. `exactly` behind `begins in 2005` is hence about
 /// the beginning.
-fn one(turn: &Turn, year: Year, window: (usize, usize)) -> YearsWanted {
+fn one(turn: &Turn, year: Year, window: (usize, usize)) -> RequestedYears {
     let (from, to) = (year.first, year.last);
     let distance = |start: usize, end: usize| match end <= year.at {
         true => turn.distance(end - 1, year.at),
@@ -185,17 +185,17 @@ fn one(turn: &Turn, year: Year, window: (usize, usize)) -> YearsWanted {
     let near = cues.iter().filter(|hit| from == to && outside(hit.from, hit.to) && speaks(hit));
     let on = year.to < turn.words.len() && turn.low(year.to) == "on" && turn.gaps[year.to - 1].joined;
     if on && from == to && year.at > 0 && turn.low(year.at - 1) == "from" {
-        return YearsWanted::StartsIn(from);
+        return RequestedYears::StartsIn(from);
     }
     // Of two as near, a start: `since` before and `until` behind are never so.
     let near = near
         .map(|hit| (distance(hit.from, hit.to), hit.means != Cue::Start, hit.means))
         .min_by_key(|near| (near.0, near.1));
     match (exact, near) {
-        (Some(exact), near) if near.is_none_or(|near| exact <= near.0) => YearsWanted::Exactly { from, to },
-        (_, Some((_, _, Cue::Start))) => YearsWanted::StartsIn(from),
-        (_, Some((_, _, Cue::End | Cue::To))) => YearsWanted::EndsIn(from),
-        (_, None) => YearsWanted::Cover { from, to },
+        (Some(exact), near) if near.is_none_or(|near| exact <= near.0) => RequestedYears::Exactly { from, to },
+        (_, Some((_, _, Cue::Start))) => RequestedYears::StartsIn(from),
+        (_, Some((_, _, Cue::End | Cue::To))) => RequestedYears::EndsIn(from),
+        (_, None) => RequestedYears::Cover { from, to },
     }
 }
 
@@ -203,7 +203,7 @@ fn one(turn: &Turn, year: Year, window: (usize, usize)) -> YearsWanted {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<YearsWanted> {
+    fn read(text: &str) -> Vec<RequestedYears> {
         let turn = Turn::new(text);
         let clauses = turn.clauses(std::iter::empty());
         let none = vec![false; turn.words.len()];
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn years_are_read_with_what_is_said_of_them() {
-        use YearsWanted::{Cover, EndsIn, Exactly, StartsIn};
+        use RequestedYears::{Cover, EndsIn, Exactly, StartsIn};
         for (text, expected) in [
             ("Between 2001 and 2010.", Cover { from: 2001, to: 2010 }),
             ("2010–2001", Cover { from: 2001, to: 2010 }),

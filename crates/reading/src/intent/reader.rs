@@ -20,7 +20,7 @@ use super::status;
 use super::turn::Turn;
 use super::vocabulary::{RoleAt, Stem, ThingAt, Vocabulary};
 use super::{free_text, nation, period, values, wishes, words};
-use lakeward_core::request::{Demand, Demanded, Intent, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, Intent, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_core::text::Stemmer;
 
@@ -265,7 +265,7 @@ impl<'r> Reading<'r> {
             let words = (found.from, found.to);
             // `Retail sales since 2015` asks for those years, and seldom for a series that begins in that one.
             let years_asked_for =
-                self.first && matches!(found.wanted, YearsWanted::StartsIn(_) | YearsWanted::EndsIn(_));
+                self.first && matches!(found.wanted, RequestedYears::StartsIn(_) | RequestedYears::EndsIn(_));
             if denied(&self.turn, &self.clauses, found.from).is_none() {
                 self.demand(words, period_role(), Demanded::Period(found.wanted), !years_asked_for);
             }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::conflict::Conflict;
 use super::reading::{Fact, TurnReading};
 use super::retraction::FOCUS;
-use lakeward_core::request::{Demand, Demanded, Intent, Said, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, Intent, RequestedYears, TurnWords};
 use lakeward_core::role::Role;
 
 /// Entries kept of each list of words; the first says what all is about and stays.
@@ -68,7 +68,7 @@ struct State<'i> {
 impl State<'_> {
     fn fact(&mut self, fact: &Fact) {
         let turn = self.turn;
-        let said = |text: &String| Said { text: text.clone(), turn };
+        let said = |text: &String| TurnWords { text: text.clone(), turn };
         match fact {
             Fact::Retracted => self.retracted = true,
             Fact::Demanded { demand, also } => self.demand(demand, *also),
@@ -123,7 +123,7 @@ impl State<'_> {
             self.intent.refused.retain(|refused| refused.role != now.role || !shares(&refused.value, things));
         }
         if ENTITIES.contains(&now.role.name()) {
-            self.intent.data.entity = Some(Said { text: now.said.clone(), turn: self.turn });
+            self.intent.data.entity = Some(TurnWords { text: now.said.clone(), turn: self.turn });
         }
         self.intent.demands.push(now.clone());
         self.changes.set.push(now);
@@ -170,11 +170,11 @@ impl State<'_> {
 /// what is wanted `also`.
 fn together(before: &Demanded, now: &Demanded, also: bool) -> Option<Demanded> {
     match (before, now) {
-        (Demanded::Period(YearsWanted::StartsIn(from)), Demanded::Period(YearsWanted::EndsIn(to)))
-        | (Demanded::Period(YearsWanted::EndsIn(to)), Demanded::Period(YearsWanted::StartsIn(from)))
+        (Demanded::Period(RequestedYears::StartsIn(from)), Demanded::Period(RequestedYears::EndsIn(to)))
+        | (Demanded::Period(RequestedYears::EndsIn(to)), Demanded::Period(RequestedYears::StartsIn(from)))
             if from <= to =>
         {
-            Some(Demanded::Period(YearsWanted::Exactly { from: *from, to: *to }))
+            Some(Demanded::Period(RequestedYears::Exactly { from: *from, to: *to }))
         }
         (Demanded::Values(before), Demanded::Values(now)) if also => Some(Demanded::Values(union(before, now))),
         _ => None,
@@ -213,11 +213,11 @@ fn is_same(left: &Demanded, right: &Demanded) -> bool {
     }
 }
 
-fn add(list: &mut Vec<Said>, said: Said) {
+fn add(list: &mut Vec<TurnWords>, said: TurnWords) {
     remove(list, &said.text);
     list.push(said);
 }
 
-fn remove(list: &mut Vec<Said>, text: &str) {
+fn remove(list: &mut Vec<TurnWords>, text: &str) {
     list.retain(|known| known.text.to_lowercase() != text.to_lowercase());
 }

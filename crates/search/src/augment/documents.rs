@@ -18,7 +18,7 @@ use super::store::TableQuestions;
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::semantic::LogicalType;
 
 /// Between a table's id and the number of a document.

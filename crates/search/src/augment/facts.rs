@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use lakeward_core::text::{is_placeholder, name_words, on_one_line, shown};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
@@ -85,11 +85,9 @@ impl Facts {
         let profile = dataset.table().map(|table| &table.profile);
         let line = |text: &String| Some(tidy(text, LINE_CHARS)).filter(|text| !text.is_empty());
         let units = |column: &ColumnProfile| metadata.columns.get(&column.name);
-        let published = metadata.temporal.as_ref().and_then(line).map(|text| match text.split_once('/') {
-            Some((from, to)) if !from.trim().is_empty() && !to.trim().is_empty() => {
-                (from.trim().to_string(), to.trim().to_string())
-            }
-            _ => (text.clone(), text),
+        let published = metadata.temporal.as_ref().and_then(|time| {
+            let side = |side: &Option<String>| side.as_ref().or(time.words.as_ref()).and_then(line);
+            Some((side(&time.from)?, side(&time.to)?))
         });
         let told = profile
             .and_then(|profile| profile.time.as_ref())
@@ -110,9 +108,9 @@ impl Facts {
             publisher: metadata.publisher.as_ref().and_then(line),
             has_licence: metadata.licence.is_some(),
             period: published.or(told).filter(|(from, to)| !from.is_empty() && !to.is_empty()),
-            places: match metadata.spatial.as_ref().and_then(line) {
-                Some(places) => vec![places],
-                None => examples.take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),
+            places: match metadata.spatial.is_empty() {
+                false => metadata.spatial.iter().take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),
+                true => examples.take(MOST_PLACES).map(|place| tidy(place, VALUE_CHARS)).collect(),
             },
             place_kind: in_column.map(|places| places.kind),
             columns: dataset

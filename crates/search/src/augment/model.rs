@@ -65,7 +65,7 @@ impl QuestionMaker for QuestionModel<'_> {
         let record = record(facts);
         let ground = Ground::of_record(&record);
         let values = [("least", json!(LEAST_QUESTIONS)), ("most", json!(MOST_QUESTIONS)), ("record", record)];
-        let answer = model.ask(PromptUse::PseudoQueries, &values, shape(), |told: Told| checked(told, &ground));
+        let answer = model.ask(PromptUse::PseudoQueries, &values, shape(), |told: Reply| checked(told, &ground));
         let answer = answer.map_err(|unanswered| unanswered.to_string());
         self.budget.settle(model.spent(), answer.as_ref().err().map(String::as_str));
         answer.map(|answer| completed(answer, facts))
@@ -112,7 +112,7 @@ fn is_nothing(value: &Value) -> bool {
 
 /// What the model answers.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct Reply {
     questions: Vec<String>,
     #[serde(default)]
     unknown: Vec<String>,
@@ -133,7 +133,7 @@ fn shape() -> AnswerShape {
 }
 
 /// The questions of an answer that keep to the record.
-fn checked(told: Told, ground: &Ground) -> Result<MadeQuestions, Refusal> {
+fn checked(told: Reply, ground: &Ground) -> Result<MadeQuestions, Refusal> {
     let facet = |name: &String| Facet::ALL.into_iter().find(|facet| facet.name().eq_ignore_ascii_case(name.trim()));
     let mut unknown = Vec::new();
     for name in &told.unknown {
@@ -192,7 +192,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use lakeward_lake::catalog::Dataset;
+    use lakeward_lake::dataset::Dataset;
     use lakeward_models::llm::{ChatAnswer, ChatCall, ChatFailure, FailureKind};
 
     /// A model that always says the same.

@@ -1,4 +1,4 @@
-//! The telling phrases of what publishers write: runs of content words, the way they stand in a sentence.
+//! The informative phrases of what publishers write: runs of content words, the way they stand in a sentence.
 //!
 //! The idea is that of RAKE (Rose et al., 2010): function words and punctuation part phrases. No statistics of the lake enter,
 //! so that the questions of a table depend on the table alone.

@@ -175,7 +175,7 @@ fn from_description(facts: &Facts, subject: &Subject) -> Vec<String> {
     let mut questions = Vec::new();
     let mut said: HashSet<String> = HashSet::new();
     for sentence in sentences(&facts.description) {
-        let mut telling: Vec<String> = Vec::new();
+        let mut informative: Vec<String> = Vec::new();
         for phrase in phrases(sentence) {
             let phrase = tidy(&phrase, PHRASE_CHARS);
             let words = content_words(&phrase);
@@ -184,10 +184,10 @@ fn from_description(facts: &Facts, subject: &Subject) -> Vec<String> {
                 .any(|word| !known.contains(word) && !said.contains(word) && word.chars().any(char::is_alphabetic));
             if is_new {
                 said.extend(words);
-                telling.push(phrase);
+                informative.push(phrase);
             }
         }
-        for some in telling.chunks(ASKED_PHRASES) {
+        for some in informative.chunks(ASKED_PHRASES) {
             if some.len() == 1 && some[0].split(' ').count() < 2 && !questions.is_empty() {
                 continue;
             }
@@ -215,8 +215,8 @@ fn relation(subject: &Subject, columns: &Columns<'_>) -> Option<String> {
 /// What stands beside a value.
 fn lookup(subject: &Subject, columns: &Columns<'_>) -> Option<String> {
     let (name, value) = columns.names.iter().find_map(|column| {
-        let telling = |value: &&String| value.chars().filter(|letter| letter.is_alphabetic()).count() > 2;
-        Some((column, column.values.iter().find(telling)?))
+        let informative = |value: &&String| value.chars().filter(|letter| letter.is_alphabetic()).count() > 2;
+        Some((column, column.values.iter().find(informative)?))
     })?;
     let other = columns.measures.iter().chain(&columns.named).find(|other| other.name != name.name)?;
     Some(format!("What is the {} of {value}{}?", phrase(other), subject.after("in")))

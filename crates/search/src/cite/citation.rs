@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::identifier::Identifier;
 use super::own::{OwnIdentifier, version};
 use lakeward_core::text::years::{LIKELY, years};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::metadata::TableMetadata;
 
 /// A day, a month or a year.

@@ -207,7 +207,7 @@ fn is_name(inner: &str) -> bool {
 pub(super) fn shape(name: &str) -> Option<String> {
     const MOST_CHARS: usize = 80;
     let mut shape = String::new();
-    let mut telling = false;
+    let mut informative = false;
     for c in name.chars().take(MOST_CHARS) {
         if c.is_alphabetic() {
             if !shape.ends_with('a') {
@@ -215,15 +215,15 @@ pub(super) fn shape(name: &str) -> Option<String> {
             }
         } else if c.is_ascii_digit() {
             shape.push('9');
-            telling = true;
+            informative = true;
         } else if c.is_whitespace() {
             return None;
         } else {
             shape.push(c);
-            telling = true;
+            informative = true;
         }
     }
     // A short number is a year, a day, a share.
     let short_number = shape.len() < 5 && shape.bytes().all(|byte| byte == b'9');
-    (telling && !short_number).then_some(shape)
+    (informative && !short_number).then_some(shape)
 }

@@ -16,7 +16,7 @@ use super::own::{OwnIdentifier, version};
 use lakeward_core::error::{Result, nearest_names};
 use lakeward_core::text::counted;
 use lakeward_index::{LakeIndex, TableRef};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::source::{self, Origin};
 
 /// Tables of one meaning that are told; a content may be there a thousand times.

@@ -13,7 +13,7 @@ use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_index::LakeIndex;
 use lakeward_index::overlap;
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::dataset::TableEntry;
 use lakeward_lake::semantic::Weakness;
 use lakeward_sketch::normalise::{Difference, Normaliser};
 

@@ -64,7 +64,7 @@ impl Lake {
 
     fn search(&self, text: &str, k: usize) -> Vec<String> {
         let answers =
-            search::search(&self.index, StaticModel::builtin(), text, &SearchOptions::new(k)).expect("answers");
+            text_search::search(&self.index, StaticModel::builtin(), text, &SearchOptions::new(k)).expect("answers");
         answers.into_iter().map(|answer| answer.table).collect()
     }
 }

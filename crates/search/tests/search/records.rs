@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use lakeward_core::monitor::Silent;
-use lakeward_core::request::{Demand, Demanded, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats, build};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::late::{BuiltinTokens, LateQuery};
-use lakeward_search::records::{self, DemandState, Route};
+use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::weights::LateModels;
-use lakeward_search::{QueryTable, RankingWeights, RecordQuery, SearchAnswer, SearchOptions, search};
+use lakeward_search::{QueryTable, RankingWeights, RecordQuery, SearchAnswer, SearchOptions, text_search};
 
 const RECORDS: &str = concat!(
     r#"{"id": "t1", "title": "Airports of Niger", "description": "Where planes land", "tags": ["aviation"]}"#,
@@ -30,7 +30,7 @@ fn indexed(lake: &Path, options: &BuildOptions) -> BuildStats {
 fn found(lake: &Path, text: &str) -> Vec<SearchAnswer> {
     let index = LakeIndex::open(&lake.join(".lakeward"), lakeward_models::embed::Embedder::id(StaticModel::builtin()))
         .expect("an index");
-    search::search(&index, StaticModel::builtin(), text, &SearchOptions::new(10)).expect("answers")
+    text_search::search(&index, StaticModel::builtin(), text, &SearchOptions::new(10)).expect("answers")
 }
 
 fn with_records(records: &Path) -> BuildOptions {
@@ -122,7 +122,7 @@ fn wants(role: &str, values: &[&str]) -> Demand {
     Demand { role: Role::from(role.to_string()), value, hard: true, turn: 1, said: values.join(" and ") }
 }
 
-fn years(value: YearsWanted) -> Demand {
+fn years(value: RequestedYears) -> Demand {
     Demand { role: Role::Other("period".into()), value: Demanded::Period(value), ..wants("period", &[]) }
 }
 
@@ -164,9 +164,9 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
     // All things of one role.
     assert_eq!(ask(&[wants("place", &["Canada", "Ontario"])], 1), ["rents"]);
     assert_eq!(ask(&[wants("dimension", &["Trade"])], 1), ["strikes"]);
-    assert_eq!(ask(&[years(YearsWanted::Cover { from: 2001, to: 2015 })], 1), ["rents"]);
-    assert_eq!(ask(&[years(YearsWanted::StartsIn(2005))], 1), ["prices"]);
-    assert_eq!(ask(&[years(YearsWanted::Exactly { from: 2000, to: 2010 })], 1), ["wages"]);
+    assert_eq!(ask(&[years(RequestedYears::Cover { from: 2001, to: 2015 })], 1), ["rents"]);
+    assert_eq!(ask(&[years(RequestedYears::StartsIn(2005))], 1), ["prices"]);
+    assert_eq!(ask(&[years(RequestedYears::Exactly { from: 2000, to: 2010 })], 1), ["wages"]);
     // Nobody has it: everybody violates it.
     assert_eq!(ask(&[wants("place", &["Mars"])], 4).len(), 4);
     let refused = [wants("subject", &["Housing"])];
@@ -194,7 +194,8 @@ fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
 #[test]
 fn answers_say_what_they_meet() {
     let (_lake, index) = catalogue(CATALOGUE);
-    let demands = [wants("place", &["Ontario"]), wants("subject", &["Labour"]), soft(years(YearsWanted::EndsIn(2010)))];
+    let demands =
+        [wants("place", &["Ontario"]), wants("subject", &["Labour"]), soft(years(RequestedYears::EndsIn(2010)))];
     let found = records::search(&index, StaticModel::builtin(), &query_of(&demands)).expect("answers");
     let states = |id: &str| {
         let answer = found.answers.iter().find(|answer| answer.table == id).expect("an answer");
@@ -256,7 +257,7 @@ fn proposals_answer_as_all_records_do() {
     let cases = [
         ("wage trade", vec![]),
         ("crime", vec![place.clone()]),
-        ("river forest", vec![place, subject.clone(), years(YearsWanted::Cover { from: 1999, to: 2003 })]),
+        ("river forest", vec![place, subject.clone(), years(RequestedYears::Cover { from: 1999, to: 2003 })]),
         ("tax", vec![subject]),
     ];
     for (text, demands) in cases {
@@ -321,7 +322,7 @@ fn hostile_records_are_indexed_within_bounds() {
         ),
     ];
     let (_lake, index) = catalogue(&lines.join("\n"));
-    let demands = [wants("place", &["Paris", ""]), years(YearsWanted::Cover { from: i32::MAX, to: i32::MIN })];
+    let demands = [wants("place", &["Paris", ""]), years(RequestedYears::Cover { from: i32::MAX, to: i32::MIN })];
     let many: Vec<Demand> = (0..500).map(|_| wants("place", &["x"])).collect();
     for demands in [&demands[..], &many] {
         let found = asked(&index, &"w ".repeat(10_000), demands, demands, 10, Route::Auto);
@@ -348,7 +349,7 @@ fn dumps_of_portals_are_lakes() {
     let index = opened(lake.path());
     let ask = |demands: &[Demand]| asked(&index, "", demands, &[], 1, Route::Auto);
     assert_eq!(ask(&[wants("source", &["City"]), wants("frequency", &["monthly"])]), ["bus"]);
-    assert_eq!(ask(&[wants("place", &["Ghent"]), years(YearsWanted::EndsIn(2005))]), ["trees"]);
+    assert_eq!(ask(&[wants("place", &["Ghent"]), years(RequestedYears::EndsIn(2005))]), ["trees"]);
     // The file of a dataset comes: it is a table now, described by the same document.
     fs::write(lake.path().join("trees.csv"), "kind,height\noak,20\nelm,12\n").expect("a file");
     let after = indexed(lake.path(), &BuildOptions::default());

@@ -50,7 +50,7 @@ pub fn parts(lines: Vec<TextLine>, title: Option<&str>) -> Parts {
             rest = &rest[length..];
         }
     } else {
-        rest = &rest[told_title(rest, division.title.as_deref().unwrap_or_default())..];
+        rest = &rest[given_title(rest, division.title.as_deref().unwrap_or_default())..];
     }
     for (at, line) in rest.iter().enumerate() {
         let is_alone = rest.get(at + 1).is_none_or(|next| next.starts_paragraph || next.is_heading);
@@ -141,7 +141,7 @@ fn title_lines(lines: &[TextLine]) -> usize {
 }
 
 /// How many lines at the head only repeat the title that is known.
-fn told_title(lines: &[TextLine], title: &str) -> usize {
+fn given_title(lines: &[TextLine], title: &str) -> usize {
     const MOST_LINES: usize = 6;
     let squeezed = |text: &str| letters_and_digits(text).to_lowercase();
     let title = squeezed(title);

@@ -109,7 +109,7 @@ impl TaskGraph {
         let options = TaskSearchOptions { named: false, rerank: true, ..options.clone() };
         let scored = self.score(embedder, text, &options)?;
         let mut words = Words::default();
-        let asked: BTreeSet<String> = words.telling(text).into_iter().collect();
+        let asked: BTreeSet<String> = words.informative(text).into_iter().collect();
         let share = |parts: &Parts| parts.gate * parts.tasks;
         let mut best: Vec<(u32, &Parts)> = scored
             .ranked
@@ -148,7 +148,7 @@ impl TaskGraph {
             Some(number) => index.idf[number as usize],
             None => index.described.idf_of_unknown(),
         };
-        let task: BTreeSet<String> = words.telling(task).into_iter().collect();
+        let task: BTreeSet<String> = words.informative(task).into_iter().collect();
         let both: f64 = asked.intersection(&task).map(idf).sum();
         let all = asked.iter().map(idf).sum::<f64>() + task.iter().map(idf).sum::<f64>();
         if all > 0.0 { 2.0 * both / all } else { 0.0 }

@@ -171,8 +171,8 @@ impl Numbering {
         *self.numbers.entry(word).or_insert(next)
     }
 
-    fn telling(&mut self, text: &str) -> Vec<u32> {
-        let stems = self.words.telling(text);
+    fn informative(&mut self, text: &str) -> Vec<u32> {
+        let stems = self.words.informative(text);
         stems.into_iter().map(|stem| self.number(stem)).collect()
     }
 
@@ -267,7 +267,7 @@ fn draft(
         let before = known[place].zip(old.as_ref());
         match before {
             Some((known, old)) => text_words.push(taken(old.graph.text_words.get(known))),
-            None => text_words.push(numbering.telling(&about(document))),
+            None => text_words.push(numbering.informative(&about(document))),
         }
         for (number, task) in document.tasks.iter().enumerate() {
             task_documents.push(place as u32);
@@ -280,8 +280,8 @@ fn draft(
                 }
                 None => {
                     let called = format!("{} {}", task.name, task.keywords.join(" "));
-                    need_words.push(numbering.telling(&need_text(task)));
-                    let mut cover = numbering.telling(&called);
+                    need_words.push(numbering.informative(&need_text(task)));
+                    let mut cover = numbering.informative(&called);
                     cover.sort_unstable();
                     cover.dedup();
                     cover_words.push(cover);
@@ -296,7 +296,7 @@ fn draft(
     for (known, text) in known_nodes.iter().zip(&nodes.texts) {
         match known.zip(old.as_ref()) {
             Some((known, old)) => node_words.push(taken(old.graph.node_words.get(known))),
-            None => node_words.push(numbering.telling(text)),
+            None => node_words.push(numbering.informative(text)),
         }
     }
     let vocabulary = numbering.finish(&mut [
@@ -343,7 +343,7 @@ fn draft(
         keywords: &keyword_words,
     };
     let same_links = same.filter(|old| old.graph.meta().has_options(&options.links)).map(|old| old.graph);
-    let links = link(&tasks, kept_links(same_links, &known_tasks, options.links.most), &options.links);
+    let links = link(&tasks, earlier_links(same_links, &known_tasks, options.links.most), &options.links);
     let served: Vec<bool> = served(&uses, nodes.nodes.len());
     let inferred = inferred::attach(&inferred::Attach {
         dims,
@@ -435,7 +435,7 @@ fn served(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {
 
 /// For each task that was there, its neighbours as they are numbered now; none where one of a full list is gone, since then
 /// another may follow.
-fn kept_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) -> Vec<Option<Vec<Link>>> {
+fn earlier_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) -> Vec<Option<Vec<Link>>> {
     let Some(old) = old else { return vec![None; known.len()] };
     let mut places: Vec<Option<u32>> = vec![None; old.meta().tasks];
     for (place, known) in known.iter().enumerate() {

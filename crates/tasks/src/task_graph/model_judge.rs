@@ -20,7 +20,7 @@ pub struct ModelJudge<'a> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct Reply {
     verdict: Decision,
     reason: String,
 }
@@ -63,7 +63,7 @@ impl Judge for ModelJudge<'_> {
             max_tokens: MOST_TOKENS,
         };
         let answer =
-            self.model.ask(PromptUse::SameDataset, &values, shape, |told: Told| Ok((told.verdict, told.reason)));
+            self.model.ask(PromptUse::SameDataset, &values, shape, |told: Reply| Ok((told.verdict, told.reason)));
         let shown = [&question.name, &question.said, &question.title, &question.description]
             .map(|text| json!(text).to_string());
         let grounds: Vec<&str> = shown.iter().map(String::as_str).collect();

@@ -175,10 +175,10 @@ pub fn initials(words: &[&str]) -> Vec<String> {
         true => (*word).to_string(),
         false => word.chars().filter(char::is_ascii_uppercase).collect(),
     };
-    let is_telling = |word: &&&str| !is_one_of(SMALL, &word.to_lowercase());
+    let is_informative = |word: &&&str| !is_one_of(SMALL, &word.to_lowercase());
     let mut forms: Vec<String> = vec![
         words.iter().map(initial).collect(),
-        words.iter().filter(is_telling).map(initial).collect(),
+        words.iter().filter(is_informative).map(initial).collect(),
         words.iter().map(capitals).collect(),
     ];
     forms.iter_mut().for_each(|form| form.make_ascii_lowercase());

@@ -125,7 +125,7 @@ impl TaskGraph {
         let text = &text[..text.floor_char_boundary(REQUEST_BYTES)];
         let encoder = Encoder::with_weights(embedder, self.weights()?);
         let mut words = Words::default();
-        let stems = words.telling(text);
+        let stems = words.informative(text);
         let numbers: Vec<Option<u32>> = stems.iter().map(|stem| self.word(stem)).collect();
         let left_out = self.left_out(&options.exclude)?;
         let (similarity, coverage) = self.similarity(&encoder, text, &numbers, &stems, &left_out)?;

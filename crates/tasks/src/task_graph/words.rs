@@ -47,7 +47,7 @@ impl Words {
     }
 
     /// The stems of `text` in order that tell what it is about: without function words and boilerplate.
-    pub fn telling(&mut self, text: &str) -> Vec<String> {
+    pub fn informative(&mut self, text: &str) -> Vec<String> {
         let mut stems = self.stems(text);
         stems.retain(|stem| !boilerplate().contains(stem.as_str()));
         stems
@@ -106,9 +106,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telling_words_are_stems_without_boilerplate() {
+    fn informative_words_are_stems_without_boilerplate() {
         let mut words = Words::default();
-        assert_eq!(words.telling("We propose novel methods for the segmentation of roads"), ["segment", "road"]);
+        assert_eq!(words.informative("We propose novel methods for the segmentation of roads"), ["segment", "road"]);
         assert_eq!(words.stems("A new dataset, x_1"), ["new", "dataset", "x_1"]);
         assert_eq!(words.without_boilerplate("We propose deep parsing, of images!"), "parsing, images!");
         assert_eq!(plain_words("Image-caption retrieval image 2D"), ["caption", "d", "image", "retrieval"]);

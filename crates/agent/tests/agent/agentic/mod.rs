@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use lakeward_agent::agentic::{
     Agents, Artifact, CandidateSet, Channel, ChannelKind, Clock, Earlier, EvaluationReport, Evaluator, Fault,
-    FinalRanking, LiveClock, MeaningChannel, Planner, Pursuit, QueryPlan, RecordedClock, Reranker, RunCache, Settings,
-    Sought, Stage, Stopped, Style, Tools, WordsChannel, differences, pursue, pursue_with, schemas,
+    FinalRanking, LiveClock, MeaningChannel, Planner, QueryPlan, RecordedClock, Reranker, RunCache, SearchGoal,
+    SearchRun, Settings, Stage, Stopped, Style, Tools, WordsChannel, differences, pursue, run_with, schemas,
 };
 use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
@@ -52,12 +52,12 @@ fn with_tools<T>(
     })
 }
 
-fn plain(text: &str, settings: &Settings) -> Pursuit {
+fn plain(text: &str, settings: &Settings) -> SearchRun {
     let clock = LiveClock::start(60.0);
-    with_tools(&[], &clock, None, |tools| pursue(tools, &Sought::words(text), settings, None)).expect("a pursuit")
+    with_tools(&[], &clock, None, |tools| pursue(tools, &SearchGoal::words(text), settings, None)).expect("a pursuit")
 }
 
-fn ids(pursuit: &Pursuit) -> Vec<&str> {
+fn ids(pursuit: &SearchRun) -> Vec<&str> {
     pursuit.ranking.iter().map(|table| table.id.as_str()).collect()
 }
 
@@ -111,7 +111,7 @@ fn any_text_is_a_request() {
         assert!(pursuit.degraded.is_empty(), "{:?}", pursuit.degraded);
         assert!(pursuit.tool_calls <= 36 && pursuit.iterations <= 3);
     }
-    let sought = Sought { must_have: vec!["y".repeat(1_000); 100], ..Sought::words("rent") };
+    let sought = SearchGoal { must_have: vec!["y".repeat(1_000); 100], ..SearchGoal::words("rent") };
     let clock = LiveClock::start(60.0);
     let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &Settings::default(), None));
     assert!(pursuit.expect("a pursuit").degraded.is_empty());
@@ -159,7 +159,7 @@ fn a_channel_that_fails_leaves_the_others() {
     let broken = Odd { name: "broken", answer: |_| Err(Error::Internal("no connection".into())) };
     let clock = LiveClock::start(60.0);
     let settings = Settings::default();
-    let sought = Sought::words(REQUEST);
+    let sought = SearchGoal::words(REQUEST);
     let pursuit = with_tools(&[&words, &broken], &clock, None, |tools| pursue(tools, &sought, &settings, None));
     let pursuit = pursuit.expect("a pursuit");
     assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
@@ -187,7 +187,7 @@ fn a_channel_that_invents_tables_is_not_believed() {
         let clock = LiveClock::start(60.0);
         let channels: [&dyn Channel; 3] = [&words, &meaning, &liar];
         let pursuit = with_tools(&channels, &clock, None, |tools| {
-            pursue(tools, &Sought::words(REQUEST), &Settings::default(), None)
+            pursue(tools, &SearchGoal::words(REQUEST), &Settings::default(), None)
         });
         let pursuit = pursuit.expect("a pursuit");
         assert_eq!(ids(&pursuit)[0], "transport/nyc2013/planes_faa");
@@ -207,7 +207,7 @@ fn time_ends_a_run_and_what_was_found_is_returned() {
     let words = WordsChannel(index());
     let channels: [&dyn Channel; 2] = [&words, &slow];
     let settings = Settings { seconds: 0.05, ..Settings::default() };
-    let sought = Sought::words("unemploymnt of counties, and rent with their income");
+    let sought = SearchGoal::words("unemploymnt of counties, and rent with their income");
     let clock = LiveClock::start(settings.seconds);
     let started = Instant::now();
     let pursuit =
@@ -232,7 +232,7 @@ impl Planner for Restless {
         "restless".into()
     }
 
-    fn plan(&self, _: &Sought, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, _: &SearchGoal, earlier: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         let number = earlier.map_or(0, |earlier| earlier.plans.len());
         let queries = (0..4).map(|at| format!(r#"{{"text": "query {number} {at}", "aim": ""}}"#)).collect::<Vec<_>>();
         Ok(Some(format!(r#"{{"queries": [{}], "must_have": ["unobtainium"]}}"#, queries.join(","))))
@@ -246,7 +246,7 @@ fn plans_and_searches_end() {
         let settings = Settings { iterations, tool_calls, ..Settings::default() };
         with_tools(&[], &clock, None, |tools| {
             let agents = Agents { planner: Box::new(Restless), ..Agents::by_rules(tools, &settings) };
-            pursue_with(tools, &Sought::words(REQUEST), &settings, &agents).expect("a pursuit")
+            run_with(tools, &SearchGoal::words(REQUEST), &settings, &agents).expect("a pursuit")
         })
     };
     let pursuit = run(3, 1_000);
@@ -276,7 +276,7 @@ impl Planner for Says {
         "says".into()
     }
 
-    fn plan(&self, _: &Sought, _: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
+    fn plan(&self, _: &SearchGoal, _: Option<&Earlier<'_>>) -> Result<Option<String>, Fault> {
         self.said().map(Some)
     }
 }
@@ -286,7 +286,7 @@ impl Evaluator for Says {
         "says".into()
     }
 
-    fn evaluate(&self, _: &Sought, _: &QueryPlan, _: &CandidateSet) -> Result<String, Fault> {
+    fn evaluate(&self, _: &SearchGoal, _: &QueryPlan, _: &CandidateSet) -> Result<String, Fault> {
         self.said()
     }
 }
@@ -296,7 +296,7 @@ impl Reranker for Says {
         "says".into()
     }
 
-    fn rerank(&self, _: &Sought, _: &CandidateSet) -> Result<String, Fault> {
+    fn rerank(&self, _: &SearchGoal, _: &CandidateSet) -> Result<String, Fault> {
         self.said()
     }
 }
@@ -308,7 +308,7 @@ impl lakeward_agent::agentic::Retriever for Says {
 
     fn retrieve(
         &self,
-        _: &Sought,
+        _: &SearchGoal,
         _: &QueryPlan,
         _: Option<&CandidateSet>,
         _: &lakeward_agent::agentic::Allowance<'_>,
@@ -343,7 +343,7 @@ fn an_agent_that_fails_degrades_its_own_step_only() {
                     "evaluator" => agents.evaluator = Box::new(Says(said)),
                     _ => agents.reranker = Some(Box::new(Says(said))),
                 }
-                pursue_with(tools, &Sought::words(REQUEST), &settings, &agents).expect("a pursuit")
+                run_with(tools, &SearchGoal::words(REQUEST), &settings, &agents).expect("a pursuit")
             });
             assert!(!pursuit.degraded.is_empty(), "{component} {said:?}");
             assert!(pursuit.degraded.iter().all(|part| part.component == component), "{:?}", pursuit.degraded);
@@ -441,7 +441,7 @@ fn a_cache_gives_the_same_run_and_never_that_of_another_lake() {
     let run = |text: &str, questions: &str| {
         with_tools(&[], &clock, Some(&cache), |tools| {
             let tools = Tools { questions, ..*tools };
-            pursue(&tools, &Sought::words(text), &Settings::default(), None).expect("a pursuit")
+            pursue(&tools, &SearchGoal::words(text), &Settings::default(), None).expect("a pursuit")
         })
     };
     let first = run(REQUEST, "");

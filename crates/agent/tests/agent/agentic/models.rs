@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lakeward_agent::agentic::{LiveClock, Pursuit, Settings, Sought, Stopped, Style, pursue};
+use lakeward_agent::agentic::{LiveClock, SearchGoal, SearchRun, Settings, Stopped, Style, pursue};
 use lakeward_models::llm::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, LanguageModel, Limits, Prompts};
 
 use super::{REQUEST, ids, plain, with_tools};
@@ -38,13 +38,13 @@ const LIMITS: Limits = Limits {
 };
 
 /// The run, and what the model was asked.
-fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) -> (Pursuit, Vec<String>) {
+fn run(style: Style, limits: Limits, answers: Vec<Result<&str, FailureKind>>) -> (SearchRun, Vec<String>) {
     let answers = answers.into_iter().map(|answer| answer.map(str::to_string)).collect();
     let chat = Script { answers: Mutex::new(answers), asked: Mutex::default() };
     let model = LanguageModel::new(&chat, Prompts::shipped(), limits, None);
     let clock = LiveClock::start(60.0);
     let settings = Settings { style, ..Settings::default() };
-    let sought = Sought::words(REQUEST);
+    let sought = SearchGoal::words(REQUEST);
     let pursuit = with_tools(&[], &clock, None, |tools| pursue(tools, &sought, &settings, Some(&model)));
     let asked = chat.asked.lock().expect("a lock").clone();
     (pursuit.expect("a pursuit"), asked)

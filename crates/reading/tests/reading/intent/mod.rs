@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use lakeward_core::request::{Demanded, Intent, YearsWanted};
+use lakeward_core::request::{Demanded, Intent, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_reading::intent::{Changes, Fact, Reader, TurnReading, Vocabulary, WordsKind, apply};
 use proptest::prelude::*;
@@ -103,10 +103,10 @@ impl<'v> Talk<'v> {
     fn in_force(&self) -> Vec<String> {
         let shown = |value: &Demanded| match value {
             Demanded::Values(things) => things.iter().map(|thing| thing.join("/")).collect::<Vec<_>>().join("+"),
-            Demanded::Period(YearsWanted::Cover { from, to }) => format!("{from}..{to}"),
-            Demanded::Period(YearsWanted::Exactly { from, to }) => format!("={from}..{to}"),
-            Demanded::Period(YearsWanted::StartsIn(year)) => format!("{year}.."),
-            Demanded::Period(YearsWanted::EndsIn(year)) => format!("..{year}"),
+            Demanded::Period(RequestedYears::Cover { from, to }) => format!("{from}..{to}"),
+            Demanded::Period(RequestedYears::Exactly { from, to }) => format!("={from}..{to}"),
+            Demanded::Period(RequestedYears::StartsIn(year)) => format!("{year}.."),
+            Demanded::Period(RequestedYears::EndsIn(year)) => format!("..{year}"),
         };
         let demands = self.intent.demands.iter();
         demands.map(|d| format!("{}={}{}", d.role, shown(&d.value), if d.hard { "" } else { " ?" })).collect()
@@ -264,7 +264,8 @@ fn other_elements_are_read() {
     );
     talk.say("With columns for yield and farm size. Drop the column named notes.");
     let intent = &talk.intent;
-    let texts = |said: &[lakeward_core::request::Said]| said.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
+    let texts =
+        |said: &[lakeward_core::request::TurnWords]| said.iter().map(|said| said.text.clone()).collect::<Vec<_>>();
     assert_eq!(intent.answers, Some(5));
     assert_eq!(intent.task.as_ref().map(|said| said.text.as_str()), Some("train a classifier for wheat diseases"));
     assert_eq!(intent.data.modality.as_ref().map(|said| said.text.as_str()), Some("images of"));

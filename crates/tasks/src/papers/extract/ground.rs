@@ -133,23 +133,23 @@ fn key_stands_in(sentence: &str, wanted: &str) -> bool {
 
 /// The words of what a model was told.
 #[derive(Debug)]
-pub struct Told {
+pub struct Excerpted {
     stems: HashSet<String>,
     text: String,
 }
 
-impl Told {
+impl Excerpted {
     /// Of a text.
     pub fn of(text: &str) -> Self {
         let lower = text.to_lowercase();
-        Self { stems: telling(&lower).map(stem).collect(), text: letters_and_digits(&lower) }
+        Self { stems: informative(&lower).map(stem).collect(), text: letters_and_digits(&lower) }
     }
 
-    /// The share of the telling words of `text` that stand there; of a text without such words, whether it stands there whole.
+    /// The share of the informative words of `text` that stand there; of a text without such words, whether it stands there whole.
     pub fn share(&self, text: &str) -> f64 {
         let lower = text.to_lowercase();
         let (mut all, mut there) = (0u32, 0u32);
-        for word in telling(&lower) {
+        for word in informative(&lower) {
             all += 1;
             there += u32::from(self.stems.contains(&stem(word)));
         }
@@ -163,7 +163,7 @@ impl Told {
     }
 }
 
-fn telling(lower: &str) -> impl Iterator<Item = &str> {
+fn informative(lower: &str) -> impl Iterator<Item = &str> {
     // Scripts without spaces have sentences for words: those are looked for whole.
     text::words(lower).filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(is_unspaced))
 }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn words_have_to_stand_in_what_was_told() {
-        let told = Told::of("We detect lanes from one camera. 我们识别图像。");
+        let told = Excerpted::of("We detect lanes from one camera. 我们识别图像。");
         assert_eq!(told.share("detecting lanes from cameras"), 1.0);
         assert!(told.share("buying cheap lanes") < 0.5);
         assert_eq!((told.share("识别图像"), told.share("翻译"), told.share("")), (1.0, 0.0, 0.0));

@@ -11,9 +11,9 @@
 
 mod cues;
 mod excerpt;
+mod extraction_file;
 mod gazetteer;
 mod ground;
-mod kept;
 mod known;
 mod languages;
 mod lines;
@@ -26,7 +26,7 @@ pub mod run;
 mod score;
 mod tasks;
 
-pub use kept::KeptExtraction;
+pub use extraction_file::StoredExtraction;
 pub use known::{KnownDatasets, KnownRecord};
 pub use model::{ExtractionModel, NotExtracted};
 pub use relevance::Relevance;

@@ -15,7 +15,7 @@ use super::super::extraction::{DatasetMention, ExtractedTask, Extraction};
 use super::cues::words;
 use super::excerpt::{Excerpt, ExcerptSize};
 use super::gazetteer::loose_key;
-use super::ground::{GroundedName, ShortForms, Told, name_in};
+use super::ground::{Excerpted, GroundedName, ShortForms, name_in};
 use super::known::KnownDatasets;
 use super::lines::Lines;
 use super::mentions::Mentions;
@@ -151,7 +151,7 @@ impl Reading<'_, '_> {
             return Ok(Vec::new());
         }
         let excerpt = Excerpt::of(self.lines, &mentions, PAIRS_SIZE);
-        let told = Told::of(&excerpt.text());
+        let told = Excerpted::of(&excerpt.text());
         let mut tasks: Vec<Task> = Vec::new();
         for pair in self.pairs(&excerpt, &told)? {
             let same = tasks.iter_mut().find(|task| loose_key(&task.text) == loose_key(&pair.task));
@@ -195,11 +195,11 @@ impl Reading<'_, '_> {
     }
 
     /// The second step.
-    fn pairs(&self, excerpt: &Excerpt, told: &Told) -> Result<Vec<Pair>, Unanswered> {
+    fn pairs(&self, excerpt: &Excerpt, told: &Excerpted) -> Result<Vec<Pair>, Unanswered> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Pairs {
-            pairs: Vec<ToldPair>,
+            pairs: Vec<ReportedPair>,
         }
         let text = json!({"type": "string"});
         let pair = json!({
@@ -247,7 +247,13 @@ impl Reading<'_, '_> {
         })
     }
 
-    fn checked(&self, pair: ToldPair, excerpt: &Excerpt, told: &Told, forms: &ShortForms) -> Result<Pair, Refusal> {
+    fn checked(
+        &self,
+        pair: ReportedPair,
+        excerpt: &Excerpt,
+        told: &Excerpted,
+        forms: &ShortForms,
+    ) -> Result<Pair, Refusal> {
         let Some(quoted) = excerpt.get(pair.sentence) else { return Err(no_sentence(pair.sentence, excerpt)) };
         let name = clean(&pair.dataset, NAME_CHARS);
         let Some(found) = name_in(&quoted.text, &name, self.known, forms) else {
@@ -269,11 +275,11 @@ impl Reading<'_, '_> {
     }
 
     /// The third step: a name and keywords for each of `tasks`.
-    fn named(&self, tasks: &[Task], told: &Told) -> Result<Vec<ToldTask>, Unanswered> {
+    fn named(&self, tasks: &[Task], told: &Excerpted) -> Result<Vec<ReportedTask>, Unanswered> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Tasks {
-            tasks: Vec<ToldTask>,
+            tasks: Vec<ReportedTask>,
         }
         let ids: Vec<String> = (1..=tasks.len()).map(|number| format!("t{number}")).collect();
         let item = json!({
@@ -302,7 +308,7 @@ impl Reading<'_, '_> {
         let summary = clean(&self.lines.summary(), ABSTRACT_CHARS);
         let values = [("title", json!(self.document.title)), ("abstract", json!(summary)), ("tasks", json!(listed))];
         self.model.ask(PromptUse::ExtractKeywords, &values, shape, |answer: Tasks| {
-            let mut named: Vec<Option<ToldTask>> = vec![None; tasks.len()];
+            let mut named: Vec<Option<ReportedTask>> = vec![None; tasks.len()];
             for task in answer.tasks {
                 let refuse = |problem: String| Refusal { problem, valid: ids.clone() };
                 let Some(place) = ids.iter().position(|id| *id == task.id) else {
@@ -321,7 +327,7 @@ impl Reading<'_, '_> {
         })
     }
 
-    fn extracted(&self, task: Task, named: ToldTask) -> ExtractedTask {
+    fn extracted(&self, task: Task, named: ReportedTask) -> ExtractedTask {
         let mention = |pair: Pair| DatasetMention {
             name: pair.found.name,
             description: pair.description,
@@ -336,7 +342,7 @@ impl Reading<'_, '_> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToldPair {
+struct ReportedPair {
     dataset: String,
     task: String,
     description: String,
@@ -345,7 +351,7 @@ struct ToldPair {
 
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
-struct ToldTask {
+struct ReportedTask {
     id: String,
     name: String,
     keywords: Vec<String>,
@@ -357,8 +363,8 @@ fn no_sentence(number: usize, excerpt: &Excerpt) -> Refusal {
 }
 
 /// Name and keywords of a task: the name in words that were told, of the keywords those that have one such word.
-fn worded(task: ToldTask, of: &Task, told: &Told) -> Result<ToldTask, Refusal> {
-    let own = Told::of(&of.text);
+fn worded(task: ReportedTask, of: &Task, told: &Excerpted) -> Result<ReportedTask, Refusal> {
+    let own = Excerpted::of(&of.text);
     let name = clean(&task.name, SHORT_CHARS);
     if f64::max(told.share(&name), own.share(&name)) < LEAST_SHARE {
         return Err(Refusal::new(format!("the name `{name}` of `{}` is not in the document's words", task.id)));
@@ -373,5 +379,5 @@ fn worded(task: ToldTask, of: &Task, told: &Told) -> Result<ToldTask, Refusal> {
             keywords.push(keyword);
         }
     }
-    Ok(ToldTask { id: task.id, name, keywords })
+    Ok(ReportedTask { id: task.id, name, keywords })
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::super::document::{Document, Fingerprint};
 use super::super::extraction::Extraction;
 use super::super::store::{FOLDER, Store};
-use super::kept::{Kept, KeptExtraction, Maker, written};
+use super::extraction_file::{ExtractionFile, Maker, StoredExtraction, written};
 use super::model::{ExtractionModel, NotExtracted};
 use super::{EXTRACTOR, KnownDatasets, extract};
 use lakeward_core::error::Result;
@@ -124,7 +124,8 @@ pub fn extract_all(
         None if options.rules => Maker::RulesAlone,
         None => Maker::Rules,
     };
-    let kept = if options.again { Kept::nothing(&path) } else { Kept::open(&path, maker, &known_hash)? };
+    let kept =
+        if options.again { ExtractionFile::nothing(&path) } else { ExtractionFile::open(&path, maker, &known_hash)? };
     let new = store.entries().filter(|(entry, _)| !kept.has(&entry.fingerprint)).count() as u64;
     monitor.begin("documents", Total::Steps(new));
 
@@ -188,14 +189,14 @@ impl ExtractStats {
 struct Run<'a> {
     known: &'a KnownDatasets,
     known_hash: &'a str,
-    kept: &'a Kept,
+    kept: &'a ExtractionFile,
     model: Option<&'a ExtractionModel<'a>>,
     monitor: &'a dyn Monitor,
 }
 
 impl Run<'_> {
     /// The documents of a batch, each with what went wrong with the model.
-    fn batch(&self, batch: &[Document]) -> Vec<(KeptExtraction, Option<String>)> {
+    fn batch(&self, batch: &[Document]) -> Vec<(StoredExtraction, Option<String>)> {
         let Some(model) = self.model else {
             return batch.par_iter().map(|document| self.done((self.by_rules(document, None), None))).collect();
         };
@@ -215,7 +216,7 @@ impl Run<'_> {
         made
     }
 
-    fn by_model(&self, model: &ExtractionModel<'_>, document: &Document) -> (KeptExtraction, Option<String>) {
+    fn by_model(&self, model: &ExtractionModel<'_>, document: &Document) -> (StoredExtraction, Option<String>) {
         if self.kept.is_refused(&document.fingerprint) {
             return (self.by_rules(document, Some(model.id())), None);
         }
@@ -227,13 +228,13 @@ impl Run<'_> {
         }
     }
 
-    fn by_rules(&self, document: &Document, tried: Option<String>) -> KeptExtraction {
+    fn by_rules(&self, document: &Document, tried: Option<String>) -> StoredExtraction {
         self.keep(document, extract(document, self.known), tried)
     }
 
-    fn keep(&self, document: &Document, extraction: Extraction, tried: Option<String>) -> KeptExtraction {
+    fn keep(&self, document: &Document, extraction: Extraction, tried: Option<String>) -> StoredExtraction {
         let known = self.known_hash.to_string();
-        KeptExtraction { extraction, fingerprint: document.fingerprint.clone(), known, tried }
+        StoredExtraction { extraction, fingerprint: document.fingerprint.clone(), known, tried }
     }
 }
 
@@ -241,8 +242,8 @@ impl Run<'_> {
 ///
 /// # Errors
 /// [`Error::Io`](lakeward_core::Error::Io).
-pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Option<KeptExtraction>> {
-    let kept = Kept::open_any(&path_of(index_folder))?;
+pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Option<StoredExtraction>> {
+    let kept = ExtractionFile::open_any(&path_of(index_folder))?;
     let Some(line) = kept.line(fingerprint)? else { return Ok(None) };
     Ok(serde_json::from_slice(&line).ok())
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::baseline::words::{Analysis, Vocabulary};
-use lakeward_core::request::{Demand, Demanded, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 
 /// The constraints of one turn, or of several.
@@ -28,7 +28,7 @@ pub enum GoldFacet {
     /// All of these values.
     Values(Vec<String>),
     /// Years.
-    Period(YearsWanted),
+    Period(RequestedYears),
 }
 
 impl Gold {
@@ -66,14 +66,14 @@ impl Gold {
 }
 
 /// `{"start": 1990}`, `{"end": 2005}`, `{"from": 1990, "to": 2005}`, the last with `"exact": true` for no other years.
-fn years(value: &Value) -> Option<YearsWanted> {
+fn years(value: &Value) -> Option<RequestedYears> {
     let year = |name: &str| value.get(name).and_then(Value::as_i64).and_then(|year| i32::try_from(year).ok());
     let exact = value.get("exact").and_then(Value::as_bool).unwrap_or(false);
     match (year("from"), year("to"), year("start"), year("end")) {
-        (Some(from), Some(to), ..) if exact => Some(YearsWanted::Exactly { from, to }),
-        (Some(from), Some(to), ..) => Some(YearsWanted::Cover { from, to }),
-        (_, _, Some(start), _) => Some(YearsWanted::StartsIn(start)),
-        (_, _, _, Some(end)) => Some(YearsWanted::EndsIn(end)),
+        (Some(from), Some(to), ..) if exact => Some(RequestedYears::Exactly { from, to }),
+        (Some(from), Some(to), ..) => Some(RequestedYears::Cover { from, to }),
+        (_, _, Some(start), _) => Some(RequestedYears::StartsIn(start)),
+        (_, _, _, Some(end)) => Some(RequestedYears::EndsIn(end)),
         _ => None,
     }
 }

@@ -196,7 +196,7 @@ pub fn rank(
 ) -> Result<Vec<SearchAnswer>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
-    let vector = telling_vector(embedder, &typed);
+    let vector = informative_vector(embedder, &typed);
     let named = NamedValues::find(index, &typed)?;
     let ranks = Ranks { lexical: HashMap::new(), dense: HashMap::new() };
     let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &vector, &named, tables, &ranks)?
@@ -230,7 +230,7 @@ fn candidates(
     let SearchOptions { k, weights } = *options;
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
-    let vector = telling_vector(embedder, &typed);
+    let vector = informative_vector(embedder, &typed);
     let by_words: Vec<TableRef> =
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
     let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
@@ -325,11 +325,11 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
 }
 
 /// The vector of a text, its rare words weighing more.
-pub(super) fn telling_vector(embedder: &dyn Embedder, typed: &[TypedWord<'_>]) -> Vec<f32> {
-    let telling: Vec<(&str, f32)> =
+pub(super) fn informative_vector(embedder: &dyn Embedder, typed: &[TypedWord<'_>]) -> Vec<f32> {
+    let informative: Vec<(&str, f32)> =
         typed.iter().filter(|word| word.rarity > 0.0).map(|word| (word.text, word.rarity)).collect();
     let mut vector = vec![0.0; embedder.dims()];
-    embedder.embed_weighted(&telling, &mut vector);
+    embedder.embed_weighted(&informative, &mut vector);
     vector
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::dump::{self, Dumped};
-use super::facets::{Fields, is_address};
+use super::record_facets::{Fields, is_address};
 use super::spool::{Spool, Spooled};
 use super::{Standard, TableMetadata, clean, value};
 use crate::reader;

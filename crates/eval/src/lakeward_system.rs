@@ -23,7 +23,7 @@ use lakeward_index::manifest::Manifest;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::Spent;
 use lakeward_search::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
-use lakeward_search::{composite, join, search, union};
+use lakeward_search::{composite, join, text_search, union};
 
 /// Its name; ablations add [`WITHOUT`] and what is left out.
 pub const NAME: &str = "lakeward";
@@ -277,7 +277,7 @@ impl Lakeward<'_> {
     fn search(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
         let text = query.text.as_deref().unwrap_or_default();
         let options = SearchOptions { k, weights: &self.weights };
-        let answers = search::search(&self.over.index, self.over.embedder, text, &options)?;
+        let answers = text_search::search(&self.over.index, self.over.embedder, text, &options)?;
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
     }
 

@@ -6,7 +6,7 @@
 use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
 use lakeward_core::request::{Input, Join, Label, Operation, OperationKind, Signals, Union, UnionPart};
-use lakeward_lake::catalog::TableEntry;
+use lakeward_lake::dataset::TableEntry;
 use lakeward_search::likeness::name_likeness;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 
@@ -128,7 +128,7 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
         preconditions.push(unmet(format!("the key may match by accident: {}", weakness.reason())));
     }
     preconditions.push(check(answer.fan_out <= 1.5, format!("a row meets {:.1} rows", answer.fan_out.max(1.0))));
-    let columns = wanted_columns(situation, phrases, answer.adds.as_slice(), candidate);
+    let columns = requested_columns(situation, phrases, answer.adds.as_slice(), candidate);
     let adds = if columns.is_empty() { &answer.adds } else { &columns };
     let reason =
         format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
@@ -148,7 +148,12 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
 }
 
 /// The columns of the partner that were asked for, by constraint or in passing; none means all.
-fn wanted_columns(situation: &Situation<'_>, phrases: &Phrases, adds: &[String], candidate: &Candidate) -> Vec<String> {
+fn requested_columns(
+    situation: &Situation<'_>,
+    phrases: &Phrases,
+    adds: &[String],
+    candidate: &Candidate,
+) -> Vec<String> {
     let required = &situation.signals.constraints.required_columns;
     let least = situation.weights.operations.wanted_column;
     let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= least);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::session::{Retrieval, Session, Turn};
-use lakeward_core::request::{Demand, Intent, Label, Said};
+use lakeward_core::request::{Demand, Intent, Label, TurnWords};
 use lakeward_core::role::Role;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
@@ -63,8 +63,8 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
 /// say in what is searched.
 fn wanted(intent: &Intent, characters: usize) -> Value {
     let Intent { topics, task, data, demands, refused, measures, columns_wanted, columns_excluded, answers } = intent;
-    let said = |said: &Said| json!({"words": clean(&said.text, characters), "turn": said.turn});
-    let all = |list: &[Said]| Value::Array(list.iter().map(said).collect());
+    let said = |said: &TurnWords| json!({"words": clean(&said.text, characters), "turn": said.turn});
+    let all = |list: &[TurnWords]| Value::Array(list.iter().map(said).collect());
     let demand = |demand: &Demand| {
         let role = match &demand.role {
             Role::Other(name) if name != PERIOD => "other",
@@ -191,7 +191,7 @@ mod tests {
                 said: format!("what turn {turn} says, in {}", "many words ".repeat(20)),
             })
             .collect();
-        intent.topics = (1..=100).map(|turn| Said { text: "topic ".repeat(30), turn }).collect();
+        intent.topics = (1..=100).map(|turn| TurnWords { text: "topic ".repeat(30), turn }).collect();
         session.memory.retrievals = (80..=100)
             .map(|turn| Retrieval {
                 turn,

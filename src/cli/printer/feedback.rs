@@ -1,16 +1,16 @@
 //! What was learned from sessions, and what that is worth, for people.
 
 use super::{list, out, safe_line};
-use lakeward_agent::session::LearnedUse;
+use lakeward_agent::session::TableUse;
 use lakeward_core::text::{counted, shown};
 use lakeward_eval::compare::PairedDifference;
-use lakeward_eval::learning::LearningReport;
+use lakeward_eval::feedback::FeedbackReport;
 
 /// Characters of a request in a list.
 const REQUEST_CHARS: usize = 100;
 
 /// Before and after, stage by stage.
-pub fn report(report: &LearningReport) {
+pub fn report(report: &FeedbackReport) {
     let mut table = list();
     let ndcg = format!("nDCG@{}", report.k);
     table.set_header([
@@ -54,7 +54,7 @@ fn interval(difference: &PairedDifference) -> String {
 }
 
 /// What stands, oldest first.
-pub fn uses(uses: &[LearnedUse], unread: usize) {
+pub fn uses(uses: &[TableUse], unread: usize) {
     for known in uses {
         let day = known.at.get(..10).unwrap_or(&known.at);
         safe_line(&format!("{day}  {}  {}  “{}”", known.operation, known.table, shown(&known.request, REQUEST_CHARS)));

@@ -9,11 +9,11 @@ use super::candidate_set::CandidateSet;
 use super::clock::Moment;
 use super::key_of;
 use super::plan::{MOST_QUERIES, PlannedQuery, QueryPlan};
-use super::pursuit::{Agents, PursuedTable, Pursuit, SearchedQuery, Tools};
 use super::ranking::FinalRanking;
 use super::report::EvaluationReport;
+use super::search_goal::{SearchGoal, Settings, Style};
+use super::search_run::{Agents, RunTable, SearchRun, SearchedQuery, Tools};
 use super::shortened;
-use super::sought::{Settings, Sought, Style};
 use super::trace::{AgentVersions, Degraded, IterationTrace, LakeVersions, RunTrace, Stopped, Timings, VERSION};
 use lakeward_core::error::Result;
 use lakeward_models::llm::{FailureKind, LanguageModel, Unanswered};
@@ -24,22 +24,22 @@ use lakeward_models::llm::{FailureKind, LanguageModel, Unanswered};
 /// [`lakeward_core::Error::DamagedIndex`] where no channel can be searched at all. Everything else degrades a step and is told in the answer.
 pub fn pursue(
     tools: &Tools<'_>,
-    sought: &Sought,
+    sought: &SearchGoal,
     settings: &Settings,
     model: Option<&LanguageModel<'_>>,
-) -> Result<Pursuit> {
+) -> Result<SearchRun> {
     let agents = match model {
         Some(model) => Agents::with_model(tools, settings, model),
         None => Agents::by_rules(tools, settings),
     };
-    pursue_with(tools, sought, settings, &agents)
+    run_with(tools, sought, settings, &agents)
 }
 
 /// Pursues `sought` with these agents.
 ///
 /// # Errors
 /// As [`pursue`].
-pub fn pursue_with(tools: &Tools<'_>, sought: &Sought, settings: &Settings, agents: &Agents<'_>) -> Result<Pursuit> {
+pub fn run_with(tools: &Tools<'_>, sought: &SearchGoal, settings: &Settings, agents: &Agents<'_>) -> Result<SearchRun> {
     let started = Instant::now();
     let rules = Agents::by_rules(tools, settings);
     let sought = sought.bounded();
@@ -62,7 +62,7 @@ const AFTER_SEARCHES: usize = 1_000;
 
 struct Run<'a, 'b> {
     tools: &'a Tools<'b>,
-    sought: &'a Sought,
+    sought: &'a SearchGoal,
     settings: &'a Settings,
     agents: &'a Agents<'b>,
     rules: &'a Agents<'b>,
@@ -80,7 +80,7 @@ struct Run<'a, 'b> {
 impl<'a, 'b> Run<'a, 'b> {
     fn new(
         tools: &'a Tools<'b>,
-        sought: &'a Sought,
+        sought: &'a SearchGoal,
         settings: &'a Settings,
         agents: &'a Agents<'b>,
         rules: &'a Agents<'b>,
@@ -323,7 +323,7 @@ impl<'a, 'b> Run<'a, 'b> {
         }
     }
 
-    fn finish(self, stopped: Stopped, chosen: usize, ranking: FinalRanking) -> Pursuit {
+    fn finish(self, stopped: Stopped, chosen: usize, ranking: FinalRanking) -> SearchRun {
         let mut queries: Vec<SearchedQuery> = Vec::new();
         for list in self.iterations.last().map_or(&[][..], |last| &last.candidates.channels) {
             match queries.iter_mut().find(|known| known.text == list.query) {
@@ -331,12 +331,12 @@ impl<'a, 'b> Run<'a, 'b> {
                 None => queries.push(SearchedQuery { text: list.query.clone(), weight: list.weight }),
             }
         }
-        let tables = ranking.ranking.iter().map(|ranked| PursuedTable {
+        let tables = ranking.ranking.iter().map(|ranked| RunTable {
             id: ranked.id.clone(),
             score: ranked.score,
             reason: ranking.reasons.get(&ranked.id).cloned().unwrap_or_default(),
         });
-        Pursuit {
+        SearchRun {
             ranking: tables.collect(),
             queries,
             stopped,

@@ -9,7 +9,7 @@ use super::model::{ModelEvaluator, ModelPlanner};
 use super::planner::RulePlanner;
 use super::reranker::RuleReranker;
 use super::retriever::RuleRetriever;
-use super::sought::{Settings, Style};
+use super::search_goal::{Settings, Style};
 use super::trace::{AgentVersions, Degraded, RunTrace, Stopped};
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
@@ -87,7 +87,7 @@ impl<'a> Agents<'a> {
 
 /// A table that a run found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PursuedTable {
+pub struct RunTable {
     /// Its id.
     pub id: String,
     /// Greater is better; comparable within one run only.
@@ -107,9 +107,9 @@ pub struct SearchedQuery {
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pursuit {
+pub struct SearchRun {
     /// The tables, best first.
-    pub ranking: Vec<PursuedTable>,
+    pub ranking: Vec<RunTable>,
     /// All that was searched for, the request itself first.
     pub queries: Vec<SearchedQuery>,
     /// Why it ended.

@@ -7,7 +7,7 @@ use super::{Status, printer};
 use lakeward::Place;
 use lakeward_core::error::{Error, Result};
 use lakeward_eval::benchmark::Task;
-use lakeward_eval::voice::{VoiceOptions, measure};
+use lakeward_eval::model_gain::{VoiceOptions, measure};
 use lakeward_eval::{layout, systems::Systems};
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::RankingWeights;

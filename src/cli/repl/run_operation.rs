@@ -9,7 +9,7 @@ use crate::cli::printer::{self, conversation};
 use crate::cli::sessions::write_new;
 use crate::cli::{interrupt, sql};
 use lakeward::functions;
-use lakeward_agent::operations;
+use lakeward_agent::execution;
 use lakeward_agent::recommend::RankedOperation;
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
@@ -46,7 +46,7 @@ impl Repl<'_> {
             Some(context) => context,
             None => functions::context(&self.lakeward, Limits::default())?.stopping_when(interrupt::asked),
         };
-        let outcome = operations::connect(&context, &self.store, &self.session).and_then(|()| work(self, &context));
+        let outcome = execution::connect(&context, &self.store, &self.session).and_then(|()| work(self, &context));
         self.context = Some(context);
         outcome
     }
@@ -84,7 +84,7 @@ impl Repl<'_> {
             if let Some(reason) = &preview.stopped {
                 return Err(Error::Usage(reason.clone()));
             }
-            let outcome = operations::run(context, &repl.store, &mut repl.session, &operation, &limits)?;
+            let outcome = execution::run(context, &repl.store, &mut repl.session, &operation, &limits)?;
             let Some(step) = repl.session.steps.last() else { return Ok(()) };
             if json {
                 printer::json_line(step)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::benchmark::{Benchmark, Grades, LabelledQuery, Task};
 use super::compare::{PairedDifference, paired_bootstrap};
 use super::labels::LabelScores;
-use super::lakeward::LakeIndexOf;
+use super::lakeward_system::LakeIndexOf;
 use super::metrics;
 use lakeward_agent::agentic::card::{Card, Found};
 use lakeward_agent::agentic::listwise::{self, Asked, Order};
@@ -21,7 +21,7 @@ use lakeward_core::request::{Intention, Label, OperationKind, Ranked};
 use lakeward_index::LakeIndex;
 use lakeward_models::llm::{LanguageModel, Spent};
 use lakeward_reading::signals;
-use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, search, union};
+use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
 /// Weights that are always reported.
 const REPORTED: [f64; 4] = [0.0, 0.3, 0.5, 1.0];
@@ -282,7 +282,7 @@ fn ordered(
         }
         Task::Search => {
             let options = SearchOptions { k, weights };
-            for answer in search::search(index, over.embedder(), &text, &options)? {
+            for answer in text_search::search(index, over.embedder(), &text, &options)? {
                 add(index, &answer.table, answer.score, Found { search: Some(&answer), ..Found::default() })?;
             }
             asked = text;

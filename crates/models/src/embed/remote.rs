@@ -32,7 +32,7 @@ const MOST_BYTES: usize = 16 << 20;
 const PROBES: [&str; 4] = ["station", "population of towns by year", "1998-04-17", "name, address and postcode"];
 
 /// A model on a server.
-pub struct ServedModel {
+pub struct RemoteModel {
     id: String,
     dims: usize,
     model: String,
@@ -67,7 +67,7 @@ struct Row {
     embedding: Vec<f32>,
 }
 
-impl ServedModel {
+impl RemoteModel {
     /// The model that `server` names, each request to it within `timeout`. It is asked for a few vectors, by which it is
     /// known again and their length is learned.
     ///
@@ -243,7 +243,7 @@ impl State {
     }
 }
 
-impl Embedder for ServedModel {
+impl Embedder for RemoteModel {
     fn id(&self) -> &str {
         &self.id
     }
@@ -279,7 +279,7 @@ impl Embedder for ServedModel {
     }
 }
 
-impl RemoteEmbedder for ServedModel {
+impl RemoteEmbedder for RemoteModel {
     fn prefetch(&self, texts: &[String]) {
         let mut texts: Vec<String> = texts.iter().map(|text| quote::clean(text, MOST_CHARS)).collect();
         texts.retain(|text| !text.is_empty());

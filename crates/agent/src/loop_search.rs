@@ -1,15 +1,16 @@
 //! What a turn searches for beside the request's own words: what the plan–retrieve–evaluate loop found worth searching.
 
 use super::Agent;
-use super::memory;
-use super::turn::DEPTH;
+use super::conversation_summary;
+use super::found::DEPTH;
+use super::reading::Reading;
 use crate::agentic::{
-    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, Pursuit, RecordedClock, RunCache, SearchedQuery, Sought,
-    Stopped, Tools, WordsChannel, pursue_with,
+    Agents, Channel, ChannelKind, LiveClock, MeaningChannel, RecordedClock, RunCache, SearchGoal, SearchRun,
+    SearchedQuery, Stopped, Tools, WordsChannel, run_with,
 };
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Constraints, Signals};
+use lakeward_core::request::Constraints;
 use lakeward_index::TableRef;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
@@ -22,21 +23,21 @@ const MOST_PROPOSED: usize = 30;
 /// Texts searched for besides.
 const MOST_TEXTS: usize = 4;
 
-/// What came of pursuing a request.
-pub(super) struct Found {
-    pub(super) pursuit: Pursuit,
+/// What the plan–retrieve–evaluate loop found for a request.
+pub(super) struct LoopFound {
+    pub(super) run: SearchRun,
     /// Of the request and of each query besides whether a plain search finds what its words say.
     covered: Vec<bool>,
     /// The queries besides that were searched for to know it.
     pub(super) searched: Vec<SearchedText>,
 }
 
-impl Found {
+impl LoopFound {
     /// All that is searched for, each with how much it counts: the request's own `words` first. Where nothing has them, as when
     /// they are misspelt, what was searched for in their stead and found counts more than they do; where something has them, what
     /// a model wants searched besides counts as much as its `voice`.
     pub(super) fn texts(&self, words: &str, voice: f64, weights: &TurnWeights) -> Vec<(String, f64)> {
-        let queries = &self.pursuit.queries;
+        let queries = &self.run.queries;
         let own = queries.first().map_or(1.0, |query| query.weight).max(f64::MIN_POSITIVE);
         let is_covered = |place: usize| self.covered.get(place).copied().unwrap_or_default();
         let in_stead = !is_covered(0) && (1..=MOST_TEXTS).any(is_covered);
@@ -52,7 +53,7 @@ impl Found {
 
     /// What the analyst should know of the search.
     pub(super) fn note(&self) -> Option<String> {
-        let limit = match self.pursuit.stopped {
+        let limit = match self.run.stopped {
             Stopped::Seconds => "seconds",
             Stopped::ToolCalls => "searches",
             _ => return None,
@@ -62,18 +63,19 @@ impl Found {
 }
 
 impl Agent<'_> {
-    /// What a request seeks, in its session.
-    pub(super) fn sought(
+    /// What the loop is to find for a request in its session.
+    pub(super) fn search_goal(
         &self,
         session: &Session,
-        text: &str,
-        words: &str,
-        signals: &Signals,
+        reading: &Reading<'_>,
         model: Option<&LanguageModel<'_>>,
-    ) -> Sought {
-        let memory =
-            model.map(|model| memory::memory(session, self.config.memory.max_tokens, Some(model))).unwrap_or_default();
-        Sought { request: text.into(), words: words.into(), must_have: must_have(&signals.constraints), memory }
+    ) -> SearchGoal {
+        let memory = model
+            .map(|model| conversation_summary::memory(session, self.config.memory.max_tokens, Some(model)))
+            .unwrap_or_default();
+        let Reading { request, words, signals, .. } = reading;
+        let must_have = must_have(&signals.constraints);
+        SearchGoal { request: request.text.clone(), words: words.clone(), must_have, memory }
     }
 
     /// The tables that a plain search finds for `text`; `None` where it has no words.
@@ -87,15 +89,15 @@ impl Agent<'_> {
         searched.coverage(&self.ranking) >= self.ranking.turn.covered
     }
 
-    /// Pursues what is sought, of which a plain search found `own`; `None` where nobody but the rules would plan and that says what
+    /// Runs the loop for `goal`, of which a plain search found `own`; `None` where nobody but the rules would plan and that says what
     /// the words say: then more searches change next to nothing and cost several times as much (eval/variants.md).
-    pub(super) fn pursue(
+    pub(super) fn loop_search(
         &self,
-        sought: Sought,
+        goal: SearchGoal,
         own: &SearchedText,
         model: Option<&LanguageModel<'_>>,
         runs: Option<&RunCache>,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<LoopFound>> {
         let covered = self.is_covered(own);
         if covered && model.is_none() {
             return Ok(None);
@@ -131,17 +133,17 @@ impl Agent<'_> {
         };
         // The turn orders tables itself, by more than words.
         agents.reranker = None;
-        let pursuit = pursue_with(&tools, &sought, settings, &agents)?;
-        if covered && pursuit.degraded.iter().any(|degraded| degraded.component == "planner") {
+        let run = run_with(&tools, &goal, settings, &agents)?;
+        if covered && run.degraded.iter().any(|degraded| degraded.component == "planner") {
             // The rules planned in the model's stead, and by rules alone nothing more would have been searched.
             return Ok(None);
         }
-        let further = pursuit.queries.iter().skip(1).take(if covered { 0 } else { MOST_TEXTS });
+        let further = run.queries.iter().skip(1).take(if covered { 0 } else { MOST_TEXTS });
         let searched: Vec<Option<SearchedText>> =
             further.map(|query| self.searched(&query.text)).collect::<Result<_>>()?;
         let is_covered = |text: &Option<SearchedText>| text.as_ref().is_some_and(|text| self.is_covered(text));
         let covered = std::iter::once(covered).chain(searched.iter().map(is_covered)).collect();
-        Ok(Some(Found { pursuit, covered, searched: searched.into_iter().flatten().collect() }))
+        Ok(Some(LoopFound { run, covered, searched: searched.into_iter().flatten().collect() }))
     }
 
     /// The questions that `lakeward augment` made, where it did and they can be used.
@@ -153,8 +155,8 @@ impl Agent<'_> {
     }
 
     /// The tables that a run ranked first.
-    pub(super) fn proposed(&self, found: &Found) -> Vec<TableRef> {
-        let first = found.pursuit.ranking.iter().take(MOST_PROPOSED);
+    pub(super) fn proposed(&self, found: &LoopFound) -> Vec<TableRef> {
+        let first = found.run.ranking.iter().take(MOST_PROPOSED);
         first.filter_map(|table| self.index.get(&table.id).ok().flatten()).collect()
     }
 }

@@ -15,10 +15,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::benchmark::{Benchmark, Grades, LabelledQuery, Task};
 use super::compare::{PairedDifference, paired_bootstrap};
-use super::lakeward::LakeIndexOf;
+use super::lakeward_system::LakeIndexOf;
 use super::metrics;
 use lakeward_agent::Request;
-use lakeward_agent::session::{LearnedRequest, LearnedStore, Session, SessionStore, learned_requests};
+use lakeward_agent::session::{FeedbackStore, RequestFeedback, Session, SessionStore, requests_with_feedback};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_reading::signals::content_words;
@@ -32,7 +32,7 @@ const STAGES: [f64; 3] = [0.25, 0.5, 1.0];
 
 /// What to measure.
 #[derive(Debug, Clone, Copy)]
-pub struct LearningOptions {
+pub struct FeedbackOptions {
     /// Depth of nDCG.
     pub k: usize,
     /// Halves the requests and resamples.
@@ -43,7 +43,7 @@ pub struct LearningOptions {
 
 /// Scores of tested requests before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LearningScores {
+pub struct FeedbackScores {
     /// `known`: a session accepted a relevant table; `others`: none did; `all`.
     pub requests: String,
     /// How many.
@@ -60,7 +60,7 @@ pub struct LearningScores {
 
 /// The state after some sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LearningStage {
+pub struct FeedbackStage {
     /// Sessions so far.
     pub sessions: u64,
     /// Of them, those whose analyst found a relevant table among those shown.
@@ -68,12 +68,12 @@ pub struct LearningStage {
     /// Pairs of request and table learned.
     pub uses: u64,
     /// By kind of tested request.
-    pub scores: Vec<LearningScores>,
+    pub scores: Vec<FeedbackScores>,
 }
 
 /// What `lakeward eval DIR --learning` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LearningReport {
+pub struct FeedbackReport {
     /// The benchmark.
     pub benchmark: String,
     /// Depth of nDCG.
@@ -81,7 +81,7 @@ pub struct LearningReport {
     /// The seed.
     pub seed: u64,
     /// After more and more sessions.
-    pub stages: Vec<LearningStage>,
+    pub stages: Vec<FeedbackStage>,
 }
 
 /// A request with its judgments.
@@ -105,13 +105,13 @@ struct Score {
 pub fn measure(
     benchmark: &Benchmark,
     over: &LakeIndexOf<'_>,
-    options: &LearningOptions,
+    options: &FeedbackOptions,
     monitor: &dyn Monitor,
-) -> Result<LearningReport> {
+) -> Result<FeedbackReport> {
     let (taught, tested) = halves(benchmark, options.seed)?;
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
     let datasets = DatasetRecord::all(over.index())?;
-    let learned = LearnedStore::new(place.path());
+    let learned = FeedbackStore::new(place.path());
     let store = SessionStore::new(place.path()).teaching(Some(learned.clone()));
     let before: Vec<Score> =
         tested.iter().map(|judged| scored(over, None, judged, options, monitor)).collect::<Result<_>>()?;
@@ -127,8 +127,8 @@ pub fn measure(
         }
         sessions = until;
         let (uses, _) = learned.uses()?;
-        let requests = learned_requests(uses.iter());
-        let document = |request: &LearnedRequest<'_>| learned::document(&request.words, &request.tables, request.year);
+        let requests = requests_with_feedback(uses.iter());
+        let document = |request: &RequestFeedback<'_>| learned::document(&request.words, &request.tables, request.year);
         let documents: Vec<Extraction> = requests.iter().map(document).collect();
         let inputs =
             GraphInputs { datasets: &datasets, extractions: &documents, embedder: over.embedder(), judge: None };
@@ -145,14 +145,14 @@ pub fn measure(
             scores(name, pairs.map(|((before, after), _)| (*before, *after)).collect(), options.seed)
         };
         let scores = [of("known", &|known| known), of("others", &|known| !known), of("all", &|_| true)];
-        stages.push(LearningStage {
+        stages.push(FeedbackStage {
             sessions: sessions as u64,
             found,
             uses: uses.len() as u64,
             scores: scores.into_iter().flatten().collect(),
         });
     }
-    Ok(LearningReport { benchmark: benchmark.name.clone(), k: options.k, seed: options.seed, stages })
+    Ok(FeedbackReport { benchmark: benchmark.name.clone(), k: options.k, seed: options.seed, stages })
 }
 
 /// The requests that sessions ask and those that are tested: of each table's requests about half each.
@@ -224,7 +224,7 @@ fn scored(
     over: &LakeIndexOf<'_>,
     source: Option<&TaskSource>,
     judged: &Judged<'_>,
-    options: &LearningOptions,
+    options: &FeedbackOptions,
     monitor: &dyn Monitor,
 ) -> Result<Score> {
     if monitor.is_stopped() {
@@ -244,14 +244,14 @@ fn scored(
     Ok(Score { ndcg: at(options.k).ndcg, hit: at(1).hit })
 }
 
-fn scores(name: &str, pairs: Vec<(Score, Score)>, seed: u64) -> Option<LearningScores> {
+fn scores(name: &str, pairs: Vec<(Score, Score)>, seed: u64) -> Option<FeedbackScores> {
     let count = pairs.len();
     let mean = |of: &dyn Fn(&(Score, Score)) -> f64| pairs.iter().map(of).sum::<f64>() / count as f64;
     let difference = |of: &dyn Fn(&Score) -> f64| {
         let all: Vec<f64> = pairs.iter().map(|(before, after)| of(after) - of(before)).collect();
         paired_bootstrap(&all, seed)
     };
-    Some(LearningScores {
+    Some(FeedbackScores {
         requests: name.to_string(),
         count: count as u64,
         ndcg_difference: difference(&|score| score.ndcg)?,

@@ -15,7 +15,7 @@ use lakeward_index::LakeIndex;
 use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::intent::{Conflict, Fact, Reader, TurnReading, Vocabulary, apply};
-use lakeward_search::records::{self, DemandState, Route};
+use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
 
 /// Records asked of a search: more than are shown, for operations and for the turns that follow.
@@ -70,14 +70,6 @@ impl CatalogueWords {
     }
 }
 
-/// What is wanted after a turn.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
-    pub(super) intent: Intent,
-    /// What a turn stated against an earlier one without taking that back, the question to be asked.
-    pub(super) conflict: Option<Conflict>,
-}
-
 /// The records that meet what is wanted.
 #[derive(Debug, Default)]
 pub(super) struct RecordsFound {
@@ -89,15 +81,15 @@ pub(super) struct RecordsFound {
 }
 
 impl Agent<'_> {
-    /// What `text` wants after all that `session` wants; nothing new where the catalogue says nothing that could be asked for,
-    /// and where the text is the answer to a question about something else.
-    pub(super) fn wanted(
+    /// What is wanted of the catalogue after `text`, and the question where it states something against an earlier turn without taking
+    /// that back. Nothing changes where the catalogue has no fields, nor where the text answers a question about something else.
+    pub(super) fn demands(
         &self,
         session: &Session,
         text: &str,
         answered: Option<&Choice>,
         model: Option<&LanguageModel<'_>>,
-    ) -> Result<Wanted> {
+    ) -> Result<(Intent, Option<Conflict>)> {
         let memory = &session.memory;
         let mut intent = memory.intent.clone();
         let text = match (answered, &memory.open) {
@@ -107,9 +99,9 @@ impl Agent<'_> {
             (None, _) => text,
         };
         if text.trim().is_empty() {
-            return Ok(Wanted { intent, conflict: None });
+            return Ok((intent, None));
         }
-        let Some(vocabulary) = self.words.of(self.index)? else { return Ok(Wanted { intent, conflict: None }) };
+        let Some(vocabulary) = self.words.of(self.index)? else { return Ok((intent, None)) };
         let turn = session.next_turn();
         let settled = memory.open.as_ref().and_then(|open| Some((open, open.answered(text)?)));
         let settled = settled.filter(|(open, settlement)| open.settle(*settlement, &mut intent, turn));
@@ -122,7 +114,7 @@ impl Agent<'_> {
             reading.facts.extend(model::elements(model, text, &earlier, &reader, &reading));
         }
         let changes = apply(&reading, &mut intent);
-        Ok(Wanted { intent, conflict: changes.conflicts.into_iter().next() })
+        Ok((intent, changes.conflicts.into_iter().next()))
     }
 
     /// The records that meet what is wanted; nothing where the lake has only tables and nothing is demanded of them, and where
@@ -156,7 +148,7 @@ impl Agent<'_> {
         // Asked before, as when a turn speaks of what to do with what was found: its records need not be found again.
         let known = session.memory.retrieved(&key).filter(|known| known.records.len() >= REUSED.min(known.found));
         let query = RecordQuery { among: known.map(|known| known.records.as_slice()), ..query };
-        let mut answers = records::search(self.index, self.embedder, &query)?;
+        let mut answers = record_search::search(self.index, self.embedder, &query)?;
         answers.matching = known.map_or(answers.matching, |known| known.met);
         Ok(Some(RecordsFound::of(answers, key)))
     }

@@ -8,7 +8,7 @@ use super::plan::{CONSTRAINT_CHARS, MOST_CONSTRAINTS, QUERY_CHARS};
 
 /// What is sought.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sought {
+pub struct SearchGoal {
     /// The request in the analyst's words: what a model reads.
     pub request: String,
     /// The words to search by; the request where they are empty. Tables are ranked by them.
@@ -19,7 +19,7 @@ pub struct Sought {
     pub memory: Value,
 }
 
-impl Sought {
+impl SearchGoal {
     /// A request that is searched for as it is.
     pub fn words(text: impl Into<String>) -> Self {
         let text = text.into();

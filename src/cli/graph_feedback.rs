@@ -3,34 +3,34 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::args::{Arguments, LearnedCommand, LearnedWhat};
+use super::args::{Arguments, FeedbackAction, FeedbackCommand};
 use super::{Status, lake, printer, task};
-use lakeward_agent::session::LearnedUse;
+use lakeward_agent::session::TableUse;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_tasks::task_graph::TaskGraph;
 
 /// What `graph learned list --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct LearnedDocument {
+pub struct FeedbackDocument {
     /// The program's version.
     pub lakeward: &'static str,
     /// Whether the settings let sessions teach, and what they taught count.
     pub record: bool,
     /// What stands, oldest first.
-    pub uses: Vec<LearnedUse>,
+    pub uses: Vec<TableUse>,
     /// Lines of the file that cannot be read.
     pub unread: usize,
 }
 
 /// Shows or forgets what sessions have taught.
-pub fn run(arguments: &Arguments, command: &LearnedCommand) -> Result<Status> {
+pub fn run(arguments: &Arguments, command: &FeedbackCommand) -> Result<Status> {
     match &command.what {
-        LearnedWhat::List => list(arguments),
-        LearnedWhat::Forget { table, request, all } => {
+        FeedbackAction::List => list(arguments),
+        FeedbackAction::Forget { table, request, all } => {
             if table.is_none() && request.is_none() && !all {
                 return Err(Error::Usage("forget what? name it with `--table`, `--request`, or say `--all`".into()));
             }
-            let fits = |known: &LearnedUse| {
+            let fits = |known: &TableUse| {
                 let is = |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|wanted| wanted == own);
                 is(table, &known.table) && is(request, &known.request)
             };
@@ -45,10 +45,10 @@ fn list(arguments: &Arguments) -> Result<Status> {
     let record = lakeward.config().learning.record;
     let status = if uses.is_empty() { Status::NothingFound } else { Status::Done };
     if arguments.json {
-        printer::json(&LearnedDocument { lakeward: env!("CARGO_PKG_VERSION"), record, uses, unread })?;
+        printer::json(&FeedbackDocument { lakeward: env!("CARGO_PKG_VERSION"), record, uses, unread })?;
         return Ok(status);
     }
-    printer::learning::uses(&uses, unread);
+    printer::feedback::uses(&uses, unread);
     if !record {
         printer::note(
             "not used, and nothing is added: `[learning] record = true` in lakeward.toml lets sessions teach",
@@ -59,14 +59,14 @@ fn list(arguments: &Arguments) -> Result<Status> {
 
 fn forget(
     arguments: &Arguments,
-    fits: &dyn Fn(&LearnedUse) -> bool,
+    fits: &dyn Fn(&TableUse) -> bool,
     named: [(&Option<String>, &str); 2],
 ) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let (uses, _) = lakeward.learned().uses()?;
     for (name, what) in named {
         let Some(name) = name else { continue };
-        let own = |known: &LearnedUse| if what == "table" { known.table.clone() } else { known.request.clone() };
+        let own = |known: &TableUse| if what == "table" { known.table.clone() } else { known.request.clone() };
         let known: Vec<String> = uses.iter().map(own).collect();
         if !known.contains(name) {
             let near = nearest_names(name, known.iter().map(String::as_str), 1);

@@ -19,15 +19,15 @@ const MOST_LIST_BYTES: usize = 64 << 20;
 
 /// What is kept.
 #[derive(Default)]
-pub struct Kept {
+pub struct SnapshotCache {
     list: OnceLock<RecordBatch>,
     tasks: OnceLock<TaskSource>,
     words: Arc<CatalogueWords>,
     /// The one used last comes last.
-    tables: Mutex<Vec<KeptTable>>,
+    tables: Mutex<Vec<CachedTable>>,
 }
 
-struct KeptTable {
+struct CachedTable {
     name: String,
     stamp: Stamp,
     table: Arc<QueryTable>,
@@ -36,7 +36,7 @@ struct KeptTable {
 /// Size and time of change of a file.
 type Stamp = (u64, Option<SystemTime>);
 
-impl Kept {
+impl SnapshotCache {
     /// The list of tables: the one kept, else what `make` gives.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Kept {
             if tables.len() >= MOST_TABLES {
                 tables.remove(0);
             }
-            tables.push(KeptTable { name: name.to_string(), stamp, table: Arc::clone(&table) });
+            tables.push(CachedTable { name: name.to_string(), stamp, table: Arc::clone(&table) });
         }
         Ok(table)
     }

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::TableMetadata;
 use super::clean;
 use super::value;
+use super::{TableMetadata, TimeCovered};
 use crate::source;
 use lakeward_core::role::Role;
 use lakeward_core::text::name_words;
-use lakeward_core::text::years::{year_of_date, years_of_period};
+use lakeward_core::text::years::year_of_date;
 
 /// Fields of one record at the most.
 const MOST_FIELDS: usize = 64;
@@ -157,8 +157,8 @@ impl TableMetadata {
         fields.extend(
             self.licence.as_deref().filter(|name| name.len() <= LONGEST_VALUE_BYTES).map(|name| ("licence", name)),
         );
-        let places = self.spatial.as_deref().into_iter().flat_map(|places| places.split("; "));
-        fields.extend(places.filter(|place| place.len() <= LONGEST_VALUE_BYTES).map(|place| ("spatial", place)));
+        let places = self.spatial.iter().filter(|place| place.len() <= LONGEST_VALUE_BYTES);
+        fields.extend(places.map(|place| ("spatial", place.as_str())));
         fields.extend(path.and_then(format_of).map(|format| ("format", format)));
         let cut = self.facets.iter().filter(|facet| facet.cut_short).map(|facet| facet.field.as_str()).collect();
         (fields, cut)
@@ -166,7 +166,7 @@ impl TableMetadata {
 
     /// First and last year covered, where they are known; only one of them where only one is.
     pub fn years(&self) -> (Option<i32>, Option<i32>) {
-        let (first, last) = self.temporal.as_deref().map_or((None, None), years_of_period);
+        let (first, last) = self.temporal.as_ref().map_or((None, None), TimeCovered::years);
         (self.first_year.or(first), self.last_year.or(last))
     }
 }
@@ -271,16 +271,20 @@ mod tests {
         let metadata = TableMetadata {
             tags: vec!["air".into()],
             publisher: Some("ICAO".into()),
-            spatial: Some("Niger; Chad".into()),
-            temporal: Some("2009-02-01/2015".into()),
+            spatial: vec!["Niger".into(), "Chad".into()],
+            temporal: TimeCovered::of("2009-02-01/2015"),
             ..TableMetadata::default()
         };
         let facets = RecordFacets::of(&metadata, Some("a/b.csv.gz"));
         let named: Vec<String> = facets.values.iter().map(|(role, value)| format!("{role}={value}")).collect();
         assert_eq!(named, ["subject=air", "source=ICAO", "place=Niger", "place=Chad", "format=CSV"]);
         assert_eq!((facets.first_year, facets.last_year), (Some(2009), Some(2015)));
-        assert_eq!(years_of_period("between 2010 and 2012, 20 towns"), (Some(2010), Some(2012)));
-        assert_eq!(years_of_period("2010-01-01/"), (Some(2010), None));
+        let years = |text: &str| TimeCovered::of(text).map(|time| time.years());
+        assert_eq!(years("between 2010 and 2012, 20 towns"), Some((Some(2010), Some(2012))));
+        assert_eq!(years("2010-01-01/"), Some((Some(2010), None)));
+        assert_eq!(years("../2015"), Some((None, Some(2015))));
+        assert_eq!(years("always"), Some((None, None)));
+        assert_eq!((years(" "), years("/")), (None, None));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::lake::built_in;
 use super::progress::Bar;
 use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
-use lakeward_eval::learning::{LearningOptions, measure};
+use lakeward_eval::feedback::{FeedbackOptions, measure};
 use lakeward_eval::{layout, systems::Systems};
 use lakeward_search::RankingWeights;
 
@@ -20,13 +20,13 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let benchmark = command.form.apply(layout::read(&command.folder)?, scratch.path())?;
     let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
     let (over, _) = systems.index(&bar)?;
-    let options = LearningOptions { k: command.k as usize, seed: command.seed, weight: command.task_weight };
+    let options = FeedbackOptions { k: command.k as usize, seed: command.seed, weight: command.task_weight };
     let report = measure(&benchmark, &over, &options, &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?
     } else {
-        printer::learning::report(&report)
+        printer::feedback::report(&report)
     }
     Ok(Status::Done)
 }

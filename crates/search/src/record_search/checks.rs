@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::weights::RecordWeights;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Demand, Demanded, YearsWanted};
+use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role;
 use lakeward_index::{LakeIndex, TableRef, TableSet};
-use lakeward_lake::catalog::Dataset;
+use lakeward_lake::dataset::Dataset;
 use lakeward_lake::metadata::RecordFacets;
 
 /// Things demanded in one role that are looked at.
@@ -63,12 +63,12 @@ pub(super) struct Check<'a> {
 }
 
 /// What a record says at all.
-pub(super) struct RolesTold {
+pub(super) struct ReportedRoles {
     roles: Vec<Role>,
     has_years: bool,
 }
 
-impl RolesTold {
+impl ReportedRoles {
     pub fn of(dataset: &Dataset, years: (Option<i32>, Option<i32>)) -> Self {
         let nothing = Default::default();
         let facets = RecordFacets::of(dataset.metadata().unwrap_or(&nothing), dataset.path());
@@ -146,7 +146,7 @@ impl<'a> Check<'a> {
     }
 
     /// Whether the record at `place`, which says what `told` says, meets it.
-    pub fn told(&self, place: usize, told: &RolesTold) -> DemandCheck {
+    pub fn told(&self, place: usize, told: &ReportedRoles) -> DemandCheck {
         let says = match self.demand.value {
             Demanded::Period(_) => told.has_years,
             Demanded::Values(_) => told.roles.contains(&self.demand.role),
@@ -167,17 +167,17 @@ impl<'a> Check<'a> {
 
 /// Whether a record of `first..=last` covers the years wanted: 1, 0, or `reached` where it covers the year and does not begin or
 /// end in it.
-fn years_met(wanted: YearsWanted, first: i32, last: i32, reached: f32) -> f32 {
+fn years_met(wanted: RequestedYears, first: i32, last: i32, reached: f32) -> f32 {
     let edge = |year: i32, own: i32| match year == own {
         true => 1.0,
         false if (first..=last).contains(&year) => reached,
         false => 0.0,
     };
     match wanted {
-        YearsWanted::Cover { from, to } => f32::from(first <= from && last >= to),
-        YearsWanted::Exactly { from, to } => f32::from((first, last) == (from, to)),
-        YearsWanted::StartsIn(year) => edge(year, first),
-        YearsWanted::EndsIn(year) => edge(year, last),
+        RequestedYears::Cover { from, to } => f32::from(first <= from && last >= to),
+        RequestedYears::Exactly { from, to } => f32::from((first, last) == (from, to)),
+        RequestedYears::StartsIn(year) => edge(year, first),
+        RequestedYears::EndsIn(year) => edge(year, last),
     }
 }
 
@@ -190,9 +190,9 @@ mod tests {
         let wants = |wanted| {
             [(2000, 2010), (2005, 2010), (2000, 2005)].map(|(first, last)| years_met(wanted, first, last, 0.5))
         };
-        assert_eq!(wants(YearsWanted::Cover { from: 2001, to: 2004 }), [1.0, 0.0, 1.0]);
-        assert_eq!(wants(YearsWanted::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
-        assert_eq!(wants(YearsWanted::StartsIn(2005)), [0.5, 1.0, 0.5]);
-        assert_eq!(wants(YearsWanted::EndsIn(2010)), [1.0, 1.0, 0.0]);
+        assert_eq!(wants(RequestedYears::Cover { from: 2001, to: 2004 }), [1.0, 0.0, 1.0]);
+        assert_eq!(wants(RequestedYears::Exactly { from: 2000, to: 2005 }), [0.0, 0.0, 1.0]);
+        assert_eq!(wants(RequestedYears::StartsIn(2005)), [0.5, 1.0, 0.5]);
+        assert_eq!(wants(RequestedYears::EndsIn(2010)), [1.0, 1.0, 0.0]);
     }
 }

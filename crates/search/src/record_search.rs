@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::late::{self, LateQuery};
-use lakeward_core::answer::in_order;
 use super::weights::RankingWeights;
+use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::request::Demand;
 use lakeward_core::role::Role;
@@ -247,7 +247,7 @@ impl Ranking<'_> {
     fn vector(&self) -> Result<Option<Vec<f32>>> {
         let mut weighted: Vec<(String, f32)> = Vec::new();
         for (text, weight) in self.query.texts {
-            for (word, rarity) in self.index.lexical().telling_words(text, MOST_WORDS)? {
+            for (word, rarity) in self.index.lexical().informative_words(text, MOST_WORDS)? {
                 weighted.push((word, rarity.rarity as f32 * *weight as f32));
             }
         }
@@ -373,7 +373,7 @@ fn best(ranked: &mut Vec<Ranked>, k: usize) {
 
 fn answer(index: &LakeIndex, checks: &[Check<'_>], ranked: Ranked) -> Result<RecordAnswer> {
     let dataset = index.dataset(ranked.table)?;
-    let told = checks::RolesTold::of(&dataset, index.years(ranked.table)?);
+    let told = checks::ReportedRoles::of(&dataset, index.years(ranked.table)?);
     let demands: Vec<DemandCheck> = checks.iter().map(|check| check.told(ranked.place, &told)).collect();
     let mut relaxed: Vec<Role> = Vec::new();
     for check in checks.iter().filter(|check| check.violated(ranked.place)) {

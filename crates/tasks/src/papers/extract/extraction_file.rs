@@ -26,7 +26,7 @@ const RULES: &str = "rules@";
 
 /// An extraction as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct KeptExtraction {
+pub struct StoredExtraction {
     /// What was extracted, and by what: `rules@2`, or the model with its prompts.
     #[serde(flatten)]
     pub extraction: Extraction,
@@ -41,7 +41,7 @@ pub struct KeptExtraction {
 
 /// The same without the extraction itself.
 #[derive(Deserialize)]
-struct KeptHead {
+struct StoredHead {
     extractor: String,
     fingerprint: Fingerprint,
     known: String,
@@ -61,7 +61,7 @@ pub(super) enum Maker<'a> {
 }
 
 /// The lines of a file by the content that they were made of.
-pub(super) struct Kept {
+pub(super) struct ExtractionFile {
     path: PathBuf,
     file: Option<File>,
     places: HashMap<Fingerprint, Place>,
@@ -77,14 +77,14 @@ struct Place {
     is_of_others: bool,
 }
 
-impl Kept {
+impl ExtractionFile {
     /// The lines that stand in a run of `maker` who knows the names with the hash `known`.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn open(path: &Path, maker: Maker<'_>, known: &str) -> Result<Self> {
-        let is_rules = |head: &KeptHead| head.extractor == EXTRACTOR && head.known == known;
-        let stands = |head: &KeptHead| match maker {
+        let is_rules = |head: &StoredHead| head.extractor == EXTRACTOR && head.known == known;
+        let stands = |head: &StoredHead| match maker {
             Maker::Rules => is_rules(head) || !head.extractor.starts_with(RULES),
             Maker::RulesAlone => is_rules(head),
             Maker::Model(id) => head.extractor == id || is_rules(head) && head.tried.as_deref() == Some(id),
@@ -106,7 +106,12 @@ impl Kept {
         Self { path: path.to_path_buf(), file: None, places: HashMap::new(), refused: HashSet::new() }
     }
 
-    fn read(path: &Path, model: Option<&str>, known: Option<&str>, stands: impl Fn(&KeptHead) -> bool) -> Result<Self> {
+    fn read(
+        path: &Path,
+        model: Option<&str>,
+        known: Option<&str>,
+        stands: impl Fn(&StoredHead) -> bool,
+    ) -> Result<Self> {
         let failed = |error| Error::io("read", path, error);
         let file = match File::open(path) {
             Ok(file) => file,
@@ -118,7 +123,7 @@ impl Kept {
         while let Some(line) = lines.next_line().map_err(failed)? {
             // What is no extraction, or too long for one, leaves the file: its document is looked at again.
             if line.end == LineEnd::Whole
-                && let Ok(head) = serde_json::from_slice::<KeptHead>(line.bytes)
+                && let Ok(head) = serde_json::from_slice::<StoredHead>(line.bytes)
             {
                 if stands(&head) {
                     let (at, length) = (line.at, line.bytes.len() as u64 + 1);
@@ -167,7 +172,7 @@ impl Kept {
         if !self.places.get(fingerprint).is_some_and(|place| place.is_of_others) {
             return Ok(Some(line));
         }
-        let Ok(mut kept) = serde_json::from_slice::<KeptExtraction>(&line) else { return Ok(Some(line)) };
+        let Ok(mut kept) = serde_json::from_slice::<StoredExtraction>(&line) else { return Ok(Some(line)) };
         kept.known = hash.to_string();
         for mention in kept.extraction.tasks.iter_mut().flat_map(|task| &mut task.datasets) {
             mention.record = known.named(&mention.name).and_then(|found| found.record.clone());
@@ -180,7 +185,7 @@ impl Kept {
 ///
 /// # Errors
 /// [`Error::Internal`] for what cannot be written as JSON.
-pub(super) fn written(kept: &KeptExtraction) -> Result<Vec<u8>> {
+pub(super) fn written(kept: &StoredExtraction) -> Result<Vec<u8>> {
     let mut line = serde_json::to_vec(kept).map_err(|error| Error::Internal(error.to_string()))?;
     line.push(b'\n');
     Ok(line)

@@ -2,49 +2,38 @@
 
 use super::grounding::LakeGrounding;
 use super::model;
-use super::task::TaskFound;
-use super::wanted::{RecordsFound, Wanted};
 use super::{Agent, Request};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::{Choice, question};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Constraints, Input, OperationKind, Ranked, Signals};
-use lakeward_index::TableRef;
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::intent::Conflict;
 use lakeward_reading::signals::{self, context::Context};
-use lakeward_search::{QueryTable, SearchedText};
+use lakeward_search::QueryTable;
 
 /// Tables of the turn before whose headers a request may name.
 const SHOWN: usize = 5;
 
-/// What a turn is answered from.
-pub(super) struct Turn<'a> {
-    pub(super) request: &'a Request,
+/// What a request says in its session: the first stage of a turn. Nothing has been searched yet.
+pub(super) struct Reading<'r> {
+    pub(super) request: &'r Request,
     /// The words to search by.
-    pub(super) text: String,
-    /// They, and what else is searched for, each with how much it counts.
-    pub(super) texts: Vec<(String, f64)>,
-    /// Those of them that were searched for, and what was found.
-    pub(super) searched: Vec<SearchedText>,
-    /// Tables that the plan–retrieve–evaluate loop found.
-    pub(super) proposed: Vec<TableRef>,
-    /// Tables that served tasks like the request.
-    pub(super) served: TaskFound,
-    /// Records that meet what is wanted.
-    pub(super) records: Option<RecordsFound>,
-    /// A question about what is wanted.
-    pub(super) conflict: Option<Conflict>,
+    pub(super) words: String,
     pub(super) signals: Signals,
+    /// A question about what is wanted of the catalogue.
+    pub(super) conflict: Option<Conflict>,
+    /// The working table, and it opened.
     pub(super) working: Option<Input>,
     pub(super) query: Option<QueryTable>,
+    /// Its key column, where the request names one.
     pub(super) column: Option<usize>,
     /// The choice that the request makes among those of the question before.
     pub(super) answered: Option<Choice>,
 }
 
-impl Turn<'_> {
+impl Reading<'_> {
     /// What the intention asks of tables, as the request and the table at hand change it.
     pub(super) fn spec(&self) -> TaskSpec {
         let Signals { operation, intention, constraints, .. } = &self.signals;
@@ -53,17 +42,18 @@ impl Turn<'_> {
 }
 
 impl Agent<'_> {
-    /// What a request says in its session; a table that it names becomes the working table.
-    pub(super) fn hear<'r>(
+    /// Reads a request in its session; a table that it names is the working table from now on.
+    ///
+    /// # Errors
+    /// As [`Agent::turn`].
+    pub(super) fn read<'r>(
         &self,
-        session: &mut Session,
+        session: &Session,
         request: &'r Request,
         model: Option<&LanguageModel<'_>>,
-    ) -> Result<Turn<'r>> {
-        if let Some(name) = &request.table {
-            session.use_table(self.input(name)?);
-        }
-        let working = session.working();
+    ) -> Result<Reading<'r>> {
+        let named = request.table.as_deref().map(|name| self.input(name)).transpose()?;
+        let working = named.or_else(|| session.working());
         if request.text.trim().is_empty() && working.is_none() {
             return Err(Error::Usage("ask something, or name a table".into()));
         }
@@ -74,7 +64,7 @@ impl Agent<'_> {
             (None, _) => None,
         };
         let answered = answered(session, &request.text);
-        let mut signals = self.read(session, &request.text, answered.as_ref(), query.as_ref());
+        let mut signals = self.signals(session, &request.text, answered.as_ref(), query.as_ref());
         if let (Some(model), None, false) = (model, &answered, request.text.trim().is_empty()) {
             let earlier = self.window(session);
             if let Some((operation, intention)) = model::signals(model, &request.text, &earlier) {
@@ -82,32 +72,14 @@ impl Agent<'_> {
                 signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.reading);
             }
         }
-        let Wanted { intent, conflict } = self.wanted(session, &request.text, answered.as_ref(), model)?;
+        let (intent, conflict) = self.demands(session, &request.text, answered.as_ref(), model)?;
         signals.intent = intent;
-        let text = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
-        let texts = vec![(text.clone(), 1.0)];
-        let (searched, proposed) = (Vec::new(), Vec::new());
-        let served = TaskFound::default();
-        let records = None;
-        Ok(Turn {
-            request,
-            text,
-            texts,
-            searched,
-            proposed,
-            served,
-            records,
-            conflict,
-            signals,
-            working,
-            query,
-            column,
-            answered,
-        })
+        let words = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
+        Ok(Reading { request, words, signals, conflict, working, query, column, answered })
     }
 
     /// The signals of a request in its session.
-    fn read(&self, session: &Session, text: &str, answered: Option<&Choice>, query: Option<&QueryTable>) -> Signals {
+    fn signals(&self, session: &Session, text: &str, answered: Option<&Choice>, query: Option<&QueryTable>) -> Signals {
         if let (Some(choice), Some(latest)) = (answered, session.turns.last()) {
             let before = &latest.signals;
             let operation = match choice.operation {

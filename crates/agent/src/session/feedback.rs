@@ -52,7 +52,7 @@ const UNDO: &str = "undo";
 /// A table that served a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LearnedUse {
+pub struct TableUse {
     /// When, RFC 3339.
     pub at: String,
     /// The request as typed, cut; with the topic of its session where it does not name that itself.
@@ -65,7 +65,7 @@ pub struct LearnedUse {
 
 /// The requests that are about the same, with all tables that served them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LearnedRequest<'a> {
+pub struct RequestFeedback<'a> {
     /// The words that it is about.
     pub words: String,
     /// Each once, in the order of their first use.
@@ -75,11 +75,11 @@ pub struct LearnedRequest<'a> {
 }
 
 /// `uses` put together by what their requests are about, ascending by their words.
-pub fn learned_requests<'a>(uses: impl Iterator<Item = &'a LearnedUse>) -> Vec<LearnedRequest<'a>> {
-    let mut requests: BTreeMap<String, LearnedRequest<'a>> = BTreeMap::new();
+pub fn requests_with_feedback<'a>(uses: impl Iterator<Item = &'a TableUse>) -> Vec<RequestFeedback<'a>> {
+    let mut requests: BTreeMap<String, RequestFeedback<'a>> = BTreeMap::new();
     for known in uses {
         let words = content_words(&known.request).to_lowercase();
-        let new = || LearnedRequest { words: words.clone(), tables: Vec::new(), year: None };
+        let new = || RequestFeedback { words: words.clone(), tables: Vec::new(), year: None };
         let request = requests.entry(words.clone()).or_insert_with(new);
         if !request.tables.contains(&known.table.as_str()) {
             request.tables.push(&known.table);
@@ -91,7 +91,7 @@ pub fn learned_requests<'a>(uses: impl Iterator<Item = &'a LearnedUse>) -> Vec<L
 
 /// The file.
 #[derive(Debug, Clone)]
-pub struct LearnedStore {
+pub struct FeedbackStore {
     path: PathBuf,
 }
 
@@ -99,10 +99,10 @@ pub struct LearnedStore {
 #[derive(Debug, Default)]
 struct Contents {
     /// What stands, in the order in which it happened last.
-    uses: Vec<LearnedUse>,
+    uses: Vec<TableUse>,
 }
 
-impl LearnedStore {
+impl FeedbackStore {
     /// What was learned of the lake whose index is in `folder`.
     pub fn new(folder: &Path) -> Self {
         Self { path: folder.join(FILE_NAME) }
@@ -117,7 +117,7 @@ impl LearnedStore {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::DamagedFile`] for a file that is none, is of another version or too large.
-    pub fn uses(&self) -> Result<(Vec<LearnedUse>, usize)> {
+    pub fn uses(&self) -> Result<(Vec<TableUse>, usize)> {
         let (lines, contents) = self.read()?;
         Ok((contents.uses, lines.unread()))
     }
@@ -138,7 +138,7 @@ impl LearnedStore {
     }
 
     /// Forgets the uses for which `gone` says so, and every trace of what no longer stood; nobody else may write meanwhile.
-    pub(super) fn forget(&self, gone: &dyn Fn(&LearnedUse) -> bool) -> Result<usize> {
+    pub(super) fn forget(&self, gone: &dyn Fn(&TableUse) -> bool) -> Result<usize> {
         let (mut lines, mut contents) = self.read()?;
         let before = contents.uses.len();
         contents.uses.retain(|known| !gone(known));
@@ -155,7 +155,7 @@ impl LearnedStore {
     }
 }
 
-impl LineRecord for LearnedUse {
+impl LineRecord for TableUse {
     fn check(&self) -> Result<(), String> {
         if *self == self.bounded() { Ok(()) } else { Err("a text is too long, or does not show".into()) }
     }
@@ -169,7 +169,7 @@ impl Contents {
     }
 
     /// Takes in what happened next.
-    fn take(&mut self, event: LearnedUse) {
+    fn take(&mut self, event: TableUse) {
         match event.operation.as_str() {
             REJECT => {
                 let words = words_of(&event.request);
@@ -187,7 +187,7 @@ impl Contents {
     }
 }
 
-impl LearnedUse {
+impl TableUse {
     fn new(at: &str, request: &str, table: &str, operation: &str) -> Self {
         let event =
             Self { at: at.into(), request: request.into(), table: table.into(), operation: operation.to_lowercase() };
@@ -211,7 +211,7 @@ impl LearnedUse {
 }
 
 /// What happened between two states of a session.
-fn events(before: Option<&Session>, after: &Session) -> Vec<LearnedUse> {
+fn events(before: Option<&Session>, after: &Session) -> Vec<TableUse> {
     let empty = Session::new("", "");
     let before = before.unwrap_or(&empty);
     // More than one turn at once is a copy of another session: what happened there is known.
@@ -222,7 +222,7 @@ fn events(before: Option<&Session>, after: &Session) -> Vec<LearnedUse> {
     let mut events = Vec::new();
     let mut happened = |turn: usize, table: &str, operation: &str| {
         if let Some(request) = request_of(after, turn) {
-            events.push(LearnedUse::new(&now, &request, table, operation));
+            events.push(TableUse::new(&now, &request, table, operation));
         }
     };
     let (accepted, rejected) = (after.accepted.iter(), after.rejected.iter());
@@ -283,11 +283,11 @@ mod tests {
 
     use super::*;
 
-    fn event(request: &str, table: &str, operation: &str) -> LearnedUse {
-        LearnedUse::new("2026-11-22T10:00:00.000Z", request, table, operation)
+    fn event(request: &str, table: &str, operation: &str) -> TableUse {
+        TableUse::new("2026-11-22T10:00:00.000Z", request, table, operation)
     }
 
-    fn of(events: &[LearnedUse]) -> Vec<(String, String)> {
+    fn of(events: &[TableUse]) -> Vec<(String, String)> {
         let mut contents = Contents::default();
         events.iter().for_each(|event| contents.take(event.clone()));
         contents.uses.into_iter().map(|known| (known.request, known.table)).collect()
@@ -309,9 +309,9 @@ mod tests {
     #[test]
     fn what_is_no_use_is_counted_and_leaves_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let store = LearnedStore::new(folder.path());
+        let store = FeedbackStore::new(folder.path());
         let line = serde_json::to_string(&event("c d", "t2", ACCEPT)).unwrap();
-        let loud = serde_json::to_string(&LearnedUse { table: "x".repeat(600), ..event("e", "", ACCEPT) }).unwrap();
+        let loud = serde_json::to_string(&TableUse { table: "x".repeat(600), ..event("e", "", ACCEPT) }).unwrap();
         let text = format!("{{\"lakeward_learned\":1}}\nnonsense\n{loud}\n{line}\n{line}");
         fs::write(store.path(), text).unwrap();
         let (uses, unread) = store.uses().unwrap();

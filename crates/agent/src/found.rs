@@ -1,0 +1,95 @@
+//! What the searches of a turn find: the second stage of a turn. Each search runs once.
+
+use super::Agent;
+use super::catalogue_demands::RecordsFound;
+use super::loop_search::LoopFound;
+use super::reading::Reading;
+use super::task::TaskFound;
+use crate::agentic::RunCache;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_index::TableRef;
+use lakeward_models::llm::LanguageModel;
+use lakeward_search::SearchedText;
+use lakeward_search::candidates::{self, TableAnswers, TableRequest, TextAnswers, TextRequest};
+
+/// Answers asked of each search.
+pub(super) const DEPTH: usize = 100;
+
+/// What the searches found for a request.
+pub(super) struct Found<'r> {
+    /// The tables that the texts find.
+    pub(super) texts: TextAnswers,
+    /// Those that go with the table at hand.
+    pub(super) table: Option<TableAnswers<'r>>,
+    /// Records that meet what is wanted; they are candidates whatever else finds them.
+    pub(super) records: Option<RecordsFound>,
+    /// Tables that served tasks like the request.
+    pub(super) tasks: TaskFound,
+    /// What the plan–retrieve–evaluate loop found, where it ran.
+    pub(super) by_loop: Option<LoopFound>,
+}
+
+impl Agent<'_> {
+    /// Searches for what a request says, with the loop where that finds more.
+    ///
+    /// # Errors
+    /// Whatever the index reports.
+    pub(super) fn find<'r>(
+        &self,
+        session: &Session,
+        reading: &'r Reading<'_>,
+        model: Option<&LanguageModel<'_>>,
+        runs: Option<&RunCache>,
+    ) -> Result<Found<'r>> {
+        let goal = self.search_goal(session, reading, model);
+        // With a table at hand it is the table that finds most; the rules would add searches and next to nothing else.
+        let by_rules_with_table = model.is_none() && reading.query.is_some();
+        let own = if by_rules_with_table { None } else { self.searched(&reading.words)? };
+        let by_loop = match &own {
+            Some(own) => self.loop_search(goal, own, model, runs)?,
+            None => None,
+        };
+        self.find_with(session, reading, own, by_loop)
+    }
+
+    /// The same where `own` is what a plain search found, and `by_loop` what the loop found.
+    ///
+    /// # Errors
+    /// Whatever the index reports.
+    pub(super) fn find_with<'r>(
+        &self,
+        session: &Session,
+        reading: &'r Reading<'_>,
+        own: Option<SearchedText>,
+        by_loop: Option<LoopFound>,
+    ) -> Result<Found<'r>> {
+        let tasks = self.tasks_like(&reading.words);
+        let texts = match &by_loop {
+            Some(found) => found.texts(&reading.words, self.config.llm.voice, &self.ranking.turn),
+            None => vec![(reading.words.clone(), 1.0)],
+        };
+        let records = self.records(session, &reading.signals.intent, texts.get(1..).unwrap_or_default())?;
+        let mut proposed: Vec<TableRef> = by_loop.as_ref().map(|found| self.proposed(found)).unwrap_or_default();
+        for answer in records.iter().flat_map(|found| &found.answers.answers) {
+            proposed.extend(self.index.get(&answer.table)?);
+        }
+        if records.is_some() {
+            proposed.sort_unstable();
+            proposed.dedup();
+        }
+        let by_loop_searched = by_loop.iter().flat_map(|found| &found.searched);
+        let searched: Vec<&SearchedText> = own.iter().chain(by_loop_searched).collect();
+        let texts: Vec<(&str, f64)> = texts.iter().map(|(text, weight)| (text.as_str(), *weight)).collect();
+        let request = TextRequest {
+            texts: &texts,
+            searched: &searched,
+            proposed: &proposed,
+            supported: &tasks.gains(),
+            depth: DEPTH,
+        };
+        let table = reading.query.as_ref().map(|query| TableRequest { query, column: reading.column, depth: DEPTH });
+        let (texts, table) = candidates::find(self.index, self.lake, self.embedder, (&request, table), &self.ranking)?;
+        Ok(Found { texts, table, records, tasks, by_loop })
+    }
+}

@@ -1,0 +1,223 @@
+//! The candidates of a turn with their scores, and in which order they are told: the third stage of a turn.
+
+use std::collections::BTreeSet;
+
+use super::Agent;
+use super::catalogue_demands;
+use super::found::{DEPTH, Found};
+use super::model;
+use super::reading::{Reading, without_clarify};
+use super::scored::{Scored, best_table, lists};
+use super::trace::RankedList;
+use crate::agentic::card::{self, Card};
+use crate::agentic::listwise::{Asked, Order};
+use crate::recommend::fit;
+use crate::recommend::task_spec::TaskSpec;
+use crate::recommend::utility::{Purpose, utilities};
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::request::{Constraints, Input, Label, OperationKind};
+use lakeward_core::text::name_words;
+use lakeward_models::llm::LanguageModel;
+use lakeward_search::candidates::{TableAnswers, TableRequest, candidates};
+use lakeward_search::likeness::name_likeness;
+use lakeward_search::{QueryTable, Relevance};
+
+/// Tables that a partner is looked for among, before all others.
+const PAIRED: usize = 20;
+
+/// The candidates of a turn with their scores.
+pub(super) struct Weighed {
+    /// What the intention asks of tables.
+    pub(super) spec: TaskSpec,
+    /// The candidates, best first.
+    pub(super) scored: Vec<Scored>,
+    /// Without a working table, where a join or union may be meant: the best table, and what goes with it.
+    pub(super) pair: Option<(QueryTable, Vec<Scored>)>,
+    /// The orders that led to the answer.
+    pub(super) lists: Vec<RankedList>,
+}
+
+impl Weighed {
+    /// What an operation may be done with: those that go with the table at hand, or with the best one.
+    pub(super) fn partners(&self) -> &[Scored] {
+        self.pair.as_ref().map_or(&self.scored, |(_, partners)| partners)
+    }
+}
+
+impl Agent<'_> {
+    /// Scores what was found, and lets the model have its say in the order of the first.
+    ///
+    /// # Errors
+    /// Whatever the index and the files of a pair report.
+    pub(super) fn weigh_found(
+        &self,
+        session: &Session,
+        reading: &Reading<'_>,
+        found: &Found<'_>,
+        model: Option<&LanguageModel<'_>>,
+    ) -> Result<Weighed> {
+        let spec = reading.spec();
+        let mut scored = self.scored(session, reading, found, found.table.as_ref())?;
+        let mut lists = lists(&scored);
+        if let Some(order) = model.and_then(|model| self.ordered_by(model, reading, &spec, &scored)) {
+            lists.push(RankedList::of("model", order.places.iter().map(|place| (scored[*place].id(), None))));
+            scored = self.reordered(scored, &order);
+        }
+        lists.push(RankedList::of("answer", scored.iter().map(|scored| (scored.id(), None))));
+        let pair = if reading.query.is_some() { None } else { self.pair(session, reading, found, &scored)? };
+        Ok(Weighed { spec, scored, pair, lists })
+    }
+
+    /// The first candidates in the model's order.
+    fn ordered_by(
+        &self,
+        model: &LanguageModel<'_>,
+        reading: &Reading<'_>,
+        spec: &TaskSpec,
+        scored: &[Scored],
+    ) -> Option<Order> {
+        let first = &scored[..scored.len().min(self.config.llm.candidates)];
+        let cards: Vec<Card> = first
+            .iter()
+            .map(|scored| Card::of(&scored.candidate.dataset, card::Found::from(&scored.candidate)))
+            .collect();
+        let asked = Asked {
+            request: &reading.request.text,
+            operation: reading.signals.operation.label.name(),
+            intention: reading.signals.intention.label.name(),
+            specification: serde_json::to_value(spec).unwrap_or_default(),
+            table: model::table_at_hand(reading.query.as_ref()),
+        };
+        model::order(model, &asked, &cards)
+    }
+
+    /// The candidates, the first of them in computed and model's order fused.
+    fn reordered(&self, scored: Vec<Scored>, order: &Order) -> Vec<Scored> {
+        let scores: Vec<f64> = scored.iter().take(order.places.len()).map(|scored| scored.best().1.total).collect();
+        let fused = order.fused(&scores, self.config.llm.voice);
+        let mut places: Vec<Option<Scored>> = scored.into_iter().map(Some).collect();
+        for (rank, place) in order.places.iter().take(order.named).enumerate() {
+            if let Some(Some(scored)) = places.get_mut(*place) {
+                scored.model_rank = Some(rank + 1);
+            }
+        }
+        let first: Vec<Scored> = fused.into_iter().filter_map(|place| places[place].take()).collect();
+        first.into_iter().chain(places.into_iter().flatten()).collect()
+    }
+
+    /// The candidates with their scores, greatest utility first, ties by id; without the rejected ones.
+    fn scored(
+        &self,
+        session: &Session,
+        reading: &Reading<'_>,
+        found: &Found<'_>,
+        table: Option<&TableAnswers<'_>>,
+    ) -> Result<Vec<Scored>> {
+        let (spec, query) = (reading.spec(), table.map(TableAnswers::query));
+        let constraints = &reading.signals.constraints;
+        let candidates = candidates(self.index, &found.texts, table, &constraints.geography, &self.ranking)?;
+        let used = used_up(session);
+        let wanted = self.columns_to_add(constraints, query);
+        let asked = match reading.signals.operation.label {
+            OperationKind::Clarify => without_clarify(&reading.signals.operation),
+            _ => reading.signals.operation.clone(),
+        };
+        // A join or union is asked of the table at hand, whenever that was named.
+        let with_table = reading.request.table.is_some() || asked.combining() >= self.ranking.turn.combining;
+        let purpose = Purpose {
+            asked: &asked,
+            wanted: &wanted,
+            has_working: query.is_some(),
+            with_table,
+            accepted: false,
+            weights: &self.ranking,
+        };
+        let kept: Option<BTreeSet<&str>> = reading
+            .answered
+            .as_ref()
+            .map(|choice| choice.tables.iter().map(String::as_str).collect::<BTreeSet<_>>())
+            .filter(|tables| !tables.is_empty());
+        let mut scored: Vec<Scored> = candidates
+            .into_iter()
+            .filter(|candidate| {
+                let id = candidate.dataset.id().as_str();
+                let done_with = session.is_rejected(id) || used.contains(id);
+                (!done_with || names_table(&reading.request.text, id))
+                    && kept.as_ref().is_none_or(|kept| kept.contains(id))
+            })
+            .filter_map(|mut candidate| {
+                let of_record = match found.records.as_ref().filter(|_| candidate.dataset.is_record()) {
+                    // The search for records looked at all of them.
+                    Some(records) => Some(records.get(candidate.dataset.id().as_str())?),
+                    None => None,
+                };
+                let fit = match of_record {
+                    Some((_, relevance, answer)) => {
+                        candidate.relevance = Relevance { to_join: 0.0, otherwise: relevance, by_words: relevance };
+                        catalogue_demands::fit(answer)
+                    }
+                    None => fit::fit(&spec, constraints, &candidate, &self.ranking.fit),
+                };
+                let record = of_record.map(|(rank, _, answer)| (rank, answer.clone()));
+                let accepted = session.is_accepted(candidate.dataset.id().as_str());
+                let purpose = Purpose { accepted, ..purpose };
+                let utilities = utilities(&candidate, &fit, &purpose, &self.config.utility);
+                let task = found.tasks.evidence(candidate.dataset.id().as_str()).cloned();
+                Some(Scored { candidate, fit, utilities, record, task, accepted, model_rank: None })
+            })
+            .collect();
+        let rank = |scored: &Scored| scored.record.as_ref().map_or(usize::MAX, |(rank, _)| *rank);
+        scored.sort_by(|a, b| {
+            let by_total = b.best().1.total.total_cmp(&a.best().1.total);
+            by_total.then_with(|| rank(a).cmp(&rank(b))).then_with(|| a.id().cmp(b.id()))
+        });
+        Ok(scored)
+    }
+
+    /// The columns asked for that the working table does not have.
+    pub(super) fn columns_to_add(&self, constraints: &Constraints, query: Option<&QueryTable>) -> Vec<String> {
+        let own = query.map_or(&[][..], |query| query.entry.profile.columns.as_slice());
+        let least = self.ranking.fit.same_name;
+        let has = |wanted: &&String| own.iter().any(|column| name_likeness(wanted, &column.name) >= least);
+        constraints.required_columns.iter().filter(|wanted| !has(wanted)).cloned().collect()
+    }
+
+    /// Without a working table, where a join or union may be meant: the best table as a first part, and what goes with it,
+    /// those found by words first.
+    fn pair(
+        &self,
+        session: &Session,
+        reading: &Reading<'_>,
+        found: &Found<'_>,
+        scored: &[Scored],
+    ) -> Result<Option<(QueryTable, Vec<Scored>)>> {
+        let combines = reading.signals.operation.combining();
+        let Some(best) = best_table(scored).filter(|_| combines >= self.ranking.turn.pairing) else { return Ok(None) };
+        let Some(base) = self.open_candidate(best.id())? else { return Ok(None) };
+        let request = TableRequest { query: &base, column: reading.column, depth: DEPTH };
+        let table = TableAnswers::of(self.index, self.lake, &request, &self.ranking)?;
+        let mut partners = self.scored(session, reading, found, Some(&table))?;
+        let first: BTreeSet<&str> = scored.iter().take(PAIRED).map(Scored::id).collect();
+        partners.sort_by_key(|partner| !first.contains(partner.id()));
+        Ok(Some((base, partners)))
+    }
+}
+
+/// The tables that the working table was made of: they are in it.
+fn used_up(session: &Session) -> BTreeSet<&str> {
+    let standing = session.steps.iter().filter(|step| !step.undone);
+    let inputs = standing.flat_map(|step| step.operation.inputs());
+    inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
+}
+
+/// Whether the words of a text name a table outright: they contain its id or all words of its last part.
+fn names_table(text: &str, id: &str) -> bool {
+    let lower = text.to_lowercase();
+    let last = id.rsplit('/').next().unwrap_or(id);
+    lower.contains(&id.to_lowercase()) || lower.contains(&last.to_lowercase()) || {
+        let said = name_words(text);
+        let words = name_words(last);
+        words.len() > 1 && words.iter().all(|word| said.contains(word))
+    }
+}
