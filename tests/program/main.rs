@@ -20,6 +20,7 @@ mod foreign_session;
 mod functions;
 mod learning;
 mod llm_server;
+mod operations;
 mod papers;
 mod places;
 mod python_types;

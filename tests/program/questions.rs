@@ -13,7 +13,7 @@ use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::augment::grounding::Ground;
 use lakeward_search::augment::{
     AugmentOptions, AugmentStats, Facet, Facts, LEAST_QUESTIONS, MOST_QUESTIONS, MadeQuestions, QuestionIndex,
-    QuestionMaker, QuestionMode, QuestionStore, audit, make_questions, rules, store,
+    QuestionMaker, QuestionMode, QuestionStore, audit, make_questions, rules,
 };
 
 /// Words of the rules' patterns: all else in a question has to be of the record.

@@ -20,7 +20,6 @@ __all__ = [
     "ColumnProfile",
     "CompositeKey",
     "Constraints",
-    "RequestedData",
     "Demand",
     "DemandCheck",
     "Evidence",
@@ -44,7 +43,7 @@ __all__ = [
     "RankedTable",
     "RecordAnswer",
     "Repair",
-    "Said",
+    "RequestedData",
     "Sample",
     "ScoreParts",
     "SearchAnswer",
@@ -58,7 +57,9 @@ __all__ = [
     "TaskEvidence",
     "TaskSpec",
     "TimeCoverage",
+    "TimeCovered",
     "Turn",
+    "TurnWords",
     "UnionAnswer",
     "Utility",
     "ValueMatch",
@@ -546,7 +547,7 @@ class Override:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Said:
+class TurnWords:
     """Words of a turn."""
     text: str
     """The words."""
@@ -557,11 +558,11 @@ class Said:
 @dataclasses.dataclass(frozen=True, slots=True)
 class RequestedData:
     """What kind of data is wanted."""
-    modality: Said | None = None
+    modality: TurnWords | None = None
     """Tables, images, sensor readings, text, …"""
-    annotation: Said | None = None
+    annotation: TurnWords | None = None
     """How it is labelled."""
-    entity: Said | None = None
+    entity: TurnWords | None = None
     """Whom or what it describes: a species, persons, firms."""
 
 
@@ -583,9 +584,9 @@ class Demand:
 @dataclasses.dataclass(frozen=True, slots=True)
 class Intent:
     """What is wanted, as of one turn or of all turns so far."""
-    topics: tuple[Said, ...] = ()
+    topics: tuple[TurnWords, ...] = ()
     """What the data is about, and which part of that: the words to search by, each with the turn that said it."""
-    task: Said | None = None
+    task: TurnWords | None = None
     """What it is to be used for: ``train a classifier``."""
     data: RequestedData = dataclasses.field(default_factory=RequestedData)
     """What kind of data: modality, annotation, entity."""
@@ -593,11 +594,11 @@ class Intent:
     """What a record must or should meet, in the order it was said; one a role is in force."""
     refused: tuple[Demand, ...] = ()
     """What it must not be."""
-    measures: tuple[Said, ...] = ()
+    measures: tuple[TurnWords, ...] = ()
     """How results will be judged: ``F1``, ``mean absolute error``."""
-    columns_wanted: tuple[Said, ...] = ()
+    columns_wanted: tuple[TurnWords, ...] = ()
     """Columns wanted."""
-    columns_excluded: tuple[Said, ...] = ()
+    columns_excluded: tuple[TurnWords, ...] = ()
     """Columns unwanted."""
     answers: int | None = None
     """How many answers are wanted, 1..=100."""
@@ -738,6 +739,18 @@ class PlaceCoverage:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class TimeCovered:
+    """The time that a publisher says is covered, as written: a start and an end, either of which may be open, or words.
+    """
+    from: str | None = None
+    """The start."""
+    to: str | None = None
+    """The end."""
+    words: str | None = None
+    """What is written where that is no start and end."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Facet:
     """The values that a record has under one field."""
     field: str
@@ -782,10 +795,10 @@ class TableMetadata:
     """When it was first published, as written."""
     modified: str | None = None
     """When it was last changed, as written."""
-    spatial: str | None = None
-    """Places covered."""
-    temporal: str | None = None
-    """Time covered, ``start/end`` where both are known."""
+    spatial: tuple[str, ...] = ()
+    """Places covered, each one name."""
+    temporal: TimeCovered | None = None
+    """Time covered."""
     facets: tuple[Facet, ...] = ()
     """What a record says under fields of other names."""
     first_year: int | None = None

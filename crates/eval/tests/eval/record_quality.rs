@@ -161,7 +161,7 @@ fn labelled_demands_find_the_record() {
                 weights: RankingWeights::shipped(),
             };
             let began = Instant::now();
-            let found = records::search(&index, model(), &query).expect("answers");
+            let found = record_search::search(&index, model(), &query).expect("answers");
             times.push(began.elapsed().as_secs_f64() * 1e3);
             lists.push(found.answers.into_iter().map(|answer| answer.table).collect());
         }
@@ -305,7 +305,7 @@ fn answered_in_a_process_of_its_own() {
             weights: RankingWeights::shipped(),
         };
         let began = Instant::now();
-        let found = records::search(&index, model(), &query).expect("answers");
+        let found = record_search::search(&index, model(), &query).expect("answers");
         times.push(began.elapsed().as_secs_f64() * 1e3);
         assert_eq!(found.answers.len(), 10);
         exact += usize::from(found.exact);

@@ -19,7 +19,7 @@ use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_search::join::MatchKind;
 use lakeward_search::{
-    JoinAnswer, JoinOptions, QueryTable, SearchOptions, UnionAnswer, UnionOptions, join, search, union,
+    JoinAnswer, JoinOptions, QueryTable, SearchOptions, UnionAnswer, UnionOptions, join, text_search, union,
 };
 use lakeward_sketch::normalise::Difference::{self, Case, WordOrder};
 use lakeward_sketch::normalise::Normaliser;

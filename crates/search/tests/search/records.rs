@@ -143,8 +143,8 @@ fn asked(index: &LakeIndex, text: &str, demands: &[Demand], refused: &[Demand], 
         route,
         weights: RankingWeights::shipped(),
     };
-    let found = records::search(index, StaticModel::builtin(), &query).expect("answers");
-    let shown = |answer: &records::RecordAnswer| {
+    let found = record_search::search(index, StaticModel::builtin(), &query).expect("answers");
+    let shown = |answer: &record_search::RecordAnswer| {
         answer.relaxed.iter().fold(answer.table.clone(), |text, role| format!("{text} -{role}"))
     };
     found.answers.iter().map(shown).collect()
@@ -174,7 +174,7 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
     // What was only inferred leaves nothing out.
     assert_eq!(ask(&[soft(ontario)], 10).len(), 4);
     let query = RecordQuery { exclude: &["wages".into()], ..query_of(&[]) };
-    let found = records::search(&index, StaticModel::builtin(), &query).expect("answers");
+    let found = record_search::search(&index, StaticModel::builtin(), &query).expect("answers");
     assert_eq!((found.matching, found.answers.len()), (3, 3));
 }
 
@@ -196,7 +196,7 @@ fn answers_say_what_they_meet() {
     let (_lake, index) = catalogue(CATALOGUE);
     let demands =
         [wants("place", &["Ontario"]), wants("subject", &["Labour"]), soft(years(RequestedYears::EndsIn(2010)))];
-    let found = records::search(&index, StaticModel::builtin(), &query_of(&demands)).expect("answers");
+    let found = record_search::search(&index, StaticModel::builtin(), &query_of(&demands)).expect("answers");
     let states = |id: &str| {
         let answer = found.answers.iter().find(|answer| answer.table == id).expect("an answer");
         answer.demands.iter().map(|check| check.state).collect::<Vec<_>>()
