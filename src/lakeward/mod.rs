@@ -250,7 +250,7 @@ impl Lakeward {
     /// What `words` demand of the catalogue in `role`, as of turn `turn`.
     ///
     /// # Errors
-    /// Those of [`CatalogueWords::demand`](lakeward_agent::CatalogueWords::demand).
+    /// Those of [`CatalogueWords::demand`](lakeward_reading::intent::CatalogueWords::demand).
     pub fn demand(&self, role: &str, words: &str, turn: usize) -> Result<Demand> {
         self.kept.words().demand(&self.index, role, words, turn)
     }

@@ -1,20 +1,16 @@
 //! What a turn wants of the catalogue: the intent as the turn leaves it, and the records that meet it.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 use super::Agent;
 use super::model;
 use crate::recommend::{Choice, IntentionFit, Match};
 use crate::session::{Retrieval, Session};
-use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::request::{Demand, Intent};
+use lakeward_core::error::Result;
+use lakeward_core::request::Intent;
 use lakeward_core::role::Role;
-use lakeward_core::text::shown;
-use lakeward_index::LakeIndex;
-use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::intent::{Conflict, Fact, Reader, TurnReading, Vocabulary, apply};
+use lakeward_reading::intent::{Conflict, Fact, TurnReading, apply};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
 
@@ -24,51 +20,6 @@ const DEPTH: usize = 100;
 const REUSED: usize = 30;
 /// Roles that a note names.
 const NAMED: usize = 5;
-
-/// The words of a catalogue, read when they are first needed and shared by all agents over one snapshot.
-#[derive(Default)]
-pub struct CatalogueWords {
-    read: OnceLock<Option<Vocabulary>>,
-}
-
-impl CatalogueWords {
-    /// Those of the catalogue in `index`, the snapshot that this belongs to; `None` where it says nothing that could be asked for.
-    ///
-    /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`].
-    pub fn of(&self, index: &LakeIndex) -> Result<Option<&Vocabulary>> {
-        if let Some(read) = self.read.get() {
-            return Ok(read.as_ref());
-        }
-        let read = Vocabulary::of_index(index)?;
-        Ok(self.read.get_or_init(|| read).as_ref())
-    }
-
-    /// What `words` demand in `role`, stated in turn `turn`.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the nearest name, where the catalogue has no such role, or no such value in it.
-    pub fn demand(&self, index: &LakeIndex, role: &str, words: &str, turn: usize) -> Result<Demand> {
-        let Some(vocabulary) = self.of(index)? else {
-            return Err(Error::Usage("the catalogue says nothing by field that could be asked for".into()));
-        };
-        let known = Role::from(role.to_string());
-        if let Some(demand) = Reader::new(vocabulary, is_word).look_up(&known, words, turn) {
-            return Ok(demand);
-        }
-        let nearest = |of: &str, names: &mut dyn Iterator<Item = &str>| nearest_names(of, names, 1).into_iter().next();
-        let advice =
-            |nearest: Option<String>| nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-        if vocabulary.has(&known) || known.name() == "period" {
-            let near = nearest(words, &mut vocabulary.values_of(&known));
-            return Err(Error::Usage(format!("no record has `{}` as {role}{}", shown(words, 80), advice(near))));
-        }
-        let roles: Vec<&str> = vocabulary.roles().map(Role::name).collect();
-        let near = nearest(role, &mut roles.iter().copied());
-        let all = near.map_or(format!("; there is {}", roles.join(", ")), |name| advice(Some(name)));
-        Err(Error::Usage(format!("the catalogue says nothing of a `{}`{all}", shown(role, 40))))
-    }
-}
 
 /// The records that meet what is wanted.
 #[derive(Debug, Default)]
@@ -101,11 +52,10 @@ impl Agent<'_> {
         if text.trim().is_empty() {
             return Ok((intent, None));
         }
-        let Some(vocabulary) = self.words.of(self.index)? else { return Ok((intent, None)) };
+        let Some(reader) = self.words.reader(self.index)? else { return Ok((intent, None)) };
         let turn = session.next_turn();
         let settled = memory.open.as_ref().and_then(|open| Some((open, open.answered(text)?)));
         let settled = settled.filter(|(open, settlement)| open.settle(*settlement, &mut intent, turn));
-        let reader = Reader::new(vocabulary, is_word);
         let mut reading = reader.read(text, turn, &intent);
         if let Some((open, _)) = settled {
             without(&mut reading, open);
@@ -265,11 +215,4 @@ fn without(reading: &mut TurnReading, settled: &Conflict) {
         Fact::Words { text, .. } => text.split_whitespace().count() > MOST_WORDS,
         _ => true,
     });
-}
-
-/// Whether the embedding model has a word whole: it is right as it is, though the catalogue does not have it.
-fn is_word(word: &str) -> bool {
-    let mut pieces = 0;
-    StaticModel::builtin().tokens(word, |_| pieces += 1);
-    pieces == 1
 }

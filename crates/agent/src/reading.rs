@@ -1,6 +1,5 @@
 //! What a request says in its session: its signals, what it wants of a catalogue, the words to search by, the table at hand.
 
-use super::grounding::LakeGrounding;
 use super::model;
 use super::{Agent, Request};
 use crate::recommend::task_spec::TaskSpec;
@@ -9,6 +8,7 @@ use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Constraints, Input, OperationKind, Ranked, Signals};
 use lakeward_models::llm::LanguageModel;
+use lakeward_reading::grounding::LakeGrounding;
 use lakeward_reading::intent::Conflict;
 use lakeward_reading::signals::{self, context::Context};
 use lakeward_search::QueryTable;

@@ -17,10 +17,10 @@ use crate::recommend::utility::{Purpose, utilities};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::request::{Constraints, Input, Label, OperationKind};
+use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::candidates::{TableAnswers, TableRequest, candidates};
-use lakeward_search::likeness::name_likeness;
 use lakeward_search::{QueryTable, Relevance};
 
 /// Tables that a partner is looked for among, before all others.

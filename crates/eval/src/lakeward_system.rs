@@ -14,7 +14,7 @@ use super::variant::system::VariantModel;
 use super::variant::work::Work;
 use lakeward_agent::config::Config;
 use lakeward_agent::session::{Session, SessionStore};
-use lakeward_agent::{Agent, CatalogueWords, Request};
+use lakeward_agent::{Agent, Request};
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::LakeIndex;
@@ -22,6 +22,7 @@ use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::Manifest;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::Spent;
+use lakeward_reading::intent::CatalogueWords;
 use lakeward_search::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
 use lakeward_search::{composite, join, text_search, union};
 

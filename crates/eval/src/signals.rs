@@ -10,11 +10,11 @@ use super::labels::LabelScores;
 use super::lakeward_system::LakeIndexOf;
 use lakeward_agent::Request;
 use lakeward_agent::config::ConversationConfig;
-use lakeward_agent::grounding::Headers;
 use lakeward_agent::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Intention, OperationKind};
 use lakeward_lake::reader::{ReadOptions, open_path};
+use lakeward_reading::grounding::Headers;
 use lakeward_reading::signals::read_conversation;
 
 /// How often what was meant is first, and among the first two.

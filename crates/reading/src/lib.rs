@@ -2,5 +2,6 @@
 //!
 //! What it does not do: nothing is searched here, and no state is kept.
 
+pub mod grounding;
 pub mod intent;
 pub mod signals;

@@ -6,11 +6,12 @@
 
 use std::collections::HashMap;
 
-use super::likeness::{NameParts, ValueRange};
+use super::likeness::ValueRange;
 use super::matching::best_assignment;
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::AlignmentWeights;
 use lakeward_core::error::Result;
+use lakeward_core::text::NameParts;
 use lakeward_core::text::is_placeholder;
 use lakeward_index::Segment;
 use lakeward_index::columns::ColumnRecord;

@@ -17,7 +17,9 @@ const HEADER_BYTES: usize = 64;
 /// Whether an error says what the user can do: which version was found, or that another model has to build it anew.
 fn is_refused_by_name(error: &Error, version: u64) -> bool {
     let said = error.to_string();
-    let names_version = said.contains(&format!("version {version}"));
+    // Of an index of questions the index below may be older, too.
+    let names_version = said.contains(&format!("version {version}"))
+        || matches!(error, Error::IndexVersion { found, expected, .. } if found < expected);
     let names_command = error.hint().is_some_and(|hint| hint.contains("--rebuild"));
     names_version || matches!(error, Error::EmbeddingModel { .. }) && names_command
 }

@@ -5,10 +5,10 @@ use super::fit::{is_group, is_measure};
 use super::mentions::{Mention, Phrases};
 use super::next_operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use lakeward_core::request::{Aggregate, DatePart, GroupKey, Measure, MeasureFunction, Operation, OperationKind};
+use lakeward_core::text::name_likeness;
 use lakeward_core::text::{bare, name_words};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
-use lakeward_search::likeness::name_likeness;
 
 /// Words for figures; the first that occurs counts.
 const FUNCTIONS: [(&[&str], MeasureFunction); 6] = [

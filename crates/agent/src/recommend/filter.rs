@@ -4,9 +4,9 @@ use super::mentions::Phrases;
 use super::next_operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use super::{Precondition, RankedOperation};
 use lakeward_core::request::{Condition, Filter, Operation, OperationKind, Test};
+use lakeward_core::text::name_likeness;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::SemanticType;
-use lakeward_search::likeness::name_likeness;
 use lakeward_sketch::normalise::Normaliser;
 
 /// A column called this much like an excluded thing is that thing.

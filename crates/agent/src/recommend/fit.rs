@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
 use lakeward_core::request::{Constraints, Period};
+use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_search::Candidate;
-use lakeward_search::likeness::name_likeness;
 use lakeward_search::weights::FitWeights;
 
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and

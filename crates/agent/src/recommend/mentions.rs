@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lakeward_core::text::NameParts;
 use lakeward_core::text::name_words;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType};
-use lakeward_search::likeness::NameParts;
 use lakeward_sketch::normalise::Normaliser;
 
 /// Words of a request that are looked at.

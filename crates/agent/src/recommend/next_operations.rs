@@ -6,8 +6,8 @@
 use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
 use lakeward_core::request::{Input, Join, Label, Operation, OperationKind, Signals, Union, UnionPart};
+use lakeward_core::text::name_likeness;
 use lakeward_lake::dataset::TableEntry;
-use lakeward_search::likeness::name_likeness;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 
 use super::aggregate;

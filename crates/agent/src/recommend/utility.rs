@@ -10,7 +10,7 @@ use super::fit::{is_group, is_measure};
 use super::{IntentionFit, Utility};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Label, OperationKind, Ranked};
-use lakeward_search::likeness::name_likeness;
+use lakeward_core::text::name_likeness;
 use lakeward_search::weights::TurnWeights;
 use lakeward_search::{Candidate, JoinAnswer, RankingWeights, Relevance};
 

@@ -49,7 +49,7 @@ fn each_search_runs_once_a_turn() {
         ("manufacturer and model of aircraft by tail number", None, 0),
         ("join flights with the weather of their airports", None, 0),
         ("unemploymnt in the states", None, 1),
-        ("add the weather", Some("transport/nyc2013/planes_faa"), 0),
+        ("add wind and visibility", Some("transport/nyc2013/planes_faa"), 0),
     ] {
         let embedder = Counting { asked: Mutex::default() };
         let sessions = SessionStore::new(folder.path());

@@ -7,6 +7,7 @@
 //! | the words inside a name (`popByState_2019`) | [`name_words`] |
 //! | one key for several spellings of a name | [`name_key`] (folded), [`letters_and_digits`] (as written) |
 //! | a text on one line, parted by single spaces | [`on_one_line`] |
+//! | how alike two names of columns are, 0..=1 | [`name_likeness`]; one name compared with many: [`NameParts`] |
 //! | letters without accents | [`fold_into`] (lower case, the word index's folding), [`without_marks`] (case kept) |
 //! | the stem of an English word | [`Stemmer`] |
 //! | years in a text, and which numbers may be years | [`years`] |
@@ -16,6 +17,7 @@
 //! `lakeward-sketch`) and the pieces of the embedding models, each of which is a file format or a model's own rule.
 
 mod fold;
+mod likeness;
 mod names;
 mod shown;
 mod stem;
@@ -23,6 +25,7 @@ mod words;
 pub mod years;
 
 pub use fold::{fold_into, is_letter, letters_and_digits, name_key, without_marks};
+pub use likeness::{NameParts, name_likeness};
 pub use names::{is_placeholder, name_words};
 pub use shown::{counted, shown};
 pub use stem::Stemmer;

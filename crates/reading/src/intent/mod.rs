@@ -10,6 +10,7 @@
 //! The elements follow ScienceDB AI (Long et al., 2026); so does recency over earlier turns and the one clarifying
 //! question where a stated value meets another ([`Conflict`]).
 
+mod catalogue_words;
 mod conflict;
 mod cues;
 mod free_text;
@@ -29,6 +30,7 @@ mod vocabulary;
 mod wishes;
 mod words;
 
+pub use catalogue_words::CatalogueWords;
 pub use conflict::{Conflict, Settlement};
 pub use reader::Reader;
 pub use reading::{Fact, TurnReading, WordsKind};

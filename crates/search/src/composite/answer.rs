@@ -4,9 +4,9 @@ use super::count::Counts;
 use super::mapping::Mapping;
 use super::tuples::Key;
 use crate::join::{self, ColumnPair, JoinAnswer, MatchKind, ValueMatch};
-use crate::likeness::name_likeness;
 use crate::query_table::sample_words;
 use lakeward_core::error::Result;
+use lakeward_core::text::name_likeness;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_sketch::normalise::{Difference, Normaliser};
 

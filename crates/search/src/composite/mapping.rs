@@ -7,8 +7,8 @@
 use std::cmp::Ordering;
 
 use super::tuples::{Key, Parts};
-use crate::likeness::name_likeness;
 use lakeward_core::error::Result;
+use lakeward_core::text::name_likeness;
 use lakeward_index::columns::{ColumnRecord, Columns};
 use lakeward_index::overlap::gallop;
 

@@ -1,10 +1,9 @@
 //! What the lake knows of the names in a request: places that its columns hold, headers of the tables in view.
 
-use lakeward_core::text::name_words;
+use crate::signals::constraints::Grounding;
+use lakeward_core::text::{NameParts, name_words};
 use lakeward_index::LakeIndex;
 use lakeward_lake::semantic::SemanticType;
-use lakeward_reading::signals::constraints::Grounding;
-use lakeward_search::likeness::NameParts;
 use lakeward_sketch::normalise::Normaliser;
 
 /// Columns looked at for one value; a value of more columns than this is a common word.
