@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Counts which functions of this repository a command enters, and how often control comes back to a crate.
 
-    cargo rustc --release --bin lakeward -- -C strip=none     # links the program again, with the lines of its functions
+    cargo build --release
     scripts/count_entered.py [--program FILE] [--into lakeward_agent] [--list] -- ask "..." --table geo/countries --lake lake
 
 Every function whose symbol belongs to this repository gets a breakpoint that is taken away when it is met first, in whatever thread.
-What is printed: how many functions were entered, in how many source files of how many; crate by crate; and how often, in the order of
-first entries, a function of the crate `--into` follows one of another crate. `--list` prints that order. Functions that the compiler has
-inlined are not seen.
+What is printed: how many functions were entered, in how many source files of how many; crate by crate; and how often the crate `--into` is
+entered: by how many functions of our other crates its functions were called first (`--list` prints the order of first entries and these
+calls). How often control comes back to it in the order of first entries is printed, too; that counts every small function that it calls
+elsewhere. Functions that the compiler has inlined are not seen. Without the lines of functions (a stripped program) files are not known.
 
 Linux on x86-64; needs `nm` and `addr2line` and no debugger. The index of the lake should be there before, or its building is counted, too.
 """
 
 import argparse
+import bisect
 import ctypes
 import os
 import re
@@ -42,16 +44,16 @@ class Registers(ctypes.Structure):
 
 
 def functions(program):
-    """Address in the file and name of every function of this repository."""
-    found = {}
+    """Address in the file and name of every function: of this repository, and of all others."""
+    found, others = {}, {}
     listed = subprocess.run(["nm", "-C", "--defined-only", program], capture_output=True, text=True, check=True).stdout
     for line in listed.splitlines():
         address, kind, name = line.split(" ", 2)
-        if kind in "tT" and OURS.match(name):
-            found.setdefault(int(address, 16), name)
+        if kind in "tTwW":
+            (found if kind in "tT" and OURS.match(name) else others).setdefault(int(address, 16), name)
     if not found:
         sys.exit(f"{program} has no symbols of this repository")
-    return found
+    return found, others
 
 
 def sources():
@@ -66,8 +68,8 @@ def files(program, addresses):
     asked = "\n".join(hex(address) for address in addresses)
     answered = subprocess.run(["addr2line", "-e", program], input=asked, capture_output=True, text=True, check=True).stdout
     every = sources()
-    told = (os.path.relpath(ROOT / line.rsplit(":", 1)[0], ROOT) for line in answered.splitlines())
-    return {address: file for address, file in zip(addresses, told) if file in every}
+    shown = (os.path.relpath(ROOT / line.rsplit(":", 1)[0], ROOT) for line in answered.splitlines())
+    return {address: file for address, file in zip(addresses, shown) if file in every}
 
 
 class Traced:
@@ -103,7 +105,7 @@ class Traced:
         raise RuntimeError(f"{program} is not in memory")
 
     def run(self):
-        """Addresses in the file, in the order of their first entry; the exit code."""
+        """Addresses in the file with those their callers go on at, in the order of first entry; the exit code."""
         entered, registers = [], Registers()
         self.trace(CONT, self.child)
         while True:
@@ -124,7 +126,8 @@ class Traced:
                     # Another thread may have met it at the same moment; then its byte is in place already.
                     if os.pread(self.memory, 1, at)[0] == BREAKPOINT:
                         os.pwrite(self.memory, self.saved[at], at)
-                        entered.append(at - self.base)
+                        back = int.from_bytes(os.pread(self.memory, 8, registers.rsp), "little")
+                        entered.append((at - self.base, back - self.base))
                     registers.rip = at
                     self.trace(SETREGS, thread, ctypes.addressof(registers))
             self.trace(CONT, thread, passed_on)
@@ -139,27 +142,39 @@ def main():
     options = parser.parse_args()
     arguments = options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments
     program = os.path.realpath(options.program)
-    names = functions(program)
+    names, others = functions(program)
+    starts = sorted([*names, *others])
     entered, code = Traced([program, *arguments], names).run()
     inside = options.into.split("::")
 
-    def path(address):
+    def is_inside(address):
         crate, rest = OURS.match(names[address]).groups()
-        return [crate, *re.split(r"::| as |[<>]", rest)]
+        return [crate, *re.split(r"::| as |[<>]", rest)][: len(inside)] == inside
 
-    places = files(program, entered)
-    returns, within = 0, True
-    for address in entered:
-        now = path(address)[: len(inside)] == inside
+    def caller(back):
+        """The function of this repository that goes on at `back`, if it is one."""
+        start = starts[max(bisect.bisect_right(starts, back) - 1, 0)]
+        return start if start in names else None
+
+    places = files(program, [address for address, _ in entered])
+    returns, within, calls = 0, True, {}
+    for address, back in entered:
+        now = is_inside(address)
         returns += now and not within
         within = now
+        by = caller(back)
+        if now and by is not None and not is_inside(by):
+            calls.setdefault(by, []).append(address)
         if options.list:
             print(f"{'*' if now else ' '} {names[address]}  {places.get(address, '?')}")
+    if options.list:
+        for by, called in calls.items():
+            print(f"> {names[by]} calls {', '.join(names[address] for address in called)}")
     lines = f"{len(set(places.values()))} of {len(sources())} files" if places else "files not known, as the program has no lines"
     print(f"exit code {code}; {len(entered)} of {len(names)} functions entered; {lines}")
-    for crate, count in Counter(path(address)[0] for address in entered).most_common():
+    for crate, count in Counter(OURS.match(names[address]).group(1) for address, _ in entered).most_common():
         print(f"  {count:5} {crate}")
-    print(f"control comes back to {options.into} {returns} times")
+    print(f"{options.into} is entered from {len(calls)} functions of other crates; control comes back to it {returns} times")
 
 
 if __name__ == "__main__":
