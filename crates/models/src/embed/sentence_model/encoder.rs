@@ -1,6 +1,7 @@
 //! The encoder of BERT (Devlin et al., 2019) on the CPU: embeddings, then layers of self-attention and a feed-forward part, each
-//! with its residual and layer norm. One text at a time, in 32-bit floats.
+//! with its residual and layer norm. One text at a time; products with weights in 32-bit floats, or in whole numbers ([`super::int8`]).
 
+use super::int8;
 use matrixmultiply::sgemm;
 use rayon::prelude::*;
 use safetensors::tensor::TensorView;
@@ -27,8 +28,7 @@ pub(super) struct Shape {
 /// The weights.
 pub(super) struct Encoder {
     shape: Shape,
-    /// A row a piece.
-    pieces: Vec<f32>,
+    pieces: Pieces,
     /// A row a position, with that of the first segment added: there is no second.
     positions: Vec<f32>,
     norm: Norm,
@@ -46,10 +46,18 @@ struct Layer {
     norm: Norm,
 }
 
-/// y = x · Wᵀ + b, W with a row an output.
-struct Linear {
-    weight: Vec<f32>,
-    bias: Vec<f32>,
+/// A row a piece.
+enum Pieces {
+    Float(Vec<f32>),
+    /// With what one stands for in each row.
+    Int8(&'static [i8], Vec<f32>),
+}
+
+/// y = x · Wᵀ + b.
+enum Linear {
+    /// W with a row an output.
+    Float { weight: Vec<f32>, bias: Vec<f32> },
+    Int8(int8::Linear),
 }
 
 struct Norm {
@@ -59,10 +67,20 @@ struct Norm {
 }
 
 impl Encoder {
-    /// Reads the tensors of a file; says which is missing or of another shape.
+    /// Reads the tensors of a file; says which is missing or of another shape. Rounded ones are borrowed, so only a file inside the
+    /// program can have them.
     pub(super) fn read(bytes: &[u8], shape: Shape) -> Result<Self, String> {
+        Self::read_file(bytes, None, shape)
+    }
+
+    /// As [`Encoder::read`], of a file inside the program, with weights in whole numbers.
+    pub(super) fn read_rounded(bytes: &'static [u8], shape: Shape) -> Result<Self, String> {
+        Self::read_file(bytes, Some(bytes), shape)
+    }
+
+    fn read_file(bytes: &[u8], inside: Option<&'static [u8]>, shape: Shape) -> Result<Self, String> {
         let file = SafeTensors::deserialize(bytes).map_err(|error| format!("it is no safetensors file: {error}"))?;
-        let tensors = Tensors { file };
+        let tensors = Tensors { file, start: bytes.as_ptr() as usize, inside };
         let Shape { hidden, inner, .. } = shape;
         let kinds = tensors.matrix("embeddings.token_type_embeddings", None, hidden)?;
         let mut positions = tensors.matrix("embeddings.position_embeddings", Some(shape.positions), hidden)?;
@@ -85,7 +103,7 @@ impl Encoder {
         };
         Ok(Self {
             shape,
-            pieces: tensors.matrix("embeddings.word_embeddings", Some(shape.pieces), hidden)?,
+            pieces: tensors.pieces(&shape)?,
             positions,
             norm: tensors.norm("embeddings.LayerNorm", &shape)?,
             layers: (0..shape.layers).map(layer).collect::<Result<_, String>>()?,
@@ -106,8 +124,16 @@ impl Encoder {
         let count = pieces.len();
         let mut rows = Vec::with_capacity(count * hidden);
         for (piece, position) in pieces.iter().zip(self.positions.chunks_exact(hidden)) {
-            let row = &self.pieces[*piece as usize * hidden..][..hidden];
-            rows.extend(row.iter().zip(position).map(|(a, b)| a + b));
+            let at = *piece as usize;
+            match &self.pieces {
+                Pieces::Float(pieces) => {
+                    rows.extend(pieces[at * hidden..][..hidden].iter().zip(position).map(|(a, b)| a + b));
+                }
+                Pieces::Int8(pieces, scales) => {
+                    let row = pieces[at * hidden..][..hidden].iter();
+                    rows.extend(row.zip(position).map(|(a, b)| f32::from(*a) * scales[at] + b));
+                }
+            }
         }
         self.norm.apply(&mut rows);
         let matrix = |columns: usize| vec![0.0f32; count * columns];
@@ -125,7 +151,7 @@ impl Encoder {
             add(&mut rows, &changed);
             layer.attended_norm.apply(&mut rows);
             layer.inner.apply(&rows, &mut wide);
-            wide.iter_mut().for_each(|value| *value = gelu(*value));
+            gelu_all(&mut wide);
             layer.outer.apply(&wide, &mut changed);
             add(&mut rows, &changed);
             layer.norm.apply(&mut rows);
@@ -152,7 +178,7 @@ fn attend(
     );
     for row in weights.chunks_exact_mut(count) {
         let greatest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        row.iter_mut().for_each(|value| *value = (*value - greatest).exp());
+        row.iter_mut().for_each(|value| *value = exp(*value - greatest));
         let sum: f32 = row.iter().sum();
         row.iter_mut().for_each(|value| *value /= sum);
     }
@@ -167,15 +193,19 @@ fn attend(
 
 impl Linear {
     fn apply(&self, rows: &[f32], out: &mut [f32]) {
-        let outputs = self.bias.len();
-        let inputs = self.weight.len() / outputs;
+        let (weight, bias) = match self {
+            Self::Int8(linear) => return linear.apply(rows, out),
+            Self::Float { weight, bias } => (weight, bias),
+        };
+        let outputs = bias.len();
+        let inputs = weight.len() / outputs;
         let count = rows.len() / inputs;
         let block = |from: usize, width: usize, out: &mut [f32]| {
             multiply(
                 (count, inputs, width),
                 1.0,
                 Strided { values: rows, row: inputs, column: 1 },
-                Strided { values: &self.weight[from * inputs..], row: 1, column: inputs },
+                Strided { values: &weight[from * inputs..], row: 1, column: inputs },
                 (out, width),
             );
         };
@@ -205,7 +235,7 @@ impl Linear {
             }
         }
         for row in out.chunks_exact_mut(outputs) {
-            add(row, &self.bias);
+            add(row, bias);
         }
     }
 }
@@ -263,18 +293,54 @@ fn multiply(
     }
 }
 
+/// x · Φ(x) of all values.
+fn gelu_all(values: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the feature the function was compiled for.
+        return unsafe { gelu_all_avx2(values) };
+    }
+    values.iter_mut().for_each(|value| *value = gelu(*value));
+}
+
+/// The same loop, eight values at a time: each is computed by itself, so the bits are the same.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn gelu_all_avx2(values: &mut [f32]) {
+    values.iter_mut().for_each(|value| *value = gelu(*value));
+}
+
 /// x · Φ(x), with Φ by the error function (Abramowitz and Stegun 7.1.26, at most 1.5e-7 off).
+#[inline(always)]
 fn gelu(x: f32) -> f32 {
     let z = (x * std::f32::consts::FRAC_1_SQRT_2).abs();
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
     let series = ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;
-    let error = 1.0 - series * (-z * z).exp();
+    let error = 1.0 - series * exp(-z * z);
     0.5 * x * (1.0 + error.copysign(x))
+}
+
+/// eˣ for x ≤ 88, at most 2e-7 of it off; without a branch or a call, so that a loop of it is computed side by side. It is
+/// 2ⁿ · 2ᶠ with x · log₂e = n + f and |f| ≤ ½, 2ᶠ by its Taylor series.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    // Added, it rounds to a whole number, which then stands in the lowest bits.
+    const WHOLE: f32 = 12_582_912.0;
+    let scaled = x.max(-87.0) * std::f32::consts::LOG2_E;
+    let shifted = scaled + WHOLE;
+    let f = scaled - (shifted - WHOLE);
+    let series = 0.001_333_355_8 + f * (0.000_154_035_3 + f * 0.000_015_252_73);
+    let power = 1.0 + f * (std::f32::consts::LN_2 + f * (0.240_226_5 + f * (0.055_504_11 + f * (0.009_618_129 + f * series))));
+    f32::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
 /// The tensors of a file.
 struct Tensors<'a> {
     file: SafeTensors<'a>,
+    /// Where its bytes begin in memory.
+    start: usize,
+    /// The same bytes, where they are inside the program.
+    inside: Option<&'static [u8]>,
 }
 
 impl Tensors<'_> {
@@ -306,9 +372,33 @@ impl Tensors<'_> {
         self.values(&format!("{name}.weight"), fits)
     }
 
+    /// The bytes of a tensor of whole numbers, which are inside the program; `None` where there is no such tensor.
+    fn rounded(&self, name: &str, shape: &[usize]) -> Result<Option<&'static [i8]>, String> {
+        let (Some(inside), Ok(view)) = (self.inside, self.named(name)) else { return Ok(None) };
+        if view.dtype() != Dtype::I8 || view.shape() != shape {
+            return Err(format!("`{name}` is {:?} of {:?}, not of {shape:?}", view.dtype(), view.shape()));
+        }
+        let from = view.data().as_ptr() as usize - self.start;
+        Ok(Some(bytemuck::cast_slice(&inside[from..from + view.data().len()])))
+    }
+
+    fn pieces(&self, shape: &Shape) -> Result<Pieces, String> {
+        let name = "embeddings.word_embeddings";
+        Ok(match self.rounded(&format!("{name}.rounded"), &[shape.pieces, shape.hidden])? {
+            Some(rows) => Pieces::Int8(rows, self.values(&format!("{name}.scales"), |found| found == [shape.pieces])?),
+            None => Pieces::Float(self.matrix(name, Some(shape.pieces), shape.hidden)?),
+        })
+    }
+
     fn linear(&self, name: &str, from: usize, to: usize) -> Result<Linear, String> {
+        let packed = [to / int8::OUTPUTS, from / int8::INPUTS, int8::OUTPUTS, int8::INPUTS];
+        if let Some(packed) = self.rounded(&format!("{name}.rounded"), &packed)? {
+            let vector = |part: &str, length| self.values(&format!("{name}.{part}"), |found| found == [length]);
+            let linear = int8::Linear::new(packed, vector("scales", to)?, vector("bias", to)?, vector("smooth", from)?);
+            return linear.map(Linear::Int8).map_err(|what| format!("`{name}`: {what}"));
+        }
         let weight = self.matrix(name, Some(to), from)?;
-        Ok(Linear { weight, bias: self.values(&format!("{name}.bias"), |shape| shape == [to])? })
+        Ok(Linear::Float { weight, bias: self.values(&format!("{name}.bias"), |shape| shape == [to])? })
     }
 
     fn norm(&self, name: &str, shape: &Shape) -> Result<Norm, String> {
@@ -328,6 +418,14 @@ mod tests {
             [(-3.0, -0.004_049_694), (-0.5, -0.154_268_77), (0.0, 0.0), (0.7, 0.530_625_4), (2.0, 1.954_499_7)]
         {
             assert!((gelu(x) - expected).abs() < 1e-6, "{x}: {}", gelu(x));
+        }
+    }
+
+    #[test]
+    fn powers_of_e_are_those_of_the_library() {
+        for step in -8700..8800 {
+            let x = step as f32 / 100.0;
+            assert!((exp(x) / x.exp() - 1.0).abs() < 4e-6 * x.abs().max(1.0) / 10.0 + 3e-7, "{x}: {} {}", exp(x), x.exp());
         }
     }
 
