@@ -48,7 +48,8 @@ pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u
         group_tables += tables;
     }
     if group.len() < MERGED_AT_ONCE {
-        let has_many_removed = |segment: &SegmentEntry| segment.removed.len() as u32 > segment.tables / REMOVED_FRACTION;
+        let has_many_removed =
+            |segment: &SegmentEntry| segment.removed.len() as u32 > segment.tables / REMOVED_FRACTION;
         group = vec![segments.iter().position(has_many_removed)?];
     }
     group.sort_unstable();

@@ -134,7 +134,10 @@ impl JsonLines {
     pub fn append<R: LineRecord>(&mut self, records: &[R]) -> Result<()> {
         let failed = |error| Error::io("write", &self.path, error);
         if !self.is_whole {
-            return Err(Error::Internal(format!("`{}` cannot be appended to: its last line is incomplete", self.path.display())));
+            return Err(Error::Internal(format!(
+                "`{}` cannot be appended to: its last line is incomplete",
+                self.path.display()
+            )));
         }
         let mut bytes = Vec::new();
         for record in records {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Embedder, RemoteEmbedder, normalise};
-use crate::llm::connection::{Connection, CallError};
+use crate::llm::connection::{CallError, Connection};
 use crate::llm::{ChatFailure, FailureKind, Manners, Server, complaint_words, quote};
 use lakeward_core::error::{Error, Result};
 
@@ -75,7 +75,8 @@ impl RemoteModel {
     /// [`Error::Usage`] for an invalid address or key, [`Error::EmbeddingServer`] if the server returns no vectors.
     pub fn connect(server: &Server, manners: Manners, timeout: Duration) -> Result<Self> {
         let mut model = Self::without_id(server, manners, timeout)?;
-        let probes = model.ask(&PROBES).map_err(|call_error| Error::EmbeddingServer { reason: call_error.failure.message })?;
+        let probes =
+            model.ask(&PROBES).map_err(|call_error| Error::EmbeddingServer { reason: call_error.failure.message })?;
         model.dims = probes.first().map_or(0, Vec::len);
         model.id = model.id_of(&probes);
         model.state().is_verified = true;

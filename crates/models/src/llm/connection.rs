@@ -114,7 +114,11 @@ impl Connection {
         self.within(timeout, question)
     }
 
-    fn within<T>(&self, timeout: Duration, question: impl Future<Output = Result<T, OpenAIError>>) -> Result<T, CallError> {
+    fn within<T>(
+        &self,
+        timeout: Duration,
+        question: impl Future<Output = Result<T, OpenAIError>>,
+    ) -> Result<T, CallError> {
         let timed = async {
             let deadline = Instant::now() + timeout;
             tokio::time::timeout(timeout, DEADLINE.scope(deadline, question)).await
@@ -261,7 +265,8 @@ async fn complaint(mut response: Response) -> Complaint {
     let status = response.status();
     if status.is_redirection() {
         let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok()).unwrap_or("nowhere");
-        let words = format!("it redirects to `{place}`, and redirects are not followed; set that address if it is yours");
+        let words =
+            format!("it redirects to `{place}`, and redirects are not followed; set that address if it is yours");
         return Complaint::of(status, words.as_bytes());
     }
     let mut body = Vec::new();

@@ -28,7 +28,8 @@ impl Key {
         if self.0.is_empty() {
             return Ok(None);
         }
-        let wrong = || Error::Usage("the key of the model's server contains characters that are not allowed in a key".into());
+        let wrong =
+            || Error::Usage("the key of the model's server contains characters that are not allowed in a key".into());
         // HTTP would allow some others: typographic quotes, a key in two halves.
         if !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong());

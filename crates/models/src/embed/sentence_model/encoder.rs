@@ -288,7 +288,11 @@ impl Tensors<'_> {
     fn values(&self, name: &str, fits: impl Fn(&[usize]) -> bool) -> Result<Vec<f32>, String> {
         let view = self.named(name)?;
         if view.dtype() != Dtype::F32 || !fits(view.shape()) {
-            return Err(format!("`{name}` is {:?} of {:?}, which contradicts `config.json`", view.dtype(), view.shape()));
+            return Err(format!(
+                "`{name}` is {:?} of {:?}, which contradicts `config.json`",
+                view.dtype(),
+                view.shape()
+            ));
         }
         let (values, _) = view.data().as_chunks::<4>();
         let values: Vec<f32> = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
