@@ -64,8 +64,7 @@ const NO_FACETS: [&str; 20] = [
 
 fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
     let publisher = items(get(node, &["publisher", "creator"])).next().map(|publisher| resolve(publisher, nodes));
-    let fields =
-        node.as_object().map(|map| Fields::of(map, |name| !NO_FACETS.contains(&name))).unwrap_or_default();
+    let fields = node.as_object().map(|map| Fields::of(map, |name| !NO_FACETS.contains(&name))).unwrap_or_default();
     let whole = TableMetadata {
         title: line(node, &["title", "name"]),
         description: paragraphs(node, &["description"]),

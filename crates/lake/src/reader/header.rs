@@ -25,11 +25,8 @@ pub(super) fn name_columns(written: Vec<String>, report: &mut ReadReport, line: 
         let base = if is_empty { format!("column_{}", position + 1) } else { plain };
         let is_first = !seen.contains_key(&base) && (!is_empty || !taken.contains(&base));
         duplicate += u64::from(!is_first && !is_empty);
-        let name = if is_first {
-            base.clone()
-        } else {
-            numbered(&base, &mut taken, seen.entry(base.clone()).or_insert(1))
-        };
+        let name =
+            if is_first { base.clone() } else { numbered(&base, &mut taken, seen.entry(base.clone()).or_insert(1)) };
         seen.entry(base).or_insert(1);
         taken.insert(name.clone());
         columns.push(Column { name, header });
