@@ -49,7 +49,7 @@ pub fn has_single_key(profile: &TableProfile) -> bool {
     profile.columns.iter().any(|column| profile.keys.contains(&column.name) && is_unique(column))
 }
 
-/// The composite keys of the table in the file `path`, most plausible first, three at the most; `profile` is the table's.
+/// The composite keys of the table in the file `path`, most plausible first, at most three; `profile` is the table's.
 /// Reads the first 200,000 rows.
 ///
 /// # Errors

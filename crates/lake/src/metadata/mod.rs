@@ -112,7 +112,7 @@ pub struct TableMetadata {
     /// Time covered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporal: Option<TimeCovered>,
-    /// What a record says under fields of other names.
+    /// The values of a record's other fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
     /// First year covered, where a field gives it.

@@ -455,7 +455,7 @@ fn refusal(raw: &[u8]) -> Option<String> {
     let is_wide = Encoding::for_bom(raw).is_some() || utf16_by_nuls(raw).is_some();
     let nuls = head.iter().filter(|&&byte| byte == 0).count();
     let controls = head.iter().filter(|&&byte| byte < 0x20 && !matches!(byte, 0 | 9..=13 | 0x1a..=0x1f)).count();
-    // Uniform random bytes have 8% of these controls; text has none, or a few by accident.
+    // Uniform random bytes have 8% of these controls; text has none, or a few by mistake.
     if !is_wide && (nuls * 3 > head.len() || (controls > 2 && controls * 50 > head.len())) {
         return Some("binary data".into());
     }

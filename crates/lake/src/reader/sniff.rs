@@ -180,7 +180,7 @@ fn uses_backslash(sample: &[u8]) -> bool {
     escapes > closing && memchr::memmem::find(sample, b"\"\"\"").is_none()
 }
 
-/// What the vote needs of a row.
+/// The properties of a row that the vote uses.
 struct Shape {
     cells: usize,
     /// Cells that contain another delimiter that also splits the rows well.

@@ -12,7 +12,7 @@ const SUSPECT_LINES: usize = 50;
 /// Bytes checked one by one before a vectorised search takes over: most cells are short.
 const SHORT_CELL_BYTES: usize = 24;
 
-/// Where a cell lies in the window.
+/// The position of a cell in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -121,7 +121,7 @@ impl Splitter {
         spans.len()
     }
 
-    /// The cell that begins at `start`; `None` when its end lies beyond the window.
+    /// The cell that begins at `start`; `None` when its end is beyond the window.
     #[inline]
     fn cell(&mut self, window: &[u8], start: usize, at_end: bool) -> Option<Cell> {
         if let (Some(quote), Some(&first)) = (self.quote, window.get(start))
