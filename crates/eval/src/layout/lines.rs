@@ -10,7 +10,7 @@ use lakeward_core::error::{Error, Result};
 
 /// Longest line that is read.
 const MOST_LINE_BYTES: u64 = 64 << 20;
-/// Most bytes read of a file, after decompression.
+/// Maximum number of bytes of a file, after decompression.
 const MOST_BYTES: u64 = 16 << 30;
 
 /// A line that is not empty.
@@ -31,10 +31,10 @@ pub fn bad_file(path: &Path, reason: impl Into<String>) -> Error {
     Error::Benchmark { path: path.to_path_buf(), line: None, reason: reason.into() }
 }
 
-/// Hands every line of `path` to `take` that is not empty. Bytes that are no UTF-8 are replaced.
+/// Passes every non-empty line of `path` to `take`. Invalid UTF-8 is replaced.
 ///
 /// # Errors
-/// [`Error::Io`], [`Error::Benchmark`] for a file or a line that is too long, and whatever `take` returns.
+/// [`Error::Io`], [`Error::Benchmark`] for a file or a line that is too long, and errors of `take`.
 pub fn read_lines(path: &Path, mut take: impl FnMut(&Line<'_>) -> Result<()>) -> Result<()> {
     let io = |source| Error::io("read", path, source);
     let mut reader = open(path)?;
@@ -71,10 +71,10 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Hands every JSON object of `path`, one a line, to `take`.
+/// Passes every JSON object of `path`, one per line, to `take`.
 ///
 /// # Errors
-/// As [`read_lines`], and [`Error::Benchmark`] with the line that is no such object.
+/// As [`read_lines`], and [`Error::Benchmark`] with the invalid line.
 pub fn read_json<T: DeserializeOwned>(path: &Path, mut take: impl FnMut(usize, T) -> Result<()>) -> Result<()> {
     read_lines(path, |line| {
         let value = serde_json::from_str(line.text).map_err(|error| bad_line(path, line.number, &error.to_string()))?;

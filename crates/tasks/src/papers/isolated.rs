@@ -144,8 +144,7 @@ fn in_process(program: &Path, path: &Path, limit: Duration) -> Result<PdfText, S
     let stderr = child.stderr.take().map(|stderr| collected(stderr, MAX_STDERR_BYTES));
     let ended = wait(&mut child, limit);
     let answer = answer.and_then(|collected| collected.recv_timeout(limit).ok()).unwrap_or_default();
-    let stderr =
-        stderr.and_then(|collected| collected.recv_timeout(Duration::from_secs(1)).ok()).unwrap_or_default();
+    let stderr = stderr.and_then(|collected| collected.recv_timeout(Duration::from_secs(1)).ok()).unwrap_or_default();
     match ended {
         Ended::Late => Err(format!("not read within {} s", limit.as_secs())),
         Ended::Done if answer.len() as u64 > MAX_ANSWER_BYTES => Err(PdfFault::TooLong.to_string()),

@@ -80,7 +80,8 @@ impl Nodes {
         for mention in documents.iter().flat_map(|document| &document.tasks).flat_map(|task| &task.datasets) {
             if mention_record(datasets, mention).is_none() {
                 names.insert(&mention.name);
-                descriptions.extend(mention.description.as_deref().map(|description| (mention.name.as_str(), description)));
+                descriptions
+                    .extend(mention.description.as_deref().map(|description| (mention.name.as_str(), description)));
             }
         }
         // In the order of the names, so that node numbers do not depend on earlier builds.

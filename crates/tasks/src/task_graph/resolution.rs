@@ -263,8 +263,7 @@ fn ask_judge(
             _ => None,
         })
         .collect();
-    let open: Vec<&str> =
-        names.iter().copied().filter(|name| !joined.contains(*name)).take(MAX_JUDGED_NAMES).collect();
+    let open: Vec<&str> = names.iter().copied().filter(|name| !joined.contains(*name)).take(MAX_JUDGED_NAMES).collect();
     if open.is_empty() || datasets.is_empty() {
         return;
     }

@@ -111,8 +111,10 @@ impl TermIndex {
 
     fn counted_without(&self, excluded: &[u32]) -> Counted {
         let total: u64 = self.lengths[..self.counted].iter().map(|length| u64::from(*length)).sum();
-        let excluded_counted: Vec<u32> = excluded.iter().copied().filter(|document| (*document as usize) < self.counted).collect();
-        let excluded_length: u64 = excluded_counted.iter().map(|document| u64::from(self.lengths[*document as usize])).sum();
+        let excluded_counted: Vec<u32> =
+            excluded.iter().copied().filter(|document| (*document as usize) < self.counted).collect();
+        let excluded_length: u64 =
+            excluded_counted.iter().map(|document| u64::from(self.lengths[*document as usize])).sum();
         let documents = (self.counted - excluded_counted.len()) as f64;
         Counted { documents, mean_length: ((total - excluded_length) as f64 / documents.max(1.0)).max(1e-9) }
     }

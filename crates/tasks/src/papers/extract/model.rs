@@ -241,7 +241,9 @@ impl Reading<'_, '_> {
             tasks.sort_unstable();
             tasks.dedup();
             match tasks.len() > MAX_TASKS {
-                true => Err(Refusal::new(format!("there are more than {MAX_TASKS} tasks: use the same words for the same task"))),
+                true => Err(Refusal::new(format!(
+                    "there are more than {MAX_TASKS} tasks: use the same words for the same task"
+                ))),
                 false => Ok(pairs),
             }
         })
