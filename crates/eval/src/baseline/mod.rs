@@ -25,7 +25,7 @@ use cell_form::CellForm;
 use containment::Containment;
 use jaccard::{HeaderJaccard, HeaderValueJaccard};
 use minhash_lsh::MinHashLsh;
-pub use plain_table::{Documents, MOST_TEXT_BYTES, PlainTable, Unread};
+pub use plain_table::{Documents, MAX_TEXT_BYTES, PlainTable, Unread};
 pub use system::BaselineSystem;
 use tf_idf::TfIdf;
 use union_vectors::UnionVectors;
@@ -250,7 +250,7 @@ impl Baseline {
         &self.unread
     }
 
-    /// Ids of tables of which only the first [`MOST_TEXT_BYTES`] were read.
+    /// Ids of tables of which only the first [`MAX_TEXT_BYTES`] were read.
     pub fn cut(&self) -> &[String] {
         &self.cut
     }

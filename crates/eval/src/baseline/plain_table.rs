@@ -1,7 +1,7 @@
 //! Tables as the plain baselines see them: headers and cells as text, and the words of their metadata records.
 //!
 //! They are read with the lake's own readers, so that a baseline and Lakeward differ in rankings and never in the
-//! content of a file. One table is in memory at a time, of at most [`MOST_TEXT_BYTES`]; rows beyond that are left out and
+//! content of a file. One table is in memory at a time, of at most [`MAX_TEXT_BYTES`]; rows beyond that are left out and
 //! [`PlainTable::is_whole`] says so.
 
 use std::collections::HashMap;
@@ -17,11 +17,11 @@ use lakeward_lake::reader::{self, ReadOptions, TableReader};
 use lakeward_lake::{scan, source};
 
 /// Maximum size of a table in bytes, counted as text plus 24 bytes per cell; the rest is not read.
-pub const MOST_TEXT_BYTES: usize = 64 << 20;
+pub const MAX_TEXT_BYTES: usize = 64 << 20;
 /// Maximum line of a metadata file, in bytes; longer lines are skipped and reported.
-const MOST_LINE_BYTES: u64 = 16 << 20;
+const MAX_LINE_BYTES: u64 = 16 << 20;
 /// Bytes of metadata words stored per record.
-const MOST_RECORD_BYTES: usize = 1 << 20;
+const MAX_RECORD_BYTES: usize = 1 << 20;
 /// Nested lists and objects of a record are read to this depth.
 const DEEPEST_RECORD: usize = 8;
 
@@ -57,7 +57,7 @@ impl PlainTable {
         let mut bytes = 0;
         let mut is_whole = true;
         while let Some(batch) = reader.next_batch()? {
-            if bytes >= MOST_TEXT_BYTES {
+            if bytes >= MAX_TEXT_BYTES {
                 is_whole = false;
                 break;
             }
@@ -180,11 +180,11 @@ fn for_each_record(
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
-        let read = lines.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line);
+        let read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         if read.map_err(|source| Error::io("read", path, source))? == 0 {
             break;
         }
-        if line.len() as u64 >= MOST_LINE_BYTES && !line.ends_with(b"\n") {
+        if line.len() as u64 >= MAX_LINE_BYTES && !line.ends_with(b"\n") {
             unread.push(unread_line(path, number, "a line of more than 16 MB"));
             lines.skip_until(b'\n').map_err(|source| Error::io("read", path, source))?;
             continue;
@@ -226,12 +226,12 @@ fn record(value: &Value) -> Option<PlainTable> {
 }
 
 fn add_words(value: &Value, depth: usize, words: &mut String) {
-    if depth == 0 || words.len() >= MOST_RECORD_BYTES {
+    if depth == 0 || words.len() >= MAX_RECORD_BYTES {
         return;
     }
     match value {
         Value::String(text) => {
-            words.push_str(&text[..text.floor_char_boundary(MOST_RECORD_BYTES)]);
+            words.push_str(&text[..text.floor_char_boundary(MAX_RECORD_BYTES)]);
             words.push('\n');
         }
         Value::Array(values) => values.iter().for_each(|value| add_words(value, depth - 1, words)),

@@ -11,7 +11,7 @@ use lakeward_core::text::name_words;
 use lakeward_models::embed::{EmbedderExt, StaticModel, normalise};
 
 /// Number of text columns whose values are embedded.
-const MOST_COLUMNS: usize = 16;
+const MAX_COLUMNS: usize = 16;
 /// Bytes of values used per column.
 const VALUE_BYTES: usize = 512;
 
@@ -44,7 +44,7 @@ fn content_vector(table: &PlainTable) -> Vec<f32> {
     let headers: Vec<String> = table.headers.iter().map(|header| name_words(header).join(" ")).collect();
     let mut vector = model.embed(&headers.join(" "));
     let mut values = String::new();
-    for cells in table.columns.iter().filter(|cells| is_text(cells)).take(MOST_COLUMNS) {
+    for cells in table.columns.iter().filter(|cells| is_text(cells)).take(MAX_COLUMNS) {
         add_values(cells, &mut values);
     }
     let content = model.embed(&values);

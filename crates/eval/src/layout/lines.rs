@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 use lakeward_core::error::{Error, Result};
 
 /// Longest line that is read.
-const MOST_LINE_BYTES: u64 = 64 << 20;
+const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Maximum number of bytes of a file, after decompression.
-const MOST_BYTES: u64 = 16 << 30;
+const MAX_BYTES: u64 = 16 << 30;
 
 /// A line that is not empty.
 pub struct Line<'a> {
@@ -41,17 +41,17 @@ pub fn read_lines(path: &Path, mut take: impl FnMut(&Line<'_>) -> Result<()>) ->
     let (mut buffer, mut number, mut total) = (Vec::new(), 0, 0u64);
     loop {
         buffer.clear();
-        let read = reader.by_ref().take(MOST_LINE_BYTES + 1).read_until(b'\n', &mut buffer).map_err(io)? as u64;
+        let read = reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut buffer).map_err(io)? as u64;
         if read == 0 {
             return Ok(());
         }
         number += 1;
         total += read;
-        if read > MOST_LINE_BYTES {
-            return Err(bad_line(path, number, &format!("the line is longer than {} MB", MOST_LINE_BYTES >> 20)));
+        if read > MAX_LINE_BYTES {
+            return Err(bad_line(path, number, &format!("the line is longer than {} MB", MAX_LINE_BYTES >> 20)));
         }
-        if total > MOST_BYTES {
-            return Err(bad_file(path, format!("more than {} GB of text", MOST_BYTES >> 30)));
+        if total > MAX_BYTES {
+            return Err(bad_file(path, format!("more than {} GB of text", MAX_BYTES >> 30)));
         }
         let bytes = if number == 1 { buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&buffer) } else { &buffer[..] };
         let text = String::from_utf8_lossy(bytes);

@@ -31,11 +31,11 @@ const CANDIDATES: [&str; 4] = ["candidate_table", "data_lake_table", "lake_table
 /// Headers of a grade.
 const GRADES: [&str; 5] = ["grade", "label", "unionable", "manual_unionable", "relevance"];
 /// Maximum number of lists checked in a folder, so that a folder of a million tables is not opened file by file.
-const MOST_LISTS: usize = 2000;
+const MAX_LISTS: usize = 2000;
 /// Maximum size of a list, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// Maximum size of a list's header, in bytes.
-const MOST_HEADER_BYTES: u64 = 64 << 10;
+const MAX_HEADER_BYTES: u64 = 64 << 10;
 
 /// A CSV file that lists queries or pairs.
 struct List {
@@ -304,8 +304,8 @@ fn each_record(list: &List, take: &mut TakeRow<'_>) -> Result<Problems> {
 fn csv_reader(path: &Path) -> Result<csv::Reader<fs::File>> {
     let io = |source| Error::io("read", path, source);
     let file = fs::File::open(path).map_err(io)?;
-    if file.metadata().map_err(io)?.len() > MOST_BYTES {
-        return Err(bad_file(path, format!("a list of more than {} GB", MOST_BYTES >> 30)));
+    if file.metadata().map_err(io)?.len() > MAX_BYTES {
+        return Err(bad_file(path, format!("a list of more than {} GB", MAX_BYTES >> 30)));
     }
     Ok(csv::ReaderBuilder::new().flexible(true).from_reader(file))
 }
@@ -318,7 +318,7 @@ fn lists(folder: &Path) -> Result<Vec<List>> {
         let mut files: Vec<PathBuf> = entries(&place)?
             .into_iter()
             .filter(|path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")))
-            .take(MOST_LISTS)
+            .take(MAX_LISTS)
             .collect();
         files.sort();
         found.extend(files.into_iter().filter_map(|path| list_of(path).ok().flatten()));
@@ -329,7 +329,7 @@ fn lists(folder: &Path) -> Result<Vec<List>> {
 /// The list in `path`; `None` if its header is not that of a list.
 fn list_of(path: PathBuf) -> Result<Option<List>> {
     let file = fs::File::open(&path).map_err(|source| Error::io("read", &path, source))?;
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(MOST_HEADER_BYTES));
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(MAX_HEADER_BYTES));
     let Ok(headers) = reader.byte_headers() else { return Ok(None) };
     let headers: Vec<String> = headers
         .iter()

@@ -17,7 +17,7 @@ use lakeward_core::error::{Error, Result, nearest_names};
 /// The version of `benchmark.json` that this program reads.
 const SETTINGS_VERSION: u32 = 1;
 /// Maximum size of `benchmark.json`, in bytes.
-const MOST_SETTINGS_BYTES: u64 = 1 << 16;
+const MAX_SETTINGS_BYTES: u64 = 1 << 16;
 
 #[derive(Deserialize)]
 struct QueryLine {
@@ -93,8 +93,8 @@ fn lake_of(folder: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join("benchmark.json");
     let own = Some(folder.join("lake")).filter(|lake| lake.is_dir());
     let Ok(found) = fs::metadata(&path) else { return Ok(own) };
-    if found.len() > MOST_SETTINGS_BYTES {
-        return Err(bad_file(&path, format!("larger than {MOST_SETTINGS_BYTES} bytes")));
+    if found.len() > MAX_SETTINGS_BYTES {
+        return Err(bad_file(&path, format!("larger than {MAX_SETTINGS_BYTES} bytes")));
     }
     let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
     let settings: Settings = serde_json::from_str(&text).map_err(|error| bad_file(&path, error.to_string()))?;

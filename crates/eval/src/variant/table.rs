@@ -38,7 +38,7 @@ pub struct VariantSettings {
 
 /// Writes the subset of a benchmark that was used.
 pub fn write_subset(out: &mut String, subset: &Subset) -> std::fmt::Result {
-    writeln!(out, "{}\n", describe(subset))?;
+    writeln!(out, "{}\n", told(subset))?;
     writeln!(out, "| stratum | taken | of |\n|---|---:|---:|")?;
     for stratum in &subset.strata {
         writeln!(out, "| {} | {} | {} |", stratum.name, stratum.records, stratum.of_records)?;
@@ -55,7 +55,7 @@ pub fn write_settings(out: &mut String, settings: &VariantSettings) -> std::fmt:
 }
 
 /// A subset as a sentence.
-pub fn describe(subset: &Subset) -> String {
+pub fn told(subset: &Subset) -> String {
     format!(
         "A subset: {} of {} records, drawn by stratum with seed {}; {} of {} judgments and {} queries are left, {} queries have no \
          relevant record among them.",

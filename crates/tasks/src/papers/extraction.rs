@@ -21,7 +21,7 @@ use lakeward_lake::reader;
 /// Longest line, in bytes; longer ones are skipped.
 const LONGEST_LINE_BYTES: u64 = 4 << 20;
 /// Maximum number of documents per file.
-const MOST_DOCUMENTS: usize = 1_000_000;
+const MAX_DOCUMENTS: usize = 1_000_000;
 /// Maximum size of an abstract in bytes.
 const TEXT_BYTES: usize = 32 << 10;
 /// Maximum size of a task's sentence, a description or a sentence in bytes.
@@ -29,9 +29,9 @@ const SENTENCE_BYTES: usize = 4 << 10;
 /// Maximum size of a name, a keyword or an id in bytes.
 const NAME_BYTES: usize = 512;
 /// Maximum number of tasks per document.
-const MOST_TASKS: usize = 64;
+const MAX_TASKS: usize = 64;
 /// Maximum number of datasets per task, and of keywords.
-const MOST_DATASETS: usize = 1_024;
+const MAX_DATASETS: usize = 1_024;
 /// Maximum number of skipped lines that are reported.
 const MAX_PROBLEMS: usize = 5;
 
@@ -152,8 +152,8 @@ pub fn read_extractions(path: &Path) -> Result<ExtractionFile> {
         if text.is_empty() {
             continue;
         }
-        if file.extractions.len() >= MOST_DOCUMENTS {
-            file.leave_out(number, &format!("more than {MOST_DOCUMENTS} documents; the rest is left out"));
+        if file.extractions.len() >= MAX_DOCUMENTS {
+            file.leave_out(number, &format!("more than {MAX_DOCUMENTS} documents; the rest is left out"));
             break;
         }
         match extraction(text) {
@@ -178,7 +178,7 @@ impl ExtractionFile {
             Some(place) => {
                 let tasks = &mut self.extractions[*place].tasks;
                 tasks.extend(extraction.tasks);
-                tasks.truncate(MOST_TASKS);
+                tasks.truncate(MAX_TASKS);
             }
             None => {
                 places.insert(extraction.document.clone(), self.extractions.len());
@@ -247,14 +247,14 @@ impl Extraction {
         ] {
             cut(text, bytes);
         }
-        self.tasks.truncate(MOST_TASKS);
+        self.tasks.truncate(MAX_TASKS);
         for task in &mut self.tasks {
             cut(&mut task.text, SENTENCE_BYTES);
             cut(&mut task.name, NAME_BYTES);
             task.keywords.iter_mut().for_each(|keyword| cut(keyword, NAME_BYTES));
             task.keywords.retain(|keyword| !keyword.is_empty());
-            task.keywords.truncate(MOST_DATASETS);
-            task.datasets.truncate(MOST_DATASETS);
+            task.keywords.truncate(MAX_DATASETS);
+            task.datasets.truncate(MAX_DATASETS);
             for mention in &mut task.datasets {
                 cut(&mut mention.name, NAME_BYTES);
                 for (text, bytes) in [

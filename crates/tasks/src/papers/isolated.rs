@@ -23,7 +23,7 @@ pub const COMMAND: &str = "read-pdf";
 pub const GREATEST_FILE: u64 = 512 << 20;
 /// Memory that the process may address, in bytes.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// Maximum size of the process's answer, in bytes: [`pdf::MOST_TEXT_BYTES`], written as JSON.
+/// Maximum size of the process's answer, in bytes: [`pdf::MAX_TEXT_BYTES`], written as JSON.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// Maximum number of bytes kept of the process's stderr.
 const MAX_STDERR_BYTES: u64 = 4096;

@@ -52,7 +52,7 @@ pub struct Joiner {
 impl Joiner {
     /// A joiner that knows the words of a document.
     pub fn new<'t>(lines: impl Iterator<Item = &'t str>) -> Self {
-        const MOST_WORDS: usize = 200_000;
+        const MAX_WORDS: usize = 200_000;
         let mut words = HashSet::new();
         for line in lines {
             let mut parts: Vec<&str> = line.split(' ').map(bare).collect();
@@ -61,7 +61,7 @@ impl Joiner {
                 parts.pop();
             }
             words.extend(parts.into_iter().filter(|word| word.len() > 2).map(str::to_lowercase));
-            if words.len() > MOST_WORDS {
+            if words.len() > MAX_WORDS {
                 break;
             }
         }

@@ -18,13 +18,13 @@ use super::running_heads::without_running_heads;
 use super::sections::{Parts, parts};
 
 /// Maximum size of a document in bytes, as text or as a line of JSON.
-pub const MOST_DOCUMENT_BYTES: u64 = 16 << 20;
+pub const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 /// Maximum number of documents per file.
-pub const MOST_DOCUMENTS: u64 = 200_000;
+pub const MAX_DOCUMENTS: u64 = 200_000;
 /// Incremented whenever the same file would give a different text: files read by earlier versions are then read again.
 pub const READER_VERSION: u32 = 1;
 /// Maximum unpacked size of a JSON lines file in bytes: a small file may unpack to anything.
-const MOST_UNPACKED_BYTES: u64 = 16 << 30;
+const MAX_UNPACKED_BYTES: u64 = 16 << 30;
 /// Maximum number of characters of an id.
 const LONGEST_ID_CHARS: usize = 200;
 
@@ -152,12 +152,12 @@ fn document(id: String, parts: Parts, source: DocumentSource) -> Document {
 
 /// A substitute for a missing title.
 fn first_words(sections: &[super::document::Section], id: &str) -> String {
-    const MOST_CHARS: usize = 100;
+    const MAX_CHARS: usize = 100;
     let Some(first) = sections.iter().find_map(|section| section.sentences().first().map(|found| found.to_string()))
     else {
         return id.to_string();
     };
-    match first.char_indices().nth(MOST_CHARS) {
+    match first.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", first[..end].rsplit_once(' ').map_or(&first[..end], |(words, _)| words)),
         None => first,
     }
@@ -165,12 +165,12 @@ fn first_words(sections: &[super::document::Section], id: &str) -> String {
 
 /// The text of a whole file: UTF-8, UTF-16 with a byte order mark, otherwise the most likely legacy encoding.
 fn decoded(path: &Path) -> Result<String, String> {
-    const MOST_STRAY: usize = 16;
+    const MAX_STRAY: usize = 16;
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
-    file.take(MOST_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MOST_DOCUMENT_BYTES {
-        return Err(format!("longer than {} MB, the longest document that is read", MOST_DOCUMENT_BYTES >> 20));
+    file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
+        return Err(format!("longer than {} MB, the longest document that is read", MAX_DOCUMENT_BYTES >> 20));
     }
     let encoding = match Encoding::for_bom(&bytes) {
         Some((encoding, _)) => encoding,
@@ -186,7 +186,7 @@ fn decoded(path: &Path) -> Result<String, String> {
     let head = text.chars().take(1 << 14);
     let (count, binary) = head.fold((0, 0), |(count, binary), c| (count + 1, binary + usize::from(is_binary(c))));
     // Text may have a few control characters; binaries and images have many.
-    if binary > MOST_STRAY && binary * 20 > count {
+    if binary > MAX_STRAY && binary * 20 > count {
         return Err("not text".into());
     }
     Ok(text.into_owned())
@@ -200,15 +200,15 @@ fn read_json_lines(path: &Path, stem: &str, found: Found<'_>) -> Result<Reading,
     let mut reasons: Vec<String> = Vec::new();
     let mut skipped = 0u64;
     let mut line = Vec::new();
-    let mut left_bytes = MOST_UNPACKED_BYTES;
+    let mut left_bytes = MAX_UNPACKED_BYTES;
     for number in 1u64.. {
         let next = next_line(&mut input, &mut line, &mut left_bytes);
         let outcome = match next {
             Ok(NextLine::End) => break,
-            Ok(NextLine::TooLong) => Err(format!("longer than {} MB", MOST_DOCUMENT_BYTES >> 20)),
+            Ok(NextLine::TooLong) => Err(format!("longer than {} MB", MAX_DOCUMENT_BYTES >> 20)),
             Ok(NextLine::Whole) if line.trim_ascii().is_empty() => continue,
-            Ok(NextLine::Whole) if reading.documents == MOST_DOCUMENTS => {
-                reasons.push(format!("from line {number} on: more than {MOST_DOCUMENTS} documents"));
+            Ok(NextLine::Whole) if reading.documents == MAX_DOCUMENTS => {
+                reasons.push(format!("from line {number} on: more than {MAX_DOCUMENTS} documents"));
                 skipped += 1;
                 break;
             }
@@ -287,7 +287,7 @@ fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>, left_bytes: &mut u64) 
         if chunk.is_empty() {
             return Ok(match length {
                 0 => NextLine::End,
-                1..=MOST_DOCUMENT_BYTES => NextLine::Whole,
+                1..=MAX_DOCUMENT_BYTES => NextLine::Whole,
                 _ => NextLine::TooLong,
             });
         }
@@ -295,17 +295,17 @@ fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>, left_bytes: &mut u64) 
         let taken = end.unwrap_or(chunk.len());
         length += taken as u64;
         let Some(left) = left_bytes.checked_sub(taken as u64 + 1) else {
-            return Err(std::io::Error::other(format!("more than {} GB unpacked", MOST_UNPACKED_BYTES >> 30)));
+            return Err(std::io::Error::other(format!("more than {} GB unpacked", MAX_UNPACKED_BYTES >> 30)));
         };
         *left_bytes = left;
-        if length <= MOST_DOCUMENT_BYTES {
+        if length <= MAX_DOCUMENT_BYTES {
             line.extend_from_slice(&chunk[..taken]);
         } else {
             *line = Vec::new();
         }
         input.consume(taken + usize::from(end.is_some()));
         if end.is_some() {
-            return Ok(if length <= MOST_DOCUMENT_BYTES { NextLine::Whole } else { NextLine::TooLong });
+            return Ok(if length <= MAX_DOCUMENT_BYTES { NextLine::Whole } else { NextLine::TooLong });
         }
     }
 }

@@ -11,9 +11,9 @@ use lakeward_core::text::letters_and_digits;
 const LONGEST_HEADING_CHARS: usize = 120;
 const LONGEST_TITLE_CHARS: usize = 300;
 /// Maximum number of sections; later text stays in the last one.
-const MOST_SECTIONS: usize = 1000;
+const MAX_SECTIONS: usize = 1000;
 /// Maximum number of words of a numbered heading.
-const MOST_NUMBERED_WORDS: usize = 12;
+const MAX_NUMBERED_WORDS: usize = 12;
 
 /// The parts of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,12 +64,12 @@ pub fn parts(lines: Vec<TextLine>, title: Option<&str>) -> Parts {
 
 /// Without a section `Abstract`, text before the introduction is the abstract.
 fn name_abstract(sections: &mut [Section]) {
-    const LEAST_BYTES: usize = 200;
+    const MIN_BYTES: usize = 200;
     let has_one = sections.iter().any(|section| section.kind == SectionKind::Abstract);
     if let [first, second, ..] = sections
         && !has_one
         && first.heading.is_empty()
-        && first.text.len() >= LEAST_BYTES
+        && first.text.len() >= MIN_BYTES
         && second.kind == SectionKind::Introduction
     {
         first.kind = SectionKind::Abstract;
@@ -88,14 +88,14 @@ impl Division {
         if let Some(heading) = heading(line, is_alone) {
             let lower = heading.to_lowercase();
             self.in_references = is_references(&lower);
-            if !self.in_references && self.sections.len() < MOST_SECTIONS {
+            if !self.in_references && self.sections.len() < MAX_SECTIONS {
                 self.sections.push(Section { kind: kind_of(&lower), heading, text: String::new() });
             }
             return;
         }
         if line.starts_paragraph
             && !self.in_references
-            && self.sections.len() < MOST_SECTIONS
+            && self.sections.len() < MAX_SECTIONS
             && let Some((name, rest)) = run_in_abstract(&line.text)
         {
             let section = Section { kind: SectionKind::Abstract, heading: name.to_string(), text: rest.to_string() };
@@ -124,8 +124,8 @@ fn continues(before: &str, after: &str) -> bool {
 
 /// How many of the first lines are the title: marked ones, or one short paragraph that is not a usual heading.
 fn title_lines(lines: &[TextLine]) -> usize {
-    const MOST_LINES: usize = 5;
-    const MOST_WORDS: usize = 30;
+    const MAX_LINES: usize = 5;
+    const MAX_WORDS: usize = 30;
     let Some(first) = lines.first() else { return 0 };
     if heading(first, true).is_some_and(|heading| is_usual(&heading.to_lowercase())) {
         return 0;
@@ -137,16 +137,16 @@ fn title_lines(lines: &[TextLine]) -> usize {
     let words: usize = lines[..=more].iter().map(|line| line.text.split(' ').count()).sum();
     let ends_open = !lines[more].text.ends_with(['.', ',', ';']);
     // A document of one paragraph is its text, not its title.
-    if more < MOST_LINES && words <= MOST_WORDS && ends_open && lines.len() > more + 1 { more + 1 } else { 0 }
+    if more < MAX_LINES && words <= MAX_WORDS && ends_open && lines.len() > more + 1 { more + 1 } else { 0 }
 }
 
 /// How many of the first lines only repeat the known title.
 fn given_title(lines: &[TextLine], title: &str) -> usize {
-    const MOST_LINES: usize = 6;
+    const MAX_LINES: usize = 6;
     let squeezed = |text: &str| letters_and_digits(text).to_lowercase();
     let title = squeezed(title);
     let mut begun = String::new();
-    for (at, line) in lines.iter().take(MOST_LINES).enumerate() {
+    for (at, line) in lines.iter().take(MAX_LINES).enumerate() {
         begun.push_str(&squeezed(unmarked(&line.text)));
         if begun == title {
             return at + 1;
@@ -193,7 +193,7 @@ fn heading(line: &TextLine, is_alone: bool) -> Option<String> {
         && !line.text.ends_with(['.', ',', ';'])
         && !text.contains("..")
         && words.starts_with(char::is_uppercase)
-        && words.split(' ').count() <= MOST_NUMBERED_WORDS
+        && words.split(' ').count() <= MAX_NUMBERED_WORDS
         && !words.contains(['.', '=', '?', '!'])
         && words.chars().filter(|c| c.is_alphabetic()).count() >= 4;
     looks_like_one.then(|| words.to_string())

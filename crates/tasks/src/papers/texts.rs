@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Document, Fingerprint};
 use super::manifest::{DocumentEntry, damaged};
-use super::reading::{Found, MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
+use super::reading::{Found, MAX_DOCUMENT_BYTES, READER_VERSION, Reading};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, LineEnd, LineReader, Purpose, make_folder, sync_folder};
 
 const FOLDER: &str = "texts";
 const ENDING: &str = ".jsonl";
 /// Maximum length of a document's line: the escaped text and the other fields.
-const LONGEST_LINE_BYTES: u64 = 8 * MOST_DOCUMENT_BYTES;
+const LONGEST_LINE_BYTES: u64 = 8 * MAX_DOCUMENT_BYTES;
 
 /// The last line of a file of texts.
 #[derive(Debug, Serialize, Deserialize)]

@@ -20,7 +20,7 @@ const SPELLED_OUT_WITHIN: usize = 400;
 /// Shorter keys are too ambiguous.
 const MIN_KEY_BYTES: usize = 2;
 /// Shorter initials are too ambiguous.
-pub(super) const LEAST_INITIALS: usize = 3;
+pub(super) const MIN_INITIALS: usize = 3;
 
 /// Why a name means a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -100,7 +100,7 @@ impl Aliases {
             if key.len() >= MIN_KEY_BYTES {
                 by_key.entry(key).or_default().push(place);
             }
-            if parts.len() >= LEAST_INITIALS {
+            if parts.len() >= MIN_INITIALS {
                 for form in initials(&plain_runs(&folded(title))) {
                     by_initials.entry(form).or_default().push(place);
                 }
@@ -162,10 +162,10 @@ impl Aliases {
     fn by_initials(&self, main: &str) -> Meaning {
         let (folded, flat) = (folded(main), flat(main));
         let words = plain_runs(&folded);
-        if words.len() >= LEAST_INITIALS {
+        if words.len() >= MIN_INITIALS {
             let mut found: Vec<usize> = initials(&words)
                 .iter()
-                .filter(|form| form.len() >= LEAST_INITIALS)
+                .filter(|form| form.len() >= MIN_INITIALS)
                 .flat_map(|form| self.of_flat(form))
                 .copied()
                 .filter(|place| {
@@ -180,7 +180,7 @@ impl Aliases {
             }
         }
         let in_capitals = main.chars().any(char::is_uppercase) && !main.chars().any(char::is_lowercase);
-        if words.len() == 1 && flat.len() >= LEAST_INITIALS && in_capitals {
+        if words.len() == 1 && flat.len() >= MIN_INITIALS && in_capitals {
             match self.by_initials.get(&flat).map_or(&[][..], Vec::as_slice) {
                 [one] => return Meaning::One(*one, MergeRule::Initials),
                 [] => {}

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use memchr::memmem;
 
-use super::aliases::{Aliases, HEAD_PARTS, LEAST_INITIALS};
+use super::aliases::{Aliases, HEAD_PARTS, MIN_INITIALS};
 use super::names::{first_parts, folded, initials, main_name, parts, plain_runs};
 use super::term_index::TermIndex;
 use super::words::Words;
@@ -48,8 +48,8 @@ impl<'a> NearestNames<'a> {
         for (place, title) in aliases.titles().iter().enumerate() {
             let folded = folded(title);
             let words = letters_only(&folded);
-            for length in LEAST_INITIALS..=words.len() {
-                for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= LEAST_INITIALS) {
+            for length in MIN_INITIALS..=words.len() {
+                for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= MIN_INITIALS) {
                     let places = expansions.entry(form).or_default();
                     if places.last() != Some(&place) {
                         places.push(place);
@@ -157,7 +157,7 @@ impl<'a> NearestNames<'a> {
         let words = plain_runs(&folded);
         let mut best: HashMap<usize, f64> = HashMap::new();
         for length in 2..=words.len() {
-            for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= LEAST_INITIALS) {
+            for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= MIN_INITIALS) {
                 for place in self.aliases.of_flat(&form) {
                     best.insert(*place, length as f64 / words.len() as f64);
                 }
@@ -165,7 +165,7 @@ impl<'a> NearestNames<'a> {
         }
         best.into_iter().for_each(|(place, share)| scores[place] += WEIGHT_ACRONYM * share);
         let first = letters_only(&folded).first().map(|word| word.to_lowercase()).unwrap_or_default();
-        if first.len() >= LEAST_INITIALS {
+        if first.len() >= MIN_INITIALS {
             let places = self.expansions.get(&first).map_or(&[][..], Vec::as_slice);
             places.iter().for_each(|place| scores[*place] += WEIGHT_EXPANSION);
         }

@@ -32,7 +32,7 @@ impl Default for PageRankOptions {
 /// With 1 the walker would never return to the seeds.
 const GREATEST_ALPHA: f64 = 0.999;
 /// Smaller weights count as 0, so that no square root underflows.
-const LEAST_WEIGHT: f64 = 1e-100;
+const MIN_WEIGHT: f64 = 1e-100;
 /// Greater weights are clamped to this, so that sums stay finite.
 const GREATEST_WEIGHT: f64 = 1e100;
 
@@ -69,7 +69,7 @@ impl Network {
     /// or one of its ends is not a node.
     pub fn new(nodes: usize, edges: &[(u32, u32, f64)]) -> Self {
         let fits = |&(a, b, weight): &(u32, u32, f64)| {
-            let is_edge = (a as usize) < nodes && (b as usize) < nodes && weight >= LEAST_WEIGHT;
+            let is_edge = (a as usize) < nodes && (b as usize) < nodes && weight >= MIN_WEIGHT;
             is_edge.then_some((a, b, weight.min(GREATEST_WEIGHT)))
         };
         let mut starts = vec![0usize; nodes + 1];
@@ -132,7 +132,7 @@ impl Network {
         let mut start = vec![0.0; nodes];
         for &(node, weight) in seeds {
             if let Some(share) = start.get_mut(node as usize)
-                && weight >= LEAST_WEIGHT
+                && weight >= MIN_WEIGHT
             {
                 *share += weight.min(GREATEST_WEIGHT);
             }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lakeward_core::text::letters_and_digits;
 
 /// Maximum number of runs in a name.
-const MOST_RUNS: usize = 9;
+const MAX_RUNS: usize = 9;
 /// Maximum number of bytes between two runs of a name.
 const WIDEST_GAP_BYTES: usize = 3;
 /// Characters between runs that end a name.
@@ -103,7 +103,7 @@ impl Gazetteer {
         }
         let mut key = String::new();
         let mut longest = None;
-        for (place, run) in runs.iter().take(MOST_RUNS).enumerate() {
+        for (place, run) in runs.iter().take(MAX_RUNS).enumerate() {
             if place > 0 && !is_gap(&text[runs[place - 1].1..run.0]) {
                 break;
             }

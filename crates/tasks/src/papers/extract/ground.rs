@@ -11,11 +11,11 @@ use super::patterns;
 use lakeward_core::text::{self, letters_and_digits};
 
 /// Shorter words are not informative.
-const LEAST_LETTERS: usize = 4;
+const MIN_LETTERS: usize = 4;
 /// Length of the prefix by which words are compared: forms of one word differ in their endings.
 const STEM_LETTERS: usize = 6;
 /// Maximum number of short forms per document.
-const MOST_FORMS: usize = 1_000;
+const MAX_FORMS: usize = 1_000;
 /// Words that do not make a name together with a word for datasets.
 const NO_NAMES: [&str; 18] = [
     "the",
@@ -57,7 +57,7 @@ impl ShortForms {
         let forms = lines.iter().flat_map(|(_, line)| patterns::short_forms(line.text));
         let pairs =
             forms.flat_map(|(short, long)| long.into_iter().map(move |long| (loose_key(short), loose_key(long))));
-        Self(pairs.take(MOST_FORMS).collect())
+        Self(pairs.take(MAX_FORMS).collect())
     }
 
     /// Whether one is the short form of the other.
@@ -165,7 +165,7 @@ impl Excerpted {
 
 fn informative(lower: &str) -> impl Iterator<Item = &str> {
     // In scripts without spaces, whole sentences would be words: those are searched for as a whole.
-    text::words(lower).filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(is_unspaced))
+    text::words(lower).filter(|word| word.chars().count() >= MIN_LETTERS && !word.chars().any(is_unspaced))
 }
 
 fn stem(word: &str) -> String {

@@ -8,13 +8,13 @@ use super::patterns;
 use lakeward_core::text::{letters_and_digits, runs, years};
 
 /// Shorter names, counted in letters and digits, are too ambiguous.
-const LEAST_LETTERS: usize = 3;
+const MIN_LETTERS: usize = 3;
 /// Names with fewer count only if the text calls them a dataset.
 const STRONG_LETTERS: usize = 4;
 /// Bytes used of a title.
 const TITLE_BYTES: usize = 512;
 /// Maximum number of ordinary words that are stored.
-const MOST_WORDS: usize = 1 << 20;
+const MAX_WORDS: usize = 1 << 20;
 
 /// A known dataset.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,7 @@ impl KnownDatasets {
         let name = name[..name.floor_char_boundary(TITLE_BYTES)].trim();
         let key = letters_and_digits(name);
         let has_figure = name.chars().any(char::is_numeric);
-        if key.chars().count() < LEAST_LETTERS
+        if key.chars().count() < MIN_LETTERS
             || words(name).all(|word| is_dataset_word(&word.to_lowercase())) && !has_figure
         {
             return;
@@ -129,14 +129,14 @@ impl KnownDatasets {
     fn add_edition(&mut self, name: &str) {
         let Some(base) = without_year(name) else { return };
         let has_capitals = base.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase));
-        if letters_and_digits(base).len() < LEAST_LETTERS || !has_capitals {
+        if letters_and_digits(base).len() < MIN_LETTERS || !has_capitals {
             return;
         }
         let place = self.edition_names.len();
         self.edition_names.push(base.to_string());
         self.editions.add(base, place, false);
         let last = base.rsplit(' ').next().unwrap_or_default();
-        if last.len() >= LEAST_LETTERS && last.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        if last.len() >= MIN_LETTERS && last.bytes().all(|byte| byte.is_ascii_uppercase()) {
             self.editions.add(last, place, false);
         }
     }
@@ -200,7 +200,7 @@ fn ordinary(records: &[KnownRecord<'_>]) -> HashSet<String> {
         let pieces = record.description.split_whitespace().filter(is_prose);
         for word in pieces.flat_map(|piece| runs(piece, |letter| letter == '_')) {
             let is_lower = word.chars().any(char::is_lowercase) && !word.chars().any(char::is_uppercase);
-            if is_lower && !ordinary.contains(word) && ordinary.len() < MOST_WORDS {
+            if is_lower && !ordinary.contains(word) && ordinary.len() < MAX_WORDS {
                 ordinary.insert(word.to_string());
             }
         }

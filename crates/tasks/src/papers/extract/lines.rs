@@ -4,7 +4,7 @@ use super::super::document::{Document, SectionKind};
 use super::cues::SentenceCues;
 
 /// Maximum number of lines; the rest of a longer document is ignored.
-const MOST_LINES: usize = 20_000;
+const MAX_LINES: usize = 20_000;
 /// Number of first lines, which tell what a document is about.
 const FIRST_LINES: usize = 12;
 /// Bytes of the summary of a document without abstract.
@@ -54,11 +54,11 @@ impl<'d> Lines<'d> {
                 lines.push(line(section.heading.as_str(), true));
             }
             lines.extend(section.sentences().into_iter().map(|sentence| line(sentence, false)));
-            if lines.len() > MOST_LINES {
+            if lines.len() > MAX_LINES {
                 break;
             }
         }
-        lines.truncate(MOST_LINES);
+        lines.truncate(MAX_LINES);
         Self { document, lines, first: FIRST_LINES }
     }
 

@@ -12,13 +12,13 @@ use super::patterns;
 use lakeward_core::text::years;
 
 /// Maximum number of names per document.
-const MOST_NAMES: usize = 5_000;
+const MAX_NAMES: usize = 5_000;
 /// Maximum number of names introduced by the text itself.
-const MOST_PATTERNS: usize = 1_000;
+const MAX_PATTERNS: usize = 1_000;
 /// Maximum number of places stored per name.
-const MOST_PLACES: usize = 200;
+const MAX_PLACES: usize = 200;
 /// Shorter names, counted in letters and digits, are ignored.
-const LEAST_LETTERS: usize = 3;
+const MIN_LETTERS: usize = 3;
 
 /// Why a name is taken for a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl Mentions {
 
     fn add(&mut self, sentence: &Sentence<'_, '_>, name: Named) {
         let key = loose_key(&name.name);
-        if key.chars().count() < LEAST_LETTERS || self.by_key.len() >= MOST_NAMES && !self.by_key.contains_key(&key) {
+        if key.chars().count() < MIN_LETTERS || self.by_key.len() >= MAX_NAMES && !self.by_key.contains_key(&key) {
             return;
         }
         let cues = NameCues::of(sentence.line.text, name.span.0, name.span.1);
@@ -210,7 +210,7 @@ impl Mentions {
         if cues.described && mention.described.is_none() && !sentence.line.is_heading {
             mention.described = Some(sentence.number);
         }
-        if mention.places.len() < MOST_PLACES {
+        if mention.places.len() < MAX_PLACES {
             mention.places.push((sentence.number, strength(sentence, cues)));
         }
     }
@@ -224,10 +224,10 @@ impl Mentions {
             .map(|(key, _)| key.clone())
             .collect();
         // Limits the quadratic comparison: with many names, only the first are compared.
-        const MOST_COMPARED: usize = 1_000;
+        const MAX_COMPARED: usize = 1_000;
         for (key, mention) in &mut self.by_key {
             let is_inside = |other: &String| other.len() > key.len() && other.contains(key.as_str());
-            mention.is_nested = firm.iter().take(MOST_COMPARED).any(is_inside);
+            mention.is_nested = firm.iter().take(MAX_COMPARED).any(is_inside);
         }
     }
 }
@@ -391,7 +391,7 @@ fn aliases(lines: &Lines<'_>, known: &KnownDatasets) -> Aliases {
             let meant = long.into_iter().find_map(|long| known.gazetteer().exact(long));
             if let Some(meant) = meant
                 && known.gazetteer().exact(short).is_none()
-                && aliases.names.len() < MOST_PATTERNS
+                && aliases.names.len() < MAX_PATTERNS
             {
                 aliases.gazetteer.add(short, aliases.names.len(), false);
                 aliases.names.push(meant);
@@ -411,7 +411,7 @@ struct Called {
 impl Called {
     fn add(&mut self, name: &str, known: &KnownDatasets) {
         let is_known = known.named(name).is_some() || self.gazetteer.exact(name).is_some();
-        if !is_known && !is_technical(name) && self.names.len() < MOST_PATTERNS {
+        if !is_known && !is_technical(name) && self.names.len() < MAX_PATTERNS {
             self.gazetteer.add(name, self.names.len(), false);
             self.names.push(name.to_string());
         }

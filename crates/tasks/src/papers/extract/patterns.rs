@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use super::cues::is_dataset_word;
 
 /// Maximum number of words of a name.
-const MOST_WORDS: usize = 5;
+const MAX_WORDS: usize = 5;
 /// Minimum letters of a single word that is a name because it is not an ordinary word.
-const LEAST_STRANGE: usize = 5;
+const MIN_STRANGE: usize = 5;
 /// Maximum number of words of a long name before its short form.
-const MOST_LONG_WORDS: usize = 8;
+const MAX_LONG_WORDS: usize = 8;
 /// Words that begin sentences or describe any dataset: no name begins with them.
 const NO_BEGINNING: &str = "the this these those our we in on for each both all table figure fig section appendix training test \
     validation such other new large small two three four five most many several since as to it their its first second third \
@@ -73,7 +73,7 @@ fn name_before(line: &str, words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> boo
     }
     end = without_bracket(line, words, end);
     let mut start = end;
-    while start > 0 && end - start < MOST_WORDS {
+    while start > 0 && end - start < MAX_WORDS {
         let word = &words[start - 1];
         if start < end && word.is_last || !(is_name_word(word.text) || INSIDE.contains(&word.text)) {
             break;
@@ -124,7 +124,8 @@ fn is_name(words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> bool {
     let capitals = letters().filter(|letter| letter.is_uppercase()).count();
     let is_number = words.iter().all(|word| word.text.chars().all(|letter| !letter.is_alphabetic()));
     let is_list = words.iter().any(|word| word.text == "and");
-    let is_strange = matches!(words, [word] if word.text.chars().count() >= LEAST_STRANGE && capitals == 1 && !is_ordinary(word.text));
+    let is_strange =
+        matches!(words, [word] if word.text.chars().count() >= MIN_STRANGE && capitals == 1 && !is_ordinary(word.text));
     let ends_small = words.last().is_some_and(|word| INSIDE.contains(&word.text));
     !is_number && !is_list && !ends_small && (capitals >= 2 || letters().any(char::is_numeric) || is_strange)
 }
@@ -157,7 +158,7 @@ pub fn short_forms(line: &str) -> Vec<(&str, Vec<&str>)> {
         let before = line[..open].trim_end();
         let mut starts: Vec<usize> = Vec::new();
         let mut rest = before;
-        while starts.len() < MOST_LONG_WORDS {
+        while starts.len() < MAX_LONG_WORDS {
             let start = rest.rfind([' ', '\t']).map_or(0, |at| at + 1);
             let word = &rest[start..];
             let fits = word.starts_with(char::is_uppercase) || INSIDE.contains(&word) || word == "for";

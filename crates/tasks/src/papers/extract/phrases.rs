@@ -31,7 +31,7 @@ const NO_PART: &str = "a an and are as at be but by for if in into is it no not 
     applied subsequent following further general generic well has have had been being do does did were e g i et al reference \
     including include includes advance advances formulate dominated traditional conventional typical competitive performing";
 /// Maximum number of words before an activity.
-const MOST_BEFORE: usize = 4;
+const MAX_BEFORE: usize = 4;
 /// Longer runs are not words.
 const LONGEST_WORD_BYTES: usize = 40;
 
@@ -56,7 +56,7 @@ pub fn phrases(text: &str) -> Vec<Phrase> {
             continue;
         }
         let mut start = place;
-        while start > 0 && place - start < MOST_BEFORE && is_part(words[start - 1]) {
+        while start > 0 && place - start < MAX_BEFORE && is_part(words[start - 1]) {
             start -= 1;
         }
         // `detection and tracking of` names two activities, the second without its object.

@@ -5,7 +5,7 @@ use super::lines::Lines;
 use super::mentions::{Mention, Mentions, NameSource};
 
 /// Number of sentences about datasets in general that suffices if no dataset is named.
-const LEAST_SENTENCES: u32 = 2;
+const MIN_SENTENCES: u32 = 2;
 
 /// The result of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn relevance(lines: &Lines<'_>, mentions: &Mentions) -> Relevance {
     };
     let names = mentions.iter().filter(is_own).count() as u32;
     Relevance {
-        uses_datasets: names > 0 || sentences >= LEAST_SENTENCES,
+        uses_datasets: names > 0 || sentences >= MIN_SENTENCES,
         sentences,
         names,
         sentence: first.map(str::to_string),

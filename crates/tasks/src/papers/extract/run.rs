@@ -100,7 +100,7 @@ pub fn extract_all(
     options: &ExtractOptions<'_>,
     monitor: &dyn Monitor,
 ) -> Result<ExtractStats> {
-    const MOST_PROBLEMS: usize = 20;
+    const MAX_PROBLEMS: usize = 20;
     let started = Instant::now();
     let folder = index_folder.join(FOLDER);
     let path = path_of(index_folder);
@@ -152,7 +152,7 @@ pub fn extract_all(
             read += 1;
             match document {
                 Ok(document) => batch.push(document),
-                Err(error) if stats.problems.len() < MOST_PROBLEMS => stats.problems.push(error.to_string()),
+                Err(error) if stats.problems.len() < MAX_PROBLEMS => stats.problems.push(error.to_string()),
                 Err(_) => {}
             }
         }

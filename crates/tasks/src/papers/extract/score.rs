@@ -11,7 +11,7 @@ use super::mentions::{Mention, Mentions, NameSource};
 /// Minimum score of a used dataset.
 const LEAST: f64 = 2.0;
 /// Minimum score of the best dataset of a document.
-const LEAST_OF_BEST: f64 = 1.0;
+const MIN_OF_BEST: f64 = 1.0;
 /// Maximum number of datasets per document.
 const MOST: usize = 200;
 
@@ -21,7 +21,7 @@ pub fn used(mentions: &Mentions) -> Vec<&Mention> {
     let mut scored: Vec<(f64, &Mention)> =
         mentions.iter().filter(|mention| is_possible(mention)).map(|mention| (score(mention, most), mention)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
-    let best = scored.first().map(|(score, _)| *score).filter(|score| *score >= LEAST_OF_BEST);
+    let best = scored.first().map(|(score, _)| *score).filter(|score| *score >= MIN_OF_BEST);
     let enough = |score: f64| score >= LEAST || best.is_some_and(|best| score >= best);
     scored.into_iter().filter(|(score, _)| enough(*score)).take(MOST).map(|(_, mention)| mention).collect()
 }

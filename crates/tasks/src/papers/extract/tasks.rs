@@ -14,15 +14,15 @@ use super::mentions::Mention;
 use super::phrases::{are_alike, phrases};
 
 /// Maximum number of tasks per document.
-const MOST_TASKS: usize = 8;
+const MAX_TASKS: usize = 8;
 /// Minimum weight of other tasks, as a share of the first one's.
-const LEAST_SHARE: f64 = 0.35;
+const MIN_SHARE: f64 = 0.35;
 /// Minimum number of words of a phrase, not counting dataset names.
-const LEAST_WORDS: usize = 2;
+const MIN_WORDS: usize = 2;
 /// Maximum number of phrases that are compared with each other.
-const MOST_PHRASES: usize = 400;
+const MAX_PHRASES: usize = 400;
 /// Maximum number of keywords per task.
-const MOST_KEYWORDS: usize = 8;
+const MAX_KEYWORDS: usize = 8;
 /// Maximum distance in lines at which an earlier sentence still tells the task of a name.
 const NEAR_LINES: usize = 3;
 /// Phrases of sentences that state the document's aim.
@@ -105,7 +105,7 @@ fn weighed(lines: &Lines<'_>, names: &HashSet<String>) -> Vec<Weighed> {
         let is_stated = states_aim(line.text);
         for phrase in phrases(line.text) {
             let words: Vec<&str> = phrase.name.split(' ').filter(|word| !names.contains(&loose_key(word))).collect();
-            if words.len() < LEAST_WORDS {
+            if words.len() < MIN_WORDS {
                 continue;
             }
             let name = words.join(" ");
@@ -136,7 +136,7 @@ fn weighed(lines: &Lines<'_>, names: &HashSet<String>) -> Vec<Weighed> {
         entry.weight += 0.5 * f64::from(entry.count).ln_1p();
     }
     weighed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.name.cmp(&b.name)));
-    weighed.truncate(MOST_PHRASES);
+    weighed.truncate(MAX_PHRASES);
     weighed
 }
 
@@ -147,13 +147,13 @@ fn chosen(weighed: Vec<Weighed>) -> Vec<Task> {
         let same = tasks.iter_mut().find(|task| are_alike(&task.name, &phrase.name));
         if let Some(task) = same {
             task.lines.extend(phrase.lines);
-            if task.keywords.len() < MOST_KEYWORDS {
+            if task.keywords.len() < MAX_KEYWORDS {
                 task.keywords.push(phrase.name);
             }
             continue;
         }
-        let is_heavy = tasks.first().is_none_or(|first| phrase.weight >= LEAST_SHARE * first.weight);
-        if is_heavy && tasks.len() < MOST_TASKS {
+        let is_heavy = tasks.first().is_none_or(|first| phrase.weight >= MIN_SHARE * first.weight);
+        if is_heavy && tasks.len() < MAX_TASKS {
             tasks.push(Task { name: phrase.name, weight: phrase.weight, keywords: Vec::new(), lines: phrase.lines });
         }
     }

@@ -17,7 +17,7 @@ use super::piece::{Mark, Piece, Pieces};
 /// Maximum nesting of forms.
 const DEEPEST_FORM: usize = 12;
 /// Maximum number of forms per page.
-const MOST_FORMS: usize = 20_000;
+const MAX_FORMS: usize = 20_000;
 /// Maximum number of `q` without `Q`.
 const DEEPEST_STATE: usize = 512;
 
@@ -179,7 +179,7 @@ impl Run<'_> {
             return;
         }
         self.forms += 1;
-        if depth >= DEEPEST_FORM || self.forms > MOST_FORMS {
+        if depth >= DEEPEST_FORM || self.forms > MAX_FORMS {
             return;
         }
         let Ok(data) = stream.decoded_data() else { return };

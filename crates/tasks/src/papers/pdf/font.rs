@@ -277,7 +277,7 @@ fn predefined(name: &str) -> Codes {
 
 /// The `W` array: `first [w1 w2 …]` or `first last w`.
 fn cid_widths(dict: &Dict<'_>) -> CidWidths {
-    const MOST_RANGES: usize = 1 << 17;
+    const MAX_RANGES: usize = 1 << 17;
     let default = dict.get::<f64>("DW").unwrap_or(1000.0) / 1000.0;
     let mut ranges = Vec::new();
     let number = |object: Object<'_>| object.into_number().map(|number| number.as_f64());
@@ -292,7 +292,7 @@ fn cid_widths(dict: &Dict<'_>) -> CidWidths {
         } else if let (Some(last), Some(width)) = (number(second), entries.next().and_then(number)) {
             ranges.push((first, last.max(0.0) as u32, width / 1000.0));
         }
-        if ranges.len() > MOST_RANGES {
+        if ranges.len() > MAX_RANGES {
             break;
         }
     }

@@ -14,8 +14,8 @@ const STANDARD_STRINGS: &str = include_str!("standard_strings.txt");
 /// The built-in encoding of a Type 1 font program: `dup 65 /A put` of its clear text.
 /// Source: Adobe Type 1 Font Format, chapter 2.
 pub fn type1_encoding(program: &[u8]) -> Option<CodeTexts> {
-    const MOST_CLEAR_BYTES: usize = 64 << 10;
-    let clear = &program[..program.len().min(MOST_CLEAR_BYTES)];
+    const MAX_CLEAR_BYTES: usize = 64 << 10;
+    let clear = &program[..program.len().min(MAX_CLEAR_BYTES)];
     let clear = &clear[..find(clear, b"eexec").unwrap_or(clear.len())];
     let text = String::from_utf8_lossy(&clear[find(clear, b"/Encoding")?..]).into_owned();
     if text["/Encoding".len()..].trim_start().starts_with("StandardEncoding") {

@@ -25,13 +25,13 @@ pub struct PlacedLine {
 }
 
 /// Maximum share of lines that jump up, other than to the next column, for the order of a page to be reliable.
-const MOST_JUMPS: f64 = 0.15;
+const MAX_JUMPS: f64 = 0.15;
 
 /// The lines of a page, in reading order.
 pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     let lines = joined(pieces);
     let jumps = lines.windows(2).filter(|pair| jumps_up(&pair[0], &pair[1])).count();
-    if jumps as f64 <= MOST_JUMPS * lines.len() as f64 {
+    if jumps as f64 <= MAX_JUMPS * lines.len() as f64 {
         return as_read(lines);
     }
     let mut pieces: Vec<Piece> = lines.into_iter().map(Piece::from).collect();
@@ -92,12 +92,12 @@ fn joined(pieces: Vec<Piece>) -> Vec<PlacedLine> {
 /// Cuts a region at its widest white gap, columns before rows, until there is none, and outputs the rest from top to bottom.
 fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
     const DEEPEST: usize = 24;
-    const LEAST_GUTTER: f64 = 0.9;
-    const LEAST_ROW_GAP: f64 = 0.6;
+    const MIN_GUTTER: f64 = 0.9;
+    const MIN_ROW_GAP: f64 = 0.6;
     let size = median(region.iter().map(|piece| piece.size));
     if depth < DEEPEST && region.len() > 1 {
         region.sort_by(|a, b| a.left.total_cmp(&b.left));
-        let gutter = widest_gap(region.iter().map(|piece| (piece.left, piece.right)), LEAST_GUTTER * size);
+        let gutter = widest_gap(region.iter().map(|piece| (piece.left, piece.right)), MIN_GUTTER * size);
         if let Some(at) = gutter.filter(|at| is_column(&region[..*at]) && is_column(&region[*at..])) {
             let (left, right) = region.split_at_mut(at);
             cut(left, depth + 1, ordered);
@@ -107,7 +107,7 @@ fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
         region.sort_by(|a, b| b.y.total_cmp(&a.y));
         let rows = widest_gap(
             region.iter().map(|piece| (-piece.y - 0.8 * piece.size, -piece.y + 0.2 * piece.size)),
-            LEAST_ROW_GAP * size,
+            MIN_ROW_GAP * size,
         );
         if let Some(at) = rows {
             let (above, below) = region.split_at_mut(at);
@@ -124,8 +124,8 @@ fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
 
 /// A column has several lines; a single cell next to a gap has not.
 fn is_column(region: &[Piece]) -> bool {
-    const LEAST_LINES: usize = 3;
-    region.len() >= LEAST_LINES
+    const MIN_LINES: usize = 3;
+    region.len() >= MIN_LINES
 }
 
 /// The index of the interval after the widest gap of at least `least`; intervals are sorted by their start.

@@ -27,9 +27,9 @@ use super::normalise::Joiner;
 use lakeward_core::text::letters_and_digits;
 
 /// Maximum number of pages of a PDF.
-pub const MOST_PAGES: usize = 5000;
+pub const MAX_PAGES: usize = 5000;
 /// Maximum size of the text of a PDF, in bytes.
-pub const MOST_TEXT_BYTES: usize = 16 << 20;
+pub const MAX_TEXT_BYTES: usize = 16 << 20;
 
 /// The text of a PDF.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,9 +55,9 @@ pub enum PdfFault {
     UnknownEncryption,
     /// It has no page.
     NoPages,
-    /// It has more than [`MOST_PAGES`].
+    /// It has more than [`MAX_PAGES`].
     TooManyPages(usize),
-    /// It has more text than [`MOST_TEXT_BYTES`].
+    /// It has more text than [`MAX_TEXT_BYTES`].
     TooLong,
     /// Its pages are images.
     Scanned(usize),
@@ -77,8 +77,8 @@ impl fmt::Display for PdfFault {
             Self::PasswordProtected => write!(f, "encrypted: only a password opens it"),
             Self::UnknownEncryption => write!(f, "encrypted in a way that is not known"),
             Self::NoPages => write!(f, "a PDF without pages"),
-            Self::TooManyPages(count) => write!(f, "{count} pages, more than {MOST_PAGES}"),
-            Self::TooLong => write!(f, "more than {} MB of text", MOST_TEXT_BYTES >> 20),
+            Self::TooManyPages(count) => write!(f, "{count} pages, more than {MAX_PAGES}"),
+            Self::TooLong => write!(f, "more than {} MB of text", MAX_TEXT_BYTES >> 20),
             Self::Scanned(count) => {
                 write!(f, "no text on {}, only images: a scan without recognised text", pages(count))
             }
@@ -108,16 +108,16 @@ pub fn read(bytes: Vec<u8>) -> Result<PdfText, PdfFault> {
     let count = pdf.pages().len();
     match count {
         0 => return Err(PdfFault::NoPages),
-        _ if count > MOST_PAGES => return Err(PdfFault::TooManyPages(count)),
+        _ if count > MAX_PAGES => return Err(PdfFault::TooManyPages(count)),
         _ => {}
     }
     let mut fonts = Fonts::default();
     let mut pages = Vec::with_capacity(count);
     let mut tally = Tally::default();
     for page in pdf.pages().iter() {
-        let shown = content::show(page, &mut fonts, MOST_TEXT_BYTES - tally.bytes);
+        let shown = content::show(page, &mut fonts, MAX_TEXT_BYTES - tally.bytes);
         tally.add(&shown);
-        if tally.bytes > MOST_TEXT_BYTES {
+        if tally.bytes > MAX_TEXT_BYTES {
             return Err(PdfFault::TooLong);
         }
         pages.push(page_lines(shown));
@@ -160,9 +160,9 @@ impl Tally {
 
 /// The lines of a page; rotated ones at the end unless they are only a stamp in the margin.
 fn page_lines(shown: Shown) -> Vec<PlacedLine> {
-    const LEAST_TURNED: f64 = 0.2;
+    const MIN_TURNED: f64 = 0.2;
     let length = |pieces: &[piece::Piece]| pieces.iter().map(|piece| piece.text.len()).sum::<usize>() as f64;
-    let keep_turned = length(&shown.turned) > LEAST_TURNED * length(&shown.pieces);
+    let keep_turned = length(&shown.turned) > MIN_TURNED * length(&shown.pieces);
     let mut lines = layout::lines(shown.pieces);
     if keep_turned {
         lines.extend(layout::lines(shown.turned));
@@ -243,7 +243,7 @@ fn parts(before: &PlacedLine, after: &PlacedLine, leading: f64) -> bool {
 fn title(pages: &[Vec<PlacedLine>], metadata_title: Option<&[u8]>) -> Option<String> {
     const LARGER: f64 = 1.15;
     const HEAD_LINES: usize = 25;
-    const MOST_LINES: usize = 6;
+    const MAX_LINES: usize = 6;
     let first = pages.first()?;
     let head = &first[..first.len().min(HEAD_LINES)];
     let worded = |line: &&PlacedLine| line.text.chars().filter(|c| c.is_alphabetic()).count() >= 4;
@@ -254,7 +254,7 @@ fn title(pages: &[Vec<PlacedLine>], metadata_title: Option<&[u8]>) -> Option<Str
             pair[1].size >= 0.9 * largest && (0.0..1.7 * largest).contains(&(pair[0].y - pair[1].y))
         };
         let more = head[at..].windows(2).take_while(|pair| close(pair)).count();
-        let lines = head[at..].iter().take((more + 1).min(MOST_LINES));
+        let lines = head[at..].iter().take((more + 1).min(MAX_LINES));
         let joiner = Joiner::default();
         let mut title = String::new();
         lines.for_each(|line| joiner.append(&mut title, &line.text));
