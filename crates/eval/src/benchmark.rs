@@ -174,13 +174,13 @@ impl Problems {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayoutKind {
-    /// `queries.jsonl` and `qrels.txt` beside `lake/` or `corpus.jsonl`.
+    /// `queries.jsonl` and `qrels.txt` next to `lake/` or `corpus.jsonl`.
     Trec,
     /// Labelled requests and dialogues: `requests.jsonl`, `dialogues.jsonl`.
     Requests,
-    /// LakeBench: `*_query.csv` and `*_ground_truth.csv` beside a folder of tables.
+    /// LakeBench: `*_query.csv` and `*_ground_truth.csv` next to a folder of tables.
     Lakebench,
-    /// SANTOS, TUS and similar: pairs as CSV beside `query/` and `datalake/`.
+    /// SANTOS, TUS and similar: pairs as CSV next to `query/` and `datalake/`.
     Pairs,
 }
 

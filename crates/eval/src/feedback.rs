@@ -212,9 +212,9 @@ fn session(
     let mut shown: Vec<&str> = answer.tables.iter().map(|table| table.table.as_str()).collect();
     // A stable sort: ties keep the order shown.
     shown.sort_by_key(|table| -grade(table));
-    let taken = shown.first().filter(|table| grade(table) > 0).map(ToString::to_string);
-    let was_shown = taken.is_some();
-    let table = taken.unwrap_or_else(|| best_table(judged.grades));
+    let accepted = shown.first().filter(|table| grade(table) > 0).map(ToString::to_string);
+    let was_shown = accepted.is_some();
+    let table = accepted.unwrap_or_else(|| best_table(judged.grades));
     session.accept(&table);
     store.save(&mut session)?;
     Ok((table, was_shown))

@@ -44,7 +44,7 @@ pub struct GoalRecord {
     pub facets: RecordFacets,
 }
 
-/// What a user wants of a record.
+/// A wish of a user about a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
     /// Its topic: consecutive words of its title.

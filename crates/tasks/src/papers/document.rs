@@ -35,7 +35,7 @@ impl Fingerprint {
     }
 }
 
-/// What a section is about, by its heading.
+/// The kind of a section, by its heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SectionKind {
@@ -66,7 +66,7 @@ pub enum SectionKind {
 /// A section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Section {
-    /// What it is about.
+    /// Its kind.
     pub kind: SectionKind,
     /// Its heading without its number; empty before the first heading.
     pub heading: String,

@@ -37,8 +37,8 @@ pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
         if attach.served[node] {
             return Vec::new();
         }
-        let kept = before.as_ref().and_then(|before| before.kept(node, attach));
-        let candidates = match (&kept, &before) {
+        let old_list = before.as_ref().and_then(|before| before.old_list(node, attach));
+        let candidates = match (&old_list, &before) {
             (Some(_), Some(before)) => &before.new,
             _ => &served,
         };
@@ -46,7 +46,7 @@ pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
             let cosine = dot(vector(node), vector(*other));
             (cosine >= MIN_COSINE).then_some(Link { to: *other as u32, weight: cosine.min(1.0) })
         });
-        let mut list: Vec<Link> = kept.unwrap_or_default().into_iter().chain(similar).collect();
+        let mut list: Vec<Link> = old_list.unwrap_or_default().into_iter().chain(similar).collect();
         list.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.to.cmp(&b.to)));
         list.truncate(MAX_SIMILAR);
         list
@@ -57,7 +57,7 @@ pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
     all
 }
 
-/// What the old graph had.
+/// The old graph and its datasets' new numbers.
 struct OldGraph<'a> {
     old: &'a TaskGraph,
     served: Vec<bool>,
@@ -83,7 +83,7 @@ impl<'a> OldGraph<'a> {
     }
 
     /// The old list of a dataset, renumbered; `None` if it had none or one of its entries is gone.
-    fn kept(&self, node: usize, attach: &Attach<'_>) -> Option<Vec<Link>> {
+    fn old_list(&self, node: usize, attach: &Attach<'_>) -> Option<Vec<Link>> {
         let known = attach.known[node].filter(|known| !self.served[*known])?;
         let renumbered = |link: &Link| Some(Link { to: self.places[link.to as usize]?, weight: link.weight });
         self.old.inferred.get(known).iter().map(renumbered).collect()

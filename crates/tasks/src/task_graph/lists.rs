@@ -87,7 +87,7 @@ impl<T: Copy + AnyBitPattern + NoUninit> Lists<T> {
         writer.section_of(section_tag(tag, b'i'), &self.items)
     }
 
-    /// Reads what [`Lists::write`] wrote; it must be `count` lists.
+    /// Reads what [`Lists::write`] wrote; there must be `count` lists.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
@@ -130,7 +130,7 @@ impl Texts {
         Ok(())
     }
 
-    /// Opens what [`Texts::write`] wrote; it must be `count` texts.
+    /// Opens what [`Texts::write`] wrote; there must be `count` texts.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].

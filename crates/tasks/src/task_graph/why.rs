@@ -18,7 +18,7 @@ pub struct NameBook {
     names: Vec<String>,
 }
 
-/// What is known of two names.
+/// Why two names are the same dataset, or are not.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Why {
     /// One of them.

@@ -215,7 +215,7 @@ impl Mentions {
         }
     }
 
-    /// Names inside the names of others: `Atlas` beside `Road Atlas`.
+    /// Marks names inside other names: `Atlas` next to `Road Atlas`.
     fn mark_nested(&mut self) {
         let firm: Vec<String> = self
             .by_key

@@ -59,7 +59,7 @@ pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {
     found.bounded()
 }
 
-/// Whether `document` uses data sets at all: the gate of [`extract`].
+/// Whether `document` uses datasets at all: the gate of [`extract`].
 pub fn gate(document: &Document, known: &KnownDatasets) -> Relevance {
     let lines = Lines::of(document);
     relevance(&lines, &Mentions::of(&lines, known))
@@ -77,7 +77,7 @@ fn dataset(mention: &Mention, lines: &Lines<'_>) -> DatasetMention {
     }
 }
 
-/// A task with its data sets.
+/// A task with its datasets.
 fn task(name: &str, text: String, keywords: Vec<String>, datasets: Vec<DatasetMention>) -> ExtractedTask {
     ExtractedTask { text, name: name.to_string(), keywords, datasets }
 }
