@@ -72,7 +72,10 @@ fn make(arguments: &Arguments, command: &AugmentCommand, lakeward: &Lakeward) ->
     let questions = generated.inspect_err(|_| progress.finish())?;
     if let Some(trouble) = questions.trouble.as_ref().filter(|_| !arguments.quiet) {
         let count = counted(questions.by_rules_instead, "table");
-        printer::narrate(&shown(&format!("the model failed for {count}; rules generated their questions instead: {trouble}"), 300));
+        printer::narrate(&shown(
+            &format!("the model failed for {count}; rules generated their questions instead: {trouble}"),
+            300,
+        ));
     }
     let mut status = if questions.left > 0 { Status::Interrupted } else { Status::Done };
     let mut indexes = Vec::new();

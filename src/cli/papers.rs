@@ -133,9 +133,8 @@ fn summary(stats: &AddStats) {
 fn list(arguments: &Arguments, index: &Path, containing: Option<&str>) -> Result<Status> {
     let store = Store::open(index)?;
     let part = containing.unwrap_or_default().to_lowercase();
-    let matches = |entry: &DocumentEntry| {
-        entry.id.to_lowercase().contains(&part) || entry.title.to_lowercase().contains(&part)
-    };
+    let matches =
+        |entry: &DocumentEntry| entry.id.to_lowercase().contains(&part) || entry.title.to_lowercase().contains(&part);
     let line = |entry: &DocumentEntry, file: &FileRecord| PaperLine {
         id: entry.id.clone(),
         title: entry.title.clone(),

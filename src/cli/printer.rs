@@ -259,10 +259,7 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
 pub fn suggest_key(keys: &[CompositeKey]) {
     if let Some(key) = keys.first() {
         let columns: Vec<String> = key.columns.iter().map(|name| as_csv_field(name)).collect();
-        narrate(&format!(
-            "no single column is a key; try --column {}",
-            shown(&quoted(&columns.join(",")), 400)
-        ));
+        narrate(&format!("no single column is a key; try --column {}", shown(&quoted(&columns.join(",")), 400)));
     }
 }
 

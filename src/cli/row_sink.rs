@@ -31,7 +31,8 @@ impl RowSink {
         let Some(path) = path else {
             if binary && io::stdout().is_terminal() {
                 return Err(Error::Usage(
-                    "Parquet cannot be printed on a terminal; write it to a file with `--out FILE`, or into a pipe".into(),
+                    "Parquet cannot be printed on a terminal; write it to a file with `--out FILE`, or into a pipe"
+                        .into(),
                 ));
             }
             return Ok(RowSink::Stdout);

@@ -61,9 +61,7 @@ pub(super) fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status
     conversation::sessions(&sessions);
     conversation::damaged_sessions(&sessions);
     if !arguments.quiet && status != Status::NothingFound {
-        printer::narrate(
-            "resume one: `lakeward repl --session NAME`; show one: `lakeward sessions show NAME`",
-        );
+        printer::narrate("resume one: `lakeward repl --session NAME`; show one: `lakeward sessions show NAME`");
     }
     Ok(status)
 }

@@ -110,13 +110,13 @@ fn format_of(arguments: &Arguments, command: &SqlCommand) -> Result<RowFormat> {
     let by_extension = match (command.format, &command.out) {
         (None, Some(path)) => {
             let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-            let format = RowFormat::from_str(&extension.unwrap_or_default(), false).ok().filter(|format| *format != RowFormat::Table);
+            let format = RowFormat::from_str(&extension.unwrap_or_default(), false)
+                .ok()
+                .filter(|format| *format != RowFormat::Table);
             Some(format.ok_or_else(|| {
                 let path = path.display();
                 let known = "`.csv`, `.json`, `.ndjson` or `.parquet`";
-                Error::Usage(format!(
-                    "the extension of `{path}` gives no format; use {known}, or add `--format`"
-                ))
+                Error::Usage(format!("the extension of `{path}` gives no format; use {known}, or add `--format`"))
             })?)
         }
         _ => None,

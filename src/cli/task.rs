@@ -63,9 +63,7 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
     let TaskFound { answers, order } = lakeward.datasets_for(&graph, &text, &options)?;
     warn_without_vectors(lakeward.embedder());
     if let Some(trouble) = order.as_ref().and_then(|order| order.trouble.as_ref()) {
-        printer::note(&format!(
-            "the datasets are in the computed order, because the language model did not rerank them: {trouble}"
-        ));
+        printer::note(&format!("in computed order: the language model did not rerank the datasets: {trouble}"));
     }
     let status = status_of(&answers);
     let document = TaskDocument { found: Document::new(text, answers, started), order };

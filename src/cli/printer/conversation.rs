@@ -219,7 +219,10 @@ pub fn preview(preview: &Preview) {
     }
     let columns = counted(preview.columns.len() as u64, "column");
     out(&format!("gives {}, {columns}", counted(preview.rows_out, "row")));
-    preview.left_out.iter().for_each(|what| narrate(&format!("skipped, because it takes too long: {}", shown(what, 300))));
+    preview
+        .left_out
+        .iter()
+        .for_each(|what| narrate(&format!("skipped, because it takes too long: {}", shown(what, 300))));
     preview.notes.iter().for_each(|note| narrate(&shown(&note.to_string(), 400)));
 }
 

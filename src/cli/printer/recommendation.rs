@@ -29,9 +29,7 @@ pub fn screen(answer: &Recommendation) {
             false => {
                 rows(RankedTable::COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(1) });
                 if answer.tables[..near].iter().any(|ranked| ranked.record) {
-                    out(
-                        "`?` is a catalogue record: its data is not in the lake; `lakeward cite ID` shows the source",
-                    );
+                    out("`?` is a catalogue record: its data is not in the lake; `lakeward cite ID` shows the source");
                 }
             }
         }

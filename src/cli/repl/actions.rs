@@ -155,8 +155,7 @@ impl Repl<'_> {
 
     /// The table that `pick` names, else the working table.
     pub(super) fn input_or_working(&self, pick: Option<&Pick>) -> Result<Input> {
-        let missing =
-            || Error::Usage("there is no working table; name a table, or set one with `/use TABLE`".into());
+        let missing = || Error::Usage("there is no working table; name a table, or set one with `/use TABLE`".into());
         pick.map_or_else(|| self.session.working().ok_or_else(missing), |pick| self.input(pick))
     }
 
@@ -371,8 +370,7 @@ fn what_next(answer: &Recommendation) -> String {
         return format!("type 1 to {} to answer, or ask in other words", question.choices.len());
     }
     let runnable = worth_showing(answer).position(|ranked| ranked.runnable.is_some());
-    let mut parts: Vec<String> =
-        runnable.map(|place| format!("`/run {}` runs it", place + 1)).into_iter().collect();
+    let mut parts: Vec<String> = runnable.map(|place| format!("`/run {}` runs it", place + 1)).into_iter().collect();
     if !answer.tables.is_empty() {
         parts.push("`/why 1` explains table 1, `/accept 1` accepts it, `/reject 1` rejects it".into());
     }

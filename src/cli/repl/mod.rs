@@ -166,9 +166,7 @@ impl Repl<'_> {
             self.say(&format!("new session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
         } else {
             let steps = self.session.steps.len();
-            self.say(&format!(
-                "session {id} resumed: {turns} requests, {steps} operations; `/memory` shows its state"
-            ));
+            self.say(&format!("session {id} resumed: {turns} requests, {steps} operations; `/memory` shows its state"));
         }
         let (there, here) = (Path::new(&self.session.lake).canonicalize(), self.lakeward.place().lake.canonicalize());
         if let (Ok(there), Ok(here)) = (there, here)

@@ -29,8 +29,7 @@ impl Repl<'_> {
         let Some(number) = number else {
             let first =
                 operations.iter().enumerate().find_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
-            return first
-                .ok_or_else(|| Error::Usage("no operation of the latest answer can be run yet".into()));
+            return first.ok_or_else(|| Error::Usage("no operation of the latest answer can be run yet".into()));
         };
         let ranked = number.checked_sub(1).and_then(|place| operations.get(place));
         let ranked = ranked.ok_or_else(|| {

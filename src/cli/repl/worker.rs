@@ -44,10 +44,7 @@ impl Worker {
     ///
     /// # Errors
     /// [`Error::Interrupted`] if the user requested a stop; those of `work`.
-    pub fn run<T: Send + 'static>(
-        &mut self,
-        work: impl FnOnce(&Agent) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+    pub fn run<T: Send + 'static>(&mut self, work: impl FnOnce(&Agent) -> Result<T> + Send + 'static) -> Result<T> {
         let (sender, receiver) = channel();
         let job: Job = Box::new(move |agent| {
             // Fails if the caller was interrupted and no longer waits.
@@ -60,7 +57,9 @@ impl Worker {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Timeout) if interrupt::requested() => break Error::Interrupted,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break Error::Internal("the worker thread ended unexpectedly".into()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Error::Internal("the worker thread ended unexpectedly".into());
+                }
             }
         };
         *self = Self::start(self.lakeward.clone())?;

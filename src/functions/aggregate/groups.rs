@@ -70,7 +70,8 @@ impl GroupsAccumulator for SignatureGroups {
         let taken = self.take(emit_to);
         match &taken[..] {
             [left, right, ..] => {
-                let values = left.iter().zip(right).map(|(left, right)| self.measure.of(&left.finish(), &right.finish()));
+                let values =
+                    left.iter().zip(right).map(|(left, right)| self.measure.of(&left.finish(), &right.finish()));
                 Ok(Arc::new(values.collect::<Float64Array>()))
             }
             signatures => binary(signatures.iter().flatten()),

@@ -49,7 +49,9 @@ impl ScalarUDFImpl for Cosine {
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         check_count("cosine", arguments.len(), 2, &DOCUMENTATION)?;
         match arguments.iter().find(|data_type| !is_vector(data_type)) {
-            Some(data_type) => plan_err!("cosine takes lists of numbers, not {data_type}; `embed` makes one from a text"),
+            Some(data_type) => {
+                plan_err!("cosine takes lists of numbers, not {data_type}; `embed` makes one from a text")
+            }
             None => Ok(DataType::Float64),
         }
     }
