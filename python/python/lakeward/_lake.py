@@ -25,9 +25,9 @@ PathLike = str | os.PathLike[str]
 class Lake:
     """A lake with a snapshot of its index; :func:`lakeward.open` and :func:`lakeward.index` make one.
 
-    Can be used from several threads at once. Long calls release the GIL and can be interrupted by Ctrl-C. Every ``table``
-    argument is the id of a table of the lake, the path of a file, or a table of pyarrow, pandas, polars or anything else
-    with ``__arrow_c_stream__``.
+    Can be used from several threads at once. Long calls release the GIL and can be interrupted by Ctrl-C. Every
+    ``table`` argument is the id of a table of the lake, the path of a file, or a table of pyarrow, pandas, polars or
+    anything else with ``__arrow_c_stream__``.
     """
 
     stats: BuildStats | None
@@ -79,9 +79,9 @@ class Lake:
     ) -> Recommendation:
         """Ranked tables and ranked operations for a request in plain language.
 
-        ``table`` is the table to start from and ``column`` its key. The request is the next turn of ``session``, which is
-        created if no session has this name; without one it is independent. Without ``k`` there are as many answers as
-        the text requests, else ten tables or three catalogue records.
+        ``table`` is the table to start from and ``column`` its key. The request is the next turn of ``session``, which
+        is created if no session has this name; without one it is independent. Without ``k`` there are as many answers
+        as the text requests, else ten tables or three catalogue records.
         """
         if isinstance(session, str):
             session = self.session(session)
@@ -180,8 +180,9 @@ def index(
 
     Only files that changed are read. ``rebuild`` discards the old index, ``repair`` checks every byte of it and reads
     the tables of damaged parts again, ``records`` is a file of catalogue records, ``sample_rows`` is the number of rows
-    to read of each table. ``progress`` shows a bar in a notebook and on a terminal. After Ctrl-C, the next call continues
-    from what was read so far. The other arguments are those of :func:`open`. The statistics are in :attr:`Lake.stats`.
+    to read of each table. ``progress`` shows a bar in a notebook and on a terminal. After Ctrl-C, the next call
+    continues from what was read so far. The other arguments are those of :func:`open`. The statistics are in
+    :attr:`Lake.stats`.
     """
     from ._progress import Progress
 

@@ -51,7 +51,7 @@ def query_table(table: TableLike) -> Iterator[str]:
 
 
 def stored(table: TableLike, folder: str) -> str:
-    """Like :func:`query_table`, but a table in memory is stored in ``folder``, named by its content, without duplicates."""
+    """Like :func:`query_table`, but a table in memory is stored in ``folder``, once, named by its content."""
     if isinstance(table, (str, os.PathLike)):
         return os.fspath(table)
     os.makedirs(folder, mode=0o700, exist_ok=True)

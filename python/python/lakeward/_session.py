@@ -19,8 +19,8 @@ from .types import Constraints, Step, Turn
 class Session:
     """A conversation: each request is understood in the context of those before it.
 
-    :meth:`lakeward.Lake.session` creates or opens one, :meth:`lakeward.Lake.resume` resumes one. Sessions are shared with
-    the command line: each can resume those of the other. Turns from several threads run one after the other; an
+    :meth:`lakeward.Lake.session` creates or opens one, :meth:`lakeward.Lake.resume` resumes one. Sessions are shared
+    with the command line: each can resume those of the other. Turns from several threads run one after the other; an
     interrupted turn has no effect.
     """
 
@@ -44,8 +44,8 @@ class Session:
     ) -> Recommendation:
         """The next turn: ranked tables and operations for a request.
 
-        ``table`` becomes the working table, ``column`` is its key. A table in memory is stored beside the session. ``k``
-        is as in :meth:`lakeward.Lake.ask`.
+        ``table`` becomes the working table, ``column`` is its key. A table in memory is stored beside the session.
+        ``k`` is as in :meth:`lakeward.Lake.ask`.
         """
         if not isinstance(text, str):
             raise UsageError(f"expected a text, not a `{type(text).__name__}`")

@@ -129,9 +129,9 @@ impl TableCall {
     /// Checks that the tables and columns that it names exist; searches nothing and reads no table.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names; [`lakeward_core::Error::Usage`] for
-    /// a record of a catalogue, whose data is not in the lake; [`lakeward_core::Error::Unreadable`] for a table that was removed
-    /// since it was indexed.
+    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names;
+    /// [`lakeward_core::Error::Usage`] for a catalogue record, whose data is not in the lake;
+    /// [`lakeward_core::Error::Unreadable`] for a table that was removed since it was indexed.
     pub fn check(&self, lakeward: &Lakeward) -> Result<()> {
         match self {
             Self::Profile { table } | Self::Unionable { table, .. } | Self::Ask { table: Some(table), .. } => {
