@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Folder of the lake; by default the nearest folder upward that has an index.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_LAKE", value_name = "DIR")]
     pub lake: Option<PathBuf>,
-    /// Folder of the index, where it is not `.lakeward` inside the lake.
+    /// Folder of the index, if it is not `.lakeward` inside the lake.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_INDEX", value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Print JSON (see `lakeward schema`).

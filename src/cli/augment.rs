@@ -179,7 +179,7 @@ fn warning_text(warning: &AuditWarning) -> String {
     match warning {
         AuditWarning::NotInRecord { words } => format!("not in the record: {}", words.join(", ")),
         AuditWarning::Unsupported => "nothing in the record supports it".into(),
-        AuditWarning::Alike { question } => format!("almost question {question} again"),
+        AuditWarning::Alike { question } => format!("nearly the same as question {question}"),
         AuditWarning::Short => "shorter than four words".into(),
     }
 }

@@ -248,7 +248,7 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
     }
     for matched in &answer.variant_matches {
         let (ours, theirs) = (shown(&matched.query, 60), shown(&matched.candidate, 60));
-        lines.push(format!("nearly alike, not equal: {ours} / {theirs} ({})", matched.variation));
+        lines.push(format!("similar, not equal: {ours} / {theirs} ({})", matched.variation));
     }
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
     lines.push(cited_as(&answer.citation));

@@ -71,8 +71,8 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
         printer::note(if answer.is_some() { "the same answer, byte for byte" } else { "both have the same answer" });
         return Ok(Status::Done);
     }
-    let parts = difference.map(|Difference { stage, what }| format!("the answers differ at `{stage}`: {what}"));
-    printer::note(&parts.unwrap_or_else(|| "the answers differ".into()));
+    let message = difference.map(|Difference { stage, what }| format!("the answers differ at `{stage}`: {what}"));
+    printer::note(&message.unwrap_or_else(|| "the answers differ".into()));
     changed.iter().for_each(|what| printer::note(what));
     Ok(Status::InPart)
 }

@@ -55,7 +55,7 @@ fn interval(difference: &PairedDifference) -> String {
 
 /// The learned uses, oldest first.
 pub fn uses(uses: &[TableUse], unread: usize) {
-    for TableUse { at, operation, table, request, .. } in uses {
+    for TableUse { at, operation, table, request } in uses {
         let day = at.get(..10).unwrap_or(at);
         safe_line(&format!("{day}  {operation}  {table}  “{}”", shown(request, REQUEST_CHARS)));
     }
