@@ -76,7 +76,7 @@ impl Repl<'_> {
 
     pub(super) fn command(&mut self, slash: Slash) -> Result<Status> {
         match slash {
-            Slash::Use(None) => self.tell_working(),
+            Slash::Use(None) => self.print_working(),
             Slash::Use(Some(pick)) => self.work_on(&pick),
             Slash::Tables(text) => self.tables(text.as_deref().unwrap_or_default()),
             Slash::Join(words) => self.join(&words),
@@ -163,7 +163,7 @@ impl Repl<'_> {
         self.on_worker(move |agent, session| agent.open_input(&session, &input))
     }
 
-    pub(super) fn tell_working(&self) -> Result<Status> {
+    pub(super) fn print_working(&self) -> Result<Status> {
         let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
         printer::safe_line(&format!("working table: {working}"));
         Ok(Status::Done)
@@ -176,7 +176,7 @@ impl Repl<'_> {
         self.file_columns = columns.collect();
         self.session.use_table(input);
         self.save()?;
-        self.tell_working()?;
+        self.print_working()?;
         self.say(&format!("{} rows; columns: {}", table.entry.profile.rows, self.file_columns.join(", ")));
         Ok(Status::Done)
     }

@@ -104,7 +104,7 @@ impl Repl<'_> {
         };
         printer::line(&conversation::step_line(step));
         self.save()?;
-        self.tell_working()
+        self.print_working()
     }
 
     pub(super) fn export(&mut self, path: &Path) -> Result<Status> {
