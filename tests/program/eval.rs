@@ -390,8 +390,8 @@ fn folders_that_mean_ill_open_nothing_outside() {
         ("{\"id\":\"\",\"task\":\"search\",\"text\":\"x\"}\n", "empty `id`"),
         ("\n{\"id\":\"j1\"\n", "line 2"),
         ("\u{0}\u{ff}\n", "line 1"),
-        ("", "no query that can be used"),
-        ("{\"id\":\"j1\",\"task\":\"join\",\"table\":\"queries/gone.csv\"}\n", "no query that can be used"),
+        ("", "no usable query"),
+        ("{\"id\":\"j1\",\"task\":\"join\",\"table\":\"queries/gone.csv\"}\n", "no usable query"),
     ] {
         place.write("bench/queries.jsonl", queries.as_bytes());
         place.refuses(&[], &[said]);

@@ -276,7 +276,7 @@ fn errors_say_what_is_wanted() {
         ("SELECT embed(x) FROM t", "embed takes text, not Int64"),
         ("SELECT embed('a', 'b')", "embed is called as `embed(text)`"),
         ("SELECT cosine('a', 'b')", "cosine takes lists of numbers, not Utf8"),
-        ("SELECT cosine([1, 2], [1])", "cosine takes vectors of one length, not of 2 and 1"),
+        ("SELECT cosine([1, 2], [1])", "cosine takes vectors of the same length, not of 2 and 1"),
         ("SELECT cosine(embed('a'), [1.0])", "not of 256 and 1"),
     ] {
         let error = error(&context, sql);
