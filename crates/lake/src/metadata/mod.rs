@@ -138,10 +138,10 @@ pub struct TableMetadata {
 pub struct TimeCovered {
     /// The start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    pub start: Option<String>,
     /// The end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
+    pub end: Option<String>,
     /// The text as written, where it is not a start and an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
@@ -151,8 +151,8 @@ impl TimeCovered {
     /// From `start` to `end`; `None` where both are open. An empty text or two dots mean an open side (ISO 8601-2).
     pub fn between(start: Option<String>, end: Option<String>) -> Option<Self> {
         let stated = |side: Option<String>| side.filter(|side| !matches!(side.trim(), "" | ".."));
-        let (from, to) = (stated(start), stated(end));
-        (from.is_some() || to.is_some()).then_some(Self { from, to, words: None })
+        let (start, end) = (stated(start), stated(end));
+        (start.is_some() || end.is_some()).then_some(Self { start, end, words: None })
     }
 
     /// Parses a publisher's text, which may be an ISO 8601 interval; `None` where it is empty.
@@ -168,7 +168,7 @@ impl TimeCovered {
     pub fn years(&self) -> (Option<i32>, Option<i32>) {
         let first = |side: &Option<String>| side.as_deref().and_then(|side| years(side, STATED).next());
         let in_words = |text: &String| (years(text, STATED).min(), years(text, STATED).max());
-        self.words.as_ref().map_or_else(|| (first(&self.from), first(&self.to)), in_words)
+        self.words.as_ref().map_or_else(|| (first(&self.start), first(&self.end)), in_words)
     }
 }
 
