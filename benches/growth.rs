@@ -90,14 +90,14 @@ fn change(lake: &Path) {
     }
 }
 
-/// Runs `lakeward index`; seconds, and megabytes resident at most.
+/// Runs `lakeward index`; seconds, and peak memory in megabytes.
 fn indexed(lake: &Path, index: &Path) -> (f64, f64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
     command.args(["index", "--quiet", "--timing"]).arg(lake).arg("--index").arg(index);
     let began = Instant::now();
     let said = String::from_utf8_lossy(&command.output().unwrap().stderr).into_owned();
     let seconds = began.elapsed().as_secs_f64();
-    let peak = said.lines().find_map(|line| line.split_once(" resident at most").map(|(size, _)| size));
+    let peak = said.lines().find_map(|line| line.strip_prefix("peak memory ")?.split(';').next());
     let peak = peak.unwrap_or_default();
     let number: f64 = peak.split(' ').next().unwrap_or_default().parse().unwrap_or(f64::NAN);
     (seconds, if peak.ends_with("GB") { number * 1e3 } else { number })

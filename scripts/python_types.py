@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import keyword
 import re
 import subprocess
 import sys
@@ -137,6 +138,8 @@ class Types:
         for key, schema, always in self.fields(name):
             annotation = self.annotation(schema, needed)
             field = RENAMED.get((name, key), key)
+            if keyword.iskeyword(field):
+                sys.exit(f"`{field}` of {name} is a word of Python: give it another name in RENAMED")
             options = [f'metadata={{"json": "{key}"}}'] if field != key else []
             default = None if always else self.default(annotation, schema, bool(self.known[name].get("oneOf")))
             if default is not None and default.startswith("default_factory"):

@@ -1,4 +1,4 @@
-//! What a question is answered with as one document: what `--json` prints and what Python reads.
+//! Answers as documents: what `--json` prints and what Python reads.
 
 use std::path::Path;
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub struct Document<A> {
 }
 
 impl<A> Document<A> {
-    /// The answers to `query`, which was asked when it was `started`.
+    /// The answers to `query`, which was submitted at `started`.
     pub fn new(query: String, answers: Checked<Vec<A>>, started: Instant) -> Self {
         Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms: elapsed_ms(started) }
     }
@@ -53,18 +53,18 @@ pub struct JoinDocument {
     /// The answers.
     #[serde(flatten)]
     pub found: Document<JoinAnswer>,
-    /// Columns that are a key of the query table together and worth a search of their own: where no column was named and
-    /// none is a key alone.
+    /// Composite keys of the query table that are worth a search of their own, if no column was given and no single
+    /// column is a key.
     pub composite_keys: Vec<CompositeKey>,
     /// What could not be compared and why.
     pub notes: Vec<String>,
 }
 
 impl JoinDocument {
-    /// What was found for `query`, which was asked by `name` when it was `started`, on `columns` if any.
+    /// The answers to a join with `query`, given as `name`, on `columns` if any, submitted at `started`.
     pub fn new(name: String, query: &QueryTable, columns: &[usize], found: CompositeAnswers, started: Instant) -> Self {
         let composite_keys = if columns.is_empty() && !composite_key::has_single_key(&query.entry.profile) {
-            // A hint is worth no failure: whatever is wrong with the file was said when it was read for the search.
+            // Only a hint, so errors are ignored: the search has already reported what is wrong with the file.
             composite_key::find(&query.path, &query.entry.profile).unwrap_or_default()
         } else {
             Vec::new()
@@ -81,7 +81,7 @@ pub struct AskDocument {
     pub lakeward: &'static str,
     /// The request as typed.
     pub request: String,
-    /// The session it belongs to, where it has one.
+    /// The session, if the turn belongs to one.
     pub session: Option<String>,
     /// The number of the turn, from 1.
     pub turn: usize,
@@ -96,7 +96,7 @@ pub struct AskDocument {
 }
 
 impl AskDocument {
-    /// The answer to `request` as the latest turn of `session`, asked when it was `started`.
+    /// The answer to `request` as the latest turn of `session`, submitted at `started`.
     pub fn new(
         request: String,
         session: &Session,
@@ -107,7 +107,7 @@ impl AskDocument {
         Self {
             lakeward: env!("CARGO_PKG_VERSION"),
             request,
-            // One that is kept nowhere has no name.
+            // A session that is not stored has no name.
             session: Some(session.id.clone()).filter(|id| !id.is_empty()),
             turn: session.latest().map_or(1, |turn| turn.number),
             recommendation,
@@ -128,29 +128,29 @@ pub struct ModelCost {
 }
 
 impl ModelCost {
-    /// The cost of what was asked.
+    /// The cost of the model's calls.
     pub fn of(used: &ModelUse) -> Self {
         Self { id: used.id.clone(), spent: used.spent }
     }
 }
 
-/// All that is known of a table.
+/// Everything known about a table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TableReport {
-    /// Everything known of the table but its values.
+    /// Everything known about the table except its values.
     #[serde(flatten)]
     #[schemars(with = "StoredDataset")]
     pub dataset: Dataset,
-    /// Whether only its first rows were read: the profile is of those.
+    /// Whether only its first rows were read, so that the profile describes only those.
     pub sampled: bool,
-    /// Whether it is a table of the lake; else it was read as a file just now.
+    /// Whether it is a table of the lake; else it was read from a file now.
     pub in_lake: bool,
-    /// Columns that identify a row only together, most plausible first, found by reading the file just now.
+    /// Columns that identify a row only together, most plausible first, found by reading the file now.
     pub composite_keys: Vec<CompositeKey>,
 }
 
 impl TableReport {
-    /// The report on the table of the lake called `name`, else on the file there.
+    /// The report on the lake's table `name`, else on the file at that path.
     ///
     /// # Errors
     /// [`Error::UnknownTable`] with the nearest ids; those of reading the file.
@@ -160,7 +160,7 @@ impl TableReport {
             Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => return Self::of_file(Path::new(name)),
             found => index.dataset(found?)?,
         };
-        // A record has no file, and without one there are no composite keys.
+        // A record has no file, so no composite keys.
         let path = dataset.path().map(|path| source::file_path(&lakeward.place().lake, path)).transpose()?;
         Ok(Self::new(path.as_deref(), dataset, true))
     }
@@ -173,7 +173,7 @@ impl TableReport {
         Ok(Self::new(Some(path), Dataset::Table(QueryTable::read(path, None, StaticModel::builtin())?.entry), false))
     }
 
-    /// Without composite keys where the file can no longer be read: the rest of the profile stands as it was indexed.
+    /// Has no composite keys if the file can no longer be read; the rest of the profile is as indexed.
     fn new(path: Option<&Path>, dataset: Dataset, in_lake: bool) -> Self {
         let table = dataset.table();
         let keys = path.zip(table).and_then(|(path, table)| composite_key::find(path, &table.profile).ok());
@@ -230,14 +230,14 @@ impl TableLine {
 }
 
 impl TableList {
-    /// The tables whose ids contain `wanted`, by id.
+    /// The tables whose ids contain `part`, by id.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`].
-    pub fn containing(index: &LakeIndex, wanted: &str) -> Result<Self> {
+    pub fn containing(index: &LakeIndex, part: &str) -> Result<Self> {
         let mut tables = Vec::new();
         for table in index.tables() {
-            if !index.id(table)?.contains(wanted) {
+            if !index.id(table)?.contains(part) {
                 continue;
             }
             let dataset = index.dataset(table)?;

@@ -1,7 +1,7 @@
 //! Lakeward finds the tables for a task in an undocumented data lake, and the operation to run next.
 //!
-//! [`Lakeward`] is an opened lake and every question that can be put to it; [`functions`] are the same questions in SQL. `examples/` has a
-//! program for each kind of question. The parts below are crates of their own (ARCHITECTURE.md has the map).
+//! [`Lakeward`] is an opened lake with all its searches; [`functions`] are the same searches in SQL. `examples/` has a program for
+//! each kind of search. The parts are separate crates (ARCHITECTURE.md has the map).
 //!
 //! ```no_run
 //! use std::path::Path;

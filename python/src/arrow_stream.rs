@@ -1,4 +1,4 @@
-//! Record batches as Python hands them round: the Arrow PyCapsule interface, without copies.
+//! Record batches for Python: the Arrow PyCapsule interface, without copies.
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
 
 use std::ffi::CStr;
@@ -25,13 +25,13 @@ use pyo3::types::PyCapsule;
 use crate::errors::{exception, usage};
 use crate::work;
 
-/// Bytes of a cell that are shown at the most.
+/// Most bytes of a cell that are shown.
 const CELL_BYTES: usize = 400;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// Rows of one schema. Every consumer gets the same memory.
+/// Rows of one schema. All consumers share the same memory.
 #[pyclass(frozen, module = "lakeward._lakeward")]
 pub struct Batches {
     schema: SchemaRef,
@@ -53,8 +53,8 @@ impl From<RecordBatch> for Batches {
 
 #[pymethods]
 impl Batches {
-    /// A capsule with a C stream of all batches. They come in their own schema whatever is requested, as the interface
-    /// allows.
+    /// A capsule with a C stream of all batches, always in their own schema: the interface allows ignoring the requested
+    /// one.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -90,7 +90,7 @@ impl Batches {
         self.schema.fields().iter().map(|field| field.data_type().to_string()).collect()
     }
 
-    /// The cells of the first `rows` rows as text, each cut to what is worth showing.
+    /// The cells of the first `rows` rows as text, each cut to a displayable length.
     fn texts(&self, py: Python<'_>, rows: usize) -> PyResult<Vec<Vec<Option<String>>>> {
         let mut lines = Vec::new();
         for batch in &self.batches {
@@ -109,18 +109,18 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<Option<String>>>, ArrowError> {
         if batch.column(column).is_null(row) {
             return None;
         }
-        let mut text = Cut(String::new());
-        // Full is no failure, and what cannot be written is shown as far as it could.
+        let mut text = LimitedText(String::new());
+        // An error only means that the limit was reached, or that the rest cannot be formatted.
         let _ = write!(text, "{}", formatters[column].value(row));
         Some(text.0)
     };
     Ok((0..batch.num_rows()).map(|row| (0..batch.num_columns()).map(|column| cell(column, row)).collect()).collect())
 }
 
-/// Text that takes no more than [`CELL_BYTES`].
-struct Cut(String);
+/// Text of at most [`CELL_BYTES`] bytes.
+struct LimitedText(String);
 
-impl Write for Cut {
+impl Write for LimitedText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         let fitting = text.floor_char_boundary(CELL_BYTES.saturating_sub(self.0.len()));
         self.0.push_str(&text[..fitting]);
@@ -133,9 +133,9 @@ impl Write for Cut {
 pub fn write_table(py: Python<'_>, table: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<()> {
     let reader = reader(table)?;
     work::run(py, move |stop| {
-        // Whatever the writer does not expect of another library's data ends here.
-        let written = guarded(|| write(reader, &path, &|| stop.asked()));
-        written.unwrap_or_else(|_| Err(Error::Usage("no Parquet file can be made of this table".into())))
+        // Another library's data may make the writer panic.
+        let written = guarded(|| write(reader, &path, &|| stop.requested()));
+        written.unwrap_or_else(|_| Err(Error::Usage("this table cannot be written as Parquet".into())))
     })
 }
 
@@ -143,16 +143,17 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     let py = table.py();
     let capsule = table.call_method0(intern!(py, "__arrow_c_stream__"))?;
     let capsule: Bound<'_, PyCapsule> =
-        capsule.cast_into().map_err(|_| usage(py, "`__arrow_c_stream__` gave no capsule"))?;
+        capsule.cast_into().map_err(|_| usage(py, "`__arrow_c_stream__` returned no capsule"))?;
     let stream: NonNull<FFI_ArrowArrayStream> = capsule.pointer_checked(Some(STREAM))?.cast();
-    // SAFETY: a valid capsule of this name holds a stream (the interface says so); it is moved out, and what stays behind has
-    // no `release`, so that the capsule's destructor leaves it alone.
+    // SAFETY: by the interface, a valid capsule of this name holds a stream; it is moved out, and what remains has no `release`,
+    // so that the capsule's destructor does nothing.
     let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr()) };
     reader.map_err(|error| usage(py, format!("the table cannot be read as Arrow: {error}")))
 }
 
 fn write(reader: ArrowArrayStreamReader, path: &Path, stopped: &dyn Fn() -> bool) -> lakeward_core::Result<()> {
-    let unusable = |error: &dyn std::fmt::Display| Error::Usage(format!("the table cannot be searched with: {error}"));
+    let unusable =
+        |error: &dyn std::fmt::Display| Error::Usage(format!("the table cannot be used for a search: {error}"));
     let file = File::create(path).map_err(|error| Error::io("create", path, error))?;
     let fields = reader.schema().fields().iter().map(|field| unpacked(field)).collect::<Fields>();
     let schema = Arc::new(Schema::new(fields));
@@ -174,7 +175,7 @@ fn write(reader: ArrowArrayStreamReader, path: &Path, stopped: &dyn Fn() -> bool
     Ok(())
 }
 
-/// `field` without dictionaries, of which the Parquet writer knows only some.
+/// `field` without dictionaries, only some of which the Parquet writer supports.
 fn unpacked(field: &Field) -> Field {
     let data_type = match field.data_type() {
         DataType::Dictionary(_, values) => unpacked(&Field::new("", values.as_ref().clone(), true)).data_type().clone(),
@@ -184,6 +185,6 @@ fn unpacked(field: &Field) -> Field {
         DataType::Struct(parts) => DataType::Struct(parts.iter().map(|part| unpacked(part)).collect()),
         data_type => data_type.clone(),
     };
-    // Publishers' keys and values say nothing of the values, and pandas' speak of columns that are not there.
+    // Without metadata, which does not describe the values; pandas' refers to columns that do not exist here.
     Field::new(field.name(), data_type, field.is_nullable())
 }

@@ -1,5 +1,5 @@
-//! The lake's functions and catalogue as the capsules that PyPI's `datafusion` takes in. Nothing else of another library's
-//! memory is touched: what crosses is made and read by `datafusion-ffi` of the same version on both sides.
+//! The lake's functions and catalogue as capsules for PyPI's `datafusion`. Nothing else of another library's memory is
+//! touched: `datafusion-ffi` of the same version writes and reads the capsules on both sides.
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
@@ -25,27 +25,27 @@ const AGGREGATE: &CStr = c"datafusion_aggregate_udf";
 const CATALOG: &CStr = c"datafusion_catalog_provider";
 const CODEC: &CStr = c"datafusion_logical_extension_codec";
 
-/// Threads of the runtime that the lake's tables are read on when another library asks.
+/// Threads of the runtime that reads the lake's tables for another library's queries.
 const THREADS: usize = 2;
 
-/// The host's runtime belongs to another copy of tokio, which ours cannot see.
+/// Our own, because the host's runtime belongs to another copy of tokio.
 static RUNTIME: LazyLock<std::io::Result<Runtime>> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).thread_name("lakeward").enable_all().build()
 });
 
-/// The runtime that foreign queries run ours on.
+/// The runtime for another library's queries.
 ///
 /// # Errors
-/// [`Error::Internal`] where the system gives no threads.
+/// [`Error::Internal`] if the system cannot start threads.
 pub fn runtime(py: Python<'_>) -> PyResult<Handle> {
     match &*RUNTIME {
         Ok(runtime) => Ok(runtime.handle().clone()),
-        Err(error) => Err(exception(py, &Error::Internal(format!("the system gives no threads: {error}")))),
+        Err(error) => Err(exception(py, &Error::Internal(format!("the system cannot start threads: {error}")))),
     }
 }
 
-/// The codec of the session that a capsule is made for: a catalogue is handed the codec's capsule, a table a session that
-/// has one.
+/// The codec of the session that a capsule is made for: `session` is the codec's capsule for a catalogue, and an object with
+/// a method that returns it for a table.
 ///
 /// # Errors
 /// A `UsageError` for anything else.
@@ -56,7 +56,7 @@ pub fn codec(session: &Bound<'_, PyAny>) -> PyResult<FFI_LogicalExtensionCodec> 
         Err(_) => session
             .call_method0(intern!(py, "__datafusion_logical_extension_codec__"))?
             .cast_into()
-            .map_err(|_| usage(py, "the session of `datafusion` gave no capsule with its codec"))?,
+            .map_err(|_| usage(py, "the session of `datafusion` returned no capsule with its codec"))?,
     };
     let codec: NonNull<FFI_LogicalExtensionCodec> = capsule.pointer_checked(Some(CODEC))?.cast();
     // SAFETY: a capsule of this name holds such a codec; `lakeward` checks that `datafusion` has the version this was
@@ -113,7 +113,7 @@ impl Catalog {
     }
 }
 
-/// A table function: what `datafusion` calls with its arguments to get a table.
+/// A table function: `datafusion` calls it with the arguments to get a table.
 #[pyclass(frozen, module = "lakeward._lakeward")]
 pub struct TableFunction {
     lakeward: Lakeward,
@@ -129,7 +129,7 @@ impl TableFunction {
 
     #[pyo3(signature = (*arguments))]
     fn __call__(&self, arguments: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<crate::table_functions::TableProvider> {
-        crate::table_functions::called(&self.lakeward, self.name, arguments)
+        crate::table_functions::provider_of_call(&self.lakeward, self.name, arguments)
     }
 }
 

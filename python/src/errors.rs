@@ -1,4 +1,4 @@
-//! From the library's errors to the exceptions of `lakeward.errors`: the one place where they are mapped.
+//! Maps the library's errors to the exceptions of `lakeward.errors`.
 
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
@@ -7,8 +7,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What hints say for the command line, and how the same is said in Python.
-const SAID_IN_PYTHON: [(&str, &str); 10] = [
+/// Phrases in hints for the command line, with their replacements for Python.
+const PYTHON_PHRASES: [(&str, &str); 10] = [
     ("`lakeward index LAKE --repair`", "`lakeward.index(PATH, repair=True)`"),
     ("`lakeward index LAKE --rebuild`", "`lakeward.index(PATH, rebuild=True)`"),
     ("`lakeward index LAKE`", "`lakeward.index(PATH)`"),
@@ -29,15 +29,15 @@ pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     if matches!(error, Error::Interrupted) {
         return PyKeyboardInterrupt::new_err(());
     }
-    raised(py, error).unwrap_or_else(|failure| failure)
+    exception_of(py, error).unwrap_or_else(|failure| failure)
 }
 
-/// The exception for a request that cannot be met as written.
+/// The exception for an invalid request.
 pub fn usage(py: Python<'_>, message: impl Into<String>) -> PyErr {
     exception(py, &Error::Usage(message.into()))
 }
 
-fn raised(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+fn exception_of(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let class = py.import(intern!(py, "lakeward.errors"))?.getattr(class_of(error))?;
     let details = PyDict::new(py);
     details.set_item("hint", error.hint().map(|hint| in_python(&hint)))?;
@@ -59,7 +59,7 @@ fn message(error: &Error) -> String {
 }
 
 fn in_python(text: &str) -> String {
-    SAID_IN_PYTHON.iter().fold(text.to_string(), |text, (cli, python)| text.replace(cli, python))
+    PYTHON_PHRASES.iter().fold(text.to_string(), |text, (cli, python)| text.replace(cli, python))
 }
 
 fn class_of(error: &Error) -> &'static str {

@@ -1,4 +1,4 @@
-//! What a call found: the library's own document as JSON, and the same rows as Arrow.
+//! The result of a call: the library's document as JSON, and the same rows as Arrow.
 
 use lakeward::Lakeward;
 use lakeward_core::Error;
@@ -7,18 +7,18 @@ use pyo3::prelude::*;
 
 use crate::arrow_stream::Batches;
 
-/// An answer on its way to Python.
+/// An answer as a Python object.
 #[pyclass(frozen, get_all, module = "lakeward._lakeward")]
 pub struct Found {
     /// The document.
     json: String,
     /// Its rows.
     batches: Option<Py<Batches>>,
-    /// What the caller should be warned of.
+    /// Warnings for the caller.
     warnings: Vec<String>,
 }
 
-/// [`Found`] before Python is at hand.
+/// [`Found`] before it is converted to Python objects.
 pub struct Answer {
     json: String,
     batches: Option<Batches>,
@@ -26,24 +26,24 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A document that was written as JSON, and its rows where they can be had as Arrow.
+    /// A document serialized as JSON, and its rows as Arrow if available.
     ///
     /// # Errors
-    /// [`Error::Internal`] where the document could not be written.
+    /// [`Error::Internal`] if serialization failed.
     pub fn new(json: serde_json::Result<String>, batches: Option<Batches>) -> lakeward_core::Result<Self> {
         let json = json.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Self { json, batches, warnings: Vec::new() })
     }
 
-    /// The same, with a warning where the embedding model of `lakeward` gave no vectors.
-    pub fn warned_by(mut self, lakeward: &Lakeward) -> Self {
-        let trouble = lakeward.embedder().failure();
-        let words = |failure| format!("found by words and values only, not by meaning: {failure}");
-        self.warnings.extend(trouble.map(words));
+    /// The same, with a warning if the embedding model of `lakeward` failed.
+    pub fn with_warnings_of(mut self, lakeward: &Lakeward) -> Self {
+        let failure = lakeward.embedder().failure();
+        let warning = |failure| format!("searched by words and values only, without vectors: {failure}");
+        self.warnings.extend(failure.map(warning));
         self
     }
 
-    /// For Python.
+    /// The Python object.
     ///
     /// # Errors
     /// Out of memory.

@@ -1,7 +1,7 @@
-//! Building an index beside Python: told how far it is, ended by Ctrl-C.
+//! Building an index from Python: with progress, and stopped by Ctrl-C.
 //!
-//! A build that is asked to stop commits what it has read, which can take longer than whoever pressed Ctrl-C waits: the call
-//! raises at once, and the next build of the same index waits for the commit.
+//! A stopped build commits what it has read, which can take longer than the user wants to wait: the call raises at once, and
+//! the next build of the same index waits for the commit.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -20,50 +20,50 @@ use crate::found::{Answer, Found};
 use crate::lake::{Lake, ModelChoice, place};
 use crate::work::{self, Stop, TICK};
 
-/// What the build is asked for.
+/// The arguments of a build.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Wishes {
+pub struct BuildArguments {
     rebuild: bool,
     repair: bool,
     records: Option<PathBuf>,
     sample_rows: Option<u64>,
 }
 
-/// Builds or updates an index and opens it: the lake and what was done. `progress` is called now and then with the files to
-/// read, their bytes, the bytes read and what is being done; what it raises ends the build.
+/// Builds or updates an index and opens it; returns the lake and the build's statistics. `progress` is called regularly with
+/// the number of files to read, their bytes, the bytes read and the phase; an exception from it ends the build.
 #[pyfunction]
 pub fn build(
     py: Python<'_>,
     path: PathBuf,
     index: Option<PathBuf>,
-    wishes: Wishes,
+    arguments: BuildArguments,
     model: ModelChoice,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Lake, Found)> {
-    let Wishes { rebuild, repair, records, sample_rows } = wishes;
+    let BuildArguments { rebuild, repair, records, sample_rows } = arguments;
     let options = BuildOptions { rebuild, repair, records, sample_rows };
-    let seen = Arc::new(Progress::default());
-    let told = Arc::clone(&seen);
+    let state = Arc::new(Progress::default());
+    let reported = Arc::clone(&state);
     let work = move |stop: &Stop| {
         let place = place(Some(&path), index.as_deref())?;
-        let _turn = Turn::take(&place.index, stop)?;
-        let monitor = Listener { progress: &told, stop };
+        let _permit = WritePermit::acquire(&place.index, stop)?;
+        let monitor = ProgressMonitor { progress: &reported, stop };
         let (lakeward, stats) = Lakeward::build(place, &options, &monitor)?;
-        if stop.asked() {
+        if stop.requested() {
             return Err(Error::Interrupted);
         }
-        Ok((model.given_to(lakeward)?, Answer::new(to_string(&stats), None)?))
+        Ok((model.apply_to(lakeward)?, Answer::new(to_string(&stats), None)?))
     };
     let tick = |py: Python<'_>| match &progress {
-        Some(progress) => progress.call1(py, seen.values()).map(drop),
+        Some(progress) => progress.call1(py, state.values()).map(drop),
         None => Ok(()),
     };
     let (lakeward, answer) = work::run_with(py, work, tick)?;
     Ok((Lake::new(lakeward), answer.into_found(py)?))
 }
 
-/// How far a build is.
+/// The progress of a build.
 #[derive(Default)]
 struct Progress {
     files: AtomicU64,
@@ -84,12 +84,12 @@ impl Progress {
     }
 }
 
-struct Listener<'a> {
+struct ProgressMonitor<'a> {
     progress: &'a Progress,
     stop: &'a Stop,
 }
 
-impl Monitor for Listener<'_> {
+impl Monitor for ProgressMonitor<'_> {
     fn begin(&self, name: &str, total: Total) {
         if let Total::Files { files, bytes } = total {
             self.progress.files.store(files, Ordering::Relaxed);
@@ -103,24 +103,24 @@ impl Monitor for Listener<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.stop.asked()
+        self.stop.requested()
     }
 }
 
 /// Index folders that this process is writing.
 static WRITTEN: LazyLock<(Mutex<HashSet<PathBuf>>, Condvar)> = LazyLock::new(Default::default);
 
-/// The right to write an index, among the threads of this process.
-struct Turn(PathBuf);
+/// The right of one thread of this process to write an index.
+struct WritePermit(PathBuf);
 
-impl Turn {
+impl WritePermit {
     /// Waits until no other thread writes the index in `folder`.
-    fn take(folder: &Path, stop: &Stop) -> Result<Self> {
+    fn acquire(folder: &Path, stop: &Stop) -> Result<Self> {
         let folder = std::path::absolute(folder).map_err(|error| Error::io("read", folder, error))?;
         let (written, changed) = &*WRITTEN;
         let mut guard = written.lock().unwrap_or_else(PoisonError::into_inner);
         while !guard.insert(folder.clone()) {
-            if stop.asked() {
+            if stop.requested() {
                 return Err(Error::Interrupted);
             }
             guard = changed.wait_timeout(guard, TICK).unwrap_or_else(PoisonError::into_inner).0;
@@ -129,7 +129,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for WritePermit {
     fn drop(&mut self) {
         let (written, changed) = &*WRITTEN;
         written.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);

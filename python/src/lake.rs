@@ -1,4 +1,4 @@
-//! An opened lake and all that can be asked of it.
+//! An opened lake with all its searches.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -25,7 +25,7 @@ use crate::found::{Answer, Found};
 use crate::session::Session;
 use crate::work::{self, Stop};
 
-/// Answers at the most; the same as in SQL.
+/// Largest number of answers; the same as in SQL.
 const MOST_ANSWERS: i64 = 10_000;
 
 /// An opened lake: a snapshot of its index, which [`Lake::refresh`] replaces.
@@ -40,23 +40,23 @@ impl Lake {
         Self { opened: RwLock::new(lakeward) }
     }
 
-    /// The snapshot as it is now.
+    /// The current snapshot.
     pub fn snapshot(&self) -> Lakeward {
         self.opened.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// Runs `work` over the snapshot beside Python.
-    fn asked(
+    /// Runs `work` over the snapshot on another thread.
+    fn answer(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&Lakeward, &Stop) -> Result<Answer> + Send + 'static,
     ) -> PyResult<Found> {
         let lakeward = self.snapshot();
-        work::run(py, move |stop| Ok(work(&lakeward, stop)?.warned_by(&lakeward)))?.into_found(py)
+        work::run(py, move |stop| Ok(work(&lakeward, stop)?.with_warnings_of(&lakeward)))?.into_found(py)
     }
 }
 
-/// A lake's place from what Python says; without a path the nearest folder upward that holds an index.
+/// A lake's place from Python's arguments; without a path the nearest folder upward that has an index.
 ///
 /// # Errors
 /// Those of [`Place::new`] and [`Place::nearest`].
@@ -67,11 +67,11 @@ pub fn place(path: Option<&Path>, index: Option<&Path>) -> Result<Place> {
     }
 }
 
-/// Which language model may be asked.
+/// Which language model to use.
 #[derive(FromPyObject, Default)]
 #[pyo3(from_item_all)]
 pub struct ModelChoice {
-    /// Whether any.
+    /// Whether to use one.
     enabled: bool,
     /// The address of its server.
     url: Option<String>,
@@ -80,19 +80,19 @@ pub struct ModelChoice {
 }
 
 impl ModelChoice {
-    /// `lakeward` with the model chosen, or that of the environment and the settings.
+    /// `lakeward` with the chosen model, or with that of the environment and the settings.
     ///
     /// # Errors
     /// Those of [`Lakeward::with_model`].
-    pub fn given_to(self, lakeward: Lakeward) -> Result<Lakeward> {
+    pub fn apply_to(self, lakeward: Lakeward) -> Result<Lakeward> {
         if self.enabled { lakeward.with_model(&model_options(self.url, self.model)) } else { Ok(lakeward) }
     }
 }
 
-/// The number of answers wanted.
-pub fn wanted(py: Python<'_>, k: i64) -> PyResult<usize> {
+/// The requested number of answers.
+pub fn answer_count(py: Python<'_>, k: i64) -> PyResult<usize> {
     match usize::try_from(k) {
-        Ok(wanted) if wanted > 0 && k <= MOST_ANSWERS => Ok(wanted),
+        Ok(count) if count > 0 && k <= MOST_ANSWERS => Ok(count),
         _ => Err(usage(py, format!("`k` is {k}; it must be a number from 1 to {MOST_ANSWERS}"))),
     }
 }
@@ -104,7 +104,7 @@ impl Lake {
     fn open(py: Python<'_>, path: Option<PathBuf>, index: Option<PathBuf>, model: ModelChoice) -> PyResult<Self> {
         work::run(py, move |_| {
             let lakeward = Lakeward::open_at(place(path.as_deref(), index.as_deref())?)?;
-            Ok(Self::new(model.given_to(lakeward)?))
+            Ok(Self::new(model.apply_to(lakeward)?))
         })
     }
 
@@ -120,7 +120,7 @@ impl Lake {
         self.snapshot().place().index.clone()
     }
 
-    /// The index as it is on the disk now.
+    /// Replaces the snapshot by the current one on disk.
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
         let lakeward = self.snapshot();
         let reopened = work::run(py, move |_| lakeward.reopened())?;
@@ -128,10 +128,10 @@ impl Lake {
         Ok(())
     }
 
-    /// Tables that answer a text.
+    /// Tables that match a text.
     fn search(&self, py: Python<'_>, text: String, k: i64) -> PyResult<Found> {
-        let k = wanted(py, k)?;
-        self.asked(py, move |lakeward, _| {
+        let k = answer_count(py, k)?;
+        self.answer(py, move |lakeward, _| {
             let started = Instant::now();
             let answers = lakeward.search(&text, k)?;
             let batch = functions::table::search_batch(&answers)?;
@@ -141,8 +141,8 @@ impl Lake {
 
     /// Tables that can be joined with `table`.
     fn join(&self, py: Python<'_>, table: String, columns: Vec<String>, k: i64) -> PyResult<Found> {
-        let k = wanted(py, k)?;
-        self.asked(py, move |lakeward, _| {
+        let k = answer_count(py, k)?;
+        self.answer(py, move |lakeward, _| {
             let started = Instant::now();
             let query = query_table(lakeward, &table)?;
             let columns = query.columns_named(&columns)?;
@@ -153,10 +153,10 @@ impl Lake {
         })
     }
 
-    /// Tables whose rows could stand below those of `table`.
+    /// Tables whose rows could be appended to `table`.
     fn union(&self, py: Python<'_>, table: String, k: i64) -> PyResult<Found> {
-        let k = wanted(py, k)?;
-        self.asked(py, move |lakeward, _| {
+        let k = answer_count(py, k)?;
+        self.answer(py, move |lakeward, _| {
             let started = Instant::now();
             let answers = lakeward.union(&*query_table(lakeward, &table)?, k)?;
             let batch = functions::table::unionable_batch(&answers)?;
@@ -173,8 +173,8 @@ impl Lake {
         column: Option<String>,
         k: Option<i64>,
     ) -> PyResult<Found> {
-        let request = Request { text, table, column, k: k.map_or(Ok(0), |k| wanted(py, k))? };
-        self.asked(py, move |lakeward, _| {
+        let request = Request { text, table, column, k: k.map_or(Ok(0), |k| answer_count(py, k))? };
+        self.answer(py, move |lakeward, _| {
             let started = Instant::now();
             let mut session = lakeward.new_session();
             let (recommendation, provenance) = lakeward.ask(&mut session, &request)?;
@@ -184,7 +184,7 @@ impl Lake {
 
     /// What is in a table of the lake, else in a file.
     fn profile(&self, py: Python<'_>, table: String) -> PyResult<Found> {
-        self.asked(py, move |lakeward, _| {
+        self.answer(py, move |lakeward, _| {
             let report = TableReport::of(lakeward, &table)?;
             let batch = TableCall::Profile { table }.rows(lakeward)?;
             Answer::new(to_string(&report), Some(batch.into()))
@@ -193,18 +193,18 @@ impl Lake {
 
     /// All tables.
     fn tables(&self, py: Python<'_>) -> PyResult<Found> {
-        self.asked(py, move |lakeward, _| {
+        self.answer(py, move |lakeward, _| {
             let batch = TableCall::Tables.rows(lakeward)?;
             Answer::new(to_string(&TableList::containing(lakeward.index(), "")?), Some(batch.into()))
         })
     }
 
-    /// The rows of a query, with what there is to know of the tables it read.
+    /// The rows of a query, with notes on the tables it read.
     fn sql(&self, py: Python<'_>, query: String) -> PyResult<(Batches, Vec<String>)> {
         let lakeward = self.snapshot();
         work::run(py, move |stop| {
             let stop = stop.clone();
-            let context = functions::context(&lakeward, Limits::default())?.stopping_when(move || stop.asked());
+            let context = functions::context(&lakeward, Limits::default())?.stopping_when(move || stop.requested());
             let mut rows = context.query(&query, None)?;
             let mut batches = Vec::new();
             while let Some(batch) = rows.next_batch()? {
@@ -217,18 +217,18 @@ impl Lake {
         })
     }
 
-    /// All functions and the catalogue, as DataFusion takes them.
+    /// All functions and the catalogue, for DataFusion.
     fn functions(&self) -> Functions {
         capsules::all(&self.snapshot())
     }
 
     /// All sessions, as JSON.
     fn sessions(&self, py: Python<'_>) -> PyResult<Found> {
-        self.asked(py, |lakeward, _| Answer::new(to_string(&lakeward.sessions().list()?), None))
+        self.answer(py, |lakeward, _| Answer::new(to_string(&lakeward.sessions().list()?), None))
     }
 
-    /// A session: with `resume` the one called `name`, else the one written last; without it the one called `name`, begun
-    /// where there is none, else a new one; one that is kept nowhere where it is not `kept`.
+    /// A session. With `resume`: the one called `name`, by default the most recently written. Without: the one called `name`,
+    /// created if it does not exist, by default a new one. If it is not `kept`, it is not stored.
     fn session(slf: Bound<'_, Self>, name: Option<String>, resume: bool, kept: bool) -> PyResult<Session> {
         let lakeward = slf.get().snapshot();
         let opened = work::run(slf.py(), move |_| {
@@ -262,8 +262,8 @@ fn session(
     }
 }
 
-/// The table to search with. Those of the lake are kept for the next call; a file may be a table in memory that is gone by
-/// then.
+/// The query table. Tables of the lake are cached for the next call; files are not, as they may be temporary copies of tables
+/// in memory.
 fn query_table(lakeward: &Lakeward, name: &str) -> Result<Arc<QueryTable>> {
     match lakeward.index().get(name)? {
         Some(_) => lakeward.cached_query_table(name),

@@ -1,8 +1,7 @@
-//! The compiled half of the Python package `lakeward`: the library's own answers as JSON and Arrow, its errors as Python
+//! The compiled half of the Python package `lakeward`: the library's answers as JSON and Arrow, its errors as Python
 //! exceptions, its functions as DataFusion capsules.
 //!
-//! What it does not do: nothing a notebook shows or a caller types is decided here; that is the Python half in
-//! `python/lakeward`, which alone uses this module.
+//! The public API and the display in notebooks belong to the Python half in `python/lakeward`, the only user of this module.
 
 mod arrow_stream;
 mod capsules;

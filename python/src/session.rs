@@ -1,4 +1,4 @@
-//! A conversation: asked turn by turn, on the disk after every one.
+//! A conversation, saved to disk after every turn.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 use serde_json::to_string;
 
 use crate::found::{Answer, Found};
-use crate::lake::{Lake, wanted};
+use crate::lake::{Lake, answer_count};
 use crate::work;
 
-/// A conversation about a lake. Turns asked from several threads come one after the other.
+/// A conversation about a lake. Turns from several threads run one after the other.
 #[pyclass(frozen, module = "lakeward._lakeward")]
 pub struct Session {
     lake: Py<Lake>,
@@ -28,12 +28,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// The conversation `document` about `lake`; where it is `kept`, every turn is written to the disk.
+    /// The conversation `document` about `lake`; if it is `kept`, every turn is saved to disk.
     pub fn new(lake: Py<Lake>, document: session::Session, kept: bool) -> Self {
         Self { lake, document: Arc::new(Mutex::new(document)), kept }
     }
 
-    /// Makes the next state of the document out of the present one, and keeps it.
+    /// Computes the next state of the document from the current one, and saves it.
     fn advance<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -62,26 +62,26 @@ impl Session {
         read: impl FnOnce(&session::Session) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let document = Arc::clone(&self.document);
-        // A turn that is under way holds the lock: waiting for it must not hold up Python.
+        // A running turn holds the lock: waiting for it must not block Python.
         work::run(py, move |_| read(&document.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
 #[pymethods]
 impl Session {
-    /// Its name; empty where it is kept nowhere.
+    /// Its name; empty if it is not stored.
     #[getter]
     fn id(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |document| Ok(document.id.clone()))
     }
 
-    /// Whether it is kept on the disk.
+    /// Whether it is saved on disk.
     #[getter]
     fn kept(&self) -> bool {
         self.kept
     }
 
-    /// Where tables in memory that it was asked with are kept.
+    /// The folder that stores the in-memory tables of its requests.
     #[getter]
     fn folder(&self, py: Python<'_>) -> PyResult<PathBuf> {
         let folder = self.lake.get().snapshot().sessions().folder().to_path_buf();
@@ -102,16 +102,16 @@ impl Session {
         column: Option<String>,
         k: Option<i64>,
     ) -> PyResult<Found> {
-        let request = Request { text, table, column, k: k.map_or(Ok(0), |k| wanted(py, k))? };
-        let answered = self.advance(py, move |lakeward, document| {
+        let request = Request { text, table, column, k: k.map_or(Ok(0), |k| answer_count(py, k))? };
+        let answer = self.advance(py, move |lakeward, document| {
             let started = Instant::now();
             let (recommendation, provenance) = lakeward.ask(document, &request)?;
-            Ok(answer(request, document, recommendation, &provenance, started)?.warned_by(lakeward))
+            Ok(answer(request, document, recommendation, &provenance, started)?.with_warnings_of(lakeward))
         })?;
-        answered.into_found(py)
+        answer.into_found(py)
     }
 
-    /// Remembers that the analyst wants a table of the lake.
+    /// Records that the user accepts a table of the lake.
     fn accept(&self, py: Python<'_>, table: String) -> PyResult<()> {
         self.advance(py, move |lakeward, document| {
             document.accept(lakeward.index().id(lakeward.index().find(&table)?)?);
@@ -119,7 +119,7 @@ impl Session {
         })
     }
 
-    /// Remembers that the analyst does not want a table of the lake.
+    /// Records that the user rejects a table of the lake.
     fn reject(&self, py: Python<'_>, table: String) -> PyResult<()> {
         self.advance(py, move |lakeward, document| {
             document.reject(lakeward.index().id(lakeward.index().find(&table)?)?);
@@ -128,10 +128,10 @@ impl Session {
     }
 }
 
-/// What `ask --json` says of a turn.
+/// The document of a turn, as `ask --json` prints it.
 ///
 /// # Errors
-/// Those of [`Answer::new`] and of the table that the ranked tables become.
+/// Those of [`Answer::new`] and of converting the ranked tables to Arrow.
 pub fn answer(
     request: Request,
     session: &session::Session,

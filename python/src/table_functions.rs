@@ -1,6 +1,6 @@
-//! Table functions for PyPI's `datafusion`: their own capsule crashes its host, because datafusion-ffi 55 reads the other
-//! library's private data. So the host calls a Python callable with the arguments' expressions, and gets a table whose
-//! capsule is sound. The search itself runs when the host scans that table.
+//! Table functions for PyPI's `datafusion`. Their own capsule crashes its host, because datafusion-ffi 55 reads the other
+//! library's private data. So the host calls a Python callable with the arguments' expressions, and gets a table, whose
+//! capsule is safe. The search itself runs when the host scans that table.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::errors::{exception, usage};
 
 const TABLE: &CStr = c"datafusion_table_provider";
 
-/// The table that a call of a table function stands for.
+/// The table that a call of a table function returns.
 #[pyclass(frozen, module = "lakeward._lakeward")]
 pub struct TableProvider {
     provider: Arc<dyn Provider>,
-    /// The call as SQL writes it.
+    /// The call in SQL.
     #[pyo3(get)]
     call: String,
 }
@@ -42,7 +42,7 @@ impl TableProvider {
 }
 
 /// The table for a call of the function `name` with the expressions `arguments`.
-pub fn called(lakeward: &Lakeward, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<TableProvider> {
+pub fn provider_of_call(lakeward: &Lakeward, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<TableProvider> {
     let py = arguments.py();
     let arguments: Vec<ScalarValue> =
         arguments.iter().map(|argument| constant(name, &argument)).collect::<PyResult<_>>()?;
@@ -59,9 +59,9 @@ pub fn called(lakeward: &Lakeward, name: &str, arguments: &Bound<'_, PyTuple>) -
 /// The value of a constant expression.
 fn constant(name: &str, expression: &Bound<'_, PyAny>) -> PyResult<ScalarValue> {
     let py = expression.py();
-    let no_constant =
+    let not_constant =
         |_: PyErr| usage(py, format!("the arguments of `{name}` must be constants, not columns or results"));
-    let value = expression.call_method0(intern!(py, "python_value")).map_err(no_constant)?;
+    let value = expression.call_method0(intern!(py, "python_value")).map_err(not_constant)?;
     let value = value.call_method0(intern!(py, "as_py"))?;
     if value.is_none() {
         return Ok(ScalarValue::Null);
@@ -71,7 +71,7 @@ fn constant(name: &str, expression: &Bound<'_, PyAny>) -> PyResult<ScalarValue> 
         return Ok(ScalarValue::Boolean(Some(value.extract()?)));
     }
     if value.is_instance_of::<PyInt>() {
-        let outside = |_: PyErr| usage(py, format!("an argument of `{name}` is too large a number"));
+        let outside = |_: PyErr| usage(py, format!("an argument of `{name}` is too large"));
         return value.extract().map(|number| ScalarValue::Int64(Some(number))).map_err(outside);
     }
     if value.is_instance_of::<PyFloat>() {
@@ -81,5 +81,5 @@ fn constant(name: &str, expression: &Bound<'_, PyAny>) -> PyResult<ScalarValue> 
         return Ok(ScalarValue::Utf8(Some(value.extract()?)));
     }
     let kind = value.get_type().name()?;
-    Err(usage(py, format!("the arguments of `{name}` are texts and numbers; one is a Python `{kind}`")))
+    Err(usage(py, format!("the arguments of `{name}` must be texts or numbers, not a Python `{kind}`")))
 }

@@ -1,8 +1,8 @@
-//! Long work beside Python: on a thread of its own with the GIL released, while the calling thread listens for Ctrl-C.
+//! Long work for Python: on its own thread with the GIL released, while the calling thread checks for Ctrl-C.
 //!
-//! Python hears a signal only where its main thread runs Python. So the caller wakes every [`TICK`], lets Python handle what
-//! came, and leaves at once when that raises; the thread goes on unheard until it sees [`Stop::asked`]. What it would write
-//! at its end it must ask for first ([`Stop::begin_writing`]): a call that raised leaves nothing behind.
+//! Python handles a signal only while its main thread runs Python code. So the caller wakes every [`TICK`], lets Python handle
+//! signals, and returns at once if that raises; the thread runs on until it sees [`Stop::requested`], and its result is
+//! discarded. Before it writes, it must call [`Stop::begin_writing`], so that a call that raised has no effect.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,40 +21,40 @@ use crate::errors::exception;
 pub const TICK: Duration = Duration::from_millis(50);
 
 const RUNNING: u8 = 0;
-const ASKED: u8 = 1;
+const REQUESTED: u8 = 1;
 const WRITING: u8 = 2;
 
-/// Whether the caller still waits for the work. Cheap to clone; clones speak of the same work.
+/// The state of the work: running, requested to stop, or writing. Cheap to clone; clones share the state.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
 impl Stop {
-    /// Whether the caller has left.
-    pub fn asked(&self) -> bool {
-        self.0.load(Ordering::Acquire) == ASKED
+    /// Whether the caller has requested a stop and returned.
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Acquire) == REQUESTED
     }
 
-    /// Whether what was worked out may be written: not when the caller has left. From now on it can leave only when the work
-    /// has ended.
+    /// Whether the result may be written: not if the caller has returned. From now on the caller can return only after the
+    /// work has ended.
     pub fn begin_writing(&self) -> bool {
         self.0.compare_exchange(RUNNING, WRITING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Asks the work to end; says whether the caller may leave.
-    fn ask(&self) -> bool {
-        self.0.compare_exchange(RUNNING, ASKED, Ordering::AcqRel, Ordering::Acquire) != Err(WRITING)
+    /// Requests a stop; returns whether the caller may return before the work has ended.
+    fn request(&self) -> bool {
+        self.0.compare_exchange(RUNNING, REQUESTED, Ordering::AcqRel, Ordering::Acquire) != Err(WRITING)
     }
 }
 
-/// The outcome of `work`.
+/// Runs `work` and returns its result.
 ///
 /// # Errors
-/// What `work` fails with, as a Python exception; what a signal's handler raises, such as `KeyboardInterrupt`.
+/// The error of `work` as a Python exception; the exception of a signal handler, such as `KeyboardInterrupt`.
 pub fn run<T: Send + 'static>(py: Python<'_>, work: impl FnOnce(&Stop) -> Result<T> + Send + 'static) -> PyResult<T> {
     run_with(py, work, |_| Ok(()))
 }
 
-/// [`run`], with a call of `tick` every [`TICK`]; what it raises ends the work too.
+/// [`run`], with a call of `tick` every [`TICK`]; an exception from it also ends the work.
 ///
 /// # Errors
 /// Those of [`run`] and of `tick`.
@@ -64,27 +64,27 @@ pub fn run_with<T: Send + 'static>(
     mut tick: impl FnMut(Python<'_>) -> PyResult<()>,
 ) -> PyResult<T> {
     let stop = Stop::default();
-    let seen = stop.clone();
+    let thread_stop = stop.clone();
     let (sender, mut receiver) = sync_channel(1);
     let thread = move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&seen)));
-        // Nobody hears it when the caller has left.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&thread_stop)));
+        // Fails if the caller has returned.
         let _ = sender.send(outcome);
     };
     std::thread::Builder::new()
         .name("lakeward".into())
         .spawn(thread)
-        .map_err(|error| exception(py, &Error::Internal(format!("the system gives no thread: {error}"))))?;
+        .map_err(|error| exception(py, &Error::Internal(format!("the system cannot start a thread: {error}"))))?;
     let mut raised: Option<PyErr> = None;
     loop {
-        let (back, outcome) = py.detach(move || {
+        let (returned, outcome) = py.detach(move || {
             let outcome = receiver.recv_timeout(TICK);
             (receiver, outcome)
         });
-        receiver = back;
+        receiver = returned;
         match outcome {
             Ok(outcome) => {
-                // A signal that came while something was written is not lost.
+                // Raise the exception of a signal that arrived during the writing.
                 if let Some(raised) = raised {
                     return Err(raised);
                 }
@@ -93,14 +93,14 @@ pub fn run_with<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(error) = py.check_signals().and_then(|()| tick(py)) {
-                    if stop.ask() {
+                    if stop.request() {
                         return Err(error);
                     }
                     raised = Some(error);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(exception(py, &Error::Internal("a thread ended without a word".into())));
+                return Err(exception(py, &Error::Internal("a thread ended without a result".into())));
             }
         }
     }
@@ -108,8 +108,8 @@ pub fn run_with<T: Send + 'static>(
 
 fn ended<T>(outcome: std::thread::Result<Result<T>>) -> Result<T> {
     outcome.unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<&str>().map(|words| words.to_string());
-        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Error::Internal(words.unwrap_or_else(|| "a thread panicked".into())))
+        let message = panic.downcast_ref::<&str>().map(|message| message.to_string());
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(Error::Internal(message.unwrap_or_else(|| "a thread panicked".into())))
     })
 }

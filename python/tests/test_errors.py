@@ -81,11 +81,11 @@ def test_k_has_limits(lake: lakeward.Lake, k: int) -> None:
 
 
 def test_wrong_types_are_refused(lake: lakeward.Lake) -> None:
-    with pytest.raises(errors.UsageError, match="a text is wanted"):
+    with pytest.raises(errors.UsageError, match="expected a text"):
         lake.search(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         lake.search("x", k="many")  # type: ignore[arg-type]
-    with pytest.raises(errors.UsageError, match="a name is kept"):
+    with pytest.raises(errors.UsageError, match="a name is always saved"):
         lake.session("named", keep=False)
 
 

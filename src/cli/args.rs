@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Folder of the lake; by default the nearest folder upward that has an index.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_LAKE", value_name = "DIR")]
     pub lake: Option<PathBuf>,
-    /// Folder of the index, where it is not `.lakeward` inside the lake.
+    /// Folder of the index, if it is not `.lakeward` inside the lake.
     #[arg(long, global = true, help_heading = EVERY_COMMAND, env = "LAKEWARD_INDEX", value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Print JSON (see `lakeward schema`).
@@ -44,7 +44,7 @@ pub struct Arguments {
     /// No progress and no hints on stderr.
     #[arg(long, short, global = true, help_heading = EVERY_COMMAND)]
     pub quiet: bool,
-    /// Say on stderr how long it took and how much memory.
+    /// Print elapsed time and memory use to stderr.
     #[arg(long, global = true, help_heading = EVERY_COMMAND)]
     pub timing: bool,
     #[command(flatten)]
@@ -53,18 +53,18 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// Which language model helps; its key comes from LAKEWARD_LLM_KEY; for OpenAI, or what
-/// OPENAI_BASE_URL names in its stead, also from OPENAI_API_KEY.
+/// The language model to use. Its key comes from LAKEWARD_LLM_KEY; for OpenAI, or the server
+/// that OPENAI_BASE_URL names instead, also from OPENAI_API_KEY.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Language model (none is needed)")]
 pub struct LlmArguments {
-    /// The model's name on its server; without one no model is asked.
+    /// The model's name on its server; without it no model is used.
     #[arg(long, global = true, env = "LAKEWARD_LLM_MODEL", value_name = "NAME")]
     pub llm_model: Option<String>,
     /// Base URL of a server that speaks the OpenAI protocol; OPENAI_BASE_URL, then OpenAI's own by default.
     #[arg(long, global = true, env = "LAKEWARD_LLM_URL", value_name = "URL")]
     pub llm_url: Option<String>,
-    /// Ask no model, whatever is configured.
+    /// Use no model, even if one is configured.
     #[arg(long, global = true)]
     pub no_llm: bool,
 }
@@ -73,7 +73,7 @@ pub struct LlmArguments {
 pub enum Command {
     /// Build the index of a lake, or bring it up to date.
     Index(IndexCommand),
-    /// Say what you want to do: the tables that serve it and the operation to run next.
+    /// Describe what you want to do; get suitable tables and the operation to run next.
     Ask(AskCommand),
     /// Find tables by words.
     Search(SearchCommand),
@@ -85,45 +85,45 @@ pub enum Command {
     Profile(ProfileCommand),
     /// List the tables of the lake.
     Tables(TablesCommand),
-    /// Say how to cite tables or records: a line of text, BibTeX, CSL-JSON.
+    /// Print citations of tables or records: a line of text, BibTeX, CSL-JSON.
     Cite(CiteCommand),
-    /// Say what an identifier stands for now: the table it names, where that moved, which version was meant.
+    /// Resolve an identifier: the table it names, where that table is now, and which version it refers to.
     Resolve(ResolveCommand),
     /// Run one read-only SQL query; tables by id in quotes ("transport/us_airports") or as folder.table.
     Sql(SqlCommand),
-    /// Say what requests ask for: the operation and the intention, one JSON line a request.
+    /// Classify requests: operation and intention, one JSON line per request.
     Signals(SignalsCommand),
-    /// Train a model of the program anew.
+    /// Retrain a built-in model.
     Train(TrainCommand),
-    /// Measure on a benchmark: how good the rankings are, beside plain baselines, and what they cost.
+    /// Run a benchmark: ranking quality compared with plain baselines, and its cost.
     Eval(Box<EvalCommand>),
-    /// Simulate users who look for records of the catalogue: write their dialogues, or let them talk with the agent.
+    /// Simulate users who look for catalogue records: write their dialogues, or run them against the agent.
     Simulate(SimulateCommand),
-    /// Learn the weights of the rankings from judged benchmarks, and say what they are worth on queries held out.
+    /// Learn the ranking weights from judged benchmarks, and report their quality on held-out queries.
     Tune(TuneCommand),
-    /// Make questions that each table can answer, so that people who ask in other words than its publisher find it.
+    /// Generate questions that each table can answer, so that requests in other words than its publisher's find it.
     Augment(AugmentCommand),
-    /// Papers and other documents that say which data served which task: add them, list them, show one.
+    /// Add, list and show papers and other documents that say which dataset was used for which task.
     Papers(PapersCommand),
-    /// Say what is to be done, and see the datasets that served such tasks, by papers and descriptions.
+    /// Describe a task; get the datasets that papers used for similar tasks, or whose descriptions match.
     Task(TaskCommand),
-    /// Build the graph of which datasets served which tasks; say why two names are one dataset, or settle it.
+    /// Build the graph of which datasets were used for which tasks; explain or decide whether two names are one dataset.
     Graph(GraphCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
-    /// Answer again as a trace has it (`ask --trace`), without a model; or say where two traces part.
+    /// Replay a trace (`ask --trace`) without a model, or show where two traces differ.
     Replay(ReplayCommand),
     /// Check every byte of the index.
     Verify,
     /// Print the JSON Schema of a command's `--json` output.
     Schema(SchemaCommand),
-    /// Print the script with which a shell completes commands and options.
+    /// Print the completion script for a shell.
     Completions(CompletionsCommand),
-    /// Write a manual page for the program and for each command.
+    /// Write manual pages for the program and each command.
     Manual(ManualCommand),
-    /// Reads one PDF in a process of its own, for `papers add`.
+    /// Reads one PDF in a separate process, for `papers add`.
     #[command(hide = true, name = isolated::COMMAND)]
     ReadPdf {
         /// The PDF.
@@ -139,7 +139,7 @@ pub struct CompletionsCommand {
 
 #[derive(Debug, Args)]
 pub struct ManualCommand {
-    /// The folder that the pages are written into.
+    /// The folder to write the pages to.
     pub folder: PathBuf,
 }
 
@@ -147,21 +147,21 @@ pub struct ManualCommand {
 pub struct IndexCommand {
     /// Folder of the lake (or `--lake`).
     pub lake: Option<PathBuf>,
-    /// Read only the first N rows of every table; answers then say that they speak of a sample.
+    /// Read only the first N rows of every table; answers then say that they are based on a sample.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sample_rows: Option<u32>,
-    /// Catalogue records, one JSON object a line ({"id","title","description","tags",…}), or a dump of CKAN or DCAT: what they
-    /// say of tables of the lake, and of data that is not in it. Remembered for later updates; `--rebuild` forgets it. A lake of
-    /// catalogues alone needs no flag.
+    /// Catalogue records, one JSON object per line ({"id","title","description","tags",…}), or a CKAN or DCAT dump: metadata
+    /// for tables of the lake and for data outside it. Remembered for later updates; `--rebuild` forgets it. Not needed for
+    /// a lake that contains only catalogues.
     #[arg(long, value_name = "FILE")]
     pub records: Option<PathBuf>,
-    /// Forget the existing index and build it anew.
+    /// Discard the existing index and rebuild it.
     #[arg(long)]
     pub rebuild: bool,
-    /// Check every byte of the index first and read again what damaged parts held.
+    /// Check every byte of the index first, and read the tables of damaged parts again.
     #[arg(long, conflicts_with = "rebuild")]
     pub repair: bool,
-    /// Stay, and update the index whenever files of the lake change.
+    /// Keep running, and update the index whenever files of the lake change.
     #[arg(long)]
     pub watch: bool,
 }
@@ -171,16 +171,16 @@ pub struct AskCommand {
     /// What you want to do, in your own words.
     #[arg(required_unless_present = "table", num_args = 0.., value_name = "TEXT")]
     pub text: Vec<String>,
-    /// The table at hand: one of the lake, or a file anywhere.
+    /// The table you start from: a table of the lake, or any file.
     #[arg(long, short)]
     pub table: Option<String>,
-    /// Its key column, where you know it.
+    /// Its key column, if you know it.
     #[arg(long, short, requires = "table")]
     pub column: Option<String>,
-    /// Answer as the next turn of this session; it begins where there is none.
+    /// Answer as the next turn of this session; creates it if it does not exist.
     #[arg(long, short, value_name = "NAME")]
     pub session: Option<String>,
-    /// Write all that led to the answer to this file, which must not exist yet; `lakeward replay` answers from it.
+    /// Write a full trace of the answer to this file, which must not exist yet; `lakeward replay` replays it.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
@@ -191,7 +191,7 @@ pub struct AskCommand {
 pub struct ReplayCommand {
     /// The trace.
     pub trace: PathBuf,
-    /// Another trace of the same request: say where the two part instead.
+    /// Another trace of the same request: show where the two differ instead.
     #[arg(long, value_name = "TRACE")]
     pub against: Option<PathBuf>,
 }
@@ -207,10 +207,10 @@ pub struct SearchCommand {
 
 #[derive(Debug, Args)]
 pub struct JoinCommand {
-    /// A table of the lake, or a file anywhere.
+    /// A table of the lake, or any file.
     pub table: String,
-    /// The key column, or several that make a key together, parted by commas (`"Smith, J",year` quotes a name with one) or
-    /// each with its own `--column`; without it the likeliest keys are tried.
+    /// The key column, or several columns of a composite key, separated by commas (`"Smith, J",year` quotes a name that
+    /// contains one) or each with its own `--column`; without it the likeliest keys are tried.
     #[arg(long, short, value_name = "COLUMN[,COLUMN]…")]
     pub column: Vec<String>,
     #[command(flatten)]
@@ -219,7 +219,7 @@ pub struct JoinCommand {
 
 #[derive(Debug, Args)]
 pub struct UnionCommand {
-    /// A table of the lake, or a file anywhere.
+    /// A table of the lake, or any file.
     pub table: String,
     #[command(flatten)]
     pub answers: Answers,
@@ -236,7 +236,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// How many answers a search gives.
+    /// How many answers a search returns.
     pub fn count(&self) -> usize {
         self.k.unwrap_or(10) as usize
     }
@@ -244,13 +244,13 @@ impl Answers {
 
 #[derive(Debug, Args)]
 pub struct ProfileCommand {
-    /// A table of the lake, or a file anywhere.
+    /// A table of the lake, or any file.
     pub table: String,
 }
 
 #[derive(Debug, Args)]
 pub struct TablesCommand {
-    /// Only ids that contain this.
+    /// Only ids that contain this text.
     pub containing: Option<String>,
 }
 
@@ -258,29 +258,29 @@ pub struct TablesCommand {
 pub struct SqlCommand {
     /// The query: SELECT, WITH, VALUES, EXPLAIN, SHOW or DESCRIBE.
     pub query: String,
-    /// How many rows; 0 for all. By default 500, and all with `--out` or as Parquet.
+    /// Maximum number of rows; 0 for all. Default 500; all with `--out` or as Parquet.
     #[arg(long, short = 'n', value_name = "N")]
     pub limit: Option<u64>,
-    /// How to write the rows; by default as the name of `--out` ends, else as a table.
+    /// Output format; by default from the extension of `--out`, else a table.
     #[arg(long, short)]
     pub format: Option<RowFormat>,
-    /// Write the rows to a file, whole or not at all, instead of showing them.
+    /// Write the rows to a file (atomically) instead of printing them.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Let `--out` replace a file that is there.
+    /// Let `--out` replace an existing file.
     #[arg(long, requires = "out")]
     pub overwrite: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
-    /// Aligned columns, to be read by people.
+    /// Aligned columns for people.
     Table,
     /// UTF-8 with a header; lists and structures as JSON, bytes as hexadecimal digits.
     Csv,
     /// One document with columns, rows and notes.
     Json,
-    /// One JSON object a row.
+    /// One JSON object per row.
     Ndjson,
     /// Apache Parquet, compressed with zstd.
     Parquet,
@@ -288,7 +288,7 @@ pub enum RowFormat {
 
 #[derive(Debug, Args)]
 pub struct SignalsCommand {
-    /// JSON lines with `id` and `text`, or with `id` and `turns` of `text`.
+    /// JSON lines with `id` and `text`, or with `id` and `turns`, each with `text`.
     pub file: PathBuf,
 }
 
@@ -300,7 +300,7 @@ pub struct TrainCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum Trained {
-    /// The reader of requests, from labelled ones; prints how it does on requests left out.
+    /// The request classifier, from labelled requests; prints its cross-validated scores.
     Signals(TrainPaths),
 }
 
@@ -309,7 +309,7 @@ pub struct TrainPaths {
     /// Labelled requests.
     #[arg(long, value_name = "FILE", default_value = "labels/requests.jsonl")]
     pub labels: PathBuf,
-    /// Where the model goes; the program holds what it was compiled with.
+    /// Where to write the model; the program uses the one it was compiled with.
     #[arg(long, value_name = "FILE", default_value = "crates/reading/src/signals/model.bin")]
     pub out: PathBuf,
 }
@@ -319,41 +319,41 @@ pub struct TuneCommand {
     /// Folders of the benchmarks.
     #[arg(required = true, value_name = "FOLDER")]
     pub folders: Vec<PathBuf>,
-    /// Only this ranker; several times for several. All by default.
+    /// Only this ranker; repeatable. All by default.
     #[arg(long, value_name = "RANKER", value_parser = ranker_parser())]
     pub ranker: Vec<Ranker>,
-    /// Each benchmark in this form; several times for several, each counting as sets of its own.
+    /// Use each benchmark in this form; repeatable, and each form counts as a separate set.
     #[arg(long, value_name = "FORM", value_parser = form_parser())]
     pub form: Vec<DocumentForm>,
-    /// Learn nothing from this label set; several times for several.
+    /// Learn nothing from this label set; repeatable.
     #[arg(long, value_name = "LABELS")]
     pub leave_out: Vec<String>,
-    /// Begin with these weights instead of those that ship.
+    /// Start from these weights instead of the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
-    /// Where the learned weights are written.
+    /// Where to write the learned weights.
     #[arg(long, value_name = "FILE", default_value = "weights.json")]
     pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct AugmentCommand {
-    /// How the questions are made searchable: behind each table's metadata, as documents of their own instead of it, or both.
+    /// How the questions are indexed: appended to each table's metadata, as separate documents instead of it, or both.
     #[arg(long, value_enum, default_value_t = AugmentMode::Both)]
     pub mode: AugmentMode,
-    /// By rules, also where a model is configured; what a model has made is made anew.
+    /// Use rules even if a model is configured, and replace the questions that a model made.
     #[arg(long)]
     pub rules: bool,
-    /// Only for this table; several times for several.
+    /// Only for this table; repeatable.
     #[arg(long, value_name = "ID")]
     pub table: Vec<String>,
-    /// Tokens that the language model may use in all; the tables left get the questions of the rules.
+    /// Token budget of the language model for the whole run; the remaining tables get questions by rules.
     #[arg(long, value_name = "N")]
     pub tokens: Option<u64>,
-    /// Money that the language model may cost in all, at the prices of the settings.
+    /// Money budget of the language model for the whole run, at the configured prices.
     #[arg(long, value_name = "AMOUNT")]
     pub money: Option<f64>,
-    /// Make nothing, and show a random sample of N tables: their questions, what supports each, what speaks against it.
+    /// Generate nothing; show a random sample of N tables with their questions, the support of each, and warnings.
     #[arg(long, value_name = "N", conflicts_with_all = ["mode", "rules", "table"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub audit: Option<u32>,
     /// Seed of the sample.
@@ -369,7 +369,7 @@ pub enum AugmentMode {
 }
 
 impl AugmentMode {
-    /// What it is called in the library.
+    /// The library's modes for this option.
     pub fn modes(self) -> &'static [QuestionMode] {
         match self {
             AugmentMode::Concatenated => &[QuestionMode::Concatenated],
@@ -391,13 +391,13 @@ fn form_parser() -> impl TypedValueParser<Value = DocumentForm> {
 
 #[derive(Debug, Args)]
 pub struct ReplCommand {
-    /// Go on with this session, or begin it; by default a new one begins.
+    /// Resume this session, or create it; by default a new session starts.
     #[arg(long, short, value_name = "NAME")]
     pub session: Option<String>,
-    /// Begin a new session, called by the date and a number.
+    /// Start a new session, named by date and a number.
     #[arg(long, conflicts_with = "session")]
     pub new: bool,
-    /// Write a trace of every turn into this folder.
+    /// Write a trace of every turn to this folder.
     #[arg(long, value_name = "FOLDER")]
     pub traces: Option<PathBuf>,
 }
@@ -412,12 +412,12 @@ pub struct SessionsCommand {
 pub enum SessionsWhat {
     /// Show a session: constraints, choices, requests and operations.
     Show {
-        /// The session; by default the one written last.
+        /// The session; by default the most recently written one.
         id: Option<String>,
     },
     /// Print the transcript of a session as Markdown.
     Export {
-        /// The session; by default the one written last.
+        /// The session; by default the most recently written one.
         id: Option<String>,
         /// Write to this file, which must not exist yet.
         #[arg(long, short, value_name = "FILE")]
@@ -427,7 +427,7 @@ pub enum SessionsWhat {
 
 #[derive(Debug, Args)]
 pub struct SchemaCommand {
-    /// The command whose output is meant.
+    /// The command or document.
     pub of: SchemaOf,
 }
 

@@ -60,9 +60,9 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
 /// What to type next, on stderr.
 fn next(command: &AskCommand, elapsed_ms: f64, cost: Option<&ModelCost>) {
     let next = match (&command.session, command.answers.explain) {
-        (Some(session), _) => format!("`lakeward repl --session {session}` goes on and carries operations out"),
-        (None, true) => "`lakeward repl` carries operations out".into(),
-        (None, false) => "`--explain` shows every term, `lakeward repl` carries operations out".into(),
+        (Some(session), _) => format!("`lakeward repl --session {session}` continues and runs operations"),
+        (None, true) => "`lakeward repl` runs operations".into(),
+        (None, false) => "`--explain` shows every score term, `lakeward repl` runs operations".into(),
     };
     let model = cost.map(|cost| format!(" ({})", printer::conversation::model_cost(cost))).unwrap_or_default();
     printer::narrate(&format!("answered in {elapsed_ms:.0} ms{model}; {next}"));

@@ -23,13 +23,13 @@ use lakeward_search::augment::{
 pub struct AugmentDocument {
     /// The questions.
     pub questions: AugmentStats,
-    /// The file that they are in.
+    /// The file that stores them.
     pub file: PathBuf,
-    /// The indexes that they are searched by.
+    /// The indexes over them.
     pub indexes: Vec<QuestionIndexReport>,
 }
 
-/// What became of an index of questions.
+/// The result of building one index of questions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct QuestionIndexReport {
     /// How the questions are searched.
@@ -38,7 +38,7 @@ pub struct QuestionIndexReport {
     pub folder: PathBuf,
     /// Documents in it now.
     pub documents: u64,
-    /// Those added, changed and removed in this run.
+    /// Documents added, changed or removed in this run.
     pub updated: u64,
     /// Its size.
     pub index_bytes: u64,
@@ -68,11 +68,14 @@ fn make(arguments: &Arguments, command: &AugmentCommand, lakeward: &Lakeward) ->
     let mut store = QuestionStore::open_to_write(index.folder())?;
     let options = AugmentOptions { tables: command.table.clone(), replace: command.rules, concurrency };
     let maker = maker.as_ref().map(|maker| maker as &dyn QuestionMaker);
-    let made = lakeward_search::augment::make_questions(index, &mut store, maker, &options, &progress);
-    let questions = made.inspect_err(|_| progress.finish())?;
+    let generated = lakeward_search::augment::make_questions(index, &mut store, maker, &options, &progress);
+    let questions = generated.inspect_err(|_| progress.finish())?;
     if let Some(trouble) = questions.trouble.as_ref().filter(|_| !arguments.quiet) {
         let count = counted(questions.by_rules_instead, "table");
-        printer::narrate(&shown(&format!("the model failed for {count}, which rules served: {trouble}"), 300));
+        printer::narrate(&shown(
+            &format!("the model failed for {count}; rules generated their questions instead: {trouble}"),
+            300,
+        ));
     }
     let mut status = if questions.left > 0 { Status::Interrupted } else { Status::Done };
     let mut indexes = Vec::new();
@@ -144,27 +147,27 @@ fn show_audit(arguments: &Arguments, index: &LakeIndex, count: usize, seed: u64)
         return Ok(status);
     }
     for table in &audit.tables {
-        audited(table);
+        print_table(table);
     }
     audit_summary(&audit);
     Ok(status)
 }
 
-fn audited(table: &AuditedTable) {
+fn print_table(table: &AuditedTable) {
     let stale = if table.stale { " (the table has changed since)" } else { "" };
     printer::line(&format!("{}{stale}", shown(&table.table, 200)));
-    let known = |what: &str, text: &str| {
+    let print_field = |what: &str, text: &str| {
         if !text.is_empty() {
             printer::line(&format!("  {what:9} {}", shown(text, 200)));
         }
     };
-    known("title", table.title.as_deref().unwrap_or_default());
-    known("columns", &table.columns.join(", "));
-    known("unknown", &table.unknown.iter().map(|facet| Facet::name(*facet)).collect::<Vec<_>>().join(", "));
-    known("made by", &table.generator);
+    print_field("title", table.title.as_deref().unwrap_or_default());
+    print_field("columns", &table.columns.join(", "));
+    print_field("unknown", &table.unknown.iter().map(|facet| Facet::name(*facet)).collect::<Vec<_>>().join(", "));
+    print_field("made by", &table.generator);
     for (number, question) in (1..).zip(&table.questions) {
         printer::line(&format!("  {number:2}. {}", shown(&question.question, 300)));
-        printer::line(&format!("      says: {}", shown(&question.support.join(", "), 200)));
+        printer::line(&format!("      support: {}", shown(&question.support.join(", "), 200)));
         for warning in &question.warnings {
             printer::line(&format!("      warning: {}", shown(&warning_text(warning), 200)));
         }
@@ -176,7 +179,7 @@ fn warning_text(warning: &AuditWarning) -> String {
     match warning {
         AuditWarning::NotInRecord { words } => format!("not in the record: {}", words.join(", ")),
         AuditWarning::Unsupported => "nothing in the record supports it".into(),
-        AuditWarning::Alike { question } => format!("almost question {question} again"),
+        AuditWarning::Alike { question } => format!("nearly the same as question {question}"),
         AuditWarning::Short => "shorter than four words".into(),
     }
 }

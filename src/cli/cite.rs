@@ -15,28 +15,28 @@ use lakeward_search::cite::{Citation, Meaning, Resolution, bibtex, csl_json, pla
 pub struct CiteDocument {
     /// The program's version.
     pub lakeward: &'static str,
-    /// The citations, in the order asked for; several for an identifier of several tables.
+    /// The citations, in the requested order; several for an identifier of several tables.
     pub citations: Vec<Cited>,
-    /// What nothing was found for.
+    /// Identifiers for which nothing was found.
     pub unknown: Vec<Resolution>,
 }
 
-/// A citation with its forms.
+/// A citation in all formats.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cited {
-    /// As it was asked for.
+    /// The requested identifier.
     pub asked: String,
-    /// What it says.
+    /// The citation's fields.
     #[serde(flatten)]
     pub citation: Citation,
-    /// What of the identifier that was asked for does not hold any more.
+    /// What has changed since the requested identifier was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// As a line.
+    /// As one line of text.
     pub text: String,
-    /// As an entry of BibTeX.
+    /// As a BibTeX entry.
     pub bibtex: String,
-    /// As an item of CSL-JSON.
+    /// As a CSL-JSON item.
     pub csl_json: Value,
 }
 
@@ -44,8 +44,8 @@ pub struct Cited {
 pub fn cite(arguments: &Arguments, command: &CiteCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let mut document = CiteDocument { lakeward: env!("CARGO_PKG_VERSION"), citations: Vec::new(), unknown: Vec::new() };
-    for asked in &command.ids {
-        let resolution = lakeward.resolve(asked)?;
+    for id in &command.ids {
+        let resolution = lakeward.resolve(id)?;
         if resolution.meaning == Meaning::Unknown {
             document.unknown.push(resolution);
             continue;
@@ -64,12 +64,12 @@ pub fn cite(arguments: &Arguments, command: &CiteCommand) -> Result<Status> {
     })
 }
 
-/// The citations of what an identifier stands for: of the tables with the content that was cited, else of those there now.
+/// The citations of the tables that an identifier resolves to: those with the cited content, else the current ones.
 fn cited(lakeward: &Lakeward, resolution: &Resolution) -> Result<Vec<Cited>> {
-    let meant = resolution.tables.iter().any(|table| table.is_cited_version);
+    let has_cited_version = resolution.tables.iter().any(|table| table.is_cited_version);
     let note = (resolution.meaning != Meaning::Present).then(|| resolution.told.clone());
     let mut citations = Vec::new();
-    for table in resolution.tables.iter().filter(|table| table.is_cited_version || !meant) {
+    for table in resolution.tables.iter().filter(|table| table.is_cited_version || !has_cited_version) {
         let index = lakeward.index();
         let dataset = index.dataset(index.find(&table.table)?)?;
         let citation = Citation::of(&dataset, &index.manifest().lake);
@@ -91,7 +91,7 @@ fn show(arguments: &Arguments, format: CiteFormat, document: &CiteDocument) -> R
         }
     }
     if (all || format == CiteFormat::CslJson) && !document.citations.is_empty() {
-        // One list, which is what managers import.
+        // One list: citation managers import that.
         let items: Vec<&Value> = document.citations.iter().map(|cited| &cited.csl_json).collect();
         let text = serde_json::to_string_pretty(&items).map_err(|error| Error::Internal(error.to_string()))?;
         text.lines().for_each(printer::safe_line);
@@ -101,7 +101,7 @@ fn show(arguments: &Arguments, format: CiteFormat, document: &CiteDocument) -> R
     if !arguments.quiet {
         notes.into_iter().for_each(printer::note);
     }
-    document.unknown.iter().for_each(tell_unknown);
+    document.unknown.iter().for_each(print_unknown);
     Ok(())
 }
 
@@ -115,7 +115,7 @@ pub fn resolve(arguments: &Arguments, command: &ResolveCommand) -> Result<Status
         return Ok(status);
     }
     if resolution.meaning == Meaning::Unknown {
-        tell_unknown(&resolution);
+        print_unknown(&resolution);
         return Ok(status);
     }
     printer::safe_line(&resolution.told);
@@ -131,8 +131,8 @@ pub fn resolve(arguments: &Arguments, command: &ResolveCommand) -> Result<Status
     Ok(status)
 }
 
-fn tell_unknown(resolution: &Resolution) {
-    let near: Vec<String> = resolution.nearest.iter().map(|name| format!("`{name}`")).collect();
-    let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-    printer::note(&format!("{}{near}", resolution.told));
+fn print_unknown(resolution: &Resolution) {
+    let nearest: Vec<String> = resolution.nearest.iter().map(|name| format!("`{name}`")).collect();
+    let advice = if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) };
+    printer::note(&format!("{}{advice}", resolution.told));
 }

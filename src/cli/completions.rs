@@ -1,4 +1,4 @@
-//! `lakeward completions SHELL`: what a shell needs to complete the program's commands and options.
+//! `lakeward completions SHELL`: the script that lets a shell complete the program's commands and options.
 
 use std::io;
 

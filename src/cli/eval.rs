@@ -26,13 +26,13 @@ use lakeward_models::embed::{Embedder, SentenceModel};
 use lakeward_models::llm::Limits;
 use lakeward_search::RankingWeights;
 
-/// A system with what it cost and every ranking.
+/// A system's scores, cost and rankings.
 struct Measured {
     report: SystemReport,
     rows: Vec<QueryRow>,
 }
 
-/// Reads the benchmark, asks the systems, and shows and writes what they score.
+/// Reads the benchmark, queries the systems, and prints and writes their scores.
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     if extraction::is_one(&command.folder) {
         return extracted(arguments, command);
@@ -42,37 +42,36 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         None => RankingWeights::shipped().clone(),
     };
     let form = command.form;
-    check_places(command)?;
+    check_outputs(command)?;
     let variants = Variant::of_names(&command.variant)?;
     let bar = Bar::new(arguments.quiet)?;
-    let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
-    let mut benchmark = form.apply(read(command)?, place.path())?;
+    let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
+    let mut benchmark = form.apply(read(command)?, scratch.path())?;
     let subset = match command.records {
-        Some(records) => Some(subset::take(&mut benchmark, records, command.seed, place.path())?),
+        Some(records) => Some(subset::take(&mut benchmark, records, command.seed, scratch.path())?),
         None => None,
     };
     let options = options(command, &benchmark)?;
-    let model = model(arguments, command, place.path())?;
+    let model = model(arguments, command, scratch.path())?;
     let sentence_model = command.sentence_model.as_deref().map(SentenceModel::open).transpose()?;
     let embedder = sentence_model.as_ref().map_or(built_in(), |model| model as &dyn Embedder);
     let systems = Systems::over(&benchmark, embedder, weights.clone(), command.keep_index.as_deref()).with_variants(
         command.questions,
         model.as_ref().map(|(model, limits)| VariantModel { access: model.access(), limits: *limits }),
     );
-    let names = systems.names(&asked(command, &variants), &benchmark, &options)?;
+    let names = systems.names(&requested_systems(command, &variants), &benchmark, &options)?;
     let mut measured = Vec::new();
     let ranked = benchmark.queries.iter().any(|labelled| is_ranked(labelled.query.task, &options));
     for name in names.iter().filter(|_| ranked) {
-        let found = measure(name, &systems, &mut benchmark, (&options, command), &bar)?;
-        measured.push(found);
+        measured.push(measure(name, &systems, &mut benchmark, (&options, command), &bar)?);
     }
     for path in command.run_in.iter().filter(|_| ranked) {
         measured.push(measure_run(path, &mut benchmark, &options)?);
     }
     let signals = match options.tasks.contains(&Task::Signals) {
         true => {
-            let asks = names.iter().any(|name| name.starts_with(NAME)) && benchmark.lake.is_some();
-            let index = if asks { Some(systems.index(&bar)?.0) } else { None };
+            let needs_index = names.iter().any(|name| name.starts_with(NAME)) && benchmark.lake.is_some();
+            let index = if needs_index { Some(systems.index(&bar)?.0) } else { None };
             signals::score(&benchmark, index.as_deref())?
         }
         false => Vec::new(),
@@ -81,8 +80,8 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         add_intervals(&mut report.groups, rows, options.k, command.seed);
         add_names(&mut report.groups, rows, &benchmark);
     }
-    let asks_lakeward = names.iter().any(|name| name == NAME);
-    let aliases = if asks_lakeward { systems.aliases(&command.folder, &bar)? } else { None };
+    let includes_lakeward = names.iter().any(|name| name == NAME);
+    let aliases = if includes_lakeward { systems.aliases(&command.folder, &bar)? } else { None };
     bar.finish();
     if let (Some(path), Some(first)) = (&command.run_out, measured.first()) {
         write_run(path, first)?;
@@ -103,7 +102,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     Ok(status(&report))
 }
 
-/// Scores what is extracted from the papers of a benchmark; `--corpus` has the names that are known.
+/// Scores the extraction from a benchmark's papers; `--corpus` provides the known dataset names.
 fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let scores = extraction::score(&command.folder, command.corpus.as_deref())?;
     match arguments.json {
@@ -113,7 +112,7 @@ fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     Ok(if scores.papers > 0 { Status::Done } else { Status::NothingFound })
 }
 
-/// Reads the benchmark, with the records and papers of another one where that is asked for.
+/// Reads the benchmark, with the records and papers of another one if requested.
 fn read(command: &EvalCommand) -> Result<Benchmark> {
     let mut benchmark = layout::read(&command.folder)?;
     if let Some(folder) = &command.corpus {
@@ -137,9 +136,9 @@ fn read(command: &EvalCommand) -> Result<Benchmark> {
     Ok(benchmark)
 }
 
-/// The language model for the variants, with what a query may cost, where it is asked for. A benchmark has no say in which one: its
-/// settings are not read.
-fn model(arguments: &Arguments, command: &EvalCommand, place: &Path) -> Result<Option<(Model, Limits)>> {
+/// The language model for the variants with the limits of a query, if requested. A benchmark's own settings are not read, so
+/// it cannot choose the model.
+fn model(arguments: &Arguments, command: &EvalCommand, scratch: &Path) -> Result<Option<(Model, Limits)>> {
     if !command.llm {
         return Ok(None);
     }
@@ -147,7 +146,7 @@ fn model(arguments: &Arguments, command: &EvalCommand, place: &Path) -> Result<O
         Some(path) => Config::load(Path::new(&path))?,
         None => Config::default(),
     };
-    let place = Place { lake: command.folder.clone(), index: place.to_path_buf() };
+    let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf() };
     match lake::model(arguments, &place, &config)? {
         Some(model) => Ok(Some((model, config.llm.limits()))),
         None => {
@@ -156,8 +155,8 @@ fn model(arguments: &Arguments, command: &EvalCommand, place: &Path) -> Result<O
     }
 }
 
-/// Whether what is asked for can be written where it is asked for: told before the work, not after it.
-fn check_places(command: &EvalCommand) -> Result<()> {
+/// Checks that the requested output files can be written, before the work starts.
+fn check_outputs(command: &EvalCommand) -> Result<()> {
     if let Some(folder) = &command.report {
         std::fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
     }
@@ -174,35 +173,35 @@ fn is_ranked(task: Task, options: &EvalOptions) -> bool {
     task != Task::Signals && options.tasks.contains(&task)
 }
 
-/// The systems to measure, as asked for.
-fn asked(command: &EvalCommand, variants: &[Variant]) -> Vec<String> {
-    let mut asked = command.system.clone();
-    asked.extend(variants.iter().map(|variant| variant.name().to_string()));
-    if asked.is_empty() && command.run_in.is_empty() {
-        asked.push(NAME.to_string());
+/// The names of the requested systems.
+fn requested_systems(command: &EvalCommand, variants: &[Variant]) -> Vec<String> {
+    let mut names = command.system.clone();
+    names.extend(variants.iter().map(|variant| variant.name().to_string()));
+    if names.is_empty() && command.run_in.is_empty() {
+        names.push(NAME.to_string());
     }
     if command.compare {
-        asked.push(BASELINES.to_string());
+        names.push(BASELINES.to_string());
     }
-    asked
+    names
 }
 
-/// The tasks asked for, else all that the benchmark has something for.
+/// The requested tasks, else all tasks that the benchmark has queries for.
 fn options(command: &EvalCommand, benchmark: &Benchmark) -> Result<EvalOptions> {
     let has = |task: &Task| match task {
         Task::Signals => benchmark.queries.iter().any(|labelled| labelled.signals.iter().any(Option::is_some)),
         task => benchmark.queries.iter().any(|labelled| labelled.query.task == *task),
     };
-    let there: Vec<Task> = Task::ALL.into_iter().filter(has).collect();
-    let names: Vec<String> = there.iter().map(|task| format!("`{task}`")).collect();
-    if let Some(missing) = command.task.iter().find(|task| !there.contains(task)) {
+    let available: Vec<Task> = Task::ALL.into_iter().filter(has).collect();
+    let names: Vec<String> = available.iter().map(|task| format!("`{task}`")).collect();
+    if let Some(missing) = command.task.iter().find(|task| !available.contains(task)) {
         let has = if names.is_empty() { "no query at all".to_string() } else { names.join(", ") };
         return Err(Error::Usage(format!("`{}` has no query of task `{missing}`; it has {has}", benchmark.name)));
     }
-    if there.is_empty() {
-        return Err(Error::Usage(format!("`{}` has no query that can be used", benchmark.name)));
+    if available.is_empty() {
+        return Err(Error::Usage(format!("`{}` has no usable query", benchmark.name)));
     }
-    let tasks = if command.task.is_empty() { there } else { command.task.clone() };
+    let tasks = if command.task.is_empty() { available } else { command.task.clone() };
     Ok(EvalOptions { k: command.k as usize, depth: command.depth.max(command.k) as usize, tasks })
 }
 
@@ -239,7 +238,7 @@ fn measure(
     Ok(Measured { report, rows })
 }
 
-/// How the variants among `names` were asked.
+/// The settings of the variants among `names`.
 fn settings(
     command: &EvalCommand,
     names: &[String],
@@ -265,7 +264,7 @@ fn measure_run(path: &Path, benchmark: &mut Benchmark, options: &EvalOptions) ->
     benchmark.problems.merge(&problems);
     let (rows, unknown) = of_run(benchmark, &run, options);
     for query in &unknown {
-        benchmark.problems.add("queries of the run that the benchmark does not have; not used", query);
+        benchmark.problems.add("queries of the run that are not in the benchmark; ignored", query);
     }
     if rows.iter().all(|row| row.ranking.is_empty()) {
         let what =
@@ -277,7 +276,7 @@ fn measure_run(path: &Path, benchmark: &mut Benchmark, options: &EvalOptions) ->
     Ok(Measured { report, rows })
 }
 
-/// A report of something that costs nothing.
+/// A report without costs.
 fn ideal_report(system: String) -> SystemReport {
     SystemReport {
         system,
@@ -362,7 +361,7 @@ fn show(arguments: &Arguments, command: &EvalCommand, report: &EvalReport) -> Re
     Ok(())
 }
 
-/// In part where queries failed, nothing found where nothing could be scored.
+/// `InPart` if queries failed, `NothingFound` if nothing could be scored.
 fn status(report: &EvalReport) -> Status {
     let mut groups = report.systems.iter().flat_map(|system| &system.groups);
     if groups.clone().any(|group| group.failed > 0) {

@@ -9,7 +9,7 @@ use lakeward_eval::feedback::{FeedbackOptions, measure};
 use lakeward_eval::{layout, systems::Systems};
 use lakeward_search::RankingWeights;
 
-/// Measures what learning from simulated sessions is worth.
+/// Measures how much learning from simulated sessions improves the results.
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let weights = match &command.weights {
         Some(path) => RankingWeights::load(path)?,
@@ -19,9 +19,9 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let bar = Bar::new(arguments.quiet)?;
     let benchmark = command.form.apply(layout::read(&command.folder)?, scratch.path())?;
     let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
-    let (over, _) = systems.index(&bar)?;
+    let (index, _) = systems.index(&bar)?;
     let options = FeedbackOptions { k: command.k as usize, seed: command.seed, weight: command.task_weight };
-    let report = measure(&benchmark, &over, &options, &bar)?;
+    let report = measure(&benchmark, &index, &options, &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

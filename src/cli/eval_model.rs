@@ -12,15 +12,15 @@ use lakeward_eval::{layout, systems::Systems};
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::RankingWeights;
 
-/// Measures what the configured model's word is worth.
+/// Measures how much the configured language model improves the results.
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let weights = match &command.weights {
         Some(path) => RankingWeights::load(path)?,
         None => RankingWeights::shipped().clone(),
     };
     let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
-    let kept = command.keep_index.clone().unwrap_or_else(|| scratch.path().to_path_buf());
-    let place = Place { lake: command.folder.clone(), index: kept };
+    let index_folder = command.keep_index.clone().unwrap_or_else(|| scratch.path().to_path_buf());
+    let place = Place { lake: command.folder.clone(), index: index_folder };
     let config = place.config()?;
     let Some(model) = lake::model(arguments, &place, &config)? else {
         return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     let benchmark = command.form.apply(layout::read(&command.folder)?, scratch.path())?;
     let systems = Systems::over(&benchmark, built_in(), weights, command.keep_index.as_deref());
     let ranked = benchmark.queries.iter().any(|labelled| labelled.query.task != Task::Signals);
-    let over = if ranked { Some(systems.index(&bar)?.0) } else { None };
+    let index = if ranked { Some(systems.index(&bar)?.0) } else { None };
     let options = VoiceOptions {
         queries: command.queries as usize,
         candidates: config.llm.candidates,
@@ -37,8 +37,8 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         seed: command.seed,
     };
     let access = model.access();
-    let ask = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
-    let report = measure(&benchmark, over.as_deref(), &options, config.llm.reading, &ask, &bar)?;
+    let new_model = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
+    let report = measure(&benchmark, index.as_deref(), &options, config.llm.reading, &new_model, &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

@@ -14,27 +14,27 @@ use lakeward_tasks::task_graph::TaskGraph;
 pub struct FeedbackDocument {
     /// The program's version.
     pub lakeward: &'static str,
-    /// Whether the settings let sessions teach, and what they taught count.
+    /// Whether the settings enable learning from sessions and the use of what was learned.
     pub record: bool,
-    /// What stands, oldest first.
+    /// The learned uses, oldest first.
     pub uses: Vec<TableUse>,
-    /// Lines of the file that cannot be read.
+    /// Number of lines of the file that cannot be read.
     pub unread: usize,
 }
 
-/// Shows or forgets what sessions have taught.
+/// Shows or forgets what was learned from sessions.
 pub fn run(arguments: &Arguments, command: &FeedbackCommand) -> Result<Status> {
     match &command.what {
         FeedbackAction::List => list(arguments),
         FeedbackAction::Forget { table, request, all } => {
             if table.is_none() && request.is_none() && !all {
-                return Err(Error::Usage("forget what? name it with `--table`, `--request`, or say `--all`".into()));
+                return Err(Error::Usage("nothing to forget is named; give `--table`, `--request` or `--all`".into()));
             }
-            let fits = |known: &TableUse| {
-                let is = |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|wanted| wanted == own);
-                is(table, &known.table) && is(request, &known.request)
+            let matches = |table_use: &TableUse| {
+                let is = |requested: &Option<String>, own: &str| requested.as_ref().is_none_or(|name| name == own);
+                is(table, &table_use.table) && is(request, &table_use.request)
             };
-            forget(arguments, &fits, [(table, "table"), (request, "request")])
+            forget(arguments, &matches, [(table, "table"), (request, "request")])
         }
     }
 }
@@ -51,7 +51,7 @@ fn list(arguments: &Arguments) -> Result<Status> {
     printer::feedback::uses(&uses, unread);
     if !record {
         printer::note(
-            "not used, and nothing is added: `[learning] record = true` in lakeward.toml lets sessions teach",
+            "learning is off, so these are not used and none is added; `[learning] record = true` in lakeward.toml enables it",
         );
     }
     Ok(status)
@@ -59,24 +59,27 @@ fn list(arguments: &Arguments) -> Result<Status> {
 
 fn forget(
     arguments: &Arguments,
-    fits: &dyn Fn(&TableUse) -> bool,
-    named: [(&Option<String>, &str); 2],
+    matches: &dyn Fn(&TableUse) -> bool,
+    filters: [(&Option<String>, &str); 2],
 ) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let (uses, _) = lakeward.learned().uses()?;
-    for (name, what) in named {
+    for (name, what) in filters {
         let Some(name) = name else { continue };
-        let own = |known: &TableUse| if what == "table" { known.table.clone() } else { known.request.clone() };
+        let own = |table_use: &TableUse| match what {
+            "table" => table_use.table.clone(),
+            _ => table_use.request.clone(),
+        };
         let known: Vec<String> = uses.iter().map(own).collect();
         if !known.contains(name) {
-            let near = nearest_names(name, known.iter().map(String::as_str), 1);
-            let near = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(Error::Usage(format!("nothing was learned of the {what} `{name}`{near}")));
+            let nearest = nearest_names(name, known.iter().map(String::as_str), 1);
+            let advice = nearest.first().map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+            return Err(Error::Usage(format!("nothing was learned about the {what} `{name}`{advice}")));
         }
     }
-    let gone = lakeward.forget_learned(fits)?;
-    printer::note(&format!("{} forgotten", lakeward_core::text::counted(gone as u64, "use")));
-    // What is forgotten is no longer in the graph either.
+    let removed = lakeward.forget_learned(matches)?;
+    printer::note(&format!("{} forgotten", lakeward_core::text::counted(removed as u64, "use")));
+    // Rebuilt, because the graph must forget them too.
     match TaskGraph::open_any(&lakeward.task_graph_folder()) {
         Ok(graph) if !graph.learned_documents()?.is_empty() => {
             let (documents, resolved) = (graph.extractions()?, graph.meta().resolved);

@@ -7,7 +7,7 @@ use lakeward_core::monitor::StopWhen;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_index::watch::watch;
 
-/// Builds or updates the index and says what was read, mended and skipped; goes on doing so with `--watch`.
+/// Builds or updates the index and reports what was read, repaired and skipped; with `--watch`, repeats after every change.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
     let place = lake::place(arguments, command.lake.as_deref())?;
     let sample_rows = command.sample_rows.map(u64::from);
@@ -19,10 +19,10 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
         return Ok(status(&stats));
     }
     if !arguments.quiet {
-        printer::narrate(&format!("watching `{}`; Ctrl-C ends it", place.lake.display()));
+        printer::narrate(&format!("watching `{}`; Ctrl-C stops", place.lake.display()));
     }
     let mut latest = status(&stats);
-    watch(&place.lake, &place.index, &StopWhen(interrupt::asked), || {
+    watch(&place.lake, &place.index, &StopWhen(interrupt::requested), || {
         match lake::build(arguments, &place, &BuildOptions { sample_rows, ..BuildOptions::default() }) {
             Ok(stats) => {
                 if stats.did_something() {
@@ -30,12 +30,12 @@ pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
                 }
                 latest = status(&stats);
             }
-            // Another writer, a full disk: told, and tried again with the next change.
+            // Another writer or a full disk: reported, and retried at the next change.
             Err(error) => printer::error(&error, arguments.json),
         }
         Ok(())
     })?;
-    // Ended as the user wanted: no fault.
+    // The user ended the watch: no error.
     Ok(if latest == Status::Interrupted { Status::Done } else { latest })
 }
 

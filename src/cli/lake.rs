@@ -1,4 +1,4 @@
-//! From arguments to an opened lake: where it is, and building the index on the way.
+//! From arguments to an opened lake: finds it, and builds its index if needed.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,16 +12,16 @@ use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::{Embedder, EmbedderExt, StaticModel};
 use lakeward_models::llm::config::ModelOptions;
 
-/// The place that the arguments name, else the nearest folder upward that holds an index.
-pub fn place(arguments: &Arguments, named: Option<&Path>) -> Result<Place> {
-    let lake = match named.map(Path::to_path_buf).or_else(|| arguments.lake.clone()) {
+/// The place given by `folder` or the arguments, else the nearest folder upward that has an index.
+pub fn place(arguments: &Arguments, folder: Option<&Path>) -> Result<Place> {
+    let lake = match folder.map(Path::to_path_buf).or_else(|| arguments.lake.clone()) {
         Some(lake) => lake,
         None => Place::nearest()?,
     };
     Place::new(&lake, arguments.index.as_deref())
 }
 
-/// The lake that the arguments name; its index is built first when there is none and the user named the lake.
+/// Opens the lake that the arguments name. If it has no index and was given with `--lake`, the index is built first.
 pub fn open(arguments: &Arguments) -> Result<Lakeward> {
     let place = place(arguments, None)?;
     let started = Instant::now();
@@ -64,14 +64,14 @@ fn options_of(arguments: &Arguments) -> ModelOptions {
     model_options(arguments.llm.llm_url.clone(), arguments.llm.llm_model.clone())
 }
 
-/// The embedding model inside the program.
+/// The built-in embedding model.
 pub fn built_in() -> &'static dyn Embedder {
     StaticModel::builtin()
 }
 
-/// Says on stderr that vectors were missing, where they were.
-pub fn tell_of_trouble(embedder: &dyn Embedder) {
+/// Warns on stderr if the embedding model failed.
+pub fn warn_without_vectors(embedder: &dyn Embedder) {
     if let Some(failure) = embedder.failure() {
-        super::printer::note(&format!("found by words and values only, not by meaning: {failure}"));
+        super::printer::note(&format!("searched by words and values only, without vectors: {failure}"));
     }
 }

@@ -7,7 +7,7 @@ use super::Status;
 use super::args::{Arguments, ManualCommand};
 use lakeward_core::error::{Error, Result};
 
-/// Writes the pages into a folder, which is made where there is none.
+/// Writes the pages to a folder, which is created if missing.
 pub fn run(command: &ManualCommand) -> Result<Status> {
     let folder = command.folder.as_path();
     std::fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;

@@ -1,6 +1,6 @@
-//! The command line: arguments as typed, one function a command, and the printer. The only code that prints.
+//! The command line: arguments, one function per command, and the printer. The only code that prints.
 //!
-//! Data goes to stdout, narration (progress, summaries, errors) to stderr. Exit codes: 0 done, 1 nothing suitable found,
+//! Data goes to stdout; progress, summaries and errors go to stderr. Exit codes: 0 done, 1 nothing suitable found,
 //! 2 usage or configuration, 3 lake or index fault, 4 done in part, 130 interrupted.
 
 mod args;
@@ -44,15 +44,15 @@ use args::{Arguments, Command};
 use lakeward_core::error::{Error, ErrorKind};
 use lakeward_core::guard;
 
-/// What a command came to.
+/// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
     Done,
     NothingFound,
     InPart,
     Interrupted,
-    /// Something failed and was told; the exit code.
-    Told(u8),
+    /// An error that was already reported; the exit code.
+    Reported(u8),
 }
 
 impl Status {
@@ -62,7 +62,7 @@ impl Status {
             Status::NothingFound => 1,
             Status::InPart => 4,
             Status::Interrupted => 130,
-            Status::Told(code) => code,
+            Status::Reported(code) => code,
         }
     }
 }

@@ -25,11 +25,11 @@ use lakeward_tasks::task_graph::{DatasetRecord, known_datasets};
 pub struct PaperList {
     /// The program's version.
     pub lakeward: &'static str,
-    /// The folder that they are kept in.
+    /// The folder that stores them.
     pub folder: String,
-    /// Documents, each once.
+    /// The documents, each listed once.
     pub documents: Vec<PaperLine>,
-    /// Files that could not be read, or not whole.
+    /// Files that could not be read, or only in part.
     pub faults: Vec<FileFault>,
 }
 
@@ -39,7 +39,7 @@ pub struct PaperShown {
     /// The document.
     #[serde(flatten)]
     pub document: Document,
-    /// What was extracted from it, once it was looked at.
+    /// What was extracted from it, if extraction has run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extraction: Option<Extraction>,
 }
@@ -51,13 +51,13 @@ pub struct PaperLine {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// The first file that it is in.
+    /// The first file that contains it.
     pub path: String,
     /// SHA-256 of its content.
     pub fingerprint: String,
 }
 
-/// Adds, lists, shows, looks through or removes documents.
+/// Adds, lists, shows, extracts from or removes documents.
 pub fn run(arguments: &Arguments, command: &PapersCommand) -> Result<Status> {
     let index = lake::place(arguments, None)?.index;
     match &command.what {
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments, command: &PapersCommand) -> Result<Status> {
     }
 }
 
-/// The process that reads one PDF; its answer is for the process that started it.
+/// The child process that reads one PDF and sends the result to its parent over stdout.
 pub fn read_pdf(path: &Path) -> Result<Status> {
     isolated::serve(path, &mut std::io::stdout().lock()).map_err(|error| Error::io("write", path, error))?;
     Ok(Status::Done)
@@ -95,7 +95,7 @@ fn add_paths(arguments: &Arguments, index: &Path, paths: &[PathBuf], again: bool
         return Ok(status);
     }
     printer::papers::faults(&stats.failed, "not read");
-    printer::papers::faults(&stats.partial, "not whole");
+    printer::papers::faults(&stats.partial, "read in part");
     if !arguments.quiet {
         summary(&stats);
     }
@@ -104,7 +104,7 @@ fn add_paths(arguments: &Arguments, index: &Path, paths: &[PathBuf], again: bool
 
 fn summary(stats: &AddStats) {
     if stats.files == 0 {
-        printer::narrate("no document found there");
+        printer::narrate("no document found");
         return;
     }
     let mut parts = vec![format!("{} read", stats.read), format!("{} unchanged", stats.unchanged)];
@@ -112,15 +112,15 @@ fn summary(stats: &AddStats) {
         (stats.failed.len() as u64, "failed"),
         (stats.partial.len() as u64, "in part"),
         (stats.left, "left for the next run"),
-        (stats.passed_over, "of other formats passed over"),
+        (stats.passed_over, "skipped (other formats)"),
     ];
     parts.extend(others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
-    let twice = match stats.duplicates {
+    let duplicates = match stats.duplicates {
         0 => String::new(),
-        count => format!(", {count} with a content that was there"),
+        count => format!(", {count} with content already stored"),
     };
     printer::line(&format!(
-        "{} ({}): {}{twice}; {} in all; {} in {:.1} s",
+        "{} ({}): {}{duplicates}; {} in all; {} in {:.1} s",
         counted(stats.files, "file"),
         parts.join(", "),
         counted(stats.documents, "document"),
@@ -132,11 +132,9 @@ fn summary(stats: &AddStats) {
 
 fn list(arguments: &Arguments, index: &Path, containing: Option<&str>) -> Result<Status> {
     let store = Store::open(index)?;
-    let wanted = containing.map(str::to_lowercase);
-    let fits = |entry: &DocumentEntry| {
-        let wanted = wanted.as_deref().unwrap_or_default();
-        entry.id.to_lowercase().contains(wanted) || entry.title.to_lowercase().contains(wanted)
-    };
+    let part = containing.unwrap_or_default().to_lowercase();
+    let matches =
+        |entry: &DocumentEntry| entry.id.to_lowercase().contains(&part) || entry.title.to_lowercase().contains(&part);
     let line = |entry: &DocumentEntry, file: &FileRecord| PaperLine {
         id: entry.id.clone(),
         title: entry.title.clone(),
@@ -144,7 +142,7 @@ fn list(arguments: &Arguments, index: &Path, containing: Option<&str>) -> Result
         fingerprint: entry.fingerprint.as_str().to_string(),
     };
     let documents: Vec<PaperLine> =
-        store.entries().filter(|(entry, _)| fits(entry)).map(|(entry, file)| line(entry, file)).collect();
+        store.entries().filter(|(entry, _)| matches(entry)).map(|(entry, file)| line(entry, file)).collect();
     let faults_of = |status: FileStatus| -> Vec<FileFault> {
         let faulty = store.files().filter(|file| file.status() == status);
         let fault =
@@ -165,17 +163,17 @@ fn list(arguments: &Arguments, index: &Path, containing: Option<&str>) -> Result
     }
     printer::papers::documents(&documents);
     printer::papers::faults(&failed, "not read");
-    printer::papers::faults(&partial, "not whole");
+    printer::papers::faults(&partial, "read in part");
     if store.is_empty() && !arguments.quiet {
-        printer::narrate("no paper was added yet; add some with `lakeward papers add PATH`");
+        printer::narrate("there are no papers yet; add some with `lakeward papers add PATH`");
     }
     Ok(status)
 }
 
 fn show(arguments: &Arguments, index: &Path, id: &str) -> Result<Status> {
     let document = Store::open(index)?.document(id)?;
-    let kept = run::of_document(index, &document.fingerprint)?;
-    let extraction = kept.map(|kept| kept.extraction);
+    let stored = run::of_document(index, &document.fingerprint)?;
+    let extraction = stored.map(|stored| stored.extraction);
     if arguments.json {
         printer::json(&PaperShown { document, extraction })?;
         return Ok(Status::Done);
@@ -187,7 +185,7 @@ fn show(arguments: &Arguments, index: &Path, id: &str) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// Known are the tables and records of the index, where there is one.
+/// The known dataset names are those of the index, if there is one.
 fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), run: RunLimits) -> Result<Status> {
     let place = lake::place(arguments, None)?;
     let config = place.config()?;
@@ -198,7 +196,7 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
         Err(error) => return Err(error),
     };
     if known.is_empty() && !arguments.quiet {
-        printer::narrate("no name of a data set is known: the lake has no index (`lakeward index` makes it)");
+        printer::narrate("no dataset names are known, because the lake has no index; `lakeward index` builds it");
     }
     let model = model.as_ref().map(|model| model.extractor(config.llm.limits(), run));
     let concurrency = config.llm.manners().concurrency;
@@ -216,7 +214,7 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
     if let Some(trouble) = stats.trouble.as_ref().filter(|_| !arguments.quiet) {
         let count = counted(stats.by_rules_instead, "document");
         printer::narrate(&shown(
-            &format!("the model failed for {count}, where the rules' result stands: {trouble}"),
+            &format!("the model failed for {count}, which rules extracted instead: {trouble}"),
             300,
         ));
     }
@@ -231,7 +229,7 @@ fn extract(arguments: &Arguments, index: &Path, (again, rules): (bool, bool), ru
     Ok(status)
 }
 
-/// Titles of tables and records, and the names that the user or a model has joined with them.
+/// Titles of tables and records, and the names that the user or a model has merged with them.
 fn known_names(lakeward: &Lakeward) -> Result<KnownDatasets> {
     let verdicts = Verdicts::read(&lakeward.task_graph_folder())?;
     Ok(known_datasets(&DatasetRecord::all(lakeward.index())?, &verdicts))
@@ -239,7 +237,7 @@ fn known_names(lakeward: &Lakeward) -> Result<KnownDatasets> {
 
 fn extracted_summary(stats: &ExtractStats) {
     if stats.documents == 0 {
-        printer::narrate("no paper was added yet; add some with `lakeward papers add PATH`");
+        printer::narrate("there are no papers yet; add some with `lakeward papers add PATH`");
         return;
     }
     let left = match stats.left {
@@ -247,13 +245,13 @@ fn extracted_summary(stats: &ExtractStats) {
         left => format!(", {left} left for the next run"),
     };
     printer::line(&format!(
-        "{} ({} looked at, {} unchanged{left}): {} with data sets, {}, {} in {:.1} s",
+        "{} ({} extracted, {} unchanged{left}): {} with datasets, {}, {} in {:.1} s",
         counted(stats.documents, "document"),
         stats.extracted,
         stats.unchanged,
         stats.relevant,
         counted(stats.tasks, "task"),
-        counted(stats.datasets, "data set"),
+        counted(stats.datasets, "dataset"),
         stats.elapsed_ms / 1000.0
     ));
     if stats.by_model + stats.by_rules_instead > 0 {

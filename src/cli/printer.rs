@@ -1,6 +1,6 @@
-//! What people see: lists that fit the terminal, profiles, summaries, errors with hints; and JSON.
+//! Output: lists that fit the terminal, profiles, summaries, errors with hints; and JSON.
 //!
-//! Text from the lake passes through [`shown`], so that no cell, header or file name can move the cursor or hide itself.
+//! Text from the lake passes through [`shown`], so that no cell, header or file name can move the cursor or hide text.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
 
 mod build;
@@ -33,7 +33,7 @@ use lakeward_search::{JoinAnswer, SearchAnswer, UnionAnswer};
 
 /// Width of lists when stdout is no terminal.
 const PLAIN_WIDTH: u16 = 120;
-/// Narrower terminals are not believed.
+/// A reported terminal width below this is taken for wrong.
 const LEAST_WIDTH: u16 = 20;
 /// Characters of a cell shown in a list.
 const CELL_WIDTH: usize = 100;
@@ -53,7 +53,7 @@ pub struct ErrorDocument {
     pub hint: Option<String>,
 }
 
-/// Writes to stdout; a closed pipe (as `| head` leaves) ends the process quietly.
+/// Writes to stdout; a closed pipe (as after `| head`) ends the process silently.
 fn out(text: &str) {
     let mut stdout = std::io::stdout().lock();
     if writeln!(stdout, "{text}").and_then(|()| stdout.flush()).is_err() {
@@ -61,7 +61,7 @@ fn out(text: &str) {
     }
 }
 
-/// Writes to stderr; nobody listening is no error.
+/// Writes to stderr; a failed write is ignored.
 pub fn narrate(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -76,7 +76,7 @@ pub fn safe_line(text: &str) {
     out(&shown(text, LINE_WIDTH));
 }
 
-/// One line on stderr that must not be missed, whatever `--quiet` says.
+/// One important line on stderr, printed even with `--quiet`.
 pub fn note(text: &str) {
     narrate(&shown(text, LINE_WIDTH));
 }
@@ -94,7 +94,7 @@ pub fn data(lines: &[u8]) {
     }
 }
 
-/// Rows of a query below their header; `before`: rows shown already. What is too wide for a list is shown a record at a time.
+/// Rows of a query below their header; `before`: rows already shown. If there are too many columns, prints one record per row.
 pub fn rows(columns: &[ResultColumn], rows: &[Vec<String>], before: usize) {
     let mut table = list();
     let width = usize::from(table.width().unwrap_or(PLAIN_WIDTH));
@@ -132,7 +132,7 @@ pub fn json_line(document: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
-/// An error with its sources and its hint on stderr.
+/// Prints an error with its sources and its hint to stderr.
 pub fn error(error: &Error, as_json: bool) {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -178,7 +178,7 @@ fn right_align(table: &mut Table, columns: &[usize]) {
     }
 }
 
-/// Time taken and what to do next, on stderr.
+/// Elapsed time and the next step, on stderr.
 pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
     if count == 0 {
         narrate(&format!("nothing suitable found ({elapsed_ms:.0} ms)"));
@@ -194,7 +194,7 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
     let mut lines = vec![
         shown(&answer.title, 200),
         format!(
-            "by words: rank {} (BM25 {:.2}); by meaning: rank {} (cosine {:.2})",
+            "lexical: rank {} (BM25 {:.2}); vectors: rank {} (cosine {:.2})",
             rank(answer.lexical_rank),
             answer.lexical_score.unwrap_or(0.0),
             rank(answer.dense_rank),
@@ -215,7 +215,7 @@ pub fn search_answer(answer: &SearchAnswer) -> Vec<String> {
     lines
 }
 
-/// What a table is cited by.
+/// The line with a table's citation.
 pub fn cited_as(citation: &str) -> String {
     format!("cited as {}", shown(citation, 300))
 }
@@ -226,7 +226,7 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
     let several = answer.on.len() > 1;
     let mut lines = vec![shown(&answer.reason, 400)];
     for pair in &answer.on {
-        let alone = if several { format!(" ({:.3} of yours alone)", pair.containment) } else { String::new() };
+        let alone = if several { format!(" ({:.3} of yours by itself)", pair.containment) } else { String::new() };
         lines.push(format!("on: {} = {}{alone}", shown(&pair.query_column, 80), shown(&pair.column, 80)));
     }
     let what = if several { "combinations" } else { "values" };
@@ -248,30 +248,27 @@ pub fn join_answer(answer: &JoinAnswer) -> Vec<String> {
     }
     for matched in &answer.variant_matches {
         let (ours, theirs) = (shown(&matched.query, 60), shown(&matched.candidate, 60));
-        lines.push(format!("nearly alike, not equal: {ours} / {theirs} ({})", matched.variation));
+        lines.push(format!("similar, not equal: {ours} / {theirs} ({})", matched.variation));
     }
     lines.push(format!("adds: {}", shown(&answer.adds.join(", "), 300)));
     lines.push(cited_as(&answer.citation));
     lines
 }
 
-/// What to search with next, on stderr: the columns that make the likeliest key together.
-pub fn worth_trying(keys: &[CompositeKey]) {
+/// Suggests the likeliest composite key for the next search, on stderr.
+pub fn suggest_key(keys: &[CompositeKey]) {
     if let Some(key) = keys.first() {
         let columns: Vec<String> = key.columns.iter().map(|name| as_csv_field(name)).collect();
-        narrate(&format!(
-            "no column is a key alone; worth trying: --column {}",
-            shown(&quoted(&columns.join(",")), 400)
-        ));
+        narrate(&format!("no single column is a key; try --column {}", shown(&quoted(&columns.join(",")), 400)));
     }
 }
 
-/// A name as it stands in a line of CSV.
+/// A name as a CSV field.
 fn as_csv_field(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_string() }
 }
 
-/// An argument as a shell takes it.
+/// An argument quoted for a shell.
 fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-,.:/+@".contains(c);
     if argument.chars().all(plain) { argument.to_string() } else { format!("'{}'", argument.replace('\'', "'\\''")) }
@@ -291,7 +288,7 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
             pair.meaning
         ));
     }
-    for (what, columns) in [("yours alone", &answer.unmatched), ("theirs alone", &answer.extra)] {
+    for (what, columns) in [("only in yours", &answer.unmatched), ("only in theirs", &answer.extra)] {
         if !columns.is_empty() {
             lines.push(format!("{what}: {}", shown(&columns.join(", "), 300)));
         }
@@ -300,7 +297,7 @@ pub fn union_answer(answer: &UnionAnswer) -> Vec<String> {
     lines
 }
 
-/// The profile of a table; of a record what is known of it.
+/// The profile of a table, or the metadata of a record.
 pub fn profile(dataset: &Dataset, composite_keys: &[CompositeKey]) {
     out(&format!("{}  ({})", shown(dataset.id().as_str(), 200), shown(&dataset.title(), 200)));
     if let Some(description) = dataset.metadata().and_then(|metadata| metadata.description.as_deref()) {
@@ -320,7 +317,7 @@ pub fn profile(dataset: &Dataset, composite_keys: &[CompositeKey]) {
     let rows = entry.report.sample.map_or_else(|| format!("{} rows", profile.rows), |sample| sample.to_string());
     out(&format!("{rows}, {} columns; {grain}{evidence}", profile.columns.len()));
     if entry.report.sample.is_some() {
-        out("sampled: everything below is of those rows");
+        out("sampled: everything below is based on those rows");
     }
     if !profile.keys.is_empty() {
         out(&format!("keys: {}", shown(&profile.keys.join(", "), 300)));
@@ -348,7 +345,7 @@ pub fn profile(dataset: &Dataset, composite_keys: &[CompositeKey]) {
         out(&format!("read as: {}, delimiter {delimiter}{above}", dialect.encoding));
     }
     for repair in entry.report.repairs.iter().filter(|repair| repair.kind != RepairKind::RowLimit) {
-        out(&format!("mended: {}", shown(&repair.to_string(), 300)));
+        out(&format!("repaired: {}", shown(&repair.to_string(), 300)));
     }
     out("");
     let mut table = list();
@@ -393,7 +390,7 @@ fn name_of(value: impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_string)).unwrap_or_default()
 }
 
-/// A number of bytes for people.
+/// A number of bytes with a readable unit.
 pub fn bytes(count: u64) -> String {
     match count {
         0..1_000 => format!("{count} B"),

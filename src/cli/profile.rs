@@ -14,7 +14,7 @@ use lakeward_core::listing::Listed;
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     let found = match lake::open(arguments) {
         Ok(lakeward) => TableReport::of(&lakeward, &command.table)?,
-        // A file can be profiled without any lake.
+        // A file can be profiled without a lake.
         Err(Error::NoLake | Error::NoIndex { .. }) if Path::new(&command.table).is_file() => {
             TableReport::of_file(Path::new(&command.table))?
         }

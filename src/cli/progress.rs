@@ -1,4 +1,4 @@
-//! Progress of long work on the terminal; silent when stderr is no terminal. Ctrl-C is noticed here.
+//! Progress of long work on the terminal; silent if stderr is not a terminal. Also reports Ctrl-C to the work.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use super::interrupt;
 use lakeward_core::error::Result;
 use lakeward_core::monitor::{Monitor, Total};
 
-/// A progress bar, or a spinner where a stage has no total.
+/// A progress bar, or a spinner for stages without a total.
 pub struct Bar {
     bar: ProgressBar,
 }
 
 impl Bar {
-    /// A bar that appears when the first stage begins; from now on the first Ctrl-C asks the work to stop, the second ends the
+    /// A bar that appears when the first stage begins. From now on the first Ctrl-C requests a stop, the second ends the
     /// process.
     pub fn new(quiet: bool) -> Result<Self> {
         interrupt::listen()?;
@@ -23,7 +23,7 @@ impl Bar {
         Ok(Self { bar })
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -57,6 +57,6 @@ impl Monitor for Bar {
     }
 
     fn is_stopped(&self) -> bool {
-        interrupt::asked()
+        interrupt::requested()
     }
 }

@@ -24,18 +24,18 @@ pub struct ReplayDocument {
     pub lakeward: &'static str,
     /// Whether the answer is the same, byte for byte.
     pub same: bool,
-    /// Where the answers part.
+    /// Where the answers differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
-    /// What may explain it.
+    /// Changes that may explain the difference.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// The answer made again; without it, two traces were compared.
+    /// The replayed answer; missing if two traces were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Recommendation>,
 }
 
-/// A file for a trace.
+/// Creates a file for a trace.
 pub fn create(path: &Path) -> Result<AtomicFile> {
     if path.exists() { Err(exists(path)) } else { AtomicFile::create(path, Purpose::Output) }
 }
@@ -46,7 +46,7 @@ pub fn write(trace: &TurnTrace, mut file: AtomicFile) -> Result<()> {
     finish(file, false).map(|_| ())
 }
 
-/// Answers from a trace, or compares two.
+/// Replays a trace, or compares two.
 pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
     let trace = TurnTrace::read(&command.trace)?;
     let (again, answer) = match &command.against {
@@ -71,13 +71,13 @@ pub fn run(arguments: &Arguments, command: &ReplayCommand) -> Result<Status> {
         printer::note(if answer.is_some() { "the same answer, byte for byte" } else { "both have the same answer" });
         return Ok(Status::Done);
     }
-    let parts = difference.map(|Difference { stage, what }| format!("the answers part at `{stage}`: {what}"));
-    printer::note(&parts.unwrap_or_else(|| "the answers differ".into()));
+    let message = difference.map(|Difference { stage, what }| format!("the answers differ at `{stage}`: {what}"));
+    printer::note(&message.unwrap_or_else(|| "the answers differ".into()));
     changed.iter().for_each(|what| printer::note(what));
     Ok(Status::InPart)
 }
 
-/// The turn of a trace once more, the model answering as it did.
+/// Replays the turn of a trace with the model's recorded answers.
 fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
     let lakeward = lake::open(arguments)?;
     let config = Config { ranking: trace.weights.clone(), ..trace.config.clone() };
@@ -94,7 +94,7 @@ fn replayed(arguments: &Arguments, trace: &TurnTrace) -> Result<TurnTrace> {
     agent.trace(&mut trace.session.clone(), &trace.request)
 }
 
-/// What two runs did not have in common.
+/// The inputs in which two runs differ.
 fn changed(before: &TurnTrace, after: &TurnTrace) -> Vec<String> {
     let mut changed = Vec::new();
     let mut compare = |what: &str, before: &str, after: &str| {

@@ -1,4 +1,4 @@
-//! Where the rows of a query go: to the terminal or a pipe, or to a file that appears whole or not at all.
+//! Where the rows of a query are written: the terminal or a pipe, or a file, atomically.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -9,29 +9,30 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_operate::{exists, finish};
 
-/// A place for rows.
+/// An output for rows.
 pub enum RowSink {
     /// Standard output.
     Stdout,
-    /// A file on its way.
+    /// A file being written.
     File {
         /// The file.
         output: AtomicFile,
-        /// Whether it may replace one that is there.
+        /// Whether it may replace an existing file.
         overwrite: bool,
     },
 }
 
 impl RowSink {
-    /// A file at `path`, else standard output, which has to be no terminal for rows that are `binary`.
+    /// A file at `path`, else standard output, which must not be a terminal for `binary` rows.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a terminal and for a file that is there; [`Error::Io`] where the folder cannot be written to.
+    /// [`Error::Usage`] for a terminal and for an existing file; [`Error::Io`] if the folder cannot be written to.
     pub fn open(path: Option<&Path>, overwrite: bool, binary: bool) -> Result<Self> {
         let Some(path) = path else {
             if binary && io::stdout().is_terminal() {
                 return Err(Error::Usage(
-                    "Parquet is not for terminals; write it to a file with `--out FILE`, or into a pipe".into(),
+                    "Parquet cannot be printed on a terminal; write it to a file with `--out FILE`, or into a pipe"
+                        .into(),
                 ));
             }
             return Ok(RowSink::Stdout);
@@ -47,7 +48,7 @@ impl RowSink {
         matches!(self, RowSink::File { .. })
     }
 
-    /// What errors call it.
+    /// Its name in errors.
     pub fn path(&self) -> &Path {
         match self {
             RowSink::Stdout => Path::new("standard output"),
@@ -60,7 +61,7 @@ impl RowSink {
         self.bytes()?.write_all(lines).map_err(|error| Error::io("save", self.path(), error))
     }
 
-    /// To write bytes to, one after the other.
+    /// A writer of bytes.
     pub fn bytes(&self) -> Result<SinkBytes> {
         Ok(match self {
             RowSink::Stdout => SinkBytes::Stdout,
@@ -68,7 +69,7 @@ impl RowSink {
         })
     }
 
-    /// Gives the file its name; its size, where it is one.
+    /// Renames the file to its final name; returns its size, if it is a file.
     pub fn finish(self) -> Result<Option<u64>> {
         match self {
             RowSink::Stdout => Ok(None),
@@ -77,7 +78,7 @@ impl RowSink {
     }
 }
 
-/// Bytes on their way to a [`RowSink`].
+/// A writer of bytes to a [`RowSink`].
 pub enum SinkBytes {
     /// Standard output.
     Stdout,

@@ -1,5 +1,5 @@
-//! `lakeward schema COMMAND`: the JSON Schema of a command's `--json` output, made from the types it prints; and of the
-//! artifacts that agents exchange.
+//! `lakeward schema COMMAND`: the JSON Schema of a command's `--json` output, derived from its types; also of the artifacts
+//! that agents exchange.
 
 use schemars::schema_for;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::args::{Answers, Arguments, JoinCommand, SearchCommand, UnionCommand};
-use super::lake::{self, tell_of_trouble};
+use super::lake::{self, warn_without_vectors};
 use super::{Status, printer};
 use lakeward::documents::{Document, JoinDocument};
 use lakeward_core::error::Result;
@@ -17,8 +17,8 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let text = command.text.join(" ");
     let started = Instant::now();
     let answers = lakeward.search(&text, command.answers.count())?;
-    tell_of_trouble(lakeward.embedder());
-    let next = "look into one with `lakeward profile TABLE`, or find partners with `join TABLE` and `union TABLE`";
+    warn_without_vectors(lakeward.embedder());
+    let next = "inspect one with `lakeward profile TABLE`, or find related tables with `join TABLE` and `union TABLE`";
     show(arguments, &command.answers, Document::new(text, answers, started), printer::search_answer, next)
 }
 
@@ -27,7 +27,7 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let started = Instant::now();
     let query = lakeward.query_table(&command.table)?;
-    tell_of_trouble(lakeward.embedder());
+    warn_without_vectors(lakeward.embedder());
     let columns = query.columns_named(&command.column)?;
     let found = lakeward.join(&query, &columns, command.answers.count())?;
     let document = JoinDocument::new(command.table.clone(), &query, &columns, found, started);
@@ -38,7 +38,7 @@ pub fn join(arguments: &Arguments, command: &JoinCommand) -> Result<Status> {
         show_lists(arguments, &command.answers, &document.found, printer::join_answer, next);
         document.notes.iter().for_each(|note| printer::note(note));
         if !arguments.quiet {
-            printer::worth_trying(&document.composite_keys);
+            printer::suggest_key(&document.composite_keys);
         }
     }
     Ok(status_of(&document.found.answers))
@@ -49,13 +49,13 @@ pub fn union(arguments: &Arguments, command: &UnionCommand) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let started = Instant::now();
     let query = lakeward.query_table(&command.table)?;
-    tell_of_trouble(lakeward.embedder());
+    warn_without_vectors(lakeward.embedder());
     let answers = lakeward.union(&query, command.answers.count())?;
     let document = Document::new(command.table.clone(), answers, started);
     show(arguments, &command.answers, document, printer::union_answer, "`--explain` shows which columns align")
 }
 
-/// Whether there are answers.
+/// `Done` if there are answers, else `NothingFound`.
 pub(super) fn status_of<A>(answers: &[A]) -> Status {
     if answers.is_empty() { Status::NothingFound } else { Status::Done }
 }
@@ -75,7 +75,7 @@ fn show<A: Serialize + Listed>(
     Ok(status_of(&document.answers))
 }
 
-/// The answers as a list, or with their evidence; and on stderr what to do `next`.
+/// Prints the answers as a list or with their evidence, and the `next` step on stderr.
 pub(super) fn show_lists<A: Listed>(
     arguments: &Arguments,
     options: &Answers,

@@ -19,7 +19,7 @@ pub struct SessionList {
     pub lakeward: &'static str,
     /// The folder of their files.
     pub folder: String,
-    /// The one written last first; those that cannot be used at the end.
+    /// The sessions, the most recently written first; unusable ones last.
     pub sessions: Vec<SessionSummary>,
 }
 
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments, command: &SessionsCommand) -> Result<Status> {
     }
 }
 
-/// The session called `id`, else the one written last.
+/// The session called `id`, else the most recently written one.
 fn chosen(store: &SessionStore, id: Option<&str>) -> Result<Session> {
     match id {
         Some(id) => store.open(id),
@@ -61,9 +61,7 @@ pub(super) fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status
     conversation::sessions(&sessions);
     conversation::damaged_sessions(&sessions);
     if !arguments.quiet && status != Status::NothingFound {
-        printer::narrate(
-            "go on with one: `lakeward repl --session NAME`; look into one: `lakeward sessions show NAME`",
-        );
+        printer::narrate("resume one: `lakeward repl --session NAME`; show one: `lakeward sessions show NAME`");
     }
     Ok(status)
 }
@@ -90,13 +88,13 @@ fn export(arguments: &Arguments, session: &Session, out: Option<&Path>) -> Resul
     Ok(Status::Done)
 }
 
-/// Writes `text` to a file that must not be there yet.
+/// Writes `text` to a file that must not exist yet.
 pub fn write_new(path: &Path, text: &str) -> Result<()> {
-    let taken = || Error::Usage(format!("`{}` exists; name a file that does not", path.display()));
+    let file_exists = || Error::Usage(format!("`{}` exists; name a file that does not", path.display()));
     if path.symlink_metadata().is_ok() {
-        return Err(taken());
+        return Err(file_exists());
     }
     let mut file = AtomicFile::create(path, Purpose::Output)?;
     file.put(text.as_bytes())?;
-    file.claim()?.map(|_| ()).ok_or_else(taken)
+    file.claim()?.map(|_| ()).ok_or_else(file_exists)
 }

@@ -23,7 +23,7 @@ use lakeward_reading::signals::{Signals, read as read_turn, read_conversation};
 struct Line {
     id: String,
     text: Option<String>,
-    /// The table at hand, below the folder of the file; its headers tell which words are columns.
+    /// The user's table, relative to the file's folder; its headers tell which words are columns.
     table: Option<PathBuf>,
     turns: Option<Vec<Turn>>,
 }
@@ -33,15 +33,15 @@ struct Turn {
     text: String,
 }
 
-/// What is printed for a line: the signals of the request, or of each turn.
+/// The output for a line: the signals of the request, or of each turn.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SignalsLine {
-    /// As in the file.
+    /// The id from the file.
     pub id: String,
-    /// Those of a request.
+    /// The signals of a request.
     #[serde(flatten)]
     pub signals: Option<Signals>,
-    /// Those of a dialogue's turns, each read with the turns before it.
+    /// The signals of a dialogue's turns, each read with the turns before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<Vec<Signals>>,
 }
@@ -50,8 +50,8 @@ pub struct SignalsLine {
 pub fn run(command: &SignalsCommand) -> Result<Status> {
     let text = read(&command.file)?;
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let wrong = |reason: String| Error::Usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
-        let line: Line = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
+        let usage = |reason: String| Error::Usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
+        let line: Line = serde_json::from_str(line).map_err(|error| usage(error.to_string()))?;
         let headers = line.table.map(|table| headers_of(&command.file, &table)).unwrap_or_default();
         let (signals, turns) = match (line.text, line.turns) {
             (Some(text), None) => (Some(read_turn(&text, &Context::default(), &headers)), None),
@@ -59,14 +59,14 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
                 let texts: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
                 (None, Some(read_conversation(&texts, ConversationConfig::default().window, &headers)))
             }
-            _ => return Err(wrong("it has neither or both of `text` and `turns`".into())),
+            _ => return Err(usage("it needs either `text` or `turns`".into())),
         };
         printer::json_line(&SignalsLine { id: line.id, signals, turns })?;
     }
     Ok(Status::Done)
 }
 
-/// The headers of `table`, a path that starts where `file` lies; none where there is no such table: a request is read without.
+/// The headers of `table`, a path relative to the folder of `file`; none if the table cannot be read.
 fn headers_of(file: &Path, table: &Path) -> Headers {
     let path = file.parent().unwrap_or(Path::new("")).join(table);
     let options = ReadOptions { max_rows: Some(1), ..ReadOptions::default() };
@@ -74,7 +74,7 @@ fn headers_of(file: &Path, table: &Path) -> Headers {
     Headers::new(names.unwrap_or_default())
 }
 
-/// Trains the signal model and says how it does on requests that it was not trained on.
+/// Trains the signal model and prints its scores on held-out requests.
 pub fn train(json: bool, command: &TrainCommand) -> Result<Status> {
     let Trained::Signals(paths) = &command.what;
     let requests = training::parse(&read(&paths.labels)?)?;
@@ -97,7 +97,7 @@ fn print(what: &str, held_out: &HeldOut) {
         "\n{what}: macro-F1 {:.3}, calibration error {:.3}\n",
         held_out.macro_f1, held_out.calibration_error
     ));
-    printer::line(&format!("| true \\ told | {} |", held_out.labels.join(" | ")));
+    printer::line(&format!("| true \\ predicted | {} |", held_out.labels.join(" | ")));
     printer::line(&format!("|---|{}", "---|".repeat(held_out.labels.len())));
     for (label, row) in held_out.labels.iter().zip(&held_out.confusion) {
         let counts: Vec<String> = row.iter().map(u32::to_string).collect();

@@ -15,7 +15,7 @@ use lakeward_eval::simulation::{
     ConversationReport, ConversationScores, Dialogue, Patience, SimulationOptions, converse, dialogues, goal_records,
 };
 
-/// Makes dialogues over the catalogue, writes or prints them, or has them with the agent.
+/// Makes dialogues over the catalogue, writes or prints them, or runs them against the agent.
 pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
     let lakeward = lake::open_with_model(arguments)?;
     let records = goal_records(lakeward.index())?;
@@ -27,18 +27,18 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
         banks: command.phrases.clone(),
         ..SimulationOptions::default()
     };
-    let made = dialogues(&records, &options)?;
-    if made.len() < options.dialogues && !arguments.quiet {
-        let what = counted(made.len() as u64, "dialogue");
-        printer::note(&format!("only {what}: no more records can be told apart by title and fields"));
+    let simulated = dialogues(&records, &options)?;
+    if simulated.len() < options.dialogues && !arguments.quiet {
+        let what = counted(simulated.len() as u64, "dialogue");
+        printer::note(&format!("only {what}: no more records can be distinguished by title and fields"));
     }
     if let Some(path) = &command.out {
-        write(path, &made)?;
+        write(path, &simulated)?;
         if !arguments.quiet {
-            printer::note(&format!("{} written to `{}`", counted(made.len() as u64, "dialogue"), path.display()));
+            printer::note(&format!("{} written to `{}`", counted(simulated.len() as u64, "dialogue"), path.display()));
         }
     } else if !command.run {
-        for dialogue in &made {
+        for dialogue in &simulated {
             printer::json_line(&dialogue.line())?;
         }
     }
@@ -47,9 +47,9 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
     }
     let patience = Patience { turns: command.turns as usize, looks_at: command.looks_at as usize };
     let bar = Bar::new(arguments.quiet)?;
-    bar.begin(&asking("lakeward"), Total::Steps(made.len() as u64));
-    let mut conversed = Vec::with_capacity(made.len());
-    for dialogue in &made {
+    bar.begin(&asking("lakeward"), Total::Steps(simulated.len() as u64));
+    let mut conversed = Vec::with_capacity(simulated.len());
+    for dialogue in &simulated {
         if bar.is_stopped() {
             return Err(Error::Interrupted);
         }
@@ -73,14 +73,14 @@ pub fn run(arguments: &Arguments, command: &SimulateCommand) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// Writes `queries` to `path` and judgments beside it; neither may be there.
-fn write(path: &Path, made: &[Dialogue]) -> Result<()> {
+/// Writes the dialogues to `path` and the judgments to `qrels.txt` beside it; neither file may exist.
+fn write(path: &Path, simulated: &[Dialogue]) -> Result<()> {
     let judgments = path.with_file_name("qrels.txt");
     if judgments.exists() {
         return Err(Error::Usage(format!("`{}` exists; name a file in another folder", judgments.display())));
     }
-    let lines: Vec<String> = made.iter().map(|dialogue| dialogue.line().to_string()).collect();
+    let lines: Vec<String> = simulated.iter().map(|dialogue| dialogue.line().to_string()).collect();
     write_new(path, &format!("{}\n", lines.join("\n")))?;
-    let lines: Vec<String> = made.iter().map(Dialogue::qrel).collect();
+    let lines: Vec<String> = simulated.iter().map(Dialogue::qrel).collect();
     write_new(&judgments, &format!("{}\n", lines.join("\n")))
 }

@@ -18,7 +18,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::text::counted;
 use lakeward_operate::{CellForm, LakeContext, Limits, Note, NoteKind, ResultColumn, RowWriter, Rows, texts};
 
-/// Rows laid out together: widths fit these, and a long answer starts to show before it ends.
+/// Rows laid out together: column widths fit these, and a long result is printed page by page.
 const PAGE_ROWS: usize = 1000;
 
 /// What `sql --json` prints.
@@ -34,7 +34,7 @@ pub struct SqlDocument {
     pub rows: Vec<Row>,
     /// Whether there are more rows than `--limit`.
     pub truncated: bool,
-    /// Cells read as NULL, tables read in part.
+    /// Notes on cells read as NULL and on tables read in part.
     pub notes: Vec<Note>,
     /// Time from query to last row, in milliseconds.
     pub elapsed_ms: f64,
@@ -59,8 +59,8 @@ impl Serialize for Row {
     }
 }
 
-/// Rows shown where no number is given.
-const USUAL_ROWS: usize = 500;
+/// Default number of rows shown.
+const DEFAULT_ROWS: usize = 500;
 
 /// Runs one read-only query.
 pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
     let sink = RowSink::open(command.out.as_deref(), command.overwrite, format == RowFormat::Parquet)?;
     let context = functions::context(&lake::open(arguments)?, Limits::default())?;
     let started = Instant::now();
-    let usual = if sink.is_file() || format == RowFormat::Parquet { 0 } else { USUAL_ROWS };
+    let usual = if sink.is_file() || format == RowFormat::Parquet { 0 } else { DEFAULT_ROWS };
     let limit = command.limit.map_or(usual, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let mut rows = context.query(&command.query, Some(limit).filter(|limit| *limit > 0))?;
     let count = match format {
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
     if format != RowFormat::Json || to_file {
         notes.iter().for_each(|note| printer::note(&note.to_string()));
         if truncated {
-            printer::note(&format!("showing {count} of more rows; --limit 0 for all"));
+            printer::note(&format!("showing the first {count} rows; --limit 0 for all"));
         }
     }
     if (format == RowFormat::Table || to_file) && !arguments.quiet {
@@ -105,33 +105,33 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
     })
 }
 
-/// The format that flags and the name of the file ask for.
+/// The format given by flags or by the extension of the file.
 fn format_of(arguments: &Arguments, command: &SqlCommand) -> Result<RowFormat> {
-    let by_name = match (command.format, &command.out) {
+    let by_extension = match (command.format, &command.out) {
         (None, Some(path)) => {
-            let end = path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default();
-            let format = RowFormat::from_str(&end, false).ok().filter(|format| *format != RowFormat::Table);
+            let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+            let format = RowFormat::from_str(&extension.unwrap_or_default(), false)
+                .ok()
+                .filter(|format| *format != RowFormat::Table);
             Some(format.ok_or_else(|| {
                 let path = path.display();
-                let ends = "`.csv`, `.json`, `.ndjson` or `.parquet`";
-                Error::Usage(format!(
-                    "`{path}` does not say how to write the rows; end it with {ends}, or add `--format`"
-                ))
+                let known = "`.csv`, `.json`, `.ndjson` or `.parquet`";
+                Error::Usage(format!("the extension of `{path}` gives no format; use {known}, or add `--format`"))
             })?)
         }
         _ => None,
     };
     match (command.format, arguments.json) {
         (Some(RowFormat::Table), false) if command.out.is_some() => {
-            Err(Error::Usage("`--out` writes rows for programs; leave `--format table` out".into()))
+            Err(Error::Usage("`--format table` cannot be written with `--out`; choose another format".into()))
         }
         (None | Some(RowFormat::Json), true) => Ok(RowFormat::Json),
-        (Some(_), true) => Err(Error::Usage("`--json` and `--format` ask for different output".into())),
-        (format, false) => Ok(format.or(by_name).unwrap_or(RowFormat::Table)),
+        (Some(_), true) => Err(Error::Usage("`--json` and `--format` request different formats".into())),
+        (format, false) => Ok(format.or(by_extension).unwrap_or(RowFormat::Table)),
     }
 }
 
-/// Runs a query in a context that is there already and prints its rows as a table, or as one document with `--json`.
+/// Runs a query in an existing context and prints its rows as a table, or as one document with `--json`.
 pub(super) fn show(arguments: &Arguments, context: &LakeContext, query: &str, limit: usize) -> Result<Status> {
     let started = Instant::now();
     let mut rows = context.query(query, Some(limit))?;
@@ -145,7 +145,7 @@ pub(super) fn show(arguments: &Arguments, context: &LakeContext, query: &str, li
     if !arguments.json {
         context.notes().iter().for_each(|note| printer::note(&note.to_string()));
         if truncated {
-            printer::note(&format!("showing {count} of more rows"));
+            printer::note(&format!("showing the first {count} rows"));
         }
     }
     Ok(if count == 0 { Status::NothingFound } else { Status::Done })

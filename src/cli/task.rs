@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Arguments, GraphCommand, GraphWhat, TaskCommand};
-use super::lake::{self, tell_of_trouble};
+use super::lake::{self, warn_without_vectors};
 use super::search::{show_lists, status_of};
 use super::{Status, graph_feedback, printer};
 use lakeward::documents::Document;
@@ -33,7 +33,7 @@ pub struct GraphReport {
     pub lakeward: &'static str,
     /// The folder of the graph.
     pub folder: PathBuf,
-    /// What is in it; times and new documents only where it was built just now.
+    /// Its size; times and new documents only if it was built by this command.
     #[serde(flatten)]
     pub stats: GraphStats,
 }
@@ -44,7 +44,7 @@ const SHOWN_CHARS: usize = 600;
 /// `lakeward task TEXT`
 pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
     let is_published = command.seeds.is_some() || command.no_rerank;
-    // A comparison with what was published has no model in it.
+    // Comparisons with published results use no model.
     let lakeward = if is_published { lake::open(arguments)? } else { lake::open_with_model(arguments)? };
     let graph = lakeward.task_graph()?;
     let text = command.text.join(" ");
@@ -57,29 +57,27 @@ pub fn search(arguments: &Arguments, command: &TaskCommand) -> Result<Status> {
         pagerank: !command.no_pagerank,
         rerank: !command.no_rerank,
         named: !command.in_lake,
-        exclude: left_out(&lakeward, &graph, &command.exclude)?,
+        exclude: excluded(&lakeward, &graph, &command.exclude)?,
         ..shipped
     };
     let TaskFound { answers, order } = lakeward.datasets_for(&graph, &text, &options)?;
-    tell_of_trouble(lakeward.embedder());
+    warn_without_vectors(lakeward.embedder());
     if let Some(trouble) = order.as_ref().and_then(|order| order.trouble.as_ref()) {
-        printer::note(&format!(
-            "in computed order: the language model did not help with ordering the datasets: {trouble}"
-        ));
+        printer::note(&format!("in computed order: the language model did not rerank the datasets: {trouble}"));
     }
     let status = status_of(&answers);
     let document = TaskDocument { found: Document::new(text, answers, started), order };
     if arguments.json {
         printer::json(&document)?;
     } else {
-        let next = "`--explain` shows the way to each: task, paper, sentence, tables";
-        show_lists(arguments, &command.answers, &document.found, explained, next);
+        let next = "`--explain` shows the path to each: task, paper, sentence, tables";
+        show_lists(arguments, &command.answers, &document.found, explanation, next);
     }
     Ok(status)
 }
 
-/// The papers to leave out, and what sessions have taught where the settings do not let that count.
-fn left_out(lakeward: &Lakeward, graph: &TaskGraph, exclude: &[String]) -> Result<Vec<String>> {
+/// The documents to exclude: the given papers, and those learned from sessions unless the settings enable learning.
+fn excluded(lakeward: &Lakeward, graph: &TaskGraph, exclude: &[String]) -> Result<Vec<String>> {
     let mut all = exclude.to_vec();
     if !lakeward.config().learning.record {
         all.extend(graph.learned_documents()?);
@@ -93,24 +91,24 @@ pub struct TaskDocument {
     /// The answers.
     #[serde(flatten)]
     pub found: Document<TaskAnswer>,
-    /// What the language model did to their order, where one was asked.
+    /// How the language model reranked them, if one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<ModelOrder>,
 }
 
-/// The way to an answer, a step a line.
-fn explained(answer: &TaskAnswer) -> Vec<String> {
+/// The explanation of an answer: its path, one line per step, and the parts of its score.
+fn explanation(answer: &TaskAnswer) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(answer.path.as_ref().map(printer::task_path::lines).unwrap_or_default());
     match (answer.tables.is_empty(), answer.in_index) {
         (false, _) => lines.push(format!("tables of the lake: {}", shown(&answer.tables.join(", "), SHOWN_CHARS))),
         (true, true) => lines.push("a record of the catalogue; its data is not in the lake".into()),
-        (true, false) => lines.push("only papers name it; it is not in the lake".into()),
+        (true, false) => lines.push("only named in papers; it is not in the lake".into()),
     }
     lines.extend(answer.citation.as_deref().map(printer::cited_as));
     let parts = &answer.parts;
     lines.push(format!(
-        "score: tasks {:.3} (believed to {:.2}), words of the description {:.3}, its meaning {:.3}, popularity {:.3}",
+        "score: tasks {:.3} (weight {:.2}), words of the description {:.3}, its vector {:.3}, popularity {:.3}",
         parts.tasks, parts.gate, parts.description_words, parts.description_meaning, parts.popularity
     ));
     lines
@@ -122,10 +120,10 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
         GraphWhat::Build { papers, no_extractions, anew, no_resolution, calls } => {
             let lakeward = lake::open_with_model(arguments)?;
             let mut files = papers.clone();
-            let own = run::path_of(&lakeward.place().index);
-            if !no_extractions && own.is_file() {
-                // What is named counts after what is there by default: a later document replaces an earlier one.
-                files.insert(0, own);
+            let extracted = run::path_of(&lakeward.place().index);
+            if !no_extractions && extracted.is_file() {
+                // First, because a later document replaces an earlier one: named files take precedence.
+                files.insert(0, extracted);
             }
             let (documents, in_part) = documents(&lakeward, &files, *anew)?;
             build(arguments, &lakeward, &documents, (*no_resolution, *calls))?;
@@ -134,17 +132,17 @@ pub fn graph(arguments: &Arguments, command: &GraphCommand) -> Result<Status> {
         GraphWhat::Stats => stats(arguments),
         GraphWhat::Learned(command) => graph_feedback::run(arguments, command),
         GraphWhat::Why { a, b } => why(arguments, a, b),
-        GraphWhat::Audit { count, seed } => audited(arguments, *count as usize, *seed),
-        GraphWhat::Merge { a, b } => settle(arguments, (a, b), true),
-        GraphWhat::Split { a, b } => settle(arguments, (a, b), false),
+        GraphWhat::Audit { count, seed } => audit_sample(arguments, *count as usize, *seed),
+        GraphWhat::Merge { a, b } => decide(arguments, (a, b), true),
+        GraphWhat::Split { a, b } => decide(arguments, (a, b), false),
     }
 }
 
-/// Documents of the graph that is there and of files, and whether lines were left out.
+/// The documents of the existing graph and of the files, and whether lines were left out.
 fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec<Extraction>, bool)> {
     let mut documents = match TaskGraph::open_any(&lakeward.task_graph_folder()) {
         _ if anew && papers.is_empty() => {
-            let what = "`--anew` forgets all papers, and there are no others: none were named, and `papers extract` found none";
+            let what = "`--anew` discards all papers, and there are no others: none were given, and `papers extract` found none";
             return Err(Error::Usage(what.into()));
         }
         _ if anew => Vec::new(),
@@ -168,12 +166,12 @@ fn documents(lakeward: &Lakeward, papers: &[PathBuf], anew: bool) -> Result<(Vec
     Ok((documents, in_part))
 }
 
-/// Whether a graph can be built of what sessions have taught alone.
+/// Whether learning is enabled and something was learned, so that a graph can be built without papers.
 fn has_learned(lakeward: &Lakeward) -> Result<bool> {
     Ok(lakeward.config().learning.record && !lakeward.learned().uses()?.0.is_empty())
 }
 
-/// Builds the graph and tells of it.
+/// Builds the graph and prints its size.
 pub(super) fn build(
     arguments: &Arguments,
     lakeward: &Lakeward,
@@ -212,7 +210,7 @@ fn report(arguments: &Arguments, lakeward: &Lakeward, stats: GraphStats) -> Resu
         printer::bytes(stats.bytes)
     ));
     printer::line(&format!(
-        "  {} about names; {} attached by descriptions alone",
+        "  {} about names; {} attached by description only",
         count(stats.verdicts, "verdict"),
         count(stats.inferred, "dataset")
     ));
@@ -256,16 +254,16 @@ fn why(arguments: &Arguments, a: &str, b: &str) -> Result<Status> {
         if why.joined {
             printer::safe_line(&format!("{first} and {second} are one dataset"));
         } else if why.others.is_empty() {
-            printer::safe_line(&format!("{first} and {second} are two datasets: no rule knows either"));
+            printer::safe_line(&format!("{first} and {second} are two datasets: there is no verdict about them"));
         } else {
-            printer::safe_line(&format!("{first} and {second} are two datasets; what was said of them:"));
+            printer::safe_line(&format!("{first} and {second} are two datasets; the verdicts about them:"));
         }
-        why.way.iter().chain(&why.others).for_each(|verdict| printer::safe_line(&told(verdict)));
+        why.way.iter().chain(&why.others).for_each(|verdict| printer::safe_line(&verdict_line(verdict)));
     }
     Ok(if why.joined { Status::Done } else { Status::NothingFound })
 }
 
-fn audited(arguments: &Arguments, count: usize, seed: u64) -> Result<Status> {
+fn audit_sample(arguments: &Arguments, count: usize, seed: u64) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
     let records = DatasetRecord::all(lakeward.index())?;
@@ -294,7 +292,7 @@ fn named(named: &Named) -> String {
     }
 }
 
-fn told(verdict: &Verdict) -> String {
+fn verdict_line(verdict: &Verdict) -> String {
     let sign = match verdict.decision {
         Decision::Same => "=",
         Decision::Different => "≠",
@@ -303,8 +301,8 @@ fn told(verdict: &Verdict) -> String {
     format!("  {} {sign} {}: {} ({})", named(&verdict.a), named(&verdict.b), verdict.sentence, verdict.by)
 }
 
-/// Keeps the user's word and builds the graph again by it.
-fn settle(arguments: &Arguments, (a, b): (&str, &str), same: bool) -> Result<Status> {
+/// Stores the user's decision and rebuilds the graph with it.
+fn decide(arguments: &Arguments, (a, b): (&str, &str), same: bool) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
     let graph = TaskGraph::open_any(&lakeward.task_graph_folder())?;
     let book = NameBook::new(&graph, DatasetRecord::all(lakeward.index())?)?;

@@ -16,7 +16,7 @@ use lakeward_eval::systems::Systems;
 use lakeward_eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
 use lakeward_search::RankingWeights;
 
-/// Collects the candidates of every benchmark's queries, learns the weights, shows what they are worth on queries held out, and
+/// Collects the candidates of every benchmark's queries, learns the weights, prints their scores on held-out queries, and
 /// writes them.
 pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
     let start = match &command.weights {
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments, command: &TuneCommand) -> Result<Status> {
     }
     if pools.is_empty() {
         let names: Vec<&str> = rankers.iter().map(|ranker| ranker.name()).collect();
-        return Err(Error::Usage(format!("no query of these benchmarks teaches anything about {}", names.join(", "))));
+        return Err(Error::Usage(format!("these benchmarks have no query to learn {} from", names.join(", "))));
     }
     bar.begin("learning", Total::Unknown);
     let (weights, rankers) = tune(&pools, &start);
@@ -64,7 +64,7 @@ fn collect(
     let place = tempfile::tempdir().map_err(|error| Error::io("create", &std::env::temp_dir(), error))?;
     let benchmark = layout::read(folder)?;
     if benchmark.lake.is_none() && form != DocumentForm::Titles {
-        // Its records are all there is.
+        // It has only records, which have no other form.
         return Ok(());
     }
     let mut benchmark = form.apply(benchmark, place.path())?;

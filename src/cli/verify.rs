@@ -15,11 +15,11 @@ pub struct Verification {
     pub files: u64,
     /// Bytes checked.
     pub read_bytes: u64,
-    /// Files that are not what was written.
+    /// Files whose content is not what was written.
     pub damaged: Vec<Damage>,
 }
 
-/// Reads every byte of the index and names damaged files.
+/// Reads every byte of the index and lists damaged files.
 pub fn run(arguments: &Arguments) -> Result<Status> {
     let place = lake::place(arguments, None)?;
     let (files, read_bytes, damaged) = verify(&place.index)?;

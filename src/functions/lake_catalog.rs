@@ -1,4 +1,4 @@
-//! The lake as a catalogue of any session.
+//! The lake as a catalogue for any DataFusion session.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use lakeward_operate::LakeCatalog;
 pub use lakeward_operate::CATALOG;
 
 /// The tables of a lake as a catalogue: folders are schemas, tables at the root are in the schema `lake`. A table is opened
-/// when a query names it; a name that no table has is an error with the nearest ids.
+/// when a query names it; an unknown name is an error with the nearest ids.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`].

@@ -1,4 +1,4 @@
-//! Discovery as DataFusion functions: what a notebook or a query calls, in a session of its own or in Lakeward's.
+//! Discovery as DataFusion functions, for queries in Lakeward's session or in any other.
 //!
 //! - [`table`]: table functions. `lake_search('delays')` is a table of ranked tables, `lake_joinable('us/states', 'fips')` one
 //!   of join partners; rows can be filtered, unnested and joined like any other.
@@ -6,8 +6,8 @@
 //! - [`scalar`] and [`aggregate`]: signatures, vectors and their comparison; with them the `value_*` functions of
 //!   [`lakeward_operate`].
 //!
-//! [`register_all`] makes all of it known to a session. Nothing is searched or read while a query is planned; what a function
-//! answers comes from the snapshot that was registered ([`Lakeward::reopened`] gives the next one).
+//! [`register_all`] registers everything in a session. Nothing is searched or read while a query is planned; functions answer
+//! from the registered snapshot ([`Lakeward::reopened`] gives the next one).
 
 pub mod aggregate;
 mod lake_catalog;
@@ -23,7 +23,7 @@ use lakeward_operate::{LakeContext, Limits};
 pub use lake_catalog::{CATALOG, catalog};
 pub use table::{TableCall, provider};
 
-/// Makes all functions and the catalogue `lake` known to `session`; what was registered by these names before is replaced.
+/// Registers all functions and the catalogue `lake` in `session`, replacing those of the same names.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`].
@@ -36,7 +36,7 @@ pub fn register_all(session: &SessionContext, lakeward: &Lakeward) -> Result<()>
     Ok(())
 }
 
-/// A context of queries over the lake's tables with all functions.
+/// A query context over the lake's tables with all functions.
 ///
 /// # Errors
 /// Those of [`LakeContext::new`].
@@ -46,7 +46,7 @@ pub fn context(lakeward: &Lakeward, limits: Limits) -> Result<LakeContext> {
     Ok(context)
 }
 
-/// What a session of queries over the lake does not have by itself.
+/// Registers the functions that a [`LakeContext`] does not have.
 fn register(session: &SessionContext, lakeward: &Lakeward) {
     for function in scalar::scalars(lakeward) {
         session.register_udf(function);

@@ -1,4 +1,4 @@
-//! The order of datasets for a task, as a model gives it: what it is told of each, never a row of data.
+//! Reranking of datasets for a task by a language model, from their descriptions; never from rows of data.
 
 use serde_json::{Value, json};
 
@@ -15,17 +15,17 @@ const BYTES: usize = 9_500;
 /// Characters of a description, a task and a sentence, from most to least.
 const SIZES: [usize; 4] = [300, 200, 120, 60];
 
-/// Asks for the order of `answers`, which are in computed order, for `task`; of the first [`lakeward_agent::agentic::listwise::MOST`] of them.
+/// Asks the model to order the first [`lakeward_agent::agentic::listwise::MOST`] of `answers`, which are in computed order, for `task`.
 ///
 /// # Errors
-/// [`Unanswered`]: also where the answer names what is not there or one candidate twice.
+/// [`Unanswered`]; also if the model's answer names an unknown candidate or one candidate twice.
 pub fn order(model: &LanguageModel<'_>, task: &str, answers: &[TaskAnswer]) -> Result<Order, Unanswered> {
     let listed = Listed::of(task, answers.len());
-    let written = |chars: usize| -> Value {
+    let cards = |chars: usize| -> Value {
         listed.iter().map(|(id, place)| card(id, &answers[place], chars)).collect::<Vec<Value>>().into()
     };
-    let fits = SIZES.into_iter().map(written).find(|told| told.to_string().len() <= BYTES);
-    let candidates = fits.unwrap_or_else(|| written(SIZES[SIZES.len() - 1]));
+    let fits = SIZES.into_iter().map(cards).find(|cards| cards.to_string().len() <= BYTES);
+    let candidates = fits.unwrap_or_else(|| cards(SIZES[SIZES.len() - 1]));
     let values = [("task", json!(clean(task, TASK))), ("candidates", candidates)];
     listed.order(model, PromptUse::RerankDatasets, &values)
 }
@@ -37,17 +37,17 @@ fn card(id: &str, answer: &TaskAnswer, chars: usize) -> Value {
         "description": clean(&answer.description, chars),
     });
     if let Some(path) = &answer.path {
-        let mut served = json!({"task": clean(&path.task, chars)});
+        let mut use_case = json!({"task": clean(&path.task, chars)});
         if !path.task_name.is_empty() {
-            served["name"] = json!(clean(&path.task_name, TITLE));
+            use_case["name"] = json!(clean(&path.task_name, TITLE));
         }
         if let Some(sentence) = &path.sentence {
-            served["sentence"] = json!(clean(sentence, chars));
+            use_case["sentence"] = json!(clean(sentence, chars));
         }
         if let Some(similar) = &path.similar_to {
-            served["only_like"] = json!(clean(similar, TITLE));
+            use_case["only_like"] = json!(clean(similar, TITLE));
         }
-        card["served"] = served;
+        card["served"] = use_case;
     }
     card
 }

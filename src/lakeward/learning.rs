@@ -1,4 +1,4 @@
-//! What sessions of this lake have taught: where it is kept, and the documents that a task graph takes it in as.
+//! What was learned from sessions of this lake: its store, and its form as documents of the task graph.
 
 use super::Lakeward;
 use lakeward_agent::session::{FeedbackStore, TableUse, requests_with_feedback};
@@ -7,20 +7,21 @@ use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::{DatasetRecord, TaskSource, learned};
 
 impl Lakeward {
-    /// Where it is kept what sessions teach, if the settings let them.
+    /// The store of what was learned from sessions, if the settings enable learning.
     pub fn learned(&self) -> FeedbackStore {
         FeedbackStore::new(&self.place.index)
     }
 
-    /// Forgets what sessions have taught where `gone` says so; how much that was. A graph that has taken it in has to be built anew.
+    /// Forgets the learned uses for which `is_removed` returns true; returns their number. A task graph that contains them must
+    /// be rebuilt.
     ///
     /// # Errors
     /// Those of [`FeedbackStore::uses`].
-    pub fn forget_learned(&self, gone: &dyn Fn(&TableUse) -> bool) -> Result<usize> {
-        self.sessions().forget_learned(&self.learned(), gone)
+    pub fn forget_learned(&self, is_removed: &dyn Fn(&TableUse) -> bool) -> Result<usize> {
+        self.sessions().forget_learned(&self.learned(), is_removed)
     }
 
-    /// What sessions have taught, as documents; none where the settings do not let it count.
+    /// What was learned from sessions, as documents; none unless the settings enable learning.
     ///
     /// # Errors
     /// Those of [`FeedbackStore::uses`].
@@ -30,17 +31,17 @@ impl Lakeward {
         }
         let (uses, _) = self.learned().uses()?;
         let is_known = |id: &str| datasets.binary_search_by(|record| record.id.as_str().cmp(id)).is_ok();
-        Ok(documents(uses.iter().filter(|known| is_known(&known.table))))
+        Ok(documents(uses.iter().filter(|table_use| is_known(&table_use.table))))
     }
 
-    /// The task graph as an agent asks it, opened once for this snapshot.
+    /// The task graph for the agent, opened once for this snapshot.
     pub fn task_source(&self) -> &TaskSource {
         let make = || TaskSource::new(&self.task_graph_folder(), self.embedder.id(), self.config.learning.record);
-        self.kept.tasks(make)
+        self.cache.tasks(make)
     }
 }
 
-/// The documents of a graph that `uses` are.
+/// `uses` as documents of the task graph.
 fn documents<'a>(uses: impl Iterator<Item = &'a TableUse>) -> Vec<Extraction> {
     let requests = requests_with_feedback(uses);
     requests.iter().map(|request| learned::document(&request.words, &request.tables, request.year)).collect()

@@ -1,8 +1,8 @@
-//! An opened lake: one snapshot of its index with the settings, the embedding model and the language model that belong to
-//! it, and every question that can be put to it. What the command line, SQL and Python ask, they ask here.
+//! An opened lake: one snapshot of its index with its settings, embedding model and language model, and all operations on
+//! it. The command line, SQL and Python use this API.
 //!
-//! What it does not do: no printing, no choice of a lake by arguments, and no watching: a snapshot stays as it is, and
-//! [`Lakeward::reopened`] gives the next one.
+//! It does not print, choose a lake by arguments, or watch for changes: a snapshot is immutable, and [`Lakeward::reopened`]
+//! gives the next one.
 
 mod dataset_order;
 mod learning;
@@ -50,7 +50,7 @@ pub struct Lakeward {
     embedder: Arc<dyn Embedder>,
     index: Arc<LakeIndex>,
     model: Option<Arc<Model>>,
-    kept: Arc<SnapshotCache>,
+    cache: Arc<SnapshotCache>,
 }
 
 impl std::fmt::Debug for Lakeward {
@@ -71,13 +71,13 @@ impl Lakeward {
     /// Opens the lake at `place`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::NoIndex`] where it was never indexed, [`lakeward_core::Error::IndexVersion`] and
-    /// [`lakeward_core::Error::EmbeddingModel`] where another version or model has indexed it, and those of its settings.
+    /// [`lakeward_core::Error::NoIndex`] if it was never indexed, [`lakeward_core::Error::IndexVersion`] and
+    /// [`lakeward_core::Error::EmbeddingModel`] if another version or model has indexed it, and those of its settings.
     pub fn open_at(place: Place) -> Result<Self> {
         let embedder = place.embedder()?;
         let config = place.config()?;
         let index = LakeIndex::open(&place.index, embedder.id())?;
-        Ok(Self { place, config, embedder, index: Arc::new(index), model: None, kept: Arc::default() })
+        Ok(Self { place, config, embedder, index: Arc::new(index), model: None, cache: Arc::default() })
     }
 
     /// Indexes the lake at `place`, or brings its index up to date, and opens it.
@@ -89,16 +89,16 @@ impl Lakeward {
         Ok((Self::open_at(place)?, stats))
     }
 
-    /// The same lake as it is indexed now.
+    /// The same lake with the current snapshot of its index.
     ///
     /// # Errors
     /// Those of [`Lakeward::open_at`].
     pub fn reopened(&self) -> Result<Self> {
         let index = Arc::new(LakeIndex::open(&self.place.index, self.embedder.id())?);
-        Ok(Self { index, kept: Arc::default(), ..self.clone() })
+        Ok(Self { index, cache: Arc::default(), ..self.clone() })
     }
 
-    /// The same lake with the language model that `said` and the settings name, if any.
+    /// The same lake with the language model that `options` and the settings name, if any.
     ///
     /// # Errors
     /// Those of [`Model::of`].
@@ -127,17 +127,17 @@ impl Lakeward {
         &*self.embedder
     }
 
-    /// The snapshot.
+    /// The snapshot of the index.
     pub fn index(&self) -> &Arc<LakeIndex> {
         &self.index
     }
 
-    /// What was made for the snapshot and is kept with it.
-    pub fn kept(&self) -> &SnapshotCache {
-        &self.kept
+    /// The cache of this snapshot.
+    pub fn cache(&self) -> &SnapshotCache {
+        &self.cache
     }
 
-    /// Tables that answer a text, the best `k`.
+    /// The best `k` tables for a text.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
@@ -155,16 +155,15 @@ impl Lakeward {
         QueryTable::resolve(&self.index, &self.place.lake, table, self.embedder())
     }
 
-    /// The same, kept for the next time while its file does not change.
+    /// The same, cached until its file changes.
     ///
     /// # Errors
     /// Those of [`QueryTable::resolve`].
     pub fn cached_query_table(&self, table: &str) -> Result<Arc<QueryTable>> {
-        self.kept.query_table(table, || self.query_table(table))
+        self.cache.query_table(table, || self.query_table(table))
     }
 
-    /// Tables that can be joined with `query` on `columns` together, or where none is named on the column that serves best;
-    /// the best `k`.
+    /// The best `k` tables to join with `query` on all `columns` together, or on the best column if none is given.
     ///
     /// # Errors
     /// Those of [`join::search`] and [`composite::search`].
@@ -179,7 +178,7 @@ impl Lakeward {
         Ok(CompositeAnswers { answers, passes: 0, notes: Vec::new() })
     }
 
-    /// Tables whose rows could stand below those of `query`, the best `k`, with their new rows counted.
+    /// The best `k` tables whose rows could be appended to `query`, with the number of new rows.
     ///
     /// # Errors
     /// Those of [`union::search`].
@@ -188,12 +187,12 @@ impl Lakeward {
         self.gate().admit(union::search(&self.index, &self.place.lake, query, &options)?)
     }
 
-    /// What lets answers out: the catalogue of this snapshot.
+    /// The check of answers against the catalogue of this snapshot.
     pub fn gate(&self) -> Gate<'_> {
         Gate::new(&self.index)
     }
 
-    /// What an identifier or the id of a table stands for now.
+    /// Resolves an identifier or the id of a table.
     ///
     /// # Errors
     /// Those of [`resolve`].
@@ -206,7 +205,7 @@ impl Lakeward {
         self.place.index.join(task_graph::FOLDER)
     }
 
-    /// The graph of which datasets served which tasks.
+    /// The graph of which datasets were used for which tasks.
     ///
     /// # Errors
     /// Those of [`TaskGraph::open`].
@@ -214,8 +213,8 @@ impl Lakeward {
         TaskGraph::open(&self.task_graph_folder(), self.embedder.id())
     }
 
-    /// Builds the task graph of these documents, of what the index holds and of what sessions have taught where the settings let
-    /// that count, or brings it up to date; names that rules leave open are put before `judge`.
+    /// Builds or updates the task graph from these documents, the datasets of the index and, if the settings enable it, what
+    /// was learned from sessions; `judge` decides about names that rules leave open.
     ///
     /// # Errors
     /// Those of [`task_graph::build()`] and of [`lakeward_agent::session::FeedbackStore::uses`].
@@ -226,14 +225,15 @@ impl Lakeward {
         options: &GraphOptions,
     ) -> Result<GraphStats> {
         let datasets = DatasetRecord::all(&self.index)?;
-        // What was learned is read anew: something may have been forgotten.
-        let mut documents: Vec<Extraction> = extractions.iter().filter(|known| !is_learned(known)).cloned().collect();
+        // Learned documents are read again: some may have been forgotten.
+        let mut documents: Vec<Extraction> =
+            extractions.iter().filter(|document| !is_learned(document)).cloned().collect();
         documents.extend(self.learned_documents(&datasets)?);
         let inputs = GraphInputs { datasets: &datasets, extractions: &documents, embedder: self.embedder(), judge };
         task_graph::build(&self.task_graph_folder(), &inputs, options)
     }
 
-    /// Where the sessions of this lake are kept.
+    /// The store of this lake's sessions.
     pub fn sessions(&self) -> SessionStore {
         SessionStore::new(&self.place.index).teaching(self.config.learning.record.then(|| self.learned()))
     }
@@ -242,25 +242,25 @@ impl Lakeward {
     pub fn agent(&self) -> Agent<'_> {
         Agent::new(&self.place.lake, &self.index, self.embedder(), self.config.clone(), self.sessions())
             .with_model(self.model.as_deref().map(Model::access))
-            .with_words(Arc::clone(self.kept.words()))
+            .with_words(Arc::clone(self.cache.words()))
             .with_tasks(self.task_source())
             .with_runs_kept(&self.place.index.join(model::RUNS))
     }
 
-    /// What `words` demand of the catalogue in `role`, as of turn `turn`.
+    /// The demand on catalogue records that `words` express in `role`, made in turn `turn`.
     ///
     /// # Errors
     /// Those of [`CatalogueWords::demand`](lakeward_reading::intent::CatalogueWords::demand).
     pub fn demand(&self, role: &str, words: &str, turn: usize) -> Result<Demand> {
-        self.kept.words().demand(&self.index, role, words, turn)
+        self.cache.words().demand(&self.index, role, words, turn)
     }
 
-    /// A conversation about this lake that is kept nowhere.
+    /// A session about this lake that is not stored.
     pub fn new_session(&self) -> Session {
         Session::new("", self.place.lake.to_string_lossy())
     }
 
-    /// Ranked tables and operations for a request, as the next turn of `session`, with the way that led there.
+    /// Ranked tables and operations for a request, as the next turn of `session`, with their provenance.
     ///
     /// # Errors
     /// Those of [`Agent::traced_turn`].
@@ -268,10 +268,11 @@ impl Lakeward {
         self.agent().traced_turn(session, request)
     }
 
-    /// Carries `operation` out; its result is the working table of `session`, which is one of [`Lakeward::sessions`] and is not written.
+    /// Runs `operation`; its result becomes the working table of `session`, which must be one of [`Lakeward::sessions`] and is
+    /// not saved.
     ///
     /// # Errors
-    /// Those of [`execution::run`]; then the session is as before.
+    /// Those of [`execution::run`]; the session is then unchanged.
     pub fn run(&self, session: &mut Session, operation: &Operation) -> Result<Outcome> {
         let (context, sessions) = (self.context(Limits::default())?, self.sessions());
         execution::connect(&context, &sessions, session)?;

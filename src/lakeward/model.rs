@@ -10,13 +10,13 @@ use lakeward_models::llm::{Key, Limits, OpenAiChat, Prompts, RunLimits, answer_c
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;
 
-/// Folder of kept answers in that of the index.
+/// Folder of cached answers, in that of the index.
 const ANSWERS: &str = "cache/answers";
 
-/// Folder of kept runs of the search in that of the index.
+/// Folder of cached search runs, in that of the index.
 pub const RUNS: &str = "cache/runs";
 
-/// A model and what it is asked with.
+/// A language model with its prompts and cache.
 pub struct Model {
     chat: OpenAiChat,
     prompts: Prompts,
@@ -24,14 +24,14 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model to ask, of those that `options` and `config` name; none where none is named.
+    /// The model that `options` or `config` name, if any.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Usage`] for an address or prompts that are none.
+    /// [`lakeward_core::Error::Usage`] for an invalid address or invalid prompts.
     pub fn of(options: &ModelOptions, place: &Place, config: &Config) -> Result<Option<Self>> {
         let Some(mut server) = config.llm.server(options)? else { return Ok(None) };
         if options.url.is_none() && config.llm.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
-            // The lake named this server: it may have been made to collect keys.
+            // The lake names this server, which could be a trap to collect keys.
             server.key = None;
         }
         let prompts = match &config.llm.prompts {
@@ -42,23 +42,23 @@ impl Model {
         Ok(Some(Self { chat, prompts, cache: answer_cache(&place.index.join(ANSWERS)) }))
     }
 
-    /// As a maker of questions, within `limits` for each table and `run` for all.
+    /// The model as a generator of questions, within `limits` per table and `run` in total.
     pub fn question_maker(&self, limits: Limits, run: RunLimits) -> QuestionModel<'_> {
         QuestionModel::new(&self.chat, &self.prompts, limits, run, Some(&self.cache))
     }
 
-    /// As a reader of documents, within `limits` for each document and `run` for all.
+    /// The model as an extractor from documents, within `limits` per document and `run` in total.
     pub fn extractor(&self, limits: Limits, run: RunLimits) -> ExtractionModel<'_> {
         ExtractionModel::new(&self.chat, &self.prompts, Some(&self.cache), limits, run)
     }
 
-    /// As an agent takes it.
+    /// The model for an agent.
     pub fn access(&self) -> ModelAccess<'_> {
         ModelAccess { chat: &self.chat, prompts: &self.prompts, cache: Some(&self.cache) }
     }
 }
 
-/// What environment variables say of the model, address and name given elsewhere coming first.
+/// The model options of the environment; `url` and `model` take precedence.
 pub fn model_options(url: Option<String>, model: Option<String>) -> ModelOptions {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let key = |name: &str| set(name).map(|key| Key::new(&key));

@@ -28,7 +28,7 @@ impl Place {
     /// The lake in the folder `lake`, with its index in `index`, else in [`INDEX_FOLDER`] below it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where `lake` is no folder.
+    /// [`Error::Usage`] if `lake` is not a folder.
     pub fn new(lake: &Path, index: Option<&Path>) -> Result<Self> {
         if !lake.is_dir() {
             return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
@@ -40,14 +40,14 @@ impl Place {
     /// The nearest folder that holds an index, from the current one upward.
     ///
     /// # Errors
-    /// [`Error::NoLake`] where there is none.
+    /// [`Error::NoLake`] if there is none.
     pub fn nearest() -> Result<PathBuf> {
         let here = std::env::current_dir().map_err(|error| Error::io("read", Path::new("."), error))?;
         let holds_index = |folder: &&Path| folder.join(INDEX_FOLDER).join(manifest::FILE_NAME).is_file();
         here.ancestors().find(holds_index).map(Path::to_path_buf).ok_or(Error::NoLake)
     }
 
-    /// The settings: of the file that `LAKEWARD_CONFIG` names, else of `lakeward.toml` in the folder of the lake.
+    /// The settings from the file that `LAKEWARD_CONFIG` names, else from `lakeward.toml` in the folder of the lake.
     ///
     /// # Errors
     /// Those of [`Config::load`].
@@ -62,15 +62,15 @@ impl Place {
         }
     }
 
-    /// The embedding model that environment and settings name, else the one inside the program. A server is not asked
-    /// before it is needed where the index says which model it has.
+    /// The embedding model that environment or settings name, else the built-in one. If the index records the server's
+    /// model, the server is contacted only when a vector is needed.
     ///
     /// # Errors
-    /// Those of [`Config::load`] and of a server that is asked.
+    /// Those of [`Config::load`] and of contacting a server.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
         let (server, config) = match self.embedding()? {
-            Embedding::Here(embedder) => return Ok(embedder),
-            Embedding::Served(server, config) => (server, config),
+            Embedding::Local(embedder) => return Ok(embedder),
+            Embedding::Remote(server, config) => (server, config),
         };
         let (manners, timeout) = (config.manners(), config.timeout());
         let indexed = match Manifest::read(&self.index) {
@@ -88,21 +88,21 @@ impl Place {
     /// # Errors
     /// Those of [`build::build`] and of [`Place::embedder`].
     pub fn build(&self, options: &BuildOptions, monitor: &dyn Monitor) -> Result<BuildStats> {
-        let embedder = if options.rebuild { self.embedder_anew()? } else { self.embedder()? };
+        let embedder = if options.rebuild { self.new_embedder()? } else { self.embedder()? };
         build::build(&self.lake, &self.index, &*embedder, options, monitor)
     }
 
-    /// As [`Place::embedder`], whatever model built the index that is there.
-    fn embedder_anew(&self) -> Result<Arc<dyn Embedder>> {
+    /// Like [`Place::embedder`], but ignores the model of the existing index.
+    fn new_embedder(&self) -> Result<Arc<dyn Embedder>> {
         Ok(match self.embedding()? {
-            Embedding::Here(embedder) => embedder,
-            Embedding::Served(server, config) => {
+            Embedding::Local(embedder) => embedder,
+            Embedding::Remote(server, config) => {
                 Arc::new(RemoteModel::connect(&server, config.manners(), config.timeout())?)
             }
         })
     }
 
-    /// The embedding model that is named: by the environment first, then by the settings.
+    /// The configured embedding model: the environment takes precedence over the settings.
     fn embedding(&self) -> Result<Embedding> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let config = self.config()?.embedding;
@@ -113,7 +113,7 @@ impl Place {
             ..ModelOptions::default()
         };
         if options.url.is_none() && config.url.is_some() && std::env::var_os("LAKEWARD_CONFIG").is_none() {
-            // The lake named this server: it may have been made to collect keys.
+            // The lake names this server, which could be a trap to collect keys.
             options.key = None;
         }
         let folder = match (set("LAKEWARD_EMBEDDING_PATH"), &options.model) {
@@ -122,24 +122,24 @@ impl Place {
             (None, Some(_)) => None,
         };
         if let Some(folder) = folder {
-            return Ok(Embedding::Here(Arc::new(SentenceModel::open(&folder)?)));
+            return Ok(Embedding::Local(Arc::new(SentenceModel::open(&folder)?)));
         }
         Ok(match config.server(&options)? {
-            Some(server) => Embedding::Served(server, config),
-            None => Embedding::Here(built_in()),
+            Some(server) => Embedding::Remote(server, config),
+            None => Embedding::Local(built_in()),
         })
     }
 }
 
-/// The embedding model that is named.
+/// The configured embedding model.
 enum Embedding {
-    /// One that runs in this process.
-    Here(Arc<dyn Embedder>),
-    /// One on a server.
-    Served(Server, EmbeddingConfig),
+    /// A model in this process.
+    Local(Arc<dyn Embedder>),
+    /// A model on a server.
+    Remote(Server, EmbeddingConfig),
 }
 
-/// The embedding model inside the program.
+/// The built-in embedding model.
 pub fn built_in() -> Arc<dyn Embedder> {
     Arc::new(StaticModel::builtin())
 }

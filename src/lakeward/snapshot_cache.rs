@@ -1,5 +1,5 @@
-//! What was made for a snapshot and is worth keeping as long as that is open: the list of its tables, the opened task graph,
-//! the words of the catalogue, and query tables that were read lately.
+//! The cache of an open snapshot: the list of its tables, the opened task graph, the words of the catalogue, and recently read
+//! query tables.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,18 +12,18 @@ use lakeward_reading::intent::CatalogueWords;
 use lakeward_search::QueryTable;
 use lakeward_tasks::task_graph::TaskSource;
 
-/// Query tables kept; notebooks ask about the same few again and again.
+/// Most cached query tables; notebooks query the same few repeatedly.
 const MOST_TABLES: usize = 8;
-/// Bytes of the list of tables kept at most; that of a greater lake is made anew each time.
+/// Most bytes of a cached list of tables; a larger one is rebuilt each time.
 const MOST_LIST_BYTES: usize = 64 << 20;
 
-/// What is kept.
+/// The cache.
 #[derive(Default)]
 pub struct SnapshotCache {
     list: OnceLock<RecordBatch>,
     tasks: OnceLock<TaskSource>,
     words: Arc<CatalogueWords>,
-    /// The one used last comes last.
+    /// In order of last use, the most recent last.
     tables: Mutex<Vec<CachedTable>>,
 }
 
@@ -33,11 +33,11 @@ struct CachedTable {
     table: Arc<QueryTable>,
 }
 
-/// Size and time of change of a file.
+/// Size and modification time of a file.
 type Stamp = (u64, Option<SystemTime>);
 
 impl SnapshotCache {
-    /// The list of tables: the one kept, else what `make` gives.
+    /// The list of tables: the cached one, else the result of `make`.
     ///
     /// # Errors
     /// Those of `make`.
@@ -52,7 +52,7 @@ impl SnapshotCache {
         Ok(list)
     }
 
-    /// The task graph: the one kept, else what `make` gives.
+    /// The task graph: the cached one, else the result of `make`.
     pub fn tasks(&self, make: impl FnOnce() -> TaskSource) -> &TaskSource {
         self.tasks.get_or_init(make)
     }
@@ -62,27 +62,27 @@ impl SnapshotCache {
         &self.words
     }
 
-    /// The query table `name`: the one kept, unless its file has changed, else what `read` gives.
+    /// The query table `name`: the cached one if its file has not changed, else the result of `read`.
     ///
     /// # Errors
     /// Those of `read`.
     pub fn query_table(&self, name: &str, read: impl FnOnce() -> Result<QueryTable>) -> Result<Arc<QueryTable>> {
-        // Whoever panicked with the lock held left a list that is whole.
+        // A panic while the lock was held cannot have left the list inconsistent.
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = tables.iter().position(|kept| kept.name == name) {
-            let kept = tables.remove(place);
-            if stamp(&kept.table.path) == Some(kept.stamp) {
-                let table = Arc::clone(&kept.table);
-                tables.push(kept);
+        if let Some(place) = tables.iter().position(|cached| cached.name == name) {
+            let cached = tables.remove(place);
+            if stamp(&cached.table.path) == Some(cached.stamp) {
+                let table = Arc::clone(&cached.table);
+                tables.push(cached);
                 return Ok(table);
             }
         }
-        // Others read other tables meanwhile.
+        // Other threads can read other tables meanwhile.
         drop(tables);
         let table = Arc::new(read()?);
         if let Some(stamp) = stamp(&table.path) {
             let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-            tables.retain(|kept| kept.name != name);
+            tables.retain(|cached| cached.name != name);
             if tables.len() >= MOST_TABLES {
                 tables.remove(0);
             }

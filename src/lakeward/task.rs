@@ -1,4 +1,4 @@
-//! A search for the datasets of a task, with a language model's voice in the order where there is one.
+//! A search for the datasets of a task, reranked by a language model if there is one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,34 +15,34 @@ use lakeward_tasks::task_graph::{TaskAnswer, TaskGraph, TaskSearchOptions};
 pub struct TaskFound {
     /// Best first.
     pub answers: Checked<Vec<TaskAnswer>>,
-    /// The model's part, where one was asked.
+    /// The model's reranking, if one was used.
     pub order: Option<ModelOrder>,
 }
 
-/// What a model did to the order of datasets.
+/// How a model reranked the datasets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelOrder {
     /// The model with its prompt.
     pub by: String,
-    /// Datasets that it was told of.
+    /// Number of datasets given to it.
     pub candidates: usize,
-    /// How much its order counts beside the computed one, 0..=1: nothing where both agree no better than guesses do.
+    /// Weight of its order against the computed one, 0..=1: 0 if the two agree no better than chance.
     pub weight: f64,
-    /// Calls.
+    /// Number of calls.
     pub calls: usize,
-    /// Tokens of questions and answers.
+    /// Tokens of prompts and answers.
     pub tokens: u64,
-    /// Why it gave no order that can be used: the computed one stands.
+    /// Why it gave no usable order; the computed order is then used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
 }
 
 impl Lakeward {
-    /// The datasets that serve `text` best, by the graph; with a language model, the first of them in computed and model's order
-    /// fused. `options.rerank` off asks none. Scores stay the computed ones.
+    /// The best datasets for the task `text`, by the graph. A language model, if there is one and `options.rerank` is on, reranks
+    /// the first of them: its order is fused with the computed one. Scores stay the computed ones.
     ///
     /// # Errors
-    /// Those of [`TaskGraph::search`]; a model's failures are none.
+    /// Those of [`TaskGraph::search`]; a model's failures are not errors.
     pub fn datasets_for(&self, graph: &TaskGraph, text: &str, options: &TaskSearchOptions) -> Result<TaskFound> {
         let Some(model) = self.model().filter(|_| options.rerank) else {
             let answers = self.cited(graph.search(self.embedder(), text, options)?)?;
@@ -75,7 +75,7 @@ impl Lakeward {
         Ok(TaskFound { answers: self.cited(answers)?, order: Some(rerank) })
     }
 
-    /// The answers with the citable identifiers of what the lake has, checked against its catalogue.
+    /// The answers, checked against the catalogue, with citations for the datasets of the lake.
     fn cited(&self, answers: Vec<TaskAnswer>) -> Result<Checked<Vec<TaskAnswer>>> {
         let mut answers = self.gate().admit(answers)?.into_inner();
         for answer in &mut answers {
@@ -86,7 +86,7 @@ impl Lakeward {
     }
 }
 
-/// `answers` with the first of them at the `places` that they had; the rest follows.
+/// The answers at `places` first, in that order, then the rest.
 fn in_order(answers: Vec<TaskAnswer>, places: &[usize]) -> Vec<TaskAnswer> {
     let mut left: Vec<Option<TaskAnswer>> = answers.into_iter().map(Some).collect();
     let first: Vec<TaskAnswer> = places.iter().filter_map(|place| left.get_mut(*place)?.take()).collect();

@@ -300,7 +300,7 @@ fn lakebench_is_read_as_it_is_published() {
         ("answer is not in the lake", 2),
         ("in no list of queries", 1),
         ("more than once", 1),
-        ("query tables that lie in the lake", 3),
+        ("query tables that are in the lake", 3),
         ("queries whose table is missing", 1),
         ("pairs whose query table is missing", 1),
     ] {
@@ -321,7 +321,7 @@ fn lakebench_one_folder_deeper_is_pointed_at() {
         ("bench/join/webtable_join_ground_truth.csv", "query_table,candidate_table\na.csv,b.csv\n"),
         ("bench/join/tables/a.csv", CITIES),
     ]);
-    place.refuses(&[], &["lie deeper", "bench/join"]);
+    place.refuses(&[], &["are in subfolders", "bench/join"]);
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn pairs_beside_query_and_datalake_are_read() {
     assert_eq!((&report["layout"], &report["relevant"]), (&Value::from("pairs"), &Value::from(2)));
     assert!((ndcg(group(&report, "lakeward", "union", "")) - 1.0).abs() < 1e-12);
     place.write("bench/groundtruth.csv", b"query_table,data_lake_table,manual_unionable\nu.csv,more.csv,perhaps\n");
-    place.refuses(&[], &["`perhaps` is no grade", "line 2"]);
+    place.refuses(&[], &["`perhaps` is not a grade", "line 2"]);
 }
 
 #[test]
@@ -390,21 +390,23 @@ fn folders_that_mean_ill_open_nothing_outside() {
         ("{\"id\":\"\",\"task\":\"search\",\"text\":\"x\"}\n", "empty `id`"),
         ("\n{\"id\":\"j1\"\n", "line 2"),
         ("\u{0}\u{ff}\n", "line 1"),
-        ("", "no query that can be used"),
-        ("{\"id\":\"j1\",\"task\":\"join\",\"table\":\"queries/gone.csv\"}\n", "no query that can be used"),
+        ("", "no usable query"),
+        ("{\"id\":\"j1\",\"task\":\"join\",\"table\":\"queries/gone.csv\"}\n", "no usable query"),
     ] {
         place.write("bench/queries.jsonl", queries.as_bytes());
         place.refuses(&[], &[said]);
     }
     place.write("bench/queries.jsonl", QUERIES.as_bytes());
-    for (qrels, said) in
-        [("j1 0 cities\n", "3 fields"), ("j1 0 cities much\n", "`much` is no grade"), ("j1 0 a 0.5\n", "no grade")]
-    {
+    for (qrels, said) in [
+        ("j1 0 cities\n", "3 fields"),
+        ("j1 0 cities much\n", "`much` is not a grade"),
+        ("j1 0 a 0.5\n", "not a grade"),
+    ] {
         place.write("bench/qrels.txt", qrels.as_bytes());
         place.refuses(&[], &[said, "qrels.txt"]);
     }
     let empty = Place::new(&[("bench/readme.txt", "nothing")]);
-    empty.refuses(&[], &["no benchmark is known", "queries.jsonl", "ground_truth"]);
+    empty.refuses(&[], &["no known benchmark layout", "queries.jsonl", "ground_truth"]);
 }
 
 #[test]

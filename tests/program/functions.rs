@@ -271,12 +271,12 @@ fn errors_say_what_is_wanted() {
             "jaccard compares signatures, which are binary, not Int64; `minhash` makes them",
         ),
         ("SELECT jaccard(minhash(x)) FROM t", "jaccard is called as `jaccard(signature1, signature2)`"),
-        ("SELECT containment(minhash(x), X'0102') FROM t", "these bytes are no signature; `minhash` makes one"),
+        ("SELECT containment(minhash(x), X'0102') FROM t", "these bytes are not a signature; make one with `minhash`"),
         ("SELECT containment(minhash(x), X'4C575347020000000000') FROM t", "damaged"),
         ("SELECT embed(x) FROM t", "embed takes text, not Int64"),
         ("SELECT embed('a', 'b')", "embed is called as `embed(text)`"),
         ("SELECT cosine('a', 'b')", "cosine takes lists of numbers, not Utf8"),
-        ("SELECT cosine([1, 2], [1])", "cosine takes vectors of one length, not of 2 and 1"),
+        ("SELECT cosine([1, 2], [1])", "cosine takes vectors of the same length, not of 2 and 1"),
         ("SELECT cosine(embed('a'), [1.0])", "not of 256 and 1"),
     ] {
         let error = error(&context, sql);

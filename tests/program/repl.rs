@@ -104,11 +104,11 @@ fn a_conversation_in_a_terminal() {
     terminal.exp_string(PROMPT).expect("a prompt");
     type_line(&mut terminal, "/accept population/gapminder/countries2007", &["accepted: population/gapminder/"]);
     type_line(&mut terminal, "add life expectancy from a table of countries", &["next:", "1 Join ("]);
-    type_line(&mut terminal, "/run 1", &["operation 1: Join", "LEFT JOIN", "without a partner", "step 1: Join of"]);
+    type_line(&mut terminal, "/run 1", &["operation 1: Join", "LEFT JOIN", "without a match", "step 1: Join of"]);
     type_line(&mut terminal, "/use", &["working table: result of step 1"]);
     type_line(&mut terminal, "/export result.csv", &["252 rows", "written to result.csv"]);
     type_line(&mut terminal, "/sql SELECT count(*) AS n FROM session.step_1", &["252"]);
-    type_line(&mut terminal, "/undo", &["taken back", "working table: geo/countries"]);
+    type_line(&mut terminal, "/undo", &["undone", "working table: geo/countries"]);
     // Several lines: by a backslash, and pasted.
     type_line(&mut terminal, "unemployment \\\nby state", &["next:"]);
     type_line(&mut terminal, "\u{1b}[200~median income\nof counties\u{1b}[201~", &["next:"]);
@@ -220,7 +220,7 @@ fn two_processes_with_one_session_overwrite_nothing() {
     let refused = ["another process has written session `shared`", "`/resume shared`"];
     type_line(&mut terminal, "/reject geo/countries", &refused);
     // What was not written can be kept under another name, and the session as it is now gone on with.
-    type_line(&mut terminal, "/save mine", &["session mine is written"]);
+    type_line(&mut terminal, "/save mine", &["session mine saved"]);
     type_line(&mut terminal, "/resume shared", &["session shared resumed"]);
     type_line(&mut terminal, "/memory", &["accepted: geo/countries", "accepted: transport/us_airports"]);
     terminal.send_line("/quit").expect("a line");

@@ -314,7 +314,7 @@ fn what_is_not_a_session_is_refused_and_left_alone() {
         ("result of step 3", changed("/steps/0/operation/input", json!({"step": 3})).into_bytes()),
         ("result of step 4", changed("/table", json!({"step": 4})).into_bytes()),
         ("numbered", changed("/turns/0/number", json!(0)).into_bytes()),
-        ("none is larger than 16", huge.into_bytes()),
+        ("at most 16 are allowed", huge.into_bytes()),
         ("no session", "[".repeat(100_000).into_bytes()),
     ];
     for (reason, bytes) in cases {

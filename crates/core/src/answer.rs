@@ -1,19 +1,19 @@
-//! How an answer is declared: once, as a struct with serde's and schemars' derives. Its JSON Schema says the rest.
+//! How an answer type is declared: once, as a struct with serde's and schemars' derives. Everything else follows from its JSON Schema.
 //!
-//! Three faces are read off that schema, by `src/functions/table/columns.rs` and `scripts/python_types.py`, or off the struct's serde
-//! names: rows of SQL, frozen dataclasses of Python, and the JSON of `--json`, HTTP and session files. What a face shows otherwise stands
-//! at the field, as an extension of its schema:
+//! Three interfaces are generated from that schema (by `src/functions/table/columns.rs` and `scripts/python_types.py`) or from the struct's
+//! serde names: SQL rows, frozen Python dataclasses, and the JSON of `--json`, HTTP and session files. Where an interface differs, the
+//! field carries a schema extension:
 //!
-//! | at a field | what it does |
+//! | on a field | effect |
 //! |---|---|
-//! | `#[schemars(extend("x-sql" = "id"))]` | its name in SQL, where the field's own is a word of the language or says too little there |
-//! | `#[schemars(extend("x-sql" = false))]` | no column of SQL |
-//! | `#[schemars(extend("x-sql" = "*"))]` | its parts are columns of SQL themselves, and may be NULL |
-//! | `#[schemars(extend("x-sql-null" = true))]` | may be NULL in SQL though it never is: a type shared with another column |
-//! | `#[schemars(extend("x-sql-type" = "Binary"))]` | bytes in SQL, written as hexadecimal digits |
-//! | `#[schemars(transform = in_order::<Self>)]`, at the struct | the order of its fields, which a JSON Schema does not have |
+//! | `#[schemars(extend("x-sql" = "id"))]` | its SQL name, where the field name is an SQL keyword or unclear in SQL |
+//! | `#[schemars(extend("x-sql" = false))]` | not an SQL column |
+//! | `#[schemars(extend("x-sql" = "*"))]` | its fields become nullable SQL columns |
+//! | `#[schemars(extend("x-sql-null" = true))]` | nullable in SQL though never NULL, to share a type with another column |
+//! | `#[schemars(extend("x-sql-type" = "Binary"))]` | bytes in SQL, hexadecimal digits elsewhere |
+//! | `#[schemars(transform = in_order::<Self>)]`, on the struct | records the field order, which JSON Schema does not |
 //!
-//! The columns of a list in the terminal are a table of [`crate::listing`] beside the struct.
+//! The columns of a terminal list are declared in a [`crate::listing`] table beside the struct.
 
 use std::cell::Cell;
 
@@ -21,21 +21,20 @@ use schemars::Schema;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor, value};
 use serde::forward_to_deserialize_any;
 
-/// Where a schema has the names of an object's fields, in their order.
+/// The schema key under which an object's field names are listed in order.
 pub const ORDER: &str = "x-order";
 
-/// Adds the names of the fields of `T`, in their order, to its schema: `properties` is a map without one, and `required` leaves out what
-/// may be missing.
+/// Adds the field names of `T`, in order, to its schema: `properties` is an unordered map, and `required` omits optional fields.
 pub fn in_order<'de, T: Deserialize<'de>>(schema: &mut Schema) {
     let names = Cell::new([].as_slice());
-    // It fails: the names are all that is asked for.
+    // Always fails: only the field names are needed.
     let _ = T::deserialize(FieldNames(&names));
     let is_known = |name: &&&str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
     let names: Vec<&str> = names.get().iter().filter(is_known).copied().collect();
     schema.insert(ORDER.to_string(), names.into());
 }
 
-/// Keeps the names that a struct asks for, and has no value for any.
+/// Records the field names that a struct requests, and supplies no values.
 struct FieldNames<'a>(&'a Cell<&'static [&'static str]>);
 
 impl<'de> Deserializer<'de> for FieldNames<'_> {
@@ -70,7 +69,7 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     #[schemars(transform = in_order::<Self>)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only its schema is used")]
     struct Pear {
         #[serde(default, alias = "mass")]
         weight: f64,

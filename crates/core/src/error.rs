@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The crate's result type.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who can do something about an error; each kind has one exit code (see the README).
+/// Who can fix an error; each kind has one exit code (see the README).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request cannot be met as written: usage, configuration, an unknown name. Exit code 2.
@@ -23,25 +23,25 @@ pub enum ErrorKind {
     Interrupted,
 }
 
-/// What a file beside the index holds: it decides how to go on without it.
+/// What a file beside the index contains; it decides the message and the hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// A session, or the folder of sessions.
     Session,
-    /// What sessions have taught.
+    /// Feedback from sessions.
     Learned,
-    /// The questions of the tables.
+    /// The generated questions of the tables.
     Questions,
     /// The list of documents, or their texts.
     Papers,
 }
 
 impl Holds {
-    /// How a message begins that goes on with the file's name.
+    /// The start of a message, before the file's name.
     fn before_name(self) -> &'static str {
         match self {
             Holds::Session => "session file ",
-            Holds::Learned => "what was learned in ",
+            Holds::Learned => "the feedback in ",
             Holds::Questions => "the questions in ",
             Holds::Papers => "",
         }
@@ -51,13 +51,13 @@ impl Holds {
         let path = path.display();
         match self {
             Holds::Session => {
-                "it is left as it is; move it away or mend it, or begin another session (`lakeward sessions` \
+                "the file is unchanged; move it away or fix it, or start another session (`lakeward sessions` \
                                lists them)"
                     .into()
             }
-            Holds::Learned => format!("it is left as it is; move `{path}` away, and learning begins anew"),
+            Holds::Learned => format!("the file is unchanged; move `{path}` away to start learning afresh"),
             Holds::Questions => {
-                format!("it is left as it is; remove `{path}`, and `lakeward augment` makes them anew")
+                format!("the file is unchanged; remove `{path}` and run `lakeward augment` to generate them again")
             }
             Holds::Papers => format!(
                 "move `{path}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched"
@@ -73,9 +73,9 @@ pub enum Error {
     /// The operating system refused an operation on `path`.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What was attempted, as a verb: `read`, `write`, `create`, `list`.
+        /// The attempted action, as a verb: `read`, `write`, `create`, `list`.
         action: &'static str,
-        /// The file or folder concerned.
+        /// The file or folder.
         path: PathBuf,
         /// The operating system's reason.
         source: io::Error,
@@ -83,25 +83,25 @@ pub enum Error {
     /// A lake file exists but no table can be read from it.
     #[error("`{}` cannot be read as a table: {reason}", path.display())]
     Unreadable {
-        /// The file concerned.
+        /// The file.
         path: PathBuf,
         /// Why, in one clause: `truncated gzip stream`, `damaged Parquet footer`, …
         reason: String,
     },
-    /// The result of a step of a session is gone or damaged.
-    #[error("`{}` cannot be read as a table: the result of step {step} is kept there, and {reason}; run that step again", path.display())]
+    /// The stored result of a session step is missing or damaged.
+    #[error("`{}` cannot be read as a table: it stores the result of step {step}, and {reason}; run that step again", path.display())]
     UnreadableStep {
-        /// The file concerned.
+        /// The file.
         path: PathBuf,
         /// The step, from 1.
         step: usize,
         /// Why, in one clause.
         reason: String,
     },
-    /// No table of this id or file name.
+    /// No table has this id or file name.
     #[error("there is no table `{name}` in the lake")]
     UnknownTable {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// Existing ids, nearest first.
         nearest: Vec<String>,
@@ -109,23 +109,23 @@ pub enum Error {
     /// The table exists, the column does not.
     #[error("table `{table}` has no column `{name}`")]
     UnknownColumn {
-        /// The table asked.
+        /// The table.
         table: String,
-        /// The column asked for.
+        /// The requested column.
         name: String,
         /// Existing columns, nearest first.
         nearest: Vec<String>,
     },
-    /// No folder upward of the working folder holds an index, and none was named.
-    #[error("no lake given, and no folder from here upward holds a `.lakeward` index")]
+    /// No `--lake` was given, and no folder from the working folder upward contains an index.
+    #[error("no lake given, and no folder from here upward contains a `.lakeward` index")]
     NoLake,
     /// The lake has not been indexed.
     #[error("no index at `{}`", path.display())]
     NoIndex {
-        /// Where the index was looked for.
+        /// The expected path of the index.
         path: PathBuf,
     },
-    /// An index file fails its checksum or its structure is impossible.
+    /// An index file fails its checksum or has an impossible structure.
     #[error("index file `{}` is damaged: {reason}", path.display())]
     DamagedIndex {
         /// The damaged file.
@@ -133,10 +133,10 @@ pub enum Error {
         /// What was wrong.
         reason: String,
     },
-    /// An index of a format version this program does not read.
+    /// The index has a format version that this program does not read.
     #[error("index file `{}` has format version {found}; this program reads version {expected}", path.display())]
     IndexVersion {
-        /// The file concerned.
+        /// The file.
         path: PathBuf,
         /// The version found in the file.
         found: u32,
@@ -146,15 +146,15 @@ pub enum Error {
     /// The index was built with another embedding model.
     #[error("the index was built with embedding model `{found}`, this program embeds with `{expected}`")]
     EmbeddingModel {
-        /// The model that the manifest names.
+        /// The model named in the manifest.
         found: String,
         /// The model in use.
         expected: String,
     },
-    /// The server of the embedding model gives no vectors.
+    /// The embedding server returns no vectors.
     #[error("the embedding model cannot be used: {reason}")]
     EmbeddingServer {
-        /// Server and reason, in one clause.
+        /// The server and the reason, in one clause.
         reason: String,
     },
     /// Another process is writing this index.
@@ -165,66 +165,66 @@ pub enum Error {
         /// The index folder.
         path: PathBuf,
     },
-    /// A file beside the index is not what was written, or leads out of its folder.
+    /// A file beside the index has invalid content, or its path leads out of its folder.
     #[error("{}`{}` cannot be used: {reason}", holds.before_name(), path.display())]
     DamagedFile {
-        /// What the file holds.
+        /// What the file contains.
         holds: Holds,
-        /// The file concerned.
+        /// The file.
         path: PathBuf,
-        /// What was wrong, with the line or the version.
+        /// What was wrong, with the line or version.
         reason: String,
     },
-    /// A session of a document version this program does not read.
+    /// The session has a document version that this program does not read.
     #[error("session file `{}` has version {found}; this program reads version {expected}", path.display())]
     SessionVersion {
-        /// The file concerned.
+        /// The file.
         path: PathBuf,
         /// The version found in the file.
         found: u64,
         /// The version this program writes and reads.
         expected: u32,
     },
-    /// The session on the disk is not the one that was opened.
+    /// The session on disk has changed since it was opened.
     #[error("another process has written session `{id}` meanwhile; nothing was overwritten")]
     SessionChanged {
-        /// The session concerned.
+        /// The session.
         id: String,
     },
-    /// No session of this name.
+    /// No session has this name.
     #[error("there is no session `{id}`")]
     UnknownSession {
-        /// The name asked for.
+        /// The requested name.
         id: String,
-        /// Existing names, nearest first, else the latest.
+        /// Existing names, nearest first; without near ones, the latest.
         nearest: Vec<String>,
     },
     /// No task graph has been built.
     #[error("no task graph at `{}`", path.display())]
     NoTaskGraph {
-        /// Where it was looked for.
+        /// The expected path.
         path: PathBuf,
     },
-    /// The questions of the tables have not been made, or not been indexed.
+    /// The questions of the tables have not been generated or not been indexed.
     #[error("no questions of the tables at `{}`", path.display())]
     NoQuestions {
-        /// Where they were looked for.
+        /// The expected path.
         path: PathBuf,
     },
-    /// No document of this id.
+    /// No document has this id.
     #[error("there is no paper `{id}`")]
     UnknownPaper {
-        /// The id asked for.
+        /// The requested id.
         id: String,
         /// Existing ids, nearest first.
         nearest: Vec<String>,
     },
-    /// A file of a benchmark, or a run of one, is not what it has to be.
+    /// A file or a run of a benchmark is invalid.
     #[error("{}`{}`: {reason}", line.map(|line| format!("line {line} of ")).unwrap_or_default(), path.display())]
     Benchmark {
-        /// The file or folder concerned.
+        /// The file or folder.
         path: PathBuf,
-        /// The line, from 1, where one is concerned.
+        /// The line, from 1, if one is at fault.
         line: Option<usize>,
         /// What was wrong.
         reason: String,
@@ -232,13 +232,13 @@ pub enum Error {
     /// The request cannot be met as written.
     #[error("{0}")]
     Usage(String),
-    /// SQL that DataFusion refused, or that failed while it ran.
+    /// DataFusion rejected the SQL, or the query failed while it ran.
     #[error("the query failed: {reason}")]
     Sql {
         /// DataFusion's message.
         reason: String,
     },
-    /// The user asked to stop; what was under way left nothing behind.
+    /// The user asked to stop; the interrupted work left nothing behind.
     #[error("interrupted")]
     Interrupted,
     /// A state that should be impossible.
@@ -267,7 +267,7 @@ impl Error {
         Error::DamagedFile { holds, path: path.to_path_buf(), reason: reason.into() }
     }
 
-    /// Who can do something about it.
+    /// Who can fix it.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::UnknownTable { .. }
@@ -285,7 +285,7 @@ impl Error {
         }
     }
 
-    /// What the user can do next, where there is something.
+    /// What the user can do next, if anything.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::UnknownTable { nearest, .. }
@@ -300,47 +300,47 @@ impl Error {
             Error::NoTaskGraph { .. } => Some("add papers with `lakeward papers add` and `papers extract`, then `lakeward graph build`".into()),
             Error::DamagedIndex { path, .. } | Error::IndexVersion { path, .. } if is_of_task_graph(path) => {
                 Some(format!(
-                    "the lake and its index are untouched; move `{}` away and build the graph again with `lakeward graph \
+                    "the lake and its index are unchanged; move `{}` away and build the graph again with `lakeward graph \
                      build`",
                     path.display()
                 ))
             }
             Error::DamagedIndex { path, .. } if path.extension().is_some_and(|extension| extension == "seg") => Some(
-                "the lake's files are untouched; `lakeward index LAKE --repair` reads again what the damaged part held"
+                "the lake's files are unchanged; `lakeward index LAKE --repair` reads the tables of the damaged part again"
                     .into(),
             ),
             Error::EmbeddingModel { found, expected } => Some(embedding_hint(found, expected)),
             Error::EmbeddingServer { .. } => Some(
-                "start the server that `[embedding]` names; without these settings the model inside the program is used, for \
-                 which the index is built anew (`lakeward index LAKE --rebuild`)"
+                "start the server that `[embedding]` names; without these settings the built-in model is used, \
+                 which requires rebuilding the index (`lakeward index LAKE --rebuild`)"
                     .into(),
             ),
             Error::DamagedIndex { .. } | Error::IndexVersion { .. } => {
-                Some("the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into())
+                Some("the lake's files are unchanged; rebuild the index with `lakeward index LAKE --rebuild`".into())
             }
             Error::Locked { .. } => {
-                Some("wait for it to finish, or stop that process; reading goes on meanwhile".into())
+                Some("wait for it to finish, or stop that process; reading works meanwhile".into())
             }
             Error::DamagedFile { holds, path, .. } => Some(holds.hint(path)),
             Error::SessionVersion { found, expected, .. } if *found > u64::from(*expected) => Some(
-                "a newer Lakeward wrote it, and this one leaves it as it is; update Lakeward, or begin another session"
+                "it was written by a newer Lakeward and is unchanged; update Lakeward, or start another session"
                     .into(),
             ),
             Error::SessionVersion { .. } => {
-                Some("it is left as it is; begin another session (`lakeward sessions` lists them)".into())
+                Some("the file is unchanged; start another session (`lakeward sessions` lists them)".into())
             }
             Error::SessionChanged { id } => Some(format!(
-                "resume it as it is now: `/resume {id}` in the REPL, `--session {id}` elsewhere"
+                "resume its current state: `/resume {id}` in the REPL, `--session {id}` elsewhere"
             )),
-            Error::NoQuestions { .. } => Some("make them with `lakeward augment`".into()),
+            Error::NoQuestions { .. } => Some("generate them with `lakeward augment`".into()),
             Error::Benchmark { path, line: Some(_), .. } if path.extension().is_some_and(|end| end == "csv") => {
-                Some("mend or remove that line; no line is skipped unseen".into())
+                Some("fix or remove that line; lines are never skipped silently".into())
             }
             Error::Benchmark { line: Some(_), .. } => {
-                Some("mend or remove that line; `lakeward eval --help` says what the files hold".into())
+                Some("fix or remove that line; `lakeward eval --help` describes the files".into())
             }
             Error::Benchmark { line: None, .. } => Some(
-                "a benchmark folder holds `queries.jsonl` and `qrels.txt` beside `lake/` or `corpus.jsonl`; or LakeBench's \
+                "a benchmark folder contains `queries.jsonl` and `qrels.txt` beside `lake/` or `corpus.jsonl`; or LakeBench's \
                  `*_query.csv` and `*_ground_truth.csv` beside a folder of tables; or pairs `query_table,data_lake_table` as \
                  CSV beside `query/` and `datalake/`; or `requests.jsonl`"
                     .into(),
@@ -358,27 +358,27 @@ fn is_of_task_graph(path: &Path) -> bool {
     path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "graph")
 }
 
-/// How to go on with an index of the model `found` where `expected` is in use. Models on servers are called
+/// How to go on when the index was built with model `found` and `expected` is in use. Server models have the id
 /// `served:NAME/DIMENSIONS#HASH`.
 fn embedding_hint(found: &str, expected: &str) -> String {
-    let served = |id: &str| Some(id.strip_prefix("served:")?.rsplit_once('/')?.0.to_string());
-    let go_on = match (served(found), served(expected)) {
+    let server_model = |id: &str| Some(id.strip_prefix("served:")?.rsplit_once('/')?.0.to_string());
+    let advice = match (server_model(found), server_model(expected)) {
         (Some(found), Some(expected)) if found == expected => {
-            format!("another model is called `{found}` there now: serve the one that built the index")
+            format!("the server's `{found}` is now a different model: serve the one that built the index")
         }
         (Some(found), _) => {
             format!("set `model = \"{found}\"` and its server's `url` under `[embedding]` in lakeward.toml")
         }
-        (None, Some(_)) => "take `url` and `model` of `[embedding]` out of the settings".into(),
+        (None, Some(_)) => "remove `url` and `model` of `[embedding]` from the settings".into(),
         (None, None) => {
-            return "the lake's files are untouched; rebuild the index with `lakeward index LAKE --rebuild`".into();
+            return "the lake's files are unchanged; rebuild the index with `lakeward index LAKE --rebuild`".into();
         }
     };
-    format!("{go_on}, or rebuild the index with `lakeward index LAKE --rebuild`")
+    format!("{advice}, or rebuild the index with `lakeward index LAKE --rebuild`")
 }
 
-/// The known field nearest to the unknown one that a message of serde names ("unknown field `x`, expected one of `a`, `b`"); none
-/// for other messages, and where none is near.
+/// The known field nearest to the unknown one named in a serde message ("unknown field `x`, expected one of `a`, `b`"); `None` for other
+/// messages, and if no field is near.
 pub fn nearest_field(message: &str) -> Option<&str> {
     let names: Vec<&str> = message.strip_prefix("unknown field")?.split('`').skip(1).step_by(2).collect();
     let (unknown, known) = names.split_first()?;
@@ -386,19 +386,19 @@ pub fn nearest_field(message: &str) -> Option<&str> {
     known.iter().copied().find(|name| *name == nearest)
 }
 
-/// The `limit` names most like `name`, nearest first (Jaro–Winkler on lower-cased names, ties by name); names with
-/// nothing in common with it are left out.
+/// The `limit` names most similar to `name`, nearest first (Jaro–Winkler on lower-cased names, ties by name). Names with a similarity below
+/// 0.7 are left out.
 pub fn nearest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
     const LEAST_SIMILARITY: f64 = 0.7;
-    let wanted = name.to_lowercase();
+    let query = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
         .map(|candidate| {
             let lower = candidate.to_lowercase();
             let last = lower.rsplit('/').next().unwrap_or(&lower);
-            let contained = if lower.contains(&wanted) { 0.9 } else { 0.0 };
+            let contained = if lower.contains(&query) { 0.9 } else { 0.0 };
             let similarity =
-                strsim::jaro_winkler(&wanted, &lower).max(strsim::jaro_winkler(&wanted, last)).max(contained);
+                strsim::jaro_winkler(&query, &lower).max(strsim::jaro_winkler(&query, last)).max(contained);
             (similarity, candidate)
         })
         .filter(|(similarity, _)| *similarity >= LEAST_SIMILARITY)
@@ -412,13 +412,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_of_another_model_says_how_to_open_it() {
+    fn an_index_of_another_model_explains_how_to_open_it() {
         let hint = |found: &str, expected: &str| {
             Error::EmbeddingModel { found: found.into(), expected: expected.into() }.hint().unwrap()
         };
         assert!(hint("served:org/m/384#0", "own@1").contains("`model = \"org/m\"`"));
-        assert!(hint("own@1", "served:m/384#0").contains("take `url` and `model`"));
-        assert!(hint("served:m/384#0", "served:m/384#1").contains("another model is called `m`"));
+        assert!(hint("own@1", "served:m/384#0").contains("remove `url` and `model`"));
+        assert!(hint("served:m/384#0", "served:m/384#1").contains("`m` is now a different model"));
         assert!(hint("own@1", "own@2").contains("--rebuild"));
     }
 

@@ -1,13 +1,13 @@
-//! Panics of other crates on hostile bytes, turned into values.
+//! Turns panics of other crates on hostile bytes into values.
 //!
-//! Decoders of damaged files may panic where they should return an error. [`guarded`] runs them so that the panic ends there;
-//! [`quiet_hook`] keeps the standard message of such an expected panic off the user's terminal.
+//! Decoders may panic on damaged files instead of returning an error. [`guarded`] catches the panic; [`quiet_hook`] keeps its standard
+//! message off the user's terminal.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
 thread_local! {
-    /// How many guards the current thread is inside of.
+    /// Number of guards that the current thread is inside.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -15,7 +15,7 @@ thread_local! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panicked;
 
-/// Runs `work`; its panic becomes a value. What `work` was changing must not be used after that.
+/// Runs `work`; a panic is returned as [`Panicked`]. Do not use what `work` was changing after that.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     DEPTH.set(DEPTH.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(work));
@@ -23,7 +23,7 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     outcome.map_err(|_| Panicked)
 }
 
-/// From now on a panic inside [`guarded`] prints nothing; any other prints as before. For binaries; call once.
+/// After this call, panics inside [`guarded`] print nothing; others print as before. For binaries; call once.
 pub fn quiet_hook() {
     let before = take_hook();
     set_hook(Box::new(move |panic| {

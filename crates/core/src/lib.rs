@@ -1,6 +1,6 @@
-//! Nouns that every part of Lakeward shares: errors, guarded calls, who watches long work, words of names, plain types of a request.
+//! Types shared by all of Lakeward: errors, guarded calls, progress monitors, words of names, plain types of a request.
 //!
-//! What it does not do: no file of a lake is opened here and nothing is searched.
+//! It opens no lake file and searches nothing.
 
 pub mod answer;
 pub mod error;

@@ -1,47 +1,47 @@
-//! A list in the terminal: its columns, declared beside the type whose values are the rows.
+//! A terminal list: its columns, declared beside the type of its rows.
 
 use std::borrow::Cow;
 
 use crate::text::shown;
 
-/// Characters that an id has in a list.
+/// Maximum characters of an id in a list.
 const ID_CHARS: usize = 80;
-/// Characters that a title beside an id has in a list.
+/// Maximum characters of a title beside an id in a list.
 const TITLE_CHARS: usize = 120;
-/// Characters that the reason of an answer has in a list.
+/// Maximum characters of an answer's reason in a list.
 pub const REASON_CHARS: usize = 400;
 
 /// A type whose values are the rows of a list.
 pub trait Listed: Sized + 'static {
-    /// The columns; the first says which row it is.
+    /// The columns; the first one identifies the row.
     const COLUMNS: &'static [ListColumn<Self>];
 }
 
-/// A column of a list of `A`s.
+/// A column in a list of `A`s.
 pub struct ListColumn<A> {
-    /// What stands above it.
+    /// Its header.
     pub head: &'static str,
-    /// What it shows of a row, and how.
+    /// What it shows of a row, and in which form.
     pub cell: ListCell<A>,
 }
 
-/// What a column shows of an `A`, and how. Numbers stand right.
+/// What a column shows of an `A`, and in which form. Numbers are right-aligned.
 pub enum ListCell<A> {
     /// An id.
     Id(fn(&A) -> &str),
-    /// An id, and beside it a title where the id says nothing to people.
+    /// An id, followed by a title if the id is not readable.
     Titled(fn(&A) -> &str, fn(&A) -> Option<&str>),
-    /// A number with so many decimals.
+    /// A number with this many decimals.
     Figure(usize, fn(&A) -> f64),
-    /// A number of things, where it is known.
+    /// A count, if known.
     Count(fn(&A) -> Option<u64>),
-    /// A number of things in words, where it is known.
+    /// A quantity in words, if known.
     Amount(fn(&A) -> Option<String>),
-    /// A text of at most so many characters.
+    /// A text of at most this many characters.
     Text(usize, fn(&A) -> Cow<'_, str>),
 }
 
-/// A column: what stands above it, and what it shows.
+/// A column from its header and cell.
 pub const fn column<A>(head: &'static str, cell: ListCell<A>) -> ListColumn<A> {
     ListColumn { head, cell }
 }
@@ -52,7 +52,7 @@ impl<A> ListCell<A> {
         matches!(self, Self::Figure(..) | Self::Count(_) | Self::Amount(_))
     }
 
-    /// What it shows of `row`, on one line, made safe to show; `?` for what is not known.
+    /// The text of this cell for `row`: one line, safe to show; `?` if unknown.
     pub fn text(&self, row: &A) -> String {
         let known = |amount: Option<String>| amount.unwrap_or_else(|| "?".into());
         match self {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_safe_to_show_and_says_what_is_not_known() {
+    fn a_cell_is_safe_to_show_and_marks_what_is_unknown() {
         struct Pear(&'static str, Option<u64>, f64);
         let shown = |cell: ListCell<Pear>| cell.text(&Pear("a\u{1b}[2J\nb", None, 0.12345));
         assert_eq!(shown(ListCell::Id(|pear| pear.0)), "a [2J b");

@@ -1,36 +1,36 @@
-//! Long work and whoever watches it: what a progress bar shows, and the wish to stop.
+//! Progress of long work, and requests to stop it.
 //!
-//! Work reports to one [`Monitor`]. A stage begins with its name and, where it is known, its total; it advances, and lasts until the
-//! next one begins. Work asks [`Monitor::is_stopped`] at places where it can stop and keep what is done. The idea is conserve's.
+//! Work reports to one [`Monitor`]. A stage begins with its name and, if known, its total; it advances, and lasts until the next one
+//! begins. Work checks [`Monitor::is_stopped`] at points where it can stop and keep what is done. The idea is from conserve.
 
-/// What a stage has to do, and what [`Monitor::advance`] counts.
+/// The total of a stage, counted by [`Monitor::advance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
-    /// So many steps.
+    /// This many steps.
     Steps(u64),
-    /// So many files; progress is counted in their bytes.
+    /// This many files; progress is counted in bytes.
     Files {
-        /// How many.
+        /// Number of files.
         files: u64,
-        /// Their length together.
+        /// Their total size.
         bytes: u64,
     },
 }
 
-/// Watches long work and may ask it to stop; called from several threads.
+/// Watches long work and may request it to stop; called from several threads.
 pub trait Monitor: Sync {
-    /// The stage called `name` begins, and the one before it is over.
+    /// Begins the stage `name` and ends the one before it.
     fn begin(&self, name: &str, total: Total);
 
-    /// So much more of the stage's total is done.
+    /// Adds `amount` to the stage's progress.
     fn advance(&self, amount: u64);
 
-    /// Whether the work is to stop as soon as it can.
+    /// Whether the work should stop as soon as it can.
     fn is_stopped(&self) -> bool;
 
-    /// `what` has been written to the disk. Tests kill the work here; a progress bar has no use for it.
+    /// `what` has been written to disk. Tests kill the work here; progress bars ignore it.
     fn note(&self, _what: &str) {}
 }
 
@@ -46,7 +46,7 @@ impl Monitor for Silent {
     }
 }
 
-/// Shows nothing and stops when its function says so.
+/// Shows nothing and stops when its function returns true.
 #[derive(Debug, Clone, Copy)]
 pub struct StopWhen<F>(pub F);
 

@@ -1,8 +1,6 @@
-//! What a catalogue says of its records under named fields, as far as a request can ask for it: where, on what subject, from
-//! which survey, how often, over which years.
+//! The named fields of catalogue records that a request can ask for: place, subject, survey, frequency, years.
 //!
-//! Publishers name the same thing in many ways, so a field is told by the [`Role`] that its name gives it; a field whose
-//! name says nothing is a role of its own.
+//! Publishers name the same field in many ways, so the field name determines the [`Role`]; a field with an unknown name is its own role.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,32 +10,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::words;
 
-/// What the values of a field say of a record. Written and read as its name: `place`, `subject`, …, else the field's own.
+/// The meaning of a field's values. Serialised by name: `place`, `subject`, …, or the field's own name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
 pub enum Role {
-    /// Where: countries, regions, cities.
+    /// Places: countries, regions, cities.
     Place,
-    /// On what: subjects, themes, tags.
+    /// Subjects, themes, tags.
     Subject,
-    /// From whom or what: surveys, publishers, authors.
+    /// Surveys, publishers, authors.
     Source,
-    /// How often it is measured or released.
+    /// How often the data is measured or released.
     Frequency,
-    /// Whether it is kept up.
+    /// Whether the data is maintained.
     Status,
-    /// By what it can be broken down.
+    /// Dimensions by which the data can be broken down.
     Dimension,
-    /// In which file format.
+    /// File formats.
     Format,
-    /// Under which licence.
+    /// Licences.
     Licence,
-    /// What a field of another name says.
+    /// A field with an unknown name.
     Other(String),
 }
 
-/// Names of fields, by their first word, and the roles that they have.
+/// Field names, by their first word, for each role.
 const NAMES: [(Role, &[&str]); 8] = [
     (
         Role::Place,
@@ -127,7 +125,7 @@ const NAMES: [(Role, &[&str]); 8] = [
 ];
 
 impl Role {
-    /// The role of a field, from the first word of its name: `accrual periodicity` is how often, `Erhebung` is itself.
+    /// The role of a field, from the first word of its name: `accrual periodicity` is the frequency, `Erhebung` is its own role.
     pub fn of_field(name: &str) -> Self {
         let lower = name.trim().to_lowercase();
         let first = words(&lower).next().unwrap_or_default();
@@ -182,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_told_by_the_first_word_of_its_name() {
+    fn a_role_follows_from_the_first_word_of_its_name() {
         let role = |name: &str| Role::of_field(name).name().to_string();
         assert_eq!(
             ["Geography", "geo_level", "surveys", "accrualPeriodicity", "license_title"].map(role),

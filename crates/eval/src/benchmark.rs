@@ -1,6 +1,6 @@
-//! A benchmark as plain types: what a system sees of a query, and apart from that what it is scored by.
+//! A benchmark as plain types: the part of a query that a system sees, and separately the labels it is scored by.
 //!
-//! [`super::layout`] makes one from a folder; nothing here reads files.
+//! [`super::layout`] reads one from a folder; nothing here reads files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use lakeward_core::request::{Intention, OperationKind};
 
-/// Which kind of answer a query asks for.
+/// The kind of answer that a query asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
@@ -21,16 +21,16 @@ pub enum Task {
     Union,
     /// Tables or records that answer a text.
     Search,
-    /// Data sets used for a research task told in a sentence.
+    /// Datasets used for a research task given in a sentence.
     TaskSearch,
-    /// The one table a conversation is after; a list is given after every turn.
+    /// The one table that a conversation is about; a list is returned after every turn.
     Dialogue,
     /// The operation and the intention of a request.
     Signals,
 }
 
 impl Task {
-    /// All of them.
+    /// All tasks.
     pub const ALL: [Task; 6] = [Task::Join, Task::Union, Task::Search, Task::TaskSearch, Task::Dialogue, Task::Signals];
 
     /// Its name in files and on the command line.
@@ -57,69 +57,68 @@ impl fmt::Display for Task {
     }
 }
 
-/// All that a system sees of a query.
+/// The part of a query that a system sees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchQuery {
     /// Its id in judgments and runs.
     pub id: String,
-    /// What is asked for.
+    /// Its task.
     pub task: Task,
     /// The file of the query table, checked to lie in the benchmark's folder.
     pub table: Option<PathBuf>,
-    /// The id under which the query table itself lies in the lake, where it does; never an answer.
+    /// The id of the query table in the lake, if it is there; never a valid answer.
     pub origin: Option<String>,
     /// The column to join on.
     pub column: Option<String>,
-    /// Columns that are the key only together; `column` is empty then.
+    /// The columns of a composite key; then `column` is empty.
     pub columns: Vec<String>,
     /// The request in words.
     pub text: Option<String>,
-    /// What the user says turn by turn, of a dialogue. A system that answers after every turn is asked once a turn, with the
-    /// turns so far.
+    /// The user's turns, for a dialogue. A system that answers after every turn is called once per turn, with the turns so far.
     pub turns: Vec<String>,
-    /// A paper that must be left out of whatever is searched.
+    /// A paper that must be excluded from the search.
     pub exclude_paper: Option<String>,
 }
 
 /// The operation and intention that a request was labelled with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignalLabels {
-    /// What it asks for.
+    /// The requested operation.
     pub operation: OperationKind,
-    /// What for.
+    /// The intention.
     pub intention: Intention,
 }
 
-/// A query with what is kept from the systems.
+/// A query with its labels, which systems do not see.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledQuery {
-    /// What a system sees.
+    /// The part that a system sees.
     pub query: BenchQuery,
-    /// Which set of judgments it belongs to; scored apart.
+    /// Its set of judgments; sets are scored separately.
     pub labels: Option<String>,
-    /// How it is put (keywords, a question); scored apart.
+    /// Its style (keywords, a question); styles are scored separately.
     pub style: Option<String>,
-    /// How the user of a dialogue corrects himself: `same-turn`, `later-turn`, `none`; scored apart, too.
+    /// How the user of a dialogue corrects himself: `same-turn`, `later-turn`, `none`; also scored separately.
     pub correction: Option<String>,
-    /// The labels of its request, or of every turn; none for what is not labelled.
+    /// The labels of its request, or of every turn; `None` if not labelled.
     pub signals: Vec<Option<SignalLabels>>,
 }
 
 impl LabelledQuery {
-    /// The group it is scored in, beside its task: label set and style, parted by a space; empty without both.
+    /// The group it is scored in, besides its task: label set and style, separated by a space; may be empty.
     pub fn group(&self) -> String {
         let parts: Vec<&str> = [&self.labels, &self.style].into_iter().flatten().map(String::as_str).collect();
         parts.join(" ")
     }
 }
 
-/// Grades of documents for one query: above 0 relevant, 0 and below judged and not relevant, absent not judged.
+/// Grades of documents for one query: above 0 relevant, 0 and below not relevant, absent: not judged.
 pub type Grades = HashMap<String, i64>;
 
-/// Something in the files of a benchmark that could not be used as it stands, counted and shown with a few examples.
+/// An unusable part of a benchmark's files, counted and reported with a few examples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// What is wrong, and what was done about it.
+    /// What is wrong, and how it was handled.
     pub what: String,
     /// How often.
     pub count: u64,
@@ -131,9 +130,9 @@ pub struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems(BTreeMap<String, (u64, Vec<String>)>);
 
-/// Examples kept of a problem.
+/// Examples stored per problem.
 const EXAMPLES: usize = 3;
-/// Characters kept of an example.
+/// Characters stored of an example.
 const EXAMPLE_CHARS: usize = 120;
 
 impl Problems {
@@ -146,12 +145,12 @@ impl Problems {
         }
     }
 
-    /// How often `what` was met.
+    /// How often `what` occurred.
     pub fn count(&self, what: &str) -> u64 {
         self.0.get(what).map_or(0, |(count, _)| *count)
     }
 
-    /// Adds what `other` counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Problems) {
         for (what, (count, examples)) in &other.0 {
             let own = self.0.entry(what.clone()).or_default();
@@ -171,39 +170,39 @@ impl Problems {
     }
 }
 
-/// Which files a benchmark was read from.
+/// The file layout that a benchmark was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LayoutKind {
-    /// `queries.jsonl` and `qrels.txt` beside `lake/` or `corpus.jsonl`.
+    /// `queries.jsonl` and `qrels.txt` next to `lake/` or `corpus.jsonl`.
     Trec,
     /// Labelled requests and dialogues: `requests.jsonl`, `dialogues.jsonl`.
     Requests,
-    /// LakeBench: `*_query.csv` and `*_ground_truth.csv` beside a folder of tables.
+    /// LakeBench: `*_query.csv` and `*_ground_truth.csv` next to a folder of tables.
     Lakebench,
-    /// SANTOS, TUS and the like: pairs as CSV beside `query/` and `datalake/`.
+    /// SANTOS, TUS and similar: pairs as CSV next to `query/` and `datalake/`.
     Pairs,
 }
 
-/// Queries, judgments and where the documents lie.
+/// Queries, judgments and the location of the documents.
 #[derive(Debug, Clone)]
 pub struct Benchmark {
     /// The name of its folder.
     pub name: String,
-    /// What it was read from.
+    /// Its file layout.
     pub layout: LayoutKind,
     /// The queries, in the order of the files.
     pub queries: Vec<LabelledQuery>,
     /// Grades by query.
     pub qrels: HashMap<String, Grades>,
-    /// Documents by query that look relevant and that nobody judged: dropped from a ranking by the condensed score.
+    /// By query, documents that look relevant but were not judged; the condensed score drops them from rankings.
     pub unjudged: HashMap<String, HashSet<String>>,
     /// The folder of the searchable tables.
     pub lake: Option<PathBuf>,
-    /// Metadata records, JSON lines: the documents where there is no lake, else titles and more of its tables.
+    /// Metadata records, JSON lines: the documents if there is no lake, otherwise titles and descriptions of its tables.
     pub corpus: Option<PathBuf>,
-    /// What papers say, JSON lines: of searches for the datasets of a task.
+    /// Extractions of papers, JSON lines; for task search.
     pub papers: Vec<PathBuf>,
-    /// What could not be used.
+    /// The parts that could not be used.
     pub problems: Problems,
 }

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Resamples drawn.
+/// Number of resamples.
 pub const RESAMPLES: usize = 10_000;
-/// Seed of the resamples, unless another is asked for.
+/// Default seed of the resamples.
 pub const SEED: u64 = 5;
 
 /// The difference of two systems on the same queries.
@@ -13,18 +13,18 @@ pub const SEED: u64 = 5;
 pub struct PairedDifference {
     /// Queries compared.
     pub queries: u64,
-    /// Mean of the first's score less the second's.
+    /// Mean of the first's score minus the second's.
     pub mean: f64,
     /// 2.5th percentile of the mean over resamples.
     pub low: f64,
     /// 97.5th percentile.
     pub high: f64,
-    /// Two-sided p of no difference: twice the share of resampled means on the far side of 0, at most 1.
+    /// Two-sided p of no difference: twice the share of resampled means on the other side of 0, at most 1.
     pub p: f64,
 }
 
-/// Paired bootstrap (Efron and Tibshirani 1993; Sakai, SIGIR 2006) over `differences`, one a query: [`RESAMPLES`] resamples with
-/// replacement by a generator seeded with `seed`; percentile interval. None without queries.
+/// Paired bootstrap (Efron and Tibshirani 1993; Sakai, SIGIR 2006) over `differences`, one per query: [`RESAMPLES`] resamples with
+/// replacement by a generator seeded with `seed`; percentile interval. `None` without queries.
 pub fn paired_bootstrap(differences: &[f64], seed: u64) -> Option<PairedDifference> {
     let count = differences.len();
     if count == 0 {
@@ -68,12 +68,12 @@ impl SplitMix {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// Whether something of this probability happens.
+    /// A random event of this probability.
     pub fn happens(&mut self, probability: f64) -> bool {
         ((self.next() >> 11) as f64) < probability * (1u64 << 53) as f64
     }
 
-    /// One of `all`; none of nothing.
+    /// A random element of `all`; `None` if it is empty.
     pub fn one<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         if all.is_empty() { None } else { all.get(self.below(all.len())) }
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clear_difference_is_told_from_none() {
+    fn a_clear_difference_is_distinguished_from_none() {
         let clear: Vec<f64> = (0..40).map(|at| 0.1 + f64::from(at % 5) * 0.01).collect();
         let found = paired_bootstrap(&clear, SEED).unwrap();
         assert!((found.mean - 0.12).abs() < 1e-12);

@@ -1,5 +1,5 @@
-//! Systems against each other on the same queries: the first against the best of the others, and every variant against those that it
-//! builds on.
+//! Comparisons of systems on the same queries: the first against the best of the others, and every variant against the variants
+//! that it builds on.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct Comparison {
     pub task: Task,
     /// The group.
     pub group: String,
-    /// The system in question.
+    /// The compared system.
     pub system: String,
     /// The other: the best one by raw nDCG@k, or the variant that this one builds on.
     pub against: String,
@@ -35,8 +35,8 @@ pub type SystemRows = (String, Vec<QueryRow>);
 /// A measure of a row at a depth.
 type Measure = fn(&QueryRow, usize) -> Option<f64>;
 
-/// The first of `systems` against the best other one, in every group they share; then [`variants`]. Ablations (names that go on from
-/// the first's) and [`IDEAL`] are no others; nor is anything where the first is a variant.
+/// The first of `systems` against the best other one, in every group they share; then [`variants`]. Ablations (names that extend
+/// the first's) and [`IDEAL`] do not count as others; if the first is a variant, only [`variants`] is returned.
 pub fn compare(systems: &[SystemRows], k: usize, seed: u64) -> Vec<Comparison> {
     let mut comparisons = match systems.first() {
         Some((name, _)) if Variant::named(name).is_none() => with_best(systems, k, seed),
@@ -56,7 +56,7 @@ fn with_best(systems: &[SystemRows], k: usize, seed: u64) -> Vec<Comparison> {
         let best = others
             .iter()
             .filter_map(|(other, groups)| {
-                // Means over other queries say nothing.
+                // Means over different queries are not comparable.
                 let theirs = groups.iter().find(|group| is_same(group, &own))?;
                 Some((theirs.raw.at(k).ndcg, *other))
             })
@@ -68,7 +68,7 @@ fn with_best(systems: &[SystemRows], k: usize, seed: u64) -> Vec<Comparison> {
     comparisons
 }
 
-/// Every variant of `systems` against the plainer ones of [`Variant::STEPS`] that are there, too.
+/// Every variant of `systems` against the simpler ones of [`Variant::STEPS`] in `systems`.
 fn variants(systems: &[SystemRows], k: usize, seed: u64) -> Vec<Comparison> {
     let find = |variant: Variant| systems.iter().find(|(name, _)| name == variant.name());
     let pairs: Vec<(&SystemRows, &SystemRows)> =

@@ -1,10 +1,10 @@
-//! Learning the weights of a linear ranker from judged queries: coordinate ascent on the measure itself, bagged, with
+//! Learns the weights of a linear ranker from judged queries: coordinate ascent on the metric itself, with bagging and
 //! cross-validation by groups.
 //!
-//! One weight after another is tried at other values and kept where the mean nDCG rises (Metzler and Croft, Information Retrieval
-//! 2007). Few judged queries make such a search believe in accidents, so weights are learned on several halves of the groups
-//! and averaged, sets of queries count alike whatever their sizes, and a change must pay. What is reported of a learned ranker
-//! is measured on groups that it did not see. Nothing is random: the same pools give the same weights.
+//! One weight after another is set to other values, and a value is kept if the mean nDCG rises (Metzler and Croft, Information
+//! Retrieval 2007). Few judged queries make such a search overfit, so weights are learned on several halves of the groups
+//! and averaged, sets of queries count equally whatever their sizes, and a change must gain a minimum. Reported scores of a
+//! learned ranker are from groups that it was not trained on. Nothing is random: the same pools give the same weights.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A candidate of a query, as the ranker sees it and as it was judged.
+/// A candidate of a query: its features and its judgment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolCandidate {
-    /// Values of the features, 0..=1, in the order of the ranker's names. Where a candidate can be taken in several ways (a table
-    /// with one operation or another), those of each way in turn: the best one counts.
+    /// Feature values, 0..=1, in the order of the ranker's names. If a candidate can be used in several ways (a table with one
+    /// operation or another), the values of each way one after the other: the best way counts.
     pub features: Vec<f64>,
-    /// Its grade, 0 where it is not relevant.
+    /// Its grade, 0 if it is not relevant.
     pub gain: f64,
     /// Whether the condensed score keeps it.
     pub judged: bool,
@@ -28,37 +28,37 @@ pub struct PoolCandidate {
 /// The candidates of one query, in the order that breaks ties.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {
-    /// The query.
+    /// The id of the query.
     pub query: String,
-    /// The set of judgments it belongs to; sets count alike.
+    /// Its set of judgments; sets count equally.
     pub set: String,
     /// Queries of a group are never on both sides of a split.
     pub group: String,
-    /// What may be ranked.
+    /// The candidates.
     pub candidates: Vec<PoolCandidate>,
-    /// The grades of all relevant documents, greatest first, also of those that are no candidates.
+    /// The grades of all relevant documents, greatest first, including those that are not candidates.
     pub ideal: Vec<f64>,
 }
 
-/// How learned weights do on queries that they were not learned from.
+/// Scores of learned weights on queries that they were not trained on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldOut {
     /// The set of judgments.
     pub set: String,
-    /// Its queries.
+    /// Number of its queries.
     pub queries: usize,
-    /// Mean nDCG@10 with the weights that one started from.
+    /// Mean nDCG@10 with the initial weights.
     pub before: f64,
     /// Mean nDCG@10 of queries held out in cross-validation.
     pub cross_validated: f64,
-    /// Mean nDCG@10 with weights learned from the other sets alone, where there are others.
+    /// Mean nDCG@10 with weights learned from the other sets only, if there are others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_other_sets: Option<f64>,
-    /// Mean nDCG@10 with the weights learned from everything; optimistic.
+    /// Mean nDCG@10 with the weights learned from all queries; optimistic.
     pub learned: f64,
 }
 
-/// Weights with what they are worth.
+/// Learned weights with their scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Learned {
     /// By feature, 0 or more; their sum is 1.
@@ -67,24 +67,24 @@ pub struct Learned {
     pub held_out: Vec<HeldOut>,
 }
 
-/// Cuts of the measure that is raised; several, because one is coarse on few queries.
+/// Cuts of the nDCG that is maximised; several, because a single one is coarse on few queries.
 const CUTS: [usize; 3] = [5, 10, 20];
 /// Folds of the cross-validation.
 const FOLDS: usize = 5;
-/// Halves of the groups that weights are learned from.
+/// Number of random halves of the groups that weights are learned from.
 const BAGS: u64 = 5;
-/// Queries of a set that are learned from, at most.
-const MOST_QUERIES: usize = 400;
-/// Rounds over all weights, at most.
-const ROUNDS: usize = 20;
-/// A change that raises the mean nDCG by less is an accident.
-const LEAST_GAIN: f64 = 3e-4;
-/// What a weight is multiplied with, to try.
+/// Maximum number of training queries per set.
+const MAX_QUERIES: usize = 400;
+/// Maximum number of rounds over all weights.
+const MAX_ROUNDS: usize = 20;
+/// Minimum gain in mean nDCG for a change to be kept.
+const MIN_GAIN: f64 = 3e-4;
+/// Factors that are tried on a weight.
 const FACTORS: [f64; 6] = [0.0, 0.5, 0.8, 1.25, 2.0, 4.0];
-/// What a weight of 0 is set to, to try: shares of the sum of all.
-const BEGINNINGS: [f64; 3] = [0.02, 0.06, 0.15];
+/// Values that are tried for a weight of 0, as shares of the sum of all weights.
+const INITIAL_SHARES: [f64; 3] = [0.02, 0.06, 0.15];
 
-/// Learns weights from `pools`, beginning with `start`. Weights are given to two digits: more would claim what was not measured.
+/// Learns weights from `pools`, starting with `start`. Weights are rounded to three decimals: more would be false precision.
 pub fn learn(pools: &[Pool], start: &[f64]) -> Learned {
     let all: Vec<&Pool> = pools.iter().filter(|pool| !pool.ideal.is_empty()).collect();
     let weights = rounded(&bagged(&all, start));
@@ -123,14 +123,14 @@ fn ndcg(pool: &Pool, weights: &[f64]) -> f64 {
     gains_at(pool, &scores(pool, weights), false, &[10])[0]
 }
 
-/// The score of each candidate in the best way it can be taken.
+/// The score of each candidate in its best way.
 fn scores(pool: &Pool, weights: &[f64]) -> Vec<f64> {
     let dot = |features: &[f64]| features.iter().zip(weights).map(|(value, weight)| value * weight).sum();
     let ways = |candidate: &PoolCandidate| candidate.features.chunks_exact(weights.len()).map(dot).fold(0.0, f64::max);
     pool.candidates.iter().map(ways).collect()
 }
 
-/// nDCG at each of `cuts`, with the candidates ranked by `scores`, ties in their order; unjudged ones left out where `condensed`.
+/// nDCG at each of `cuts`, with the candidates ranked by `scores`, ties in their order; without unjudged ones if `condensed`.
 fn gains_at(pool: &Pool, scores: &[f64], condensed: bool, cuts: &[usize]) -> Vec<f64> {
     let deepest = cuts.iter().copied().max().unwrap_or(0);
     let mut order: Vec<usize> =
@@ -176,7 +176,7 @@ fn rounded(weights: &[f64]) -> Vec<f64> {
 /// A search for better weights on some pools.
 struct Ascent<'a> {
     pools: Vec<&'a Pool>,
-    /// What each pool's nDCG counts: sets alike, queries of a set alike.
+    /// Weight of each pool's nDCG: sets count equally, and queries within a set.
     shares: Vec<f64>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Ascent<'a> {
         let mut ascent = Self { pools: Vec::new(), shares: Vec::new() };
         for (_, mut of_set) in by_set {
             of_set.sort_by_key(|pool| xxh3_64_with_seed(pool.query.as_bytes(), 0));
-            of_set.truncate(MOST_QUERIES);
+            of_set.truncate(MAX_QUERIES);
             let share = 1.0 / (sets * of_set.len() as f64);
             ascent.shares.extend(of_set.iter().map(|_| share));
             ascent.pools.extend(of_set);
@@ -210,11 +210,11 @@ impl<'a> Ascent<'a> {
         self.pools.iter().zip(&self.shares).map(of).sum()
     }
 
-    /// The weights after no change of one of them pays any more.
+    /// Changes weights one by one until no change gains enough.
     fn climb(&self, start: &[f64]) -> Vec<f64> {
         let mut weights = start.to_vec();
         let mut best = self.objective(&weights);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let before = best;
             for feature in 0..weights.len() {
                 let sum: f64 = weights.iter().sum();
@@ -222,22 +222,22 @@ impl<'a> Ascent<'a> {
                 let tried: Vec<f64> = if own > 1e-6 * sum {
                     FACTORS.iter().map(|factor| own * factor).collect()
                 } else {
-                    BEGINNINGS.iter().map(|share| sum * share).collect()
+                    INITIAL_SHARES.iter().map(|share| sum * share).collect()
                 };
-                let mut kept = (best + LEAST_GAIN, own);
+                let mut best_change = (best + MIN_GAIN, own);
                 for weight in tried.into_iter().filter(|weight| sum - own + weight > 1e-9) {
                     weights[feature] = weight;
                     let value = self.objective(&weights);
-                    if value > kept.0 {
-                        kept = (value, weight);
+                    if value > best_change.0 {
+                        best_change = (value, weight);
                     }
                 }
-                weights[feature] = kept.1;
-                if kept.1 != own {
-                    best = kept.0;
+                weights[feature] = best_change.1;
+                if best_change.1 != own {
+                    best = best_change.0;
                 }
             }
-            if best - before < LEAST_GAIN {
+            if best - before < MIN_GAIN {
                 break;
             }
         }
@@ -249,7 +249,7 @@ impl<'a> Ascent<'a> {
 mod tests {
     use super::*;
 
-    /// Pools whose relevant candidates have a greater first feature; the second is noise that begins with all the weight.
+    /// Pools whose relevant candidates have a greater first feature; the second is noise that starts with most of the weight.
     fn pools() -> Vec<Pool> {
         let noise = |place: u64| (xxh3_64_with_seed(&place.to_le_bytes(), 9) % 1000) as f64 / 1000.0;
         let candidate = |query: u64, place: u64| {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_feature_that_tells_is_found_and_noise_is_dropped() {
+    fn the_informative_feature_is_found_and_noise_is_dropped() {
         let learned = learn(&pools(), &[0.1, 0.9]);
         assert!(learned.weights[0] > 0.9, "{learned:?}");
         assert_eq!(learned.held_out.len(), 2);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_without_relevant_tables_teach_nothing() {
+    fn pools_without_relevant_tables_change_nothing() {
         let mut pools = pools();
         let learned = learn(&pools, &[0.5, 0.5]);
         pools.push(Pool { query: "none".into(), ideal: Vec::new(), ..pools[0].clone() });

@@ -1,7 +1,7 @@
-//! Scores of what was read out of a dialogue's turns against the constraints that its author had in mind.
+//! Scores of the constraints extracted from a dialogue's turns against the author's gold constraints.
 //!
-//! Facets are right or wrong as a whole, by role; scores are micro-averaged over all turns. Topics and aspects, which
-//! are free words, share more or less of their words with what was meant.
+//! Facets are right or wrong as a whole, by role; scores are micro-averaged over all turns. Topics and aspects are free text
+//! and are scored by the words they share with the gold.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use lakeward_core::role::Role;
 pub struct Gold {
     /// By role; years under `period`.
     pub facets: BTreeMap<Role, GoldFacet>,
-    /// What all is about.
+    /// The topic.
     pub topic: Option<String>,
-    /// Which part of it.
+    /// The aspect of the topic.
     pub aspect: Option<String>,
 }
 
-/// What is meant in one role.
+/// The gold of one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GoldFacet {
     /// All of these values.
@@ -32,8 +32,8 @@ pub enum GoldFacet {
 }
 
 impl Gold {
-    /// Of a turn's `constraints`: `{"geography": "Ontario", "period": {"from": 2001, "to": 2010}, "dimensions":
-    /// ["Sex"], …}`. Fields are told by [`Role::of_field`]; what has another form is left out.
+    /// Reads a turn's `constraints`: `{"geography": "Ontario", "period": {"from": 2001, "to": 2010}, "dimensions":
+    /// ["Sex"], …}`. Fields are mapped by [`Role::of_field`]; invalid values are left out.
     pub fn read(constraints: &Value) -> Self {
         let mut gold = Gold::default();
         for (name, value) in constraints.as_object().into_iter().flatten() {
@@ -57,7 +57,7 @@ impl Gold {
         gold
     }
 
-    /// Adds those of a later turn, which count where both say something.
+    /// Adds the constraints of a later turn, which override earlier ones.
     pub fn follow(&mut self, later: &Gold) {
         self.facets.extend(later.facets.iter().map(|(role, facet)| (role.clone(), facet.clone())));
         self.topic = later.topic.clone().or(self.topic.take());
@@ -78,8 +78,7 @@ fn years(value: &Value) -> Option<RequestedYears> {
     }
 }
 
-/// Whether what was read is what was meant: each value of one is a value of the other, whatever its case, and the
-/// same years.
+/// Whether the extracted facet equals the gold: the same set of values, ignoring case, or the same years.
 pub fn is_right(meant: &GoldFacet, read: &Demanded) -> bool {
     match (meant, read) {
         (GoldFacet::Period(meant), Demanded::Period(read)) => meant == read,
@@ -94,19 +93,19 @@ pub fn is_right(meant: &GoldFacet, read: &Demanded) -> bool {
     }
 }
 
-/// How many facets were meant, read, and read rightly.
+/// Numbers of facets in the gold, extracted, and extracted correctly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FacetCounts {
-    /// Read and right.
+    /// Extracted correctly.
     pub right: usize,
-    /// Read.
+    /// Extracted.
     pub read: usize,
-    /// Meant.
+    /// In the gold.
     pub meant: usize,
 }
 
 impl FacetCounts {
-    /// F1 = 2·right / (read + meant), 0..=1; 0 where there is nothing.
+    /// F1 = 2·right / (read + meant), 0..=1; 0 without any facet.
     pub fn f1(self) -> f64 {
         if self.read + self.meant == 0 { 0.0 } else { 2.0 * self.right as f64 / (self.read + self.meant) as f64 }
     }
@@ -121,13 +120,13 @@ impl FacetCounts {
 /// Counts by role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FacetScores {
-    /// Of each role that was meant or read.
+    /// Of each role that is in the gold or was extracted.
     pub by_role: BTreeMap<Role, FacetCounts>,
 }
 
 impl FacetScores {
-    /// Counts one comparison; gives the roles that are wrong: read and not meant, meant and not read, or read
-    /// otherwise.
+    /// Counts one comparison; returns the roles that are wrong: extracted but not in the gold, in the gold but not extracted, or
+    /// with another value.
     pub fn add<'d>(&mut self, meant: &Gold, read: impl Iterator<Item = &'d Demand>) -> Vec<Role> {
         let read: BTreeMap<&Role, &Demanded> = read.map(|demand| (&demand.role, &demand.value)).collect();
         let mut roles: Vec<&Role> = meant.facets.keys().chain(read.keys().copied()).collect();
@@ -157,7 +156,7 @@ impl FacetScores {
         }
     }
 
-    /// The counts of several roles together, for their micro-F1.
+    /// The summed counts of several roles, for their micro-F1.
     pub fn of(&self, is_counted: impl Fn(&Role) -> bool) -> FacetCounts {
         let mut sum = FacetCounts::default();
         self.by_role.iter().filter(|(role, _)| is_counted(role)).for_each(|(_, counts)| sum.add(*counts));
@@ -165,7 +164,7 @@ impl FacetScores {
     }
 }
 
-/// F1 of the words of two texts, as bags of stems without stop words: 2·|m ∩ r| / (|m| + |r|); 0 where both are empty.
+/// F1 of the words of two texts, as bags of stems without stop words: 2·|m ∩ r| / (|m| + |r|); 0 if both are empty.
 pub fn token_f1(meant: &str, read: &str) -> f64 {
     let mut stems = Vocabulary::new(Analysis::English);
     let mut of = |text: &str| {

@@ -1,18 +1,18 @@
-//! Scores of a conversation in which a list is given after every turn.
+//! Scores of a conversation with a list after every turn.
 
 use std::collections::HashSet;
 
 use super::benchmark::Grades;
 
 /// AT@k, the average turn of ScienceDB AI (2025), for one dialogue: the number, from 1, of the first turn after which a
-/// relevant document is among the first `k` of that turn's list; the number of turns + 2 where there is none. Smaller is better.
+/// relevant document is among the first `k` of that turn's list; the number of turns + 2 if there is none. Smaller is better.
 pub fn turn_of_success(lists: &[Vec<String>], grades: &Grades, k: usize) -> usize {
     let relevant = |id: &String| grades.get(id).is_some_and(|grade| *grade > 0);
     let first = lists.iter().position(|list| list.iter().take(k).any(relevant));
     first.map_or(lists.len() + 2, |place| place + 1)
 }
 
-/// The ranking a dialogue is scored by in the end: its lists joined, the last turn's first, each document once.
+/// The final ranking of a dialogue: its lists concatenated, the last turn's first, each document once.
 pub fn final_ranking(lists: &[Vec<String>]) -> Vec<&str> {
     let mut seen = HashSet::new();
     lists.iter().rev().flatten().map(String::as_str).filter(|id| seen.insert(*id)).collect()

@@ -1,7 +1,7 @@
-//! A system asked every query of a benchmark: rankings, their scores and how long they took, query by query.
+//! Runs a system on every query of a benchmark: rankings, their scores and latencies, query by query.
 //!
-//! Queries are asked one after the other, so that latencies are those of one user. A query that fails scores 0, is counted and
-//! keeps its reason; one that cannot be scored (no relevant document) is asked all the same and left out of means.
+//! Queries run one after the other, so that latencies are those of a single user. A query that fails scores 0, is counted and
+//! stores its reason; one that cannot be scored (no relevant document) is still run but left out of means.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
@@ -18,30 +18,30 @@ use super::variant::work::Work;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 
-/// Documents asked for after each turn of a dialogue, as the protocol has it.
+/// Documents requested after each turn of a dialogue, according to the protocol.
 pub const DIALOGUE_DEPTH: usize = 10;
 /// Depths at which the turn of success is counted.
 pub const TURN_CUTS: [usize; 3] = [1, 3, 5];
-/// Name of the line that a perfect ranking scores.
+/// Name of the system with the perfect ranking.
 pub const IDEAL: &str = "IDEAL";
 
-/// How to ask and score.
+/// How to run and score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalOptions {
-    /// The depth reported first.
+    /// The main depth of the report.
     pub k: usize,
-    /// Documents asked for.
+    /// Documents requested per query.
     pub depth: usize,
     /// Tasks to run.
     pub tasks: Vec<Task>,
 }
 
-/// What a monitor calls the stage in which `system` is asked.
+/// The monitor's name of the stage in which `system` is run.
 pub fn asking(system: &str) -> String {
     format!("asking {system}")
 }
 
-/// What a system made of one query.
+/// The result of a system for one query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryRow {
     /// The query.
@@ -52,40 +52,40 @@ pub struct QueryRow {
     pub group: String,
     /// Its ranking, best first.
     pub ranking: Vec<(String, f64)>,
-    /// Its scores; absent where no document is relevant.
+    /// Its scores; absent if no document is relevant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<BothScores>,
-    /// The first turn with a relevant document among the first k, by k; of dialogues.
+    /// The first turn with a relevant document among the first k, by k; for dialogues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_of_success: Option<BTreeMap<usize, usize>>,
-    /// Time of each answer in milliseconds: one, or one a turn; none of a run from a file.
+    /// Time of each answer in milliseconds: one, or one per turn; empty for a run from a file.
     pub latencies_ms: Vec<f64>,
-    /// Why there is no answer, where asking failed.
+    /// The error, if the query failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// How the user corrects himself, where a dialogue says so.
+    /// How the user corrects himself, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correction: Option<String>,
-    /// Tokens of a language model, of all turns of a dialogue; where the system keeps an account of them.
+    /// Tokens of a language model over all turns of a dialogue, if the system reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// What the answer took, of systems that keep an account of it.
+    /// The work for the answer, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Work>,
 }
 
-/// The queries of a benchmark that belong to a ranking of `tasks`.
-fn asked<'a>(benchmark: &'a Benchmark, options: &'a EvalOptions) -> impl Iterator<Item = &'a LabelledQuery> {
+/// The queries of a benchmark that belong to the requested ranking tasks.
+fn selected<'a>(benchmark: &'a Benchmark, options: &'a EvalOptions) -> impl Iterator<Item = &'a LabelledQuery> {
     benchmark
         .queries
         .iter()
         .filter(|labelled| labelled.query.task != Task::Signals && options.tasks.contains(&labelled.query.task))
 }
 
-/// Asks `system` every query of the tasks wanted that it can answer.
+/// Runs `system` on every query of the requested tasks that it can answer.
 ///
 /// # Errors
-/// [`Error::Interrupted`], and nothing of what was done; the first failure where every query fails.
+/// [`Error::Interrupted`], without partial results; the first failure if every query fails.
 pub fn evaluate(
     benchmark: &Benchmark,
     system: &dyn System,
@@ -98,10 +98,10 @@ pub fn evaluate(
     }
 }
 
-/// [`evaluate`] where every query may fail. The first failure comes second.
+/// Like [`evaluate`], but every query may fail. The second value is the first failure.
 ///
 /// # Errors
-/// [`Error::Interrupted`], and nothing of what was done.
+/// [`Error::Interrupted`], without partial results.
 pub fn ask_all(
     benchmark: &Benchmark,
     system: &dyn System,
@@ -109,7 +109,7 @@ pub fn ask_all(
     monitor: &dyn Monitor,
 ) -> Result<(Vec<QueryRow>, Option<Error>)> {
     let queries: Vec<&LabelledQuery> =
-        asked(benchmark, options).filter(|labelled| system.answers(&labelled.query)).collect();
+        selected(benchmark, options).filter(|labelled| system.answers(&labelled.query)).collect();
     monitor.begin(&asking(system.name()), Total::Steps(queries.len() as u64));
     let mut rows = Vec::with_capacity(queries.len());
     let mut failed: Option<Error> = None;
@@ -125,7 +125,7 @@ pub fn ask_all(
                 row.failure = Some(with_sources(&error));
                 failed.get_or_insert(error);
                 row.scores = scores(benchmark, &row.query, &[], options.k);
-                // Never found, however far it came.
+                // Counts as never found, whatever the turn of the failure.
                 let turns = labelled.query.turns.len();
                 row.turn_of_success = (labelled.query.task == Task::Dialogue)
                     .then(|| TURN_CUTS.into_iter().map(|k| (k, turns + 2)).collect());
@@ -182,7 +182,7 @@ fn ask(
     Ok(())
 }
 
-/// Asks after every turn; the last list comes first in the final ranking.
+/// Requests a list after every turn; the last list comes first in the final ranking.
 fn converse(
     benchmark: &Benchmark,
     labelled: &LabelledQuery,
@@ -219,7 +219,7 @@ fn scores(benchmark: &Benchmark, query: &str, ranking: &[&str], k: usize) -> Opt
     Some(score_both(ranking, grades, benchmark.unjudged.get(query), k))
 }
 
-/// What a perfect ranking scores. Its turn of success is the first.
+/// The scores of a perfect ranking. Its turn of success is the first.
 pub fn ideal(benchmark: &Benchmark, options: &EvalOptions) -> Vec<QueryRow> {
     let none = Grades::new();
     let row = |labelled: &LabelledQuery| {
@@ -232,23 +232,23 @@ pub fn ideal(benchmark: &Benchmark, options: &EvalOptions) -> Vec<QueryRow> {
         row.ranking = by_place(&ranking);
         row
     };
-    asked(benchmark, options).map(row).collect()
+    selected(benchmark, options).map(row).collect()
 }
 
-/// The rows of a run from a file: queries that it does not answer score 0. The queries of the run that the benchmark does not
-/// have come second.
+/// The rows of a run from a file: queries that are not in the run score 0. The second value lists queries of the run that the
+/// benchmark does not have.
 pub fn of_run(benchmark: &Benchmark, run: &Run, options: &EvalOptions) -> (Vec<QueryRow>, Vec<String>) {
     let row = |labelled: &LabelledQuery| {
         let mut row = new_row(labelled);
         let ranking: &[Ranked] = run.get(&row.query).map_or(&[], Vec::as_slice);
         let own = labelled.query.origin.as_deref();
-        let kept: Vec<&Ranked> = ranking.iter().filter(|ranked| own != Some(ranked.id.as_str())).collect();
-        let ids: Vec<&str> = kept.iter().map(|ranked| ranked.id.as_str()).collect();
+        let others: Vec<&Ranked> = ranking.iter().filter(|ranked| own != Some(ranked.id.as_str())).collect();
+        let ids: Vec<&str> = others.iter().map(|ranked| ranked.id.as_str()).collect();
         row.scores = scores(benchmark, &row.query, &ids, options.k);
-        row.ranking = kept.iter().map(|ranked| (ranked.id.clone(), ranked.score)).collect();
+        row.ranking = others.iter().map(|ranked| (ranked.id.clone(), ranked.score)).collect();
         row
     };
-    let rows: Vec<QueryRow> = asked(benchmark, options).map(row).collect();
+    let rows: Vec<QueryRow> = selected(benchmark, options).map(row).collect();
     let known: HashSet<&str> = benchmark.queries.iter().map(|labelled| labelled.query.id.as_str()).collect();
     let unknown = run.keys().filter(|query| !known.contains(query.as_str())).cloned().collect();
     (rows, unknown)

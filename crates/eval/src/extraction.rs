@@ -1,8 +1,8 @@
-//! How well data sets are extracted from papers: a folder with `papers.jsonl` and `gold.jsonl`, pairs of task and data set by paper.
+//! Scores of dataset extraction from papers: a folder with `papers.jsonl` and `gold.jsonl`, pairs of task and dataset by paper.
 //!
-//! A data set is right where a gold one of its paper has the same name in lower case without spaces and punctuation. Precision
-//! counts names by paper, each once; recall is over the distinct gold names by paper, and again over all gold pairs, in which a
-//! data set counts once for each of its tasks.
+//! A dataset is correct if a gold dataset of its paper has the same name in lower case without spaces and punctuation. Precision
+//! counts names by paper, each once; recall is over the distinct gold names by paper, and also over all gold pairs, in which a
+//! dataset counts once for each of its tasks.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -21,41 +21,41 @@ use lakeward_tasks::papers::reading::{self, DocumentFormat};
 /// Precision and recall with their harmonic mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtractionMeasure {
-    /// The share of what was extracted that is right.
+    /// The share of extracted items that are correct.
     pub precision: f64,
-    /// The share of what is right that was extracted.
+    /// The share of gold items that were extracted.
     pub recall: f64,
     /// 2·P·R / (P + R).
     pub f1: f64,
 }
 
-/// How well data sets were extracted.
+/// Scores of dataset extraction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtractionScores {
     /// The benchmark: the name of its folder.
     pub benchmark: String,
     /// Papers with gold.
     pub papers: u64,
-    /// Gold pairs of task and data set.
+    /// Gold pairs of task and dataset.
     pub pairs: u64,
-    /// Names that were known.
+    /// Number of known names.
     pub known: u64,
-    /// Data sets extracted, by paper each once.
+    /// Extracted datasets, each once per paper.
     pub extracted: u64,
-    /// Data sets by paper, each once.
+    /// Datasets by paper, each once.
     pub datasets: ExtractionMeasure,
     /// The same precision, with the recall over all pairs.
     pub dataset_pairs: ExtractionMeasure,
-    /// Over the pairs whose data set the text names: the gold spellings count as its name.
+    /// Over the pairs whose dataset is named in the text: gold spellings count as its name.
     pub named_pairs: ExtractionMeasure,
-    /// Data sets of papers that the gold gives to two tasks or more: the share of pairs of them that are told apart, or kept
-    /// together, as in the gold.
+    /// For papers with two or more gold tasks: the share of pairs of datasets that are separated into different tasks, or kept
+    /// in one task, as in the gold.
     pub tasks_apart: f64,
-    /// Such pairs, of data sets that were both found.
+    /// Number of such pairs in which both datasets were extracted.
     pub compared_pairs: u64,
     /// Papers without gold, left out.
     pub left_out: u64,
-    /// Time for all papers, reading included, in milliseconds.
+    /// Time for all papers, including reading, in milliseconds.
     pub elapsed_ms: f64,
 }
 
@@ -104,10 +104,10 @@ pub fn is_one(folder: &Path) -> bool {
     has("papers.jsonl") && has("gold.jsonl") && !has("queries.jsonl")
 }
 
-/// Extracts from the papers of `folder`, knowing the titles of `corpus/corpus.jsonl`, and scores the data sets.
+/// Extracts from the papers of `folder`, with the titles of `corpus/corpus.jsonl` as known names, and scores the datasets.
 ///
 /// # Errors
-/// [`Error::Benchmark`] for a line of gold or corpus that cannot be read, or papers that cannot; [`Error::Io`].
+/// [`Error::Benchmark`] for an unreadable line of gold or corpus, or unreadable papers; [`Error::Io`].
 pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
     let unreadable = |path: &Path, reason: String| Error::Benchmark { path: path.to_path_buf(), line: None, reason };
     let (Some(papers), Some(gold)) = (file_of(folder, "papers.jsonl"), file_of(folder, "gold.jsonl")) else {
@@ -131,9 +131,9 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
         ..ExtractionScores::default()
     };
     let (mut names, mut pairs, mut named) = (Tally::default(), Tally::default(), Tally::default());
-    let (mut apart, mut spelled_right) = ((0u64, 0u64), 0u64);
+    let (mut separated, mut spelled_right) = ((0u64, 0u64), 0u64);
     let started = Instant::now();
-    let format = DocumentFormat::of(&papers).ok_or_else(|| unreadable(&papers, "no format of documents".into()))?;
+    let format = DocumentFormat::of(&papers).ok_or_else(|| unreadable(&papers, "unknown document format".into()))?;
     reading::read(&papers, format, &PdfReader::of_this_program(), &mut |document| {
         let Some(gold) = by_paper.get(&document.id) else {
             scores.left_out += 1;
@@ -166,8 +166,8 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
                 named.right += u64::from(is_named);
             }
         }
-        let (told, all) = distinguished(gold, &tasks);
-        apart = (apart.0 + told, apart.1 + all);
+        let (agreeing, all) = distinguished(gold, &tasks);
+        separated = (separated.0 + agreeing, separated.1 + all);
         spelled_right += accepted.len() as u64;
         Ok(())
     })
@@ -175,14 +175,14 @@ pub fn score(folder: &Path, corpus: Option<&Path>) -> Result<ExtractionScores> {
     scores.datasets = names.measure();
     scores.dataset_pairs = measure(scores.datasets.precision, share(pairs.right, pairs.gold));
     scores.named_pairs = measure(share(spelled_right, named.found), share(named.right, named.gold));
-    scores.tasks_apart = share(apart.0, apart.1);
-    scores.compared_pairs = apart.1;
+    scores.tasks_apart = share(separated.0, separated.1);
+    scores.compared_pairs = separated.1;
     scores.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(scores)
 }
 
-/// Of the pairs of gold data sets that were both extracted from a paper of several tasks: those that are told apart or kept
-/// together as in the gold, and all.
+/// Counts pairs of extracted gold datasets in a paper with several tasks: those separated or kept together as in the gold, and
+/// all.
 fn distinguished(gold: &PaperGold, tasks: &[BTreeSet<String>]) -> (u64, u64) {
     let all_tasks: BTreeSet<&String> = gold.datasets.values().flat_map(|(tasks, _)| tasks).collect();
     if all_tasks.len() < 2 {
@@ -191,22 +191,22 @@ fn distinguished(gold: &PaperGold, tasks: &[BTreeSet<String>]) -> (u64, u64) {
     let place = |name: &String| tasks.iter().position(|task| task.contains(name));
     let found: Vec<(usize, &BTreeSet<String>)> =
         gold.datasets.iter().filter_map(|(name, (tasks, _))| Some((place(name)?, tasks))).collect();
-    let (mut told, mut all) = (0, 0);
+    let (mut agreeing, mut all) = (0, 0);
     for (at, first) in found.iter().enumerate() {
         for second in &found[at + 1..] {
             let together = first.1.intersection(second.1).next().is_some();
             all += 1;
-            told += u64::from(together == (first.0 == second.0));
+            agreeing += u64::from(together == (first.0 == second.0));
         }
     }
-    (told, all)
+    (agreeing, all)
 }
 
 fn known_names(corpus: Option<&Path>) -> Result<KnownDatasets> {
     let mut records: Vec<RecordLine> = Vec::new();
     if let Some(folder) = corpus {
         let Some(path) = file_of(folder, "corpus.jsonl") else {
-            return Err(Error::Usage(format!("`{}` has no `corpus.jsonl` with names to know", folder.display())));
+            return Err(Error::Usage(format!("`{}` has no `corpus.jsonl` with known names", folder.display())));
         };
         read_json(&path, |_, line: RecordLine| {
             records.push(line);

@@ -1,11 +1,11 @@
-//! What learning from sessions is worth: simulated analysts ask one half of a benchmark's requests and take a table each, the other
-//! half is then asked with what that has taught and without it.
+//! Evaluates learning from sessions: simulated analysts ask one half of a benchmark's requests and accept a table each; the other
+//! half is then asked with and without what was learned.
 //!
-//! A session asks its request, looks at the first ten tables, and accepts the best relevant one among them; where there is none, it
-//! accepts the best relevant one, which its analyst knew anyway. All of it goes the way of real sessions: the agent answers, the
-//! session is saved, what it teaches is read from the file, a graph is built of it. A request that is tested was never asked in a
-//! session, nor one of the same words. Tested requests are *about a known table* where a session has accepted a table relevant to
-//! them, else *about others*: those must not be harmed.
+//! A session asks its request, looks at the first ten tables, and accepts the best relevant one among them; if there is none, it
+//! accepts the best relevant one overall, as an analyst who already knew it. This is the real pipeline: the agent answers, the
+//! session is saved, its feedback is read from the file, and a graph is built from it. A tested request was never asked in a
+//! session, nor was one with the same words. Tested requests are *about a known table* if a session has accepted a table relevant to
+//! them, otherwise *about others*; the latter must not get worse.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -25,9 +25,9 @@ use lakeward_reading::signals::content_words;
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskSource, learned};
 
-/// Tables that a simulated analyst looks at.
+/// Number of tables that a simulated analyst looks at.
 const LOOKED_AT: usize = 10;
-/// Sessions after which the tested requests are asked, as shares of all.
+/// Shares of the sessions after which the tested requests are asked.
 const STAGES: [f64; 3] = [0.25, 0.5, 1.0];
 
 /// What to measure.
@@ -35,24 +35,24 @@ const STAGES: [f64; 3] = [0.25, 0.5, 1.0];
 pub struct FeedbackOptions {
     /// Depth of nDCG.
     pub k: usize,
-    /// Halves the requests and resamples.
+    /// Seed of the split into halves and of the bootstrap.
     pub seed: u64,
-    /// How much tasks count; as shipped without it.
+    /// Weight of tasks; by default the shipped one.
     pub weight: Option<f64>,
 }
 
 /// Scores of tested requests before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FeedbackScores {
-    /// `known`: a session accepted a relevant table; `others`: none did; `all`.
+    /// `known`: a session accepted a relevant table; `others`: no session did; `all`.
     pub requests: String,
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Mean nDCG without what was learned, and with it.
+    /// Mean nDCG before and after learning.
     pub ndcg: [f64; 2],
     /// Its difference, paired by request.
     pub ndcg_difference: PairedDifference,
-    /// Share with a relevant table first, without what was learned and with it.
+    /// Share with a relevant table first, before and after learning.
     pub hit_at_1: [f64; 2],
     /// Its difference.
     pub hit_difference: PairedDifference,
@@ -63,9 +63,9 @@ pub struct FeedbackScores {
 pub struct FeedbackStage {
     /// Sessions so far.
     pub sessions: u64,
-    /// Of them, those whose analyst found a relevant table among those shown.
+    /// Sessions in which a relevant table was among those shown.
     pub found: u64,
-    /// Pairs of request and table learned.
+    /// Learned pairs of request and table.
     pub uses: u64,
     /// By kind of tested request.
     pub scores: Vec<FeedbackScores>,
@@ -80,7 +80,7 @@ pub struct FeedbackReport {
     pub k: usize,
     /// The seed.
     pub seed: u64,
-    /// After more and more sessions.
+    /// The stages, after increasing numbers of sessions.
     pub stages: Vec<FeedbackStage>,
 }
 
@@ -97,18 +97,18 @@ struct Score {
     hit: f64,
 }
 
-/// Measures on the requests in words of `benchmark`.
+/// Evaluates on the text requests of `benchmark`.
 ///
 /// # Errors
-/// [`Error::Usage`] for a benchmark with fewer than four such requests; [`Error::Interrupted`] once `monitor` says so; whatever asking
-/// and building report.
+/// [`Error::Usage`] for a benchmark with fewer than four such requests; [`Error::Interrupted`] if `monitor` is stopped; errors of
+/// answering and building.
 pub fn measure(
     benchmark: &Benchmark,
     over: &LakeIndexOf<'_>,
     options: &FeedbackOptions,
     monitor: &dyn Monitor,
 ) -> Result<FeedbackReport> {
-    let (taught, tested) = halves(benchmark, options.seed)?;
+    let (training, tested) = halves(benchmark, options.seed)?;
     let place = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
     let datasets = DatasetRecord::all(over.index())?;
     let learned = FeedbackStore::new(place.path());
@@ -119,8 +119,8 @@ pub fn measure(
     let (mut sessions, mut found) = (0, 0);
     let mut accepted: BTreeSet<String> = BTreeSet::new();
     for share in STAGES {
-        let until = (taught.len() as f64 * share).round() as usize;
-        for judged in &taught[sessions..until] {
+        let until = (training.len() as f64 * share).round() as usize;
+        for judged in &training[sessions..until] {
             let (table, was_shown) = session(over, &store, judged, monitor)?;
             accepted.insert(table);
             found += u64::from(was_shown);
@@ -155,7 +155,7 @@ pub fn measure(
     Ok(FeedbackReport { benchmark: benchmark.name.clone(), k: options.k, seed: options.seed, stages })
 }
 
-/// The requests that sessions ask and those that are tested: of each table's requests about half each.
+/// Splits the requests into those asked in sessions and those tested: about half of each table's requests each.
 fn halves(benchmark: &Benchmark, seed: u64) -> Result<(Vec<Judged<'_>>, Vec<Judged<'_>>)> {
     let mut requests: Vec<(u64, &LabelledQuery, Judged<'_>)> = benchmark
         .queries
@@ -172,30 +172,30 @@ fn halves(benchmark: &Benchmark, seed: u64) -> Result<(Vec<Judged<'_>>, Vec<Judg
         return Err(Error::Usage(what));
     }
     requests.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.query.id.cmp(&b.1.query.id)));
-    // In a drawn order, each goes where the requests about its best table have gone less often.
-    let mut gone: BTreeMap<String, usize> = BTreeMap::new();
-    let mut asked: HashSet<String> = HashSet::new();
-    let (mut taught, mut tested): (Vec<Judged<'_>>, Vec<Judged<'_>>) = (Vec::new(), Vec::new());
+    // In random order, requests about the same best table alternate between the two halves.
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut training_words: HashSet<String> = HashSet::new();
+    let (mut training, mut tested): (Vec<Judged<'_>>, Vec<Judged<'_>>) = (Vec::new(), Vec::new());
     for (draw, _, judged) in requests {
-        let count = gone.entry(best_table(judged.grades)).or_insert((draw % 2) as usize);
+        let count = counts.entry(best_table(judged.grades)).or_insert((draw % 2) as usize);
         *count += 1;
         if count.is_multiple_of(2) {
-            asked.insert(content_words(judged.text).to_lowercase());
-            taught.push(judged);
+            training_words.insert(content_words(judged.text).to_lowercase());
+            training.push(judged);
         } else {
             tested.push(judged);
         }
     }
-    tested.retain(|judged| !asked.contains(&content_words(judged.text).to_lowercase()));
-    Ok((taught, tested))
+    tested.retain(|judged| !training_words.contains(&content_words(judged.text).to_lowercase()));
+    Ok((training, tested))
 }
 
-/// The table of the greatest grade, ties by id.
+/// The table with the greatest grade, ties by id.
 fn best_table(grades: &Grades) -> String {
     metrics::ideal_ranking(grades).first().map(ToString::to_string).unwrap_or_default()
 }
 
-/// A session of one request; the table that its analyst took, and whether it was among those shown.
+/// Runs a session of one request; returns the accepted table, and whether it was among those shown.
 fn session(
     over: &LakeIndexOf<'_>,
     store: &SessionStore,
@@ -210,11 +210,11 @@ fn session(
     let answer = over.agent(over.weights())?.turn(&mut session, &request)?;
     let grade = |table: &str| judged.grades.get(table).copied().unwrap_or(0);
     let mut shown: Vec<&str> = answer.tables.iter().map(|table| table.table.as_str()).collect();
-    // Ties in the order shown.
+    // A stable sort: ties keep the order shown.
     shown.sort_by_key(|table| -grade(table));
-    let taken = shown.first().filter(|table| grade(table) > 0).map(ToString::to_string);
-    let was_shown = taken.is_some();
-    let table = taken.unwrap_or_else(|| best_table(judged.grades));
+    let accepted = shown.first().filter(|table| grade(table) > 0).map(ToString::to_string);
+    let was_shown = accepted.is_some();
+    let table = accepted.unwrap_or_else(|| best_table(judged.grades));
     session.accept(&table);
     store.save(&mut session)?;
     Ok((table, was_shown))

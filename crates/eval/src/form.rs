@@ -1,4 +1,4 @@
-//! The same benchmark made harder: without the records beside its tables, or without headers.
+//! Harder forms of a benchmark: without the metadata records of its tables, or without headers.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,20 +12,20 @@ use super::layout::{Document, documents};
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::reader::{Column, ReadOptions, TableReader, open_path};
 
-/// What of a benchmark is shown to the systems.
+/// The part of a benchmark that systems see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DocumentForm {
-    /// All there is: the records of `corpus.jsonl` beside the tables.
+    /// Everything: the tables and the records of `corpus.jsonl`.
     #[default]
     Titles,
-    /// Tables alone.
+    /// Only the tables.
     Cells,
-    /// Tables alone, headers of the lake's and the query's replaced by `c1`, `c2`, ….
+    /// Only the tables, with the headers of lake and query tables replaced by `c1`, `c2`, ….
     Masked,
 }
 
 impl DocumentForm {
-    /// All of them.
+    /// All forms.
     pub const ALL: [DocumentForm; 3] = [DocumentForm::Titles, DocumentForm::Cells, DocumentForm::Masked];
 
     /// Its name on the command line and in reports.
@@ -37,11 +37,11 @@ impl DocumentForm {
         }
     }
 
-    /// `benchmark` in this form. What has to be written goes below `place`, an empty folder.
+    /// `benchmark` in this form. Files are written below `place`, an empty folder.
     ///
     /// # Errors
-    /// [`Error::Usage`] where nothing would be left to search; [`Error::Io`]. Tables that cannot be read are left out and told
-    /// as problems.
+    /// [`Error::Usage`] if nothing would be left to search; [`Error::Io`]. Unreadable tables are left out and reported as
+    /// problems.
     pub fn apply(self, mut benchmark: Benchmark, place: &Path) -> Result<Benchmark> {
         if self == DocumentForm::Titles {
             return Ok(benchmark);
@@ -66,7 +66,8 @@ fn mask(benchmark: &mut Benchmark, lake: &Path, place: &Path) -> Result<()> {
         let relative = PathBuf::from(format!("{id}.csv"));
         let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
         let target = masked_lake.join(&relative);
-        let written = if inside { masked(&path, &target) } else { Err(Error::unreadable(&path, "its id is no path")) };
+        let written =
+            if inside { masked(&path, &target) } else { Err(Error::unreadable(&path, "its id is not a valid path")) };
         match written {
             Ok(_) => {
                 origins.insert(path, target);
@@ -102,7 +103,7 @@ fn mask(benchmark: &mut Benchmark, lake: &Path, place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the column `name` is called once its header is masked.
+/// The masked header of the column `name`.
 fn masked_name(columns: &[Column], name: &str, table: &str) -> Result<String> {
     let exact = columns.iter().position(|column| column.name == name || column.header == name);
     let folded = || columns.iter().position(|column| column.name.eq_ignore_ascii_case(name.trim()));
@@ -113,7 +114,7 @@ fn masked_name(columns: &[Column], name: &str, table: &str) -> Result<String> {
     })
 }
 
-/// Writes the table in `path` to `target` as CSV with the headers `c1`, `c2`, …, batch by batch; its columns as they were.
+/// Writes the table in `path` to `target` as CSV with the headers `c1`, `c2`, …, batch by batch; returns the original columns.
 fn masked(path: &Path, target: &Path) -> Result<Vec<Column>> {
     let mut reader: Box<dyn TableReader> = open_path(path, &ReadOptions::default())?;
     let columns = reader.columns().to_vec();
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_masked_and_cells_stay() {
+    fn headers_are_masked_and_cells_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         fs::write(&path, "City,\"Note, long\"\nParis,\"a \"\"b\"\"\nc\"\nRome,\n").unwrap();

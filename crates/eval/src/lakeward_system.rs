@@ -1,5 +1,5 @@
-//! Lakeward as a [`System`]: its index over the benchmark's lake, asked as a user would ask; and its ablations, the same with
-//! features of a ranking weighed 0.
+//! Lakeward as a [`System`]: its index over the benchmark's lake, queried as a user would; and its ablations, each with one feature
+//! of a ranking set to weight 0.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ use lakeward_reading::intent::CatalogueWords;
 use lakeward_search::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
 use lakeward_search::{composite, join, text_search, union};
 
-/// Its name; ablations add [`WITHOUT`] and what is left out.
+/// Its name; ablations append [`WITHOUT`] and the feature.
 pub const NAME: &str = "lakeward";
-/// Between the name and what an ablation leaves out.
+/// Between the name and the ablated feature.
 pub const WITHOUT: &str = "-no-";
-/// The rankers whose features can be left out, as the file of weights calls them.
+/// The rankers whose features can be ablated, by their names in the weights file.
 const RANKERS: [&str; 3] = ["join", "union", "search"];
 
 /// An index over the documents of a benchmark.
@@ -40,15 +40,15 @@ pub struct LakeIndexOf<'a> {
     words: Arc<CatalogueWords>,
     embedder: &'a dyn Embedder,
     weights: RankingWeights,
-    /// What building it did.
+    /// Statistics of the build.
     pub stats: BuildStats,
-    /// Folders that go when it goes.
+    /// Temporary folders, removed on drop.
     _places: Vec<tempfile::TempDir>,
 }
 
 /// What to index, and where.
 pub struct IndexPlan<'a> {
-    /// The tables; without them the records are the documents.
+    /// The folder of tables; without it, the records are the documents.
     pub lake: Option<&'a Path>,
     /// Records about the tables, or the documents.
     pub records: Option<&'a Path>,
@@ -59,11 +59,10 @@ pub struct IndexPlan<'a> {
 }
 
 impl<'a> LakeIndexOf<'a> {
-    /// Indexes the documents; what a folder that was given holds already is brought up to date.
+    /// Indexes the documents; an existing index in a given folder is updated.
     ///
     /// # Errors
-    /// Those of [`build::build`]; [`Error::Interrupted`] where the monitor was asked to stop: an index of half a lake is not
-    /// measured.
+    /// Those of [`build::build`]; [`Error::Interrupted`] if the monitor was stopped: a partial index is not evaluated.
     pub fn build(plan: &IndexPlan<'_>, embedder: &'a dyn Embedder, monitor: &dyn Monitor) -> Result<Self> {
         let mut places = Vec::new();
         let mut or_temporary = |given: Option<&Path>| match given {
@@ -81,7 +80,7 @@ impl<'a> LakeIndexOf<'a> {
         let mut options = BuildOptions { records: plan.records.map(Path::to_path_buf), ..BuildOptions::default() };
         let mut stats = build::build(&lake, &folder, embedder, &options, monitor)?;
         if plan.records.is_none() && !Manifest::read(&folder)?.records.is_empty() {
-            // The index that was there remembers records that are not to be shown.
+            // The existing index contains records that must not be shown.
             options.rebuild = true;
             stats = build::build(&lake, &folder, embedder, &options, monitor)?;
         }
@@ -103,49 +102,49 @@ impl<'a> LakeIndexOf<'a> {
         &self.index
     }
 
-    /// The weights it is ranked with.
+    /// The ranking weights.
     pub fn weights(&self) -> &RankingWeights {
         &self.weights
     }
 
-    /// The model whose vectors are in it.
+    /// The model that made its vectors.
     pub fn embedder(&self) -> &'a dyn Embedder {
         self.embedder
     }
 
-    /// The table of a query, read.
+    /// Reads the table of a query.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a query without one; what reading it reports.
+    /// [`Error::Usage`] for a query without a table; errors of reading it.
     pub fn query_table(&self, query: &BenchQuery) -> Result<QueryTable> {
         let path = query.table.as_ref().ok_or_else(|| Error::Usage(format!("query `{}` has no table", query.id)))?;
         let origin = query.origin.as_ref().map(|id| self.index.get(id)).transpose()?.flatten();
         QueryTable::read(path, origin, self.embedder)
     }
 
-    /// An agent over it that ranks by `weights`, with the settings that ship beside them.
+    /// An agent over it that ranks by `weights`, with the default settings.
     ///
     /// # Errors
-    /// [`Error::Usage`] where α, β, γ are none.
+    /// [`Error::Usage`] if α, β, γ are invalid.
     pub fn agent(&self, weights: &RankingWeights) -> Result<Agent<'_>> {
-        let nowhere = SessionStore::new(Path::new("unused"));
+        let unused = SessionStore::new(Path::new("unused"));
         let config = Config::ranking_by(weights.clone())?;
-        Ok(Agent::new(&self.lake, &self.index, self.embedder, config, nowhere).with_words(Arc::clone(&self.words)))
+        Ok(Agent::new(&self.lake, &self.index, self.embedder, config, unused).with_words(Arc::clone(&self.words)))
     }
 }
 
-/// Lakeward, whole or without something.
+/// Lakeward, complete or ablated.
 pub struct Lakeward<'a> {
     name: String,
     over: Rc<LakeIndexOf<'a>>,
     weights: RankingWeights,
-    /// The language model that helps in dialogues.
+    /// The language model used in dialogues.
     model: Option<VariantModel<'a>>,
-    /// The dialogue asked about last, up to the turn asked about last.
+    /// The most recent dialogue, up to its most recent turn.
     conversation: RefCell<Conversation>,
 }
 
-/// A dialogue with the session that its turns so far have made.
+/// A dialogue with the session after its turns so far.
 #[derive(Default)]
 struct Conversation {
     query: String,
@@ -157,12 +156,12 @@ impl<'a> Lakeward<'a> {
     /// The system of `name` ([`NAME`], or an ablation of [`ablations`]) over an index.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name of none, with the nearest.
+    /// [`Error::Usage`] for an unknown name, with the nearest ones.
     pub fn named(name: &str, over: Rc<LakeIndexOf<'a>>) -> Result<Self> {
         let weights = match name.strip_prefix(NAME) {
             Some("") => over.weights.clone(),
             Some(rest) => match rest.strip_prefix(WITHOUT) {
-                Some(left_out) => without(&over.weights, left_out)?,
+                Some(feature) => without(&over.weights, feature)?,
                 None => return Err(unknown(name, &over.weights)),
             },
             None => return Err(unknown(name, &over.weights)),
@@ -170,13 +169,13 @@ impl<'a> Lakeward<'a> {
         Ok(Self { name: name.to_string(), over, weights, model: None, conversation: RefCell::default() })
     }
 
-    /// The same with a language model that helps in dialogues.
+    /// The same with a language model for dialogues.
     pub fn with_model(self, model: Option<VariantModel<'a>>) -> Self {
         Self { model, ..self }
     }
 }
 
-/// The names of all ablations that `weights` allow: without one feature of one ranker each, `lakeward-no-join-rarity`.
+/// The names of all ablations of `weights`, each without one feature of one ranker: `lakeward-no-join-rarity`.
 pub fn ablations(weights: &RankingWeights) -> Vec<String> {
     features(weights).into_iter().map(|(ranker, feature)| ablation(ranker, &feature)).collect()
 }
@@ -196,11 +195,11 @@ fn features(weights: &RankingWeights) -> Vec<(&'static str, String)> {
     RANKERS.into_iter().flat_map(of).collect()
 }
 
-/// `weights` with the feature that `left_out` (`join-rarity`) names weighed 0.
-fn without(weights: &RankingWeights, left_out: &str) -> Result<RankingWeights> {
-    let wanted = format!("{NAME}{WITHOUT}{left_out}");
-    let found = features(weights).into_iter().find(|(ranker, feature)| ablation(ranker, feature) == wanted);
-    let Some((ranker, feature)) = found else { return Err(unknown(&wanted, weights)) };
+/// `weights` with weight 0 for the feature `ablated` (`join-rarity`).
+fn without(weights: &RankingWeights, ablated: &str) -> Result<RankingWeights> {
+    let name = format!("{NAME}{WITHOUT}{ablated}");
+    let found = features(weights).into_iter().find(|(ranker, feature)| ablation(ranker, feature) == name);
+    let Some((ranker, feature)) = found else { return Err(unknown(&name, weights)) };
     let internal = |error: serde_json::Error| Error::Internal(error.to_string());
     let mut value = serde_json::to_value(weights).map_err(internal)?;
     value[ranker][feature.as_str()] = Value::from(0.0);
@@ -220,13 +219,13 @@ impl System for Lakeward<'_> {
     }
 
     fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>> {
-        // One more, for the query's own table where it lies in the lake.
+        // One more, in case the query's own table is in the lake.
         let k = depth.saturating_add(usize::from(query.origin.is_some()));
         let ranking: Vec<Ranked> = match query.task {
             Task::Join => self.join(query, k)?,
             Task::Union => self.union(query, k)?,
             Task::Dialogue => self.dialogue(query, k)?.0,
-            // A request with a table at hand is what the agent is for.
+            // Requests with a table are answered by the agent.
             Task::Search if query.table.is_some() => self.ask(query, k)?,
             Task::Search | Task::TaskSearch | Task::Signals => self.search(query, k)?,
         };
@@ -269,7 +268,7 @@ impl Lakeward<'_> {
 
     fn union(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
         let table = self.over.query_table(query)?;
-        // Rows are not counted: that is told with an answer and ranks nothing.
+        // Rows are not counted: the count is only displayed and does not affect the ranking.
         let options = UnionOptions { k, count_rows: false, weights: &self.weights };
         let answers = union::search(&self.over.index, &self.over.lake, &table, &options)?;
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
@@ -282,7 +281,7 @@ impl Lakeward<'_> {
         Ok(answers.into_iter().map(|answer| Ranked::new(answer.table, answer.score)).collect())
     }
 
-    /// The tables that the agent recommends for a request with a table at hand.
+    /// The tables that the agent recommends for a request with a table.
     fn ask(&self, query: &BenchQuery, k: usize) -> Result<Vec<Ranked>> {
         let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
         let request = Request { text: query.text.clone().unwrap_or_default(), table, column: query.column.clone(), k };
@@ -290,12 +289,12 @@ impl Lakeward<'_> {
         Ok(answer.into_inner().tables.into_iter().map(|table| Ranked::new(table.table, table.utility.total)).collect())
     }
 
-    /// The tables that the agent recommends after the latest turn, and what a model cost.
+    /// The tables that the agent recommends after the latest turn, and the model's usage.
     fn dialogue(&self, query: &BenchQuery, k: usize) -> Result<(Vec<Ranked>, Spent)> {
         let agent = self.over.agent(&self.weights)?.with_model(self.model.map(|model| model.access));
         let mut conversation = self.conversation.borrow_mut();
         let mut known = std::mem::take(&mut *conversation);
-        // The turns before were asked a moment ago.
+        // The earlier turns were answered in the previous calls.
         let goes_on =
             known.query == query.id && query.turns.len() > known.turns.len() && query.turns.starts_with(&known.turns);
         if !goes_on {
@@ -323,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ablation_weighs_one_feature_nothing() {
+    fn an_ablation_sets_one_weight_to_zero() {
         let weights = RankingWeights::shipped();
         let names = ablations(weights);
         assert!(names.contains(&"lakeward-no-search-meaning".to_string()), "{names:?}");

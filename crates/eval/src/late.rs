@@ -1,5 +1,5 @@
-//! Late interaction beside what it stands on, as [`System`]s for requests in words: the first stage proposes [`CANDIDATES`] documents,
-//! by words and by one vector, and each system puts these same ones in an order of its own.
+//! Late interaction compared with its first stage, as [`System`]s for text requests: the first stage proposes [`CANDIDATES`]
+//! documents by words and by one vector, and each system orders these same documents.
 
 use std::rc::Rc;
 
@@ -12,14 +12,14 @@ use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::late::{LateQuery, token_vectors};
 use lakeward_search::text_search::nearest_tables;
 
-/// Documents that are put in order.
+/// Number of documents that are reordered.
 pub const CANDIDATES: usize = 30;
-/// What the first stage's score, as a share of the greatest, counts beside late interaction in [`LateOrder::Mixed`].
+/// Weight of the first stage's score, divided by its maximum, in [`LateOrder::Mixed`].
 const FIRST_STAGE_SHARE: f64 = 0.2;
-/// Documents that words and vectors propose each, before they are fused.
+/// Documents proposed by words and by vectors each, before fusion.
 const PROPOSED: usize = 200;
 
-/// What the candidates are ordered by.
+/// The order of the candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LateOrder {
     /// Reciprocal rank fusion of words and one vector.
@@ -28,12 +28,12 @@ pub enum LateOrder {
     OneVector,
     /// Late interaction.
     Late,
-    /// Late interaction with a share of the first stage.
+    /// Late interaction plus a share of the first stage's score.
     Mixed,
 }
 
 impl LateOrder {
-    /// All of them.
+    /// All orders.
     pub const ALL: [LateOrder; 4] = [LateOrder::FirstStage, LateOrder::OneVector, LateOrder::Late, LateOrder::Mixed];
 
     /// Its name as a system.
@@ -57,20 +57,20 @@ impl LateOrder {
 pub struct Candidate {
     /// The document.
     pub table: TableRef,
-    /// Its score there.
+    /// Its score in the first stage.
     pub fused: f64,
     /// Cosine of its vector and the request's.
     pub cosine: f64,
 }
 
-/// Candidates in one order.
+/// The candidates in one order.
 pub struct LateSystem<'a> {
     order: LateOrder,
     over: Rc<LakeIndexOf<'a>>,
 }
 
 impl<'a> LateSystem<'a> {
-    /// Those of an index in `order`.
+    /// The candidates of an index in `order`.
     pub fn new(order: LateOrder, over: Rc<LakeIndexOf<'a>>) -> Self {
         Self { order, over }
     }
@@ -84,7 +84,7 @@ impl<'a> LateSystem<'a> {
         let lexical = index.lexical().prepare(text)?;
         let of = |(segment, table)| TableRef { segment, table };
         let by_words: Vec<TableRef> = lexical.best(PROPOSED).into_iter().map(of).collect();
-        // Words that weigh nothing, too: a sentence model reads the others in their context.
+        // Includes words of weight 0: a sentence model reads the others in their context.
         let typed: Vec<(&str, f32)> = lexical.typed_words().iter().map(|word| (word.text, word.rarity)).collect();
         let mut vector = vec![0.0; embedder.dims()];
         embedder.embed_weighted(&typed, &mut vector);
@@ -100,7 +100,7 @@ impl<'a> LateSystem<'a> {
             .collect()
     }
 
-    /// What each of `candidates` scores in this order.
+    /// The score of each of `candidates` in this order.
     ///
     /// # Errors
     /// As [`candidates`](Self::candidates).
@@ -127,7 +127,7 @@ impl System for LateSystem<'_> {
         let text = query.text.as_deref().unwrap_or_default();
         let candidates = self.candidates(text)?;
         let scores = self.scores(text, &candidates)?;
-        // Stable, so that equals stay as the first stage has them.
+        // A stable sort: ties keep the first stage's order.
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
         let ranked = |at: usize| Ok(Ranked::new(self.over.index().id(candidates[at].table)?, scores[at]));

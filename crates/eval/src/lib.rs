@@ -1,7 +1,7 @@
-//! Measuring: benchmarks read from their folders, systems that answer them, metrics, comparisons and reports.
+//! Evaluation: reads benchmarks from their folders, runs systems on them, computes metrics, comparisons and reports.
 //!
-//! It measures what the other modules do and changes nothing of it. The line: [`layout`] reads a folder as a [`Benchmark`], a
-//! [`System`] ranks documents for each of its queries, [`metrics`] scores the rankings. Judgments and labels never reach a system.
+//! It only measures the other modules. [`layout`] reads a folder as a [`Benchmark`], a [`System`] ranks documents for each of its
+//! queries, [`metrics`] scores the rankings. Judgments and labels never reach a system.
 
 pub mod baseline;
 pub mod benchmark;

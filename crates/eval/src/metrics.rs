@@ -1,15 +1,15 @@
-//! How good a ranking is, as trec_eval computes it (`ndcg_cut`, `map_cut`, `P`, `recall`, `success`, `recip_rank`, `map`).
+//! Metrics of a ranking, as computed by trec_eval (`ndcg_cut`, `map_cut`, `P`, `recall`, `success`, `recip_rank`, `map`).
 //!
-//! Conventions, and where trec_eval leaves room:
-//! - A document is relevant from grade 1 on; the gain of a grade is the grade itself, 0 for what is below. The ideal ranking
+//! Conventions, including cases that trec_eval leaves open:
+//! - A document is relevant from grade 1 on; the gain of a grade is the grade itself, 0 below 1. The ideal ranking
 //!   of nDCG holds all relevant documents of the query, found or not.
-//! - A document that a ranking repeats counts at its first place; later ones are dropped before anything is counted.
+//! - A document that a ranking repeats counts at its first place; later occurrences are dropped first.
 //! - A query without a relevant document is left out of every mean (trec_eval's measures are undefined there). A query that a
-//!   run does not answer scores 0 and *is* counted, as with `trec_eval -c`: silence must not raise a mean.
-//! - Condensed (Sakai, SIGIR 2007): documents that nobody judged, as far as a benchmark names them, are dropped from the
-//!   ranking before it is scored. Others that have no judgment count as not relevant in both scores.
+//!   run does not answer scores 0 and *is* counted, as with `trec_eval -c`: skipping queries must not raise a mean.
+//! - Condensed (Sakai, SIGIR 2007): documents that the benchmark lists as unjudged are dropped from the ranking before it is
+//!   scored. Other documents without a judgment count as not relevant in both scores.
 //!
-//! Order within equal scores is the run's matter ([`super::run`]); here a ranking is a list.
+//! The order of equal scores is defined by the run ([`super::run`]); here a ranking is a list.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::benchmark::Grades;
 
-/// Depths that every ranking is cut at.
+/// Depths at which every ranking is scored.
 pub const CUTS: [usize; 5] = [1, 3, 5, 10, 20];
 
 /// Measures of a ranking cut at some depth k; all 0..=1, greater is better.
@@ -28,11 +28,11 @@ pub struct AtDepth {
     pub precision: f64,
     /// Relevant documents among the first k, over all relevant ones.
     pub recall: f64,
-    /// 1 where a relevant document is among the first k.
+    /// 1 if a relevant document is among the first k.
     pub hit: f64,
-    /// 1 over the place of the first relevant document, where it is among the first k.
+    /// 1 over the rank of the first relevant document, if it is among the first k.
     pub reciprocal_rank: f64,
-    /// Mean over all relevant documents of the precision at their places, 0 for those not among the first k.
+    /// Mean over all relevant documents of the precision at their ranks, 0 for those not among the first k.
     pub average_precision: f64,
     /// Σ gain(i) / log₂(i + 1) over the first k, over that of the ideal ranking (Järvelin and Kekäläinen, TOIS 2002).
     pub ndcg: f64,
@@ -43,28 +43,28 @@ pub struct AtDepth {
 pub struct Scores {
     /// By depth.
     pub at: BTreeMap<usize, AtDepth>,
-    /// 1 over the place of the first relevant document.
+    /// 1 over the rank of the first relevant document.
     pub reciprocal_rank: f64,
-    /// Mean over all relevant documents of the precision at their places.
+    /// Mean over all relevant documents of the precision at their ranks.
     pub average_precision: f64,
 }
 
-/// A ranking scored as it stands and condensed.
+/// The scores of a ranking, raw and condensed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BothScores {
-    /// As it stands: unjudged documents count as not relevant.
+    /// Raw: unjudged documents count as not relevant.
     pub raw: Scores,
-    /// Without the documents that nobody judged.
+    /// Condensed: without unjudged documents.
     pub condensed: Scores,
 }
 
-/// Whether a query with these grades can be scored: a document is relevant to it.
+/// Whether a query with these grades can be scored: it has a relevant document.
 pub fn is_scorable(grades: &Grades) -> bool {
     grades.values().any(|grade| *grade > 0)
 }
 
 /// Scores `ranking`, best first, by `grades`, at [`CUTS`] and at `k`.
-/// All 0 where no document is relevant; see [`is_scorable`].
+/// All 0 if no document is relevant; see [`is_scorable`].
 pub fn score(ranking: &[&str], grades: &Grades, k: usize) -> Scores {
     let mut seen = HashSet::with_capacity(ranking.len());
     let gains: Vec<i64> = ranking
@@ -80,19 +80,19 @@ pub fn score(ranking: &[&str], grades: &Grades, k: usize) -> Scores {
     Scores { at: cuts, reciprocal_rank: whole.reciprocal_rank, average_precision: whole.average_precision }
 }
 
-/// [`score`] of the ranking as it stands, and without the documents of `unjudged`.
+/// [`score`] of the raw ranking, and of the ranking without the documents of `unjudged`.
 pub fn score_both(ranking: &[&str], grades: &Grades, unjudged: Option<&HashSet<String>>, k: usize) -> BothScores {
     let raw = score(ranking, grades, k);
     let Some(unjudged) = unjudged.filter(|unjudged| !unjudged.is_empty()) else {
         return BothScores { condensed: raw.clone(), raw };
     };
-    // What is judged stays, even where the benchmark also calls it unjudged.
+    // Judged documents are kept, even if the benchmark also lists them as unjudged.
     let judged = |document: &&&str| grades.contains_key(**document) || !unjudged.contains(**document);
     let kept: Vec<&str> = ranking.iter().filter(judged).copied().collect();
     BothScores { condensed: score(&kept, grades, k), raw }
 }
 
-/// The best ranking there is: all relevant documents, greatest grade first, ties by id.
+/// The ideal ranking: all relevant documents, greatest grade first, ties by id.
 pub fn ideal_ranking(grades: &Grades) -> Vec<&str> {
     let mut relevant: Vec<(&str, i64)> =
         grades.iter().filter(|(_, grade)| **grade > 0).map(|(id, grade)| (id.as_str(), *grade)).collect();
@@ -128,7 +128,7 @@ fn discounted(gains: &[i64], k: usize) -> f64 {
     gains.iter().take(k).enumerate().map(|(place, gain)| *gain as f64 / ((place + 2) as f64).log2()).sum()
 }
 
-/// The mean of each measure over queries; none of no query.
+/// The mean of each measure over queries; `None` without queries.
 pub fn mean<'a>(scores: impl ExactSizeIterator<Item = &'a Scores>) -> Option<Scores> {
     let count = scores.len();
     let mut sum: Option<Scores> = None;

@@ -1,5 +1,5 @@
-//! What a language model's word is worth beside what is computed: its order of candidates on judged queries, mixed in with
-//! several weights, one of them learned; and its reading of labelled requests beside the built-in reader's.
+//! What a language model adds to the computed results: its order of candidates on judged queries, mixed in with several weights,
+//! one of them learned; and its reading of labelled requests compared with the built-in reader's.
 
 use std::collections::BTreeMap;
 
@@ -23,23 +23,23 @@ use lakeward_models::llm::{LanguageModel, Spent};
 use lakeward_reading::signals;
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
-/// Weights that are always reported.
+/// Fixed weights that are always reported.
 const REPORTED: [f64; 4] = [0.0, 0.3, 0.5, 1.0];
 /// Steps of the grid that a weight is learned on.
 const GRID: usize = 20;
-/// Parts of the queries that a learned weight is tried on in turn.
+/// Folds of the cross-validation of the learned weight.
 const FOLDS: usize = 5;
 
 /// What to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct VoiceOptions {
-    /// Queries of each group, chosen by the seed.
+    /// Number of queries per group, sampled by the seed.
     pub queries: usize,
     /// Candidates that the model orders.
     pub candidates: usize,
     /// Depth of nDCG.
     pub k: usize,
-    /// Chooses queries and resamples.
+    /// Seed of the sample and of the bootstrap.
     pub seed: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct VoiceOptions {
 pub struct VoiceScore {
     /// The weight, 0..=1.
     pub voice: f64,
-    /// nDCG at the depth asked for.
+    /// nDCG at the requested depth.
     pub ndcg: f64,
     /// MRR over the candidates.
     pub reciprocal_rank: f64,
@@ -59,19 +59,19 @@ pub struct VoiceScore {
 pub struct OrderScores {
     /// Task, label set and style.
     pub group: String,
-    /// Queries asked.
+    /// Number of queries.
     pub queries: u64,
-    /// Queries whose answer was valid; the others count as computed.
+    /// Queries with a valid answer; the others keep the computed order.
     pub answered: u64,
     /// Mean of Kendall's τ between the model's order and the computed one, over the valid answers.
     pub agreement: f64,
-    /// With fixed weights, 0 first.
+    /// Scores with fixed weights, 0 first.
     pub fixed: Vec<VoiceScore>,
-    /// The model's order by itself, without the computed scores.
+    /// Scores of the model's order alone, without the computed scores.
     pub alone: VoiceScore,
-    /// The weight learned on all queries, with the scores of weights learned without the query that is scored.
+    /// The weight learned on all queries, with cross-validated scores.
     pub learned: VoiceScore,
-    /// nDCG with the learned weight less that with 0.
+    /// nDCG with the learned weight minus nDCG with 0.
     pub gain: PairedDifference,
 }
 
@@ -80,15 +80,15 @@ pub struct OrderScores {
 pub struct ReadingScores {
     /// Label set.
     pub group: String,
-    /// Requests asked.
+    /// Number of requests.
     pub requests: u64,
-    /// Requests whose answer was valid; the others count as the built-in reader's.
+    /// Requests with a valid answer; the others keep the built-in reader's.
     pub answered: u64,
     /// Macro-F1 of operation and intention, 0..=1, of the built-in reader.
     pub built_in: [f64; 2],
-    /// Of the model.
+    /// The same for the model.
     pub model: [f64; 2],
-    /// Of both together, with the weight that is configured.
+    /// The same for both combined, with the configured weight.
     pub together: [f64; 2],
 }
 
@@ -101,7 +101,7 @@ pub struct VoiceReport {
     pub benchmark: String,
     /// Model and server.
     pub model: String,
-    /// Candidates that it ordered.
+    /// Number of candidates that it orders.
     pub candidates: u64,
     /// Depth of nDCG.
     pub k: usize,
@@ -109,13 +109,13 @@ pub struct VoiceReport {
     pub orders: Vec<OrderScores>,
     /// Readings, by group.
     pub readings: Vec<ReadingScores>,
-    /// What all of it cost.
+    /// Total usage of the model.
     pub spent: Spent,
-    /// The longest question, in tokens.
+    /// The longest prompt, in tokens.
     pub longest_question: u64,
 }
 
-/// A query as it was answered.
+/// A query with its computed and the model's order.
 struct Asking {
     /// Ids and scores as computed, best first.
     computed: Vec<(String, f64)>,
@@ -123,11 +123,11 @@ struct Asking {
     grades: Grades,
 }
 
-/// Asks `ask` (a model with fresh limits) on queries of `benchmark`; its reading of requests counts as much as `reading` says.
+/// Evaluates the models made by `ask` (each with fresh limits) on `benchmark`; `reading` is the weight of their reading of requests.
 ///
 /// # Errors
-/// [`Error::Interrupted`] when `monitor` says so; [`Error::Usage`] for a benchmark without a query of use here. A query that cannot
-/// be answered by Lakeward is left out.
+/// [`Error::Interrupted`] if `monitor` is stopped; [`Error::Usage`] for a benchmark without a usable query. A query that Lakeward
+/// cannot answer is skipped.
 pub fn measure<'m>(
     benchmark: &Benchmark,
     over: Option<&LakeIndexOf<'_>>,
@@ -139,8 +139,8 @@ pub fn measure<'m>(
     let mut cost = Cost::default();
     let mut orders = Vec::new();
     let mut readings = Vec::new();
-    let asked = |task: Task| matches!(task, Task::Join | Task::Union | Task::Search);
-    for (group, queries) in sampled(benchmark, options, &asked) {
+    let is_ranking = |task: Task| matches!(task, Task::Join | Task::Union | Task::Search);
+    for (group, queries) in sampled(benchmark, options, &is_ranking) {
         let Some(over) = over else { continue };
         let mut askings = Vec::new();
         for labelled in queries {
@@ -165,9 +165,9 @@ pub fn measure<'m>(
             let (Some(text), Some(Some(labels))) = (&labelled.query.text, labelled.signals.first()) else { continue };
             let model = ask();
             let computed = signals::extract(text);
-            let said = model::signals(&model, text, &[]);
+            let predicted = model::signals(&model, text, &[]);
             cost.add(&model);
-            cases.push(((labels.operation, labels.intention), (computed.operation, computed.intention), said));
+            cases.push(((labels.operation, labels.intention), (computed.operation, computed.intention), predicted));
         }
         readings.extend(reading_scores(&group, &cases, reading));
     }
@@ -206,14 +206,15 @@ impl Cost {
     }
 }
 
-/// Of each group the queries that the seed chooses, in the order of the benchmark; only those that can be scored.
+/// The sampled queries of each group, in the order of the benchmark; only those that can be scored.
 fn sampled<'b>(
     benchmark: &'b Benchmark,
     options: &VoiceOptions,
-    is_asked: &dyn Fn(Task) -> bool,
+    is_selected: &dyn Fn(Task) -> bool,
 ) -> BTreeMap<String, Vec<&'b LabelledQuery>> {
     let mut groups: BTreeMap<String, Vec<(usize, &LabelledQuery)>> = BTreeMap::new();
-    for (place, labelled) in benchmark.queries.iter().enumerate().filter(|(_, labelled)| is_asked(labelled.query.task))
+    for (place, labelled) in
+        benchmark.queries.iter().enumerate().filter(|(_, labelled)| is_selected(labelled.query.task))
     {
         let scorable = labelled.query.task == Task::Signals
             || benchmark.qrels.get(&labelled.query.id).is_some_and(metrics::is_scorable);
@@ -233,8 +234,8 @@ fn sampled<'b>(
     groups.into_iter().map(|(group, queries)| (group, chosen(queries))).collect()
 }
 
-/// The tables of a query as computed, at least `depth` of them, and the first `count` as the model orders them; `None` where there
-/// are none.
+/// The tables of a query as computed, at least `depth` of them, and the model's order of the first `count`; `None` without
+/// tables.
 fn ordered(
     over: &LakeIndexOf<'_>,
     labelled: &LabelledQuery,
@@ -258,7 +259,7 @@ fn ordered(
         }
         Ok(())
     };
-    let (asked, operation, intention): (String, OperationKind, Intention);
+    let (prompt, operation, intention): (String, OperationKind, Intention);
     let table: Option<QueryTable>;
     match query.task {
         Task::Join if query.columns.is_empty() => {
@@ -268,7 +269,7 @@ fn ordered(
                 add(index, &answer.table, answer.score, Found { join: Some(&answer), ..Found::default() })?;
             }
             let on = query.column.as_ref().map(|name| format!(" on its column {name}")).unwrap_or_default();
-            asked = format!("Find tables to join with the table at hand{on}. {text}");
+            prompt = format!("Find tables to join with the table at hand{on}. {text}");
             (table, operation, intention) = (Some(opened), OperationKind::Join, Intention::Integration);
         }
         Task::Union => {
@@ -277,7 +278,7 @@ fn ordered(
             for answer in union::search(index, over.lake(), &opened, &options)? {
                 add(index, &answer.table, answer.score, Found { union: Some(&answer), ..Found::default() })?;
             }
-            asked = format!("Find tables whose rows can be appended to the table at hand. {text}");
+            prompt = format!("Find tables whose rows can be appended to the table at hand. {text}");
             (table, operation, intention) = (Some(opened), OperationKind::Union, Intention::Integration);
         }
         Task::Search => {
@@ -285,7 +286,7 @@ fn ordered(
             for answer in text_search::search(index, over.embedder(), &text, &options)? {
                 add(index, &answer.table, answer.score, Found { search: Some(&answer), ..Found::default() })?;
             }
-            asked = text;
+            prompt = text;
             (table, operation, intention) = (None, OperationKind::Filter, Intention::Exploration);
         }
         _ => return Ok(None),
@@ -294,7 +295,7 @@ fn ordered(
         return Ok(None);
     }
     let asked = Asked {
-        request: asked.trim(),
+        request: prompt.trim(),
         operation: operation.name(),
         intention: intention.name(),
         specification: json!({}),
@@ -305,7 +306,7 @@ fn ordered(
 }
 
 impl Asking {
-    /// nDCG and reciprocal rank of the candidates in this order of places, the other tables after them as computed.
+    /// nDCG and reciprocal rank of the candidates in the order `places`, followed by the other tables in computed order.
     fn score(&self, places: &[usize], k: usize) -> (f64, f64) {
         let all = places.iter().copied().chain(places.len()..self.computed.len());
         let ranking: Vec<&str> = all.map(|place| self.computed[place].0.as_str()).collect();
@@ -381,9 +382,9 @@ type Labels = (OperationKind, Intention);
 type Case = (Labels, (Ranked<OperationKind>, Ranked<Intention>), Option<Labels>);
 
 fn reading_scores(group: &str, cases: &[Case], weight: f64) -> Option<ReadingScores> {
-    let f1 = |told: &dyn Fn(&Case) -> Labels| -> Option<[f64; 2]> {
-        let operations: Vec<_> = cases.iter().map(|case| (case.0.0, told(case).0)).collect();
-        let intentions: Vec<_> = cases.iter().map(|case| (case.0.1, told(case).1)).collect();
+    let f1 = |predicted: &dyn Fn(&Case) -> Labels| -> Option<[f64; 2]> {
+        let operations: Vec<_> = cases.iter().map(|case| (case.0.0, predicted(case).0)).collect();
+        let intentions: Vec<_> = cases.iter().map(|case| (case.0.1, predicted(case).1)).collect();
         Some([LabelScores::of(&operations)?.macro_f1, LabelScores::of(&intentions)?.macro_f1])
     };
     let built_in = |case: &Case| (case.1.0.label, case.1.1.label);
@@ -407,7 +408,7 @@ fn reading_scores(group: &str, cases: &[Case], weight: f64) -> Option<ReadingSco
 mod tests {
     use super::*;
 
-    /// Twelve tables, the second of which is the right one.
+    /// Twelve tables; the second one is relevant.
     fn asking(first: [usize; 2]) -> Asking {
         let computed = (0..12).map(|place| (format!("t{place}"), 0.9 - 0.01 * f64::from(place))).collect();
         let order = Order { places: first.into_iter().chain(2..12).collect(), named: 12 };
@@ -415,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_voice_that_helps_is_learned_and_one_that_says_nothing_new_is_not() {
+    fn a_useful_voice_is_learned_and_a_redundant_one_is_not() {
         let options = VoiceOptions { queries: 10, candidates: 12, k: 10, seed: 1 };
         let helps: Vec<Asking> = (0..10).map(|_| asking([1, 0])).collect();
         let scores = order_scores("g", &helps, &options).unwrap();

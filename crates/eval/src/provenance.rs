@@ -1,23 +1,23 @@
-//! Which program measured: so that a figure can be got again.
+//! Which program produced a figure, so that it can be reproduced.
 
 use std::fs;
 use std::path::Path;
 
-/// The first 16 hexadecimal digits of the BLAKE3 hash of the running program's file; none where it cannot be read.
+/// The first 16 hexadecimal digits of the BLAKE3 hash of the running program's file; `None` if it cannot be read.
 pub fn program() -> Option<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(fs::File::open(std::env::current_exe().ok()?).ok()?).ok()?;
     Some(hasher.finalize().to_hex().as_str()[..16].to_string())
 }
 
-/// The commit that the program was built from: as the build was told (`LAKEWARD_COMMIT`), else the one checked out in the clone
-/// that the program's file lies in.
+/// The commit that the program was built from: the one given to the build (`LAKEWARD_COMMIT`), otherwise the one checked out in the
+/// clone that contains the program's file.
 pub fn commit() -> Option<String> {
-    let told = option_env!("LAKEWARD_COMMIT").map(str::to_string);
-    told.or_else(|| std::env::current_exe().ok()?.ancestors().find_map(|folder| checked_out(&folder.join(".git"))))
+    let given = option_env!("LAKEWARD_COMMIT").map(str::to_string);
+    given.or_else(|| std::env::current_exe().ok()?.ancestors().find_map(|folder| checked_out(&folder.join(".git"))))
 }
 
-/// The commit that `HEAD` of a git folder stands at.
+/// The commit of `HEAD` in a git folder.
 fn checked_out(git: &Path) -> Option<String> {
     let head = fs::read_to_string(git.join("HEAD")).ok()?;
     let commit = match head.trim().strip_prefix("ref: ") {
@@ -51,7 +51,7 @@ mod tests {
         fs::write(git.join("packed-refs"), format!("# pack\n{commit} refs/heads/main\n")).unwrap();
         assert_eq!(checked_out(git).as_deref(), Some("0123456789ab"));
         fs::write(git.join("packed-refs"), "../../secret refs/heads/main\n").unwrap();
-        assert_eq!(checked_out(git), None, "what is no hash is not shown");
+        assert_eq!(checked_out(git), None, "a value that is not a hash is not shown");
         assert!(program().is_some_and(|hash| hash.len() == 16));
     }
 }

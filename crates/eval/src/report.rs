@@ -1,4 +1,4 @@
-//! What an evaluation came to, as one versioned document and as Markdown.
+//! The result of an evaluation, as one versioned document and as Markdown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub struct EvalReport {
     pub version: u32,
     /// The program's version.
     pub lakeward: String,
-    /// The commit it was built from, as far as that is known ([`super::provenance`]).
+    /// The commit it was built from, if known ([`super::provenance`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Hash of the program's file.
@@ -40,45 +40,45 @@ pub struct EvalReport {
     pub program: Option<String>,
     /// The benchmark: the name of its folder.
     pub benchmark: String,
-    /// What it was read from.
+    /// Its file layout.
     pub layout: LayoutKind,
     /// `titles`, `cells` or `masked`.
     pub form: String,
-    /// The depth of P@k, R@k, nDCG@k where none is said.
+    /// The default depth of P@k, R@k and nDCG@k.
     pub k: usize,
-    /// Documents asked for.
+    /// Documents requested per query.
     pub depth: usize,
     /// Seed of the bootstrap.
     pub seed: u64,
     /// Hash of the weights that Lakeward ranked with.
     pub weights: String,
-    /// The model that made Lakeward's vectors, where it is not the one in the program.
+    /// The model that made Lakeward's vectors, if it is not the built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
-    /// What of the benchmark was taken, where that is not all.
+    /// The subset of the benchmark, if it is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subset: Option<Subset>,
-    /// How the variants were asked, where there are any.
+    /// The settings of the variants, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<table::VariantSettings>,
-    /// Queries of the benchmark.
+    /// Number of queries of the benchmark.
     pub queries: u64,
-    /// Relevant pairs of query and document.
+    /// Number of relevant pairs of query and document.
     pub relevant: u64,
-    /// What of the benchmark could not be used as it stands.
+    /// The unusable parts of the benchmark.
     pub problems: Vec<Problem>,
-    /// The systems, in the order asked for; [`IDEAL`] last.
+    /// The systems, in the requested order; [`IDEAL`] last.
     pub systems: Vec<SystemReport>,
-    /// Lakeward, or what was named first, against the best of the others; variants against those that they build on.
+    /// Lakeward, or the first system, against the best other; variants against the variants that they build on.
     pub comparisons: Vec<Comparison>,
     /// Signals of labelled requests.
     pub signals: Vec<SignalScores>,
-    /// How names of datasets are resolved, where the benchmark has some.
+    /// Scores of the resolution of dataset names, if the benchmark has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aliases: Option<AliasScores>,
 }
 
-/// A system: what it cost, and how good it is in each group of queries.
+/// A system: its costs, and its scores in each group of queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemReport {
     /// Its name.
@@ -86,18 +86,18 @@ pub struct SystemReport {
     /// Time to read the documents and index them, in milliseconds; systems that share an index share the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_ms: Option<f64>,
-    /// Size of what it keeps on disk.
+    /// Size of its files on disk, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_bytes: Option<u64>,
-    /// The most memory that the process held while the system was made and asked, where the system tells it (Linux).
+    /// Peak memory of the process while the system was built and run, if the operating system reports it (Linux).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rss_bytes: Option<u64>,
-    /// The task graph that it searches, and what that cost.
+    /// The costs of the task graph that it searches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphCost>,
     /// By task and group.
     pub groups: Vec<GroupReport>,
-    /// Query by query, where that was asked for.
+    /// The results per query, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<QueryRow>,
 }
@@ -107,36 +107,36 @@ pub struct SystemReport {
 pub struct GroupReport {
     /// The task.
     pub task: Task,
-    /// Label set and style; empty where the benchmark has none.
+    /// Label set and style; empty if the benchmark has none.
     pub group: String,
     /// Queries scored: those with a relevant document.
     pub queries: u64,
     /// Queries left out because no document is relevant.
     pub unscored: u64,
-    /// Queries with at least one answer, also of those that are not scored.
+    /// Queries with at least one answer, including those that are not scored.
     pub answered: u64,
     /// Queries that failed; they score 0.
     pub failed: u64,
-    /// A failure, where there is one.
+    /// One of the failures, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Means with unjudged documents as not relevant.
+    /// Means that count unjudged documents as not relevant.
     pub raw: Scores,
     /// Means without unjudged documents.
     pub condensed: Scores,
-    /// Ends of the 95% interval of raw nDCG at the depth reported first: bootstrap over the queries; none without queries.
+    /// Ends of the 95% interval of raw nDCG at the main depth: bootstrap over the queries; absent without queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndcg_interval: Option<(f64, f64)>,
-    /// Names of first answers; of searches for the datasets of a task.
+    /// Scores of the names of first answers; for task search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NameScores>,
-    /// Mean turn of success by k; of dialogues. Smaller is better.
+    /// Mean turn of success by k; for dialogues. Smaller is better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub average_turn: Option<BTreeMap<usize, f64>>,
-    /// Mean time of a dialogue, all its turns, in seconds.
+    /// Mean time of a dialogue over all its turns, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialogue_seconds: Option<f64>,
-    /// Mean tokens of a language model a dialogue; of systems that keep an account of them.
+    /// Mean tokens of a language model per dialogue, if the system reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialogue_tokens: Option<f64>,
     /// Median time of an answer, in milliseconds.
@@ -145,7 +145,7 @@ pub struct GroupReport {
     /// 95th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95_ms: Option<f64>,
-    /// What the answers took, of systems that keep an account of it.
+    /// The work for the answers, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<GroupWork>,
 }
@@ -156,8 +156,8 @@ fn percentile(values: &[f64], share: f64) -> Option<f64> {
     values.get(place.saturating_sub(1)).copied()
 }
 
-/// Means by task and group, in the order of the tasks and of the groups' names; of dialogues whose user is known to correct
-/// himself or not also by that.
+/// Means by task and group, sorted by task and by the groups' names; dialogues with known user corrections are also grouped by the
+/// kind of correction.
 pub fn groups(rows: &[QueryRow]) -> Vec<GroupReport> {
     let mut grouped: BTreeMap<(Task, String), Vec<&QueryRow>> = BTreeMap::new();
     for row in rows {
@@ -180,7 +180,7 @@ pub fn add_intervals(groups: &mut [GroupReport], rows: &[QueryRow], k: usize, se
     }
 }
 
-/// Adds to each group of searches for the datasets of a task how its first answers are called.
+/// Adds the name scores of first answers to each group of task searches.
 pub fn add_names(groups: &mut [GroupReport], rows: &[QueryRow], benchmark: &Benchmark) {
     for group in groups {
         let own: Vec<&QueryRow> =
@@ -226,7 +226,7 @@ fn group_of(task: Task, group: &str, rows: &[&QueryRow]) -> GroupReport {
 }
 
 impl EvalReport {
-    /// Every group with what each system makes of it, best systems as they stand in [`EvalReport::systems`].
+    /// Every group with each system's results, in the order of [`EvalReport::systems`].
     pub fn by_group(&self) -> BTreeMap<(Task, &str), Vec<(&SystemReport, &GroupReport)>> {
         let mut groups: BTreeMap<(Task, &str), Vec<(&SystemReport, &GroupReport)>> = BTreeMap::new();
         for system in &self.systems {
@@ -252,13 +252,13 @@ impl EvalReport {
         let vectors = self.embedder.as_deref().map(|embedder| format!(", vectors of {embedder}")).unwrap_or_default();
         writeln!(
             out,
-            "{} queries, {} relevant pairs. lakeward {}{commit}, weights {}{vectors}; {} documents asked for a query; seed {}.\n",
+            "{} queries, {} relevant pairs. lakeward {}{commit}, weights {}{vectors}; {} documents requested per query; seed {}.\n",
             self.queries, self.relevant, self.lakeward, self.weights, self.depth, self.seed
         )?;
         writeln!(
             out,
-            "nDCG, P and R at {k}; MRR and MAP over the whole ranking. Condensed: documents that nobody judged are dropped first. \
-             Times are of one query after the other.\n"
+            "nDCG, P and R at {k}; MRR and MAP over the whole ranking. Condensed: unjudged documents are dropped first. \
+             Queries run one after the other.\n"
         )?;
         if let Some(subset) = &self.subset {
             table::write_subset(out, subset)?;
@@ -339,8 +339,8 @@ impl EvalReport {
         if let Some(aliases) = &self.aliases {
             writeln!(
                 out,
-                "## Names of datasets\n\n{} names: hit@1 {:.3}; {} joined by a rule, {:.3} of them rightly ({:.3} where a name of \
-                 several datasets means one only).\n\n| rule | joined | rightly |\n|---|---:|---:|",
+                "## Names of datasets\n\n{} names: hit@1 {:.3}; {} joined by a rule, {:.3} of them correctly ({:.3} if a name of \
+                 several datasets means only one).\n\n| rule | joined | correct |\n|---|---:|---:|",
                 aliases.aliases, aliases.hit_at_1, aliases.merged, aliases.precision, aliases.precision_strict
             )?;
             for (rule, (joined, right)) in &aliases.by_rule {
@@ -376,7 +376,7 @@ impl EvalReport {
         Ok(())
     }
 
-    /// Writes `report.json` and `report.md` into `folder`, which is made.
+    /// Writes `report.json` and `report.md` into `folder`, which is created if missing.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -390,7 +390,7 @@ impl EvalReport {
     }
 }
 
-/// Task and group in one, without saying it twice.
+/// Task and group as one title, without repetition.
 pub fn title(task: Task, group: &str) -> String {
     match group {
         "" => task.to_string(),
@@ -399,7 +399,7 @@ pub fn title(task: Task, group: &str) -> String {
     }
 }
 
-/// What there is to say of a group in which no query has a relevant document; none of others.
+/// A note for a group in which no query has a relevant document; `None` for other groups.
 pub fn unscored(systems: &[(&SystemReport, &GroupReport)]) -> Option<String> {
     let (_, first) = systems.first()?;
     if systems.iter().any(|(_, group)| group.queries > 0) {
@@ -415,8 +415,8 @@ pub fn unscored(systems: &[(&SystemReport, &GroupReport)]) -> Option<String> {
 fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {
     writeln!(out, "## Signals: {} ({} turns)\n", plain(&signals.group), signals.turns)?;
     for (what, scores) in [("operation", &signals.operation), ("intention", &signals.intention)] {
-        writeln!(out, "{what}: macro-F1 {:.3}, right {:.3}\n", scores.macro_f1, scores.accuracy)?;
-        writeln!(out, "| true \\ told | {} |", scores.labels.join(" | "))?;
+        writeln!(out, "{what}: macro-F1 {:.3}, accuracy {:.3}\n", scores.macro_f1, scores.accuracy)?;
+        writeln!(out, "| true \\ predicted | {} |", scores.labels.join(" | "))?;
         writeln!(out, "|---|{}", "---:|".repeat(scores.labels.len()))?;
         for (label, row) in scores.labels.iter().zip(&scores.confusion) {
             let counts: Vec<String> = row.iter().map(u64::to_string).collect();
@@ -436,7 +436,7 @@ fn write_signals(out: &mut String, signals: &SignalScores) -> std::fmt::Result {
     writeln!(out)
 }
 
-/// `text` as it can stand in a cell of a Markdown table.
+/// `text` escaped for a cell of a Markdown table.
 pub(super) fn plain(text: &str) -> String {
     lakeward_core::text::shown(text, 300).replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
 }

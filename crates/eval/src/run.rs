@@ -1,11 +1,11 @@
-//! TREC run files: `query-id Q0 document-id rank score tag`, one document a line.
+//! TREC run files: `query-id Q0 document-id rank score tag`, one document per line.
 //!
-//! Read: the order is that of trec_eval, greatest score first and equal scores by document id, greatest id first; the rank
-//! column is not looked at. Written: scores fall strictly, even as 32-bit numbers, so that every scorer sees the order that was
-//! meant, whatever it does with ties.
+//! Reading: the order is that of trec_eval, by descending score and, for equal scores, by descending document id; the rank
+//! column is ignored. Writing: scores decrease strictly, even as 32-bit numbers, so that every scorer sees the intended order,
+//! however it breaks ties.
 //!
-//! White space parts the fields, so in ids it is written as `%20` (`%09`, `%0A`, `%0B`, `%0C`, `%0D`), and a `%` that would be
-//! read as one of these as `%25`; reading turns them back.
+//! White space separates the fields, so in ids it is written as `%20` (`%09`, `%0A`, `%0B`, `%0C`, `%0D`), and a `%` that would be
+//! read as one of these as `%25`; reading reverses this.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,11 +23,11 @@ pub type Run = BTreeMap<String, Vec<Ranked>>;
 const ESCAPES: [(&str, char); 6] =
     [("%20", ' '), ("%09", '\t'), ("%0A", '\n'), ("%0B", '\u{b}'), ("%0C", '\u{c}'), ("%0D", '\r')];
 
-/// Reads a run file (also `.zst`). Documents that a query repeats count once, with their greatest score, and are told as
+/// Reads a run file (also `.zst`). Documents that a query repeats count once, with their greatest score, and are reported as
 /// problems.
 ///
 /// # Errors
-/// [`Error::Io`](lakeward_core::Error::Io), and [`Error::Usage`](lakeward_core::Error::Usage) with the line that is none of a run.
+/// [`Error::Io`](lakeward_core::Error::Io), and [`Error::Usage`](lakeward_core::Error::Usage) with the invalid line.
 pub fn read(path: &Path) -> Result<(Run, Problems)> {
     let mut run = Run::new();
     let mut problems = Problems::default();
@@ -61,14 +61,14 @@ fn parse(line: &Line<'_>) -> Result<(String, Ranked), String> {
             fields.len()
         ));
     };
-    let score: f64 = score.parse().map_err(|_| format!("`{score}` is no score"))?;
+    let score: f64 = score.parse().map_err(|_| format!("`{score}` is not a score"))?;
     if !score.is_finite() {
-        return Err(format!("`{score}` is no finite score"));
+        return Err(format!("`{score}` is not a finite score"));
     }
     Ok((unescaped(query), Ranked { id: unescaped(document), score }))
 }
 
-/// Writes `rankings` (query, best first) to `path`, whole or not at all; `tag` names the system.
+/// Writes `rankings` (query, best first) to `path`, atomically; `tag` names the system.
 ///
 /// # Errors
 /// [`Error::Io`](lakeward_core::Error::Io).
@@ -90,14 +90,14 @@ pub fn write<'a>(
     file.replace().map(|_| ())
 }
 
-/// `score`, or the next number below `last` where it is not below that.
+/// `score` if it is below `last`, otherwise the next number below `last`.
 fn falling(score: f64, last: f32) -> f32 {
     let score = if score.is_finite() { score as f32 } else { 0.0 };
     let score = score.clamp(f32::MIN / 2.0, f32::MAX / 2.0);
     if score < last { score } else { last.next_down() }
 }
 
-/// `id` with its white space written out.
+/// `id` with its white space escaped.
 pub fn escaped(id: &str) -> String {
     let mut out = String::with_capacity(id.len());
     for (at, c) in id.char_indices() {
@@ -110,7 +110,7 @@ pub fn escaped(id: &str) -> String {
     out
 }
 
-/// Whether `text` starts with what [`unescaped`] would turn into something else.
+/// Whether `text` starts with an escape that [`unescaped`] would change.
 fn is_escape(text: &str) -> bool {
     ESCAPES.iter().any(|(escape, _)| starts_with(text, escape)) || starts_with(text, "%25")
 }
@@ -119,7 +119,7 @@ fn starts_with(text: &str, escape: &str) -> bool {
     text.get(..escape.len()).is_some_and(|start| start.eq_ignore_ascii_case(escape))
 }
 
-/// The id behind [`escaped`]; other escapes stay as they are.
+/// Reverses [`escaped`]; other escapes are kept.
 pub fn unescaped(id: &str) -> String {
     if !id.contains('%') {
         return id.to_string();
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_come_back_whatever_is_in_them() {
+    fn any_id_survives_escaping() {
         for id in ["plain", "a b\tc", "50%", "a%20b", "a%2520b", "%25", "%2525", "%41", "ä%", "%", "a\u{a0}b", "%2", ""]
         {
             let written = escaped(id);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_are_read_as_trec_eval_reads_them_and_bad_lines_are_told() {
+    fn ties_are_read_as_in_trec_eval_and_bad_lines_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");
         std::fs::write(&path, "q Q0 a 1 0.5 x\nq Q0 b 2 0.5 x\nq Q0 c 3 0.75 x\nq Q0 a 4 0.25 x\n\n").unwrap();
@@ -178,10 +178,12 @@ mod tests {
         let ids: Vec<&str> = run["q"].iter().map(|ranked| ranked.id.as_str()).collect();
         assert_eq!(ids, ["c", "b", "a"]);
         assert_eq!(problems.list().len(), 1);
-        for (bad, said) in [("q Q0 a 1 x y", "`x` is no score"), ("q Q0 a 1 nan y", "finite"), ("q a 1", "3 fields")] {
+        for (bad, expected) in
+            [("q Q0 a 1 x y", "`x` is not a score"), ("q Q0 a 1 nan y", "finite"), ("q a 1", "3 fields")]
+        {
             std::fs::write(&path, format!("q Q0 a 1 1 t\n{bad}\n")).unwrap();
             let error = read(&path).unwrap_err().to_string();
-            assert!(error.contains(said) && error.contains("line 2"), "{error}");
+            assert!(error.contains(expected) && error.contains("line 2"), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Signals scored: operation and intention told for every labelled request, in its conversation.
+//! Scores signals: operation and intention predicted for every labelled request, in its conversation.
 
 use std::collections::BTreeMap;
 
@@ -17,33 +17,33 @@ use lakeward_lake::reader::{ReadOptions, open_path};
 use lakeward_reading::grounding::Headers;
 use lakeward_reading::signals::read_conversation;
 
-/// How often what was meant is first, and among the first two.
+/// How often the true label is first, and among the first two.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hits {
-    /// Cases.
+    /// Number of cases.
     pub cases: u64,
-    /// Share of them in which it is first, 0..=1.
+    /// Share in which it is first, 0..=1.
     pub first: f64,
     /// Share in which it is among the first two, 0..=1.
     pub within_two: f64,
 }
 
 impl Hits {
-    /// Of the places, from 0, at which what was meant stands; none without a case.
+    /// From the ranks, from 0, of the true label; `None` without a case.
     pub fn of(places: &[usize]) -> Option<Self> {
         let share = |below: usize| places.iter().filter(|place| **place < below).count() as f64 / places.len() as f64;
         (!places.is_empty()).then(|| Self { cases: places.len() as u64, first: share(1), within_two: share(2) })
     }
 }
 
-/// How well the signals of one group of requests are told.
+/// Scores of the signals of one group of requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SignalScores {
     /// The group: a label set.
     pub group: String,
     /// Labelled turns.
     pub turns: u64,
-    /// Requests that the agent failed on; what they ask for counts as not found among the next operations.
+    /// Requests that the agent failed on; their operation counts as not found among the next operations.
     pub failed: u64,
     /// The operation.
     pub operation: LabelScores,
@@ -51,8 +51,8 @@ pub struct SignalScores {
     pub intention: LabelScores,
     /// The operation in the order of the reader's probabilities.
     pub operation_hits: Hits,
-    /// The next operation as the agent recommends it, with the lake and the table at hand; first turns only, since what the
-    /// user chose of earlier answers is not known. Absent without a lake.
+    /// The next operation as recommended by the agent, with the lake and the query table; first turns only, since the user's
+    /// choices in earlier turns are unknown. Absent without a lake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_operation: Option<Hits>,
 }
@@ -66,7 +66,7 @@ struct Predicted {
     failed: u64,
 }
 
-/// Reads the signals of every labelled request of `benchmark`, and scores them by group. `index` is the lake that the agent
+/// Predicts the signals of every labelled request of `benchmark`, and scores them by group. `index` is the lake that the agent
 /// recommends from.
 ///
 /// # Errors
@@ -78,27 +78,27 @@ pub fn score(benchmark: &Benchmark, index: Option<&LakeIndexOf<'_>>) -> Result<V
             take(labelled, index, groups.entry(labelled.group()).or_default())?;
         }
     }
-    let scores = groups.into_iter().filter_map(|(group, told)| {
+    let scores = groups.into_iter().filter_map(|(group, predicted)| {
         Some(SignalScores {
             group,
-            turns: told.operations.len() as u64,
-            failed: told.failed,
-            operation: LabelScores::of(&told.operations)?,
-            intention: LabelScores::of(&told.intentions)?,
-            operation_hits: Hits::of(&told.places)?,
-            next_operation: Hits::of(&told.next),
+            turns: predicted.operations.len() as u64,
+            failed: predicted.failed,
+            operation: LabelScores::of(&predicted.operations)?,
+            intention: LabelScores::of(&predicted.intentions)?,
+            operation_hits: Hits::of(&predicted.places)?,
+            next_operation: Hits::of(&predicted.next),
         })
     });
     Ok(scores.collect())
 }
 
-fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut Predicted) -> Result<()> {
+fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, predicted: &mut Predicted) -> Result<()> {
     let query = &labelled.query;
     let texts: Vec<&str> = match query.turns.is_empty() {
         true => query.text.iter().map(String::as_str).collect(),
         false => query.turns.iter().map(String::as_str).collect(),
     };
-    // A request is read without its table where that cannot be read.
+    // If the table cannot be read, the request is read without it.
     let names = query.table.as_ref().and_then(|path| {
         let options = ReadOptions { max_rows: Some(1), ..ReadOptions::default() };
         let reader = open_path(path, &options).ok()?;
@@ -108,10 +108,10 @@ fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut Pr
     let read = read_conversation(&texts, ConversationConfig::default().window, &headers);
     for (signals, labels) in read.iter().zip(&labelled.signals) {
         let Some(labels) = labels else { continue };
-        told.operations.push((labels.operation, signals.operation.label));
-        told.intentions.push((labels.intention, signals.intention.label));
+        predicted.operations.push((labels.operation, signals.operation.label));
+        predicted.intentions.push((labels.intention, signals.intention.label));
         let place = signals.operation.all.iter().position(|(label, _)| *label == labels.operation);
-        told.places.push(place.unwrap_or(usize::MAX));
+        predicted.places.push(place.unwrap_or(usize::MAX));
     }
     if let (Some(index), Some(Some(labels)), Some(text)) = (index, labelled.signals.first(), texts.first()) {
         let request = Request {
@@ -126,11 +126,11 @@ fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, told: &mut Pr
             Ok(answer) => answer.operations.iter().position(|operation| operation.kind == labels.operation),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(_) => {
-                told.failed += 1;
+                predicted.failed += 1;
                 None
             }
         };
-        told.next.push(place.unwrap_or(usize::MAX));
+        predicted.next.push(place.unwrap_or(usize::MAX));
     }
     Ok(())
 }

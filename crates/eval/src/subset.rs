@@ -1,9 +1,9 @@
-//! A smaller benchmark of the same make: N of its metadata records, drawn stratum by stratum, with the queries that still have an
-//! answer among them.
+//! A smaller benchmark of the same kind: N of its metadata records, sampled by stratum, with the queries that still have a relevant
+//! record among them.
 //!
 //! Strata are what makes a record easy or hard to find: for how many queries it is relevant, how long its description is, and
-//! whether it has tags. Each gives its share of N (largest remainder), drawn by a hash of seed and id: the same seed draws the same
-//! records whatever their order in the file.
+//! whether it has tags. Each contributes its share of N (largest remainder), chosen by a hash of seed and id: the same seed selects
+//! the same records whatever their order in the file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -19,52 +19,52 @@ use super::layout::lines::read_lines;
 use super::metrics::is_scorable;
 use lakeward_core::error::{Error, Result};
 
-/// What was taken of a benchmark.
+/// The sampled part of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Subset {
-    /// Records taken.
+    /// Records in the sample.
     pub records: u64,
-    /// Records there are.
+    /// Records in total.
     pub of_records: u64,
-    /// Judgments of records taken, grade 0 among them.
+    /// Judgments of sampled records, including grade 0.
     pub judgments: u64,
-    /// Judgments there are.
+    /// Judgments in total.
     pub of_judgments: u64,
-    /// Queries kept.
+    /// Queries in the sample.
     pub queries: u64,
-    /// Queries left out because no relevant record was taken.
+    /// Queries left out because none of their relevant records is in the sample.
     pub queries_left_out: u64,
-    /// Seed of the draw.
+    /// Seed of the sample.
     pub seed: u64,
     /// The strata, by name.
     pub strata: Vec<Stratum>,
 }
 
-/// A stratum of the draw.
+/// A stratum of the sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stratum {
     /// `relevant to 2-3 queries, short description, tags`.
     pub name: String,
-    /// Records taken.
+    /// Records in the sample.
     pub records: u64,
-    /// Records there are.
+    /// Records in total.
     pub of_records: u64,
 }
 
-/// What a record is drawn by.
+/// The properties by which a record is sampled.
 struct Record {
     id: String,
     description_chars: usize,
     has_tags: bool,
 }
 
-/// Leaves `wanted` records of `benchmark`, written to a file below `place`, an empty folder, and of its queries those with a relevant
+/// Reduces `benchmark` to `size` records, written to a file below `place`, an empty folder, and to the queries with a relevant
 /// record among them.
 ///
 /// # Errors
 /// [`Error::Usage`] for a benchmark whose documents are not records, or where no query would be left; [`Error::Io`] and
 /// [`Error::Benchmark`] from its file.
-pub fn take(benchmark: &mut Benchmark, wanted: u64, seed: u64, place: &Path) -> Result<Subset> {
+pub fn take(benchmark: &mut Benchmark, size: u64, seed: u64, place: &Path) -> Result<Subset> {
     let corpus = match (&benchmark.corpus, &benchmark.lake) {
         (Some(corpus), None) => corpus.clone(),
         _ => {
@@ -73,16 +73,16 @@ pub fn take(benchmark: &mut Benchmark, wanted: u64, seed: u64, place: &Path) -> 
         }
     };
     let records = read(&corpus, benchmark)?;
-    let (taken, strata) = draw(&records, benchmark, wanted, seed);
+    let (selected, strata) = draw(&records, benchmark, size, seed);
     let subset_file = place.join("corpus.jsonl");
-    write(&corpus, &taken, &subset_file)?;
+    write(&corpus, &selected, &subset_file)?;
     let count = |benchmark: &Benchmark| benchmark.qrels.values().map(|grades| grades.len() as u64).sum();
     let of_judgments = count(benchmark);
     for grades in benchmark.qrels.values_mut() {
-        grades.retain(|document, _| taken.contains(document));
+        grades.retain(|document, _| selected.contains(document));
     }
     for documents in benchmark.unjudged.values_mut() {
-        documents.retain(|document| taken.contains(document));
+        documents.retain(|document| selected.contains(document));
     }
     let before = benchmark.queries.len();
     let qrels = &benchmark.qrels;
@@ -92,14 +92,14 @@ pub fn take(benchmark: &mut Benchmark, wanted: u64, seed: u64, place: &Path) -> 
         let what = format!(
             "no query of `{}` has a relevant record among {} of {}",
             benchmark.name,
-            taken.len(),
+            selected.len(),
             records.len()
         );
         return Err(Error::Usage(format!("{what}: ask for more `--records`")));
     }
     benchmark.corpus = Some(subset_file);
     Ok(Subset {
-        records: taken.len() as u64,
+        records: selected.len() as u64,
         of_records: records.len() as u64,
         judgments: count(benchmark),
         of_judgments,
@@ -110,7 +110,7 @@ pub fn take(benchmark: &mut Benchmark, wanted: u64, seed: u64, place: &Path) -> 
     })
 }
 
-/// The id of a line of the corpus, with the record; none of what is no record.
+/// The id and the record of a line of the corpus; `None` if it is not a record.
 fn parsed(line: &str) -> Option<(String, Value)> {
     let record: Value = serde_json::from_str(line).ok()?;
     let id = record.get("id")?.as_str().filter(|id| !id.is_empty())?.to_string();
@@ -139,8 +139,8 @@ fn read(corpus: &Path, benchmark: &mut Benchmark) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-/// The ids drawn, and from which strata.
-fn draw(records: &[Record], benchmark: &Benchmark, wanted: u64, seed: u64) -> (HashSet<String>, Vec<Stratum>) {
+/// The sampled ids, and their strata.
+fn draw(records: &[Record], benchmark: &Benchmark, size: u64, seed: u64) -> (HashSet<String>, Vec<Stratum>) {
     let mut relevant: HashMap<&str, usize> = HashMap::new();
     for grades in benchmark.qrels.values() {
         for (document, _) in grades.iter().filter(|(_, grade)| **grade > 0) {
@@ -168,49 +168,49 @@ fn draw(records: &[Record], benchmark: &Benchmark, wanted: u64, seed: u64) -> (H
         strata.entry(format!("{relevance}, {length} description, {tags}")).or_default().push(record);
     }
     let sizes: Vec<u64> = strata.values().map(|records| records.len() as u64).collect();
-    let shares = shares(&sizes, wanted);
-    let mut taken = HashSet::new();
-    let mut drawn = Vec::with_capacity(strata.len());
+    let shares = shares(&sizes, size);
+    let mut selected = HashSet::new();
+    let mut sampled = Vec::with_capacity(strata.len());
     for ((name, mut records), share) in strata.into_iter().zip(shares) {
         records.sort_by_cached_key(|record| (place(seed, &record.id), record.id.clone()));
-        taken.extend(records.iter().take(share as usize).map(|record| record.id.clone()));
-        drawn.push(Stratum { name, records: share, of_records: records.len() as u64 });
+        selected.extend(records.iter().take(share as usize).map(|record| record.id.clone()));
+        sampled.push(Stratum { name, records: share, of_records: records.len() as u64 });
     }
-    (taken, drawn)
+    (selected, sampled)
 }
 
-/// Where an id stands in the order of the draw.
+/// The sort key of an id in the sample order.
 fn place(seed: u64, id: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes()).update(id.as_bytes());
     *hasher.finalize().as_bytes()
 }
 
-/// `wanted` shared out in proportion to `sizes`, by largest remainder, the first of equal ones first; never more than there is.
-fn shares(sizes: &[u64], wanted: u64) -> Vec<u64> {
+/// Divides `total_share` in proportion to `sizes`, by largest remainder, the first of equal ones first; never more than the sizes.
+fn shares(sizes: &[u64], total_share: u64) -> Vec<u64> {
     let total: u64 = sizes.iter().sum();
-    let wanted = wanted.min(total);
+    let total_share = total_share.min(total);
     if total == 0 {
         return vec![0; sizes.len()];
     }
-    let exact = |size: u64| u128::from(wanted) * u128::from(size);
+    let exact = |size: u64| u128::from(total_share) * u128::from(size);
     let mut shares: Vec<u64> = sizes.iter().map(|size| (exact(*size) / u128::from(total)) as u64).collect();
     let mut by_remainder: Vec<usize> = (0..sizes.len()).collect();
     by_remainder.sort_by_key(|place| (std::cmp::Reverse(exact(sizes[*place]) % u128::from(total)), *place));
-    let left = wanted - shares.iter().sum::<u64>();
+    let left = total_share - shares.iter().sum::<u64>();
     for place in by_remainder.into_iter().take(left as usize) {
         shares[place] += 1;
     }
     shares
 }
 
-/// Copies the first line of each record taken.
-fn write(corpus: &Path, taken: &HashSet<String>, target: &Path) -> Result<()> {
+/// Copies the first line of each sampled record.
+fn write(corpus: &Path, selected: &HashSet<String>, target: &Path) -> Result<()> {
     let io = |error| Error::io("write", target, error);
     let mut out = BufWriter::new(File::create(target).map_err(io)?);
     let mut written = HashSet::new();
     read_lines(corpus, |line| match parsed(line.text) {
-        Some((id, _)) if taken.contains(&id) && written.insert(id.clone()) => {
+        Some((id, _)) if selected.contains(&id) && written.insert(id.clone()) => {
             writeln!(out, "{}", line.text).map_err(io)
         }
         _ => Ok(()),
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_sum_to_what_is_wanted_and_take_no_more_than_there_is() {
+    fn shares_sum_to_the_requested_size_and_exceed_no_stratum() {
         assert_eq!(shares(&[50, 30, 20], 10), [5, 3, 2]);
         assert_eq!(shares(&[1, 1, 1], 2), [1, 1, 0]);
         assert_eq!(shares(&[7, 0, 2], 100), [7, 0, 2]);

@@ -1,8 +1,8 @@
-//! What can be measured: anything that ranks the documents of a benchmark for a query.
+//! Systems under evaluation: anything that ranks the documents of a benchmark for a query.
 //!
-//! Lakeward itself ([`super::lakeward_system`]), its ablations and the plain baselines all stand behind [`System`], so that every one is
-//! timed, cut, scored and compared in the same way. A system sees [`BenchQuery`] and nothing else: judgments and labels are kept
-//! apart from it.
+//! Lakeward itself ([`super::lakeward_system`]), its ablations and the plain baselines all implement [`System`], so that all are
+//! timed, truncated, scored and compared in the same way. A system sees only [`BenchQuery`]: judgments and labels are kept
+//! separate from it.
 
 use super::benchmark::BenchQuery;
 use super::task_report::GraphCost;
@@ -25,19 +25,19 @@ impl Ranked {
     }
 }
 
-/// What ranks documents for queries. It is made (read, indexed) before it is asked; making it is timed apart.
+/// Ranks documents for queries. It is built (read, indexed) before the first query; building is timed separately.
 pub trait System {
     /// Its name in tables, runs and on the command line: lower-case words joined by hyphens.
     fn name(&self) -> &str;
 
-    /// At most `depth` documents for `query`, best first, each once, and never the query's own table. Empty where nothing fits
-    /// or where the system has no way to answer such a query ([`System::answers`]).
+    /// At most `depth` documents for `query`, best first, each once, and never the query's own table. Empty if nothing matches
+    /// or the system cannot answer such a query ([`System::answers`]).
     ///
     /// # Errors
-    /// Whatever keeps the query from being answered: its table cannot be read, it has no such column, the index is damaged.
+    /// Anything that prevents an answer: an unreadable table, an unknown column, a damaged index.
     fn rank(&self, query: &BenchQuery, depth: usize) -> Result<Vec<Ranked>>;
 
-    /// [`System::rank`], with an account of what the answer took from systems that keep one.
+    /// [`System::rank`], with the work for the answer, if the system reports it.
     ///
     /// # Errors
     /// As [`System::rank`].
@@ -45,18 +45,18 @@ pub trait System {
         Ok((self.rank(query, depth)?, None))
     }
 
-    /// Whether it has a way to answer queries such as `query`; where not, the system is left out of that part of the table
-    /// instead of being scored 0.
+    /// Whether it can answer queries such as `query`; if not, the system is left out of that part of the table instead of
+    /// being scored 0.
     fn answers(&self, _query: &BenchQuery) -> bool {
         true
     }
 
-    /// What the task graph cost that it searches, where there is one.
+    /// The costs of the task graph that it searches, if there is one.
     fn graph_cost(&self) -> Option<GraphCost> {
         None
     }
 
-    /// Size of what it keeps on disk, in bytes; none where it keeps all in memory.
+    /// Size of its files on disk, in bytes; `None` if everything is in memory.
     fn index_bytes(&self) -> Option<u64> {
         None
     }

@@ -1,5 +1,5 @@
-//! From names to systems over the documents of one benchmark: [`super::lakeward_system`] and its ablations, which share one index, and
-//! the plain baselines.
+//! Makes systems over the documents of one benchmark by name: [`super::lakeward_system`] and its ablations, which share one index,
+//! and the plain baselines.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ use lakeward_search::RankingWeights;
 use lakeward_search::augment::{AugmentOptions, QuestionIndex, QuestionStore, make_questions};
 use lakeward_tasks::task_graph::DatasetRecord;
 
-/// Stands for all plain baselines on the command line.
+/// The name for all plain baselines on the command line.
 pub const BASELINES: &str = "baselines";
-/// [`BaselineKind::Bm25`] asked by the latest turn of a dialogue alone: what a system without memory can do.
+/// [`BaselineKind::Bm25`] queried with only the latest turn of a dialogue: a system without memory.
 pub const LAST_TURN: &str = "bm25-last-turn";
-/// Stands for all ablations.
+/// The name for all ablations.
 pub const ABLATIONS: &str = "ablations";
 
-/// A system that can be asked.
+/// A system that is ready to use.
 pub struct Made<'a> {
     /// The system.
     pub system: Box<dyn System + 'a>,
@@ -47,18 +47,18 @@ pub struct Systems<'a> {
     papers: Vec<PathBuf>,
     embedder: &'a dyn Embedder,
     weights: RankingWeights,
-    /// The folder of Lakeward's index, where it is to be kept.
+    /// The folder of Lakeward's index, if it is to be kept.
     index_folder: Option<PathBuf>,
     built: OnceCell<(Rc<LakeIndexOf<'a>>, f64)>,
     question_use: QuestionUse,
     model: Option<VariantModel<'a>>,
     questions: OnceCell<(Rc<QuestionIndex>, f64)>,
-    /// With names resolved, and without.
+    /// With and without resolved names.
     graphs: [OnceCell<(Rc<GraphOf<'a>>, f64)>; 2],
 }
 
 impl<'a> Systems<'a> {
-    /// Over the documents of `benchmark`; Lakeward ranks with `weights`, and keeps its index in `index_folder` or nowhere.
+    /// Over the documents of `benchmark`; Lakeward ranks with `weights` and stores its index in `index_folder`, if given.
     pub fn over(
         benchmark: &Benchmark,
         embedder: &'a dyn Embedder,
@@ -80,17 +80,17 @@ impl<'a> Systems<'a> {
         }
     }
 
-    /// The same, its variants using pseudo-queries as `question_use` says and asking `model`, where there is one.
+    /// The same, with variants that use pseudo-queries according to `question_use` and `model`, if given.
     pub fn with_variants(self, question_use: QuestionUse, model: Option<VariantModel<'a>>) -> Self {
         Self { question_use, model, ..self }
     }
 
-    /// The names that `asked` stand for: [`BASELINES`] and [`ABLATIONS`] spelled out, each name once, and of baselines and
-    /// ablations that were not named themselves only those that have something to do with the queries of `benchmark`.
+    /// The systems for the requested names: [`BASELINES`] and [`ABLATIONS`] expanded, each name once; expanded baselines and
+    /// ablations are included only if they are relevant to the queries of `benchmark`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an unknown name, with the nearest.
-    pub fn names(&self, asked: &[String], benchmark: &Benchmark, options: &EvalOptions) -> Result<Vec<String>> {
+    /// [`Error::Usage`] for an unknown name, with the nearest ones.
+    pub fn names(&self, requested: &[String], benchmark: &Benchmark, options: &EvalOptions) -> Result<Vec<String>> {
         let tasks: Vec<Task> = Task::ALL
             .into_iter()
             .filter(|task| options.tasks.contains(task))
@@ -98,7 +98,7 @@ impl<'a> Systems<'a> {
             .collect();
         let all_ablations = ablations(&self.weights);
         let mut names: Vec<String> = Vec::new();
-        for name in asked {
+        for name in requested {
             match name.as_str() {
                 BASELINES => {
                     let fit = BaselineKind::ALL.into_iter().filter(|kind| self.fits(*kind, benchmark, options));
@@ -129,8 +129,8 @@ impl<'a> Systems<'a> {
         if let Some(name) = names.iter().find(is_variant).filter(|_| !searches()) {
             let has: Vec<String> = tasks.iter().map(|task| format!("`{task}`")).collect();
             let has = if has.is_empty() { "nothing else to rank".to_string() } else { has.join(", ") };
-            let what = format!("`{name}` answers requests in words; of `{}` there is {has} here", benchmark.name);
-            return Err(Error::Usage(format!("{what}: ask a benchmark with queries of task `search`")));
+            let what = format!("`{name}` answers requests in words; `{}` has only {has} here", benchmark.name);
+            return Err(Error::Usage(format!("{what}: use a benchmark with queries of task `search`")));
         }
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
@@ -162,15 +162,15 @@ impl<'a> Systems<'a> {
         let mut queries = benchmark.queries.iter().map(|labelled| &labelled.query);
         queries.any(|query| {
             let has_text = query.text.is_some() || !query.turns.is_empty();
-            let asked = query.task != Task::Signals && options.tasks.contains(&query.task);
-            asked && kind.answers(has_text, query.table.is_some(), query.column.is_some())
+            let is_requested = query.task != Task::Signals && options.tasks.contains(&query.task);
+            is_requested && kind.answers(has_text, query.table.is_some(), query.column.is_some())
         })
     }
 
-    /// The system of this name, with its documents read.
+    /// Builds the system of this name and reads its documents.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an unknown name or a benchmark without documents; whatever reading them reports.
+    /// [`Error::Usage`] for an unknown name or a benchmark without documents; errors of reading them.
     pub fn make(&self, name: &str, monitor: &dyn Monitor) -> Result<Made<'a>> {
         if self.lake.is_none() && self.corpus.is_none() {
             let what = "the benchmark has neither `lake/` nor `corpus.jsonl`: score a run of it with `--run-in`";
@@ -211,7 +211,7 @@ impl<'a> Systems<'a> {
         Ok(Made { system: Box::new(system), index_ms: index_ms + graph_ms, problems })
     }
 
-    /// A variant; with `failing`, one of whose components fails at every query.
+    /// Builds a variant; with `failing`, that component fails at every query.
     ///
     /// # Errors
     /// As [`Systems::make`].
@@ -244,7 +244,7 @@ impl<'a> Systems<'a> {
         Ok(Made { system: Box::new(system), index_ms, problems })
     }
 
-    /// The index of pseudo-queries, made by rules beside Lakeward's when it is first needed, and the time that took in milliseconds.
+    /// The index of pseudo-queries, made by rules next to Lakeward's at first use, and the build time in milliseconds.
     fn questions(&self, over: &LakeIndexOf<'_>, monitor: &dyn Monitor) -> Result<(Rc<QuestionIndex>, f64)> {
         if let Some((questions, questions_ms)) = self.questions.get() {
             return Ok((Rc::clone(questions), *questions_ms));
@@ -264,7 +264,7 @@ impl<'a> Systems<'a> {
         Ok((Rc::clone(questions), *questions_ms))
     }
 
-    /// The task graph, built when it is first needed, and the time that took in milliseconds.
+    /// The task graph, built at first use, and the build time in milliseconds.
     fn graph(&self, over: &LakeIndexOf<'a>, resolve: bool) -> Result<(Rc<GraphOf<'a>>, f64)> {
         let place = &self.graphs[usize::from(!resolve)];
         if let Some((graph, graph_ms)) = place.get() {
@@ -277,7 +277,7 @@ impl<'a> Systems<'a> {
         Ok((Rc::clone(graph), *graph_ms))
     }
 
-    /// How the names of datasets in `folder` are resolved; none where it has none.
+    /// Scores of the resolution of dataset names in `folder`; `None` if it has none.
     ///
     /// # Errors
     /// Those of [`alias_scores`] and of [`Systems::index`].
@@ -289,7 +289,7 @@ impl<'a> Systems<'a> {
         alias_scores(folder, &DatasetRecord::all(index.index())?)
     }
 
-    /// Lakeward's index, built when it is first needed, and the time that took in milliseconds.
+    /// Lakeward's index, built at first use, and the build time in milliseconds.
     ///
     /// # Errors
     /// Those of [`LakeIndexOf::build`].
@@ -311,7 +311,7 @@ impl<'a> Systems<'a> {
     }
 }
 
-/// A system that hears of a dialogue the latest turn alone.
+/// A system that sees only the latest turn of a dialogue.
 struct LastTurn<'a>(Box<dyn System + 'a>);
 
 impl System for LastTurn<'_> {

@@ -1,8 +1,8 @@
-//! The agent as a [`System`] for searches by task: a turn with what a graph of papers knows, and without it. A query's own paper is
-//! left out of the graph.
+//! The agent as a [`System`] for task search: a turn with and without a graph of papers. A query's own paper is excluded from the
+//! graph.
 //!
 //! ```text
-//! lakeward:agent    as shipped           lakeward:agent-0.25    tasks weigh a quarter of what the best table says of itself
+//! lakeward:agent    as shipped           lakeward:agent-0.25    tasks weigh 0.25 times the score of the best table's own match
 //! lakeward:agent-0  without a graph
 //! ```
 
@@ -17,12 +17,12 @@ use lakeward_agent::session::Session;
 use lakeward_core::error::Result;
 use lakeward_tasks::task_graph::TaskSource;
 
-/// Behind [`NAME`] and a colon.
+/// After [`NAME`] and a colon.
 const AGENT: &str = "agent";
-/// The names that `ablations` stands for.
+/// The names included in `ablations`.
 pub const NAMES: [&str; 2] = [AGENT, "agent-0"];
 
-/// How much tasks count with the agent called `name`: as shipped, or so much; none where it is another system.
+/// The weight of tasks of the agent `name`: the shipped one (inner `None`) or a number; `None` for another system.
 pub fn weight_of(name: &str) -> Option<Option<f64>> {
     match name.strip_prefix(NAME)?.strip_prefix(':')?.strip_prefix(AGENT)? {
         "" => Some(None),
@@ -42,7 +42,7 @@ pub struct TaskAgent<'a> {
 }
 
 impl<'a> TaskAgent<'a> {
-    /// The agent in which tasks count `weight`, else as shipped.
+    /// The agent with the weight `weight` of tasks; without it, the shipped one.
     pub fn new(name: &str, weight: Option<f64>, over: Rc<LakeIndexOf<'a>>, graph: Rc<GraphOf<'a>>) -> Self {
         Self { name: name.to_string(), weight, over, graph }
     }

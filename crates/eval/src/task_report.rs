@@ -1,5 +1,5 @@
-//! What a report says of searches for the datasets of a task: how first answers are called, and what graph and answers cost, in
-//! the rows of KATS' cost table (Wei et al., PVLDB 19(5), 2026): build time, tokens, storage; time and tokens of a query.
+//! The report of task searches: names of first answers, and costs of graph and answers, in the rows of KATS' cost table
+//! (Wei et al., PVLDB 19(5), 2026): build time, tokens, storage; time and tokens per query.
 
 use std::fmt::Write as _;
 
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use super::benchmark::Task;
 use super::report::{GroupReport, SystemReport, plain, title};
 
-/// What a task graph cost.
+/// The costs of a task graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GraphCost {
     /// Documents in it.
     pub documents: u64,
     /// Their tasks.
     pub tasks: u64,
-    /// Datasets, those that only documents name included.
+    /// Datasets, including those that only documents name.
     pub datasets: u64,
-    /// Time to build it, the index of the records not counted, in milliseconds.
+    /// Time to build it, without the index of the records, in milliseconds.
     pub build_ms: f64,
-    /// Tokens of a language model for that.
+    /// Tokens of a language model for building it.
     pub build_tokens: u64,
-    /// Size of its file.
+    /// Size of its file, in bytes.
     pub bytes: u64,
     /// Tokens of a language model for one query, on average.
     pub query_tokens: f64,
 }
 
-/// The costs of all `systems` that search a task graph, in one table; nothing where none does.
+/// The costs of all `systems` that search a task graph, in one table; nothing if none does.
 pub(super) fn write_costs(out: &mut String, systems: &[SystemReport]) -> std::fmt::Result {
     let with_graph = || systems.iter().filter_map(|system| Some((system, system.graph.as_ref()?)));
     if with_graph().next().is_none() {
@@ -67,7 +67,7 @@ pub(super) fn write_costs(out: &mut String, systems: &[SystemReport]) -> std::fm
     writeln!(out)
 }
 
-/// Hits by depth and names of first answers, of searches for the datasets of a task. No model is asked, so an answer takes no token.
+/// Hits by depth and names of first answers, for task searches. No model is used, so answers take no tokens.
 pub(super) fn write_names(out: &mut String, systems: &[(&SystemReport, &GroupReport)]) -> std::fmt::Result {
     if systems.iter().all(|(_, group)| group.names.is_none()) {
         return Ok(());

@@ -1,11 +1,11 @@
-//! The task graph as a [`System`]: Lakeward's own search for the datasets of a task, and its ablations by name, over one graph of
-//! the benchmark's papers and records. A query's own paper is left out of everything that is searched.
+//! The task graph as a [`System`]: Lakeward's own task search, and its ablations by name, over one graph of the benchmark's papers
+//! and records. A query's own paper is excluded from everything that is searched.
 //!
 //! ```text
 //! lakeward                 as shipped
-//! lakeward:no-pagerank     similar tasks alone lead to datasets        lakeward:alpha-0.75  the walk's alpha, 0 to below 1
-//! lakeward:no-rerank       neither descriptions nor popularity         lakeward:papers      neither of both
-//! lakeward:no-resolution   names in papers are joined with no record   lakeward:kats        KATS as published, no rerank
+//! lakeward:no-pagerank     similar tasks alone lead to datasets        lakeward:alpha-0.75  PageRank's alpha, 0 to below 1
+//! lakeward:no-rerank       neither descriptions nor popularity         lakeward:papers      neither PageRank nor rerank
+//! lakeward:no-resolution   names in papers are not resolved   lakeward:kats        KATS as published, no rerank
 //! lakeward:kats-rerank     KATS, then descriptions and popularity
 //! ```
 
@@ -29,11 +29,11 @@ use lakeward_models::embed::Embedder;
 use lakeward_tasks::papers::extraction::{Extraction, read_extractions};
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskGraph, TaskSearchOptions, Walk};
 
-/// Names of ablations, behind [`NAME`] and a colon.
+/// Names of ablations, after [`NAME`] and a colon.
 const ABLATIONS: [&str; 6] = ["no-pagerank", "no-rerank", "no-resolution", "papers", "kats", "kats-rerank"];
-/// Before the alpha of a walk.
+/// Prefix of PageRank's alpha.
 const ALPHA: &str = "alpha-";
-/// The alphas that [`ablations`] measures.
+/// The alphas in [`ablations`].
 const ALPHAS: [&str; 5] = ["0.75", "0.80", "0.85", "0.90", "0.95"];
 
 /// The names of all ablations.
@@ -42,12 +42,12 @@ pub fn ablations() -> Vec<String> {
     named.chain(ALPHAS.iter().map(|alpha| format!("{NAME}:{ALPHA}{alpha}"))).collect()
 }
 
-/// Whether `name` is one that a task graph answers to, other than [`NAME`].
+/// Whether `name` is a system over a task graph, other than [`NAME`].
 pub fn is_ablation(name: &str) -> bool {
     options_of(name).is_some() || task_agent::weight_of(name).is_some()
 }
 
-/// How to search and whether names are resolved, by the name of a system.
+/// Search options and whether names are resolved, by the name of a system.
 fn options_of(name: &str) -> Option<(TaskSearchOptions, bool)> {
     let options = TaskSearchOptions { named: false, ..TaskSearchOptions::new(0) };
     let what = match name.strip_prefix(NAME)? {
@@ -72,7 +72,7 @@ fn options_of(name: &str) -> Option<(TaskSearchOptions, bool)> {
     Some((options, true))
 }
 
-/// Says that there is no such system.
+/// The error for an unknown system.
 pub fn unknown(name: &str) -> Error {
     let all = ablations();
     let near = nearest_names(name, all.iter().map(String::as_str), 3);
@@ -84,15 +84,15 @@ pub fn unknown(name: &str) -> Error {
 pub struct GraphOf<'a> {
     graph: TaskGraph,
     embedder: &'a dyn Embedder,
-    /// What of the papers could not be read.
+    /// Unreadable parts of the papers.
     pub problems: Problems,
-    /// What it cost.
+    /// Its costs.
     pub cost: GraphCost,
     _place: tempfile::TempDir,
 }
 
 impl<'a> GraphOf<'a> {
-    /// Builds it of `papers` and of the records and tables in `over`.
+    /// Builds it from `papers` and the records and tables in `over`.
     ///
     /// # Errors
     /// Those of reading papers and building.
@@ -123,7 +123,7 @@ impl<'a> GraphOf<'a> {
             datasets: stats.datasets as u64,
             build_ms: started.elapsed().as_secs_f64() * 1000.0,
             bytes: stats.bytes,
-            // No judge and no reranker that asks a model.
+            // Neither a judge nor a reranker uses a model.
             build_tokens: 0,
             query_tokens: 0.0,
         };
@@ -132,7 +132,7 @@ impl<'a> GraphOf<'a> {
 }
 
 impl GraphOf<'_> {
-    /// The folder it lies in.
+    /// Its folder.
     pub fn folder(&self) -> &Path {
         self.graph.folder()
     }
@@ -148,7 +148,7 @@ pub struct TaskSearch<'a> {
 }
 
 impl<'a> TaskSearch<'a> {
-    /// Whether the graph of the system called `name` is resolved.
+    /// Whether the graph of the system `name` has resolved names.
     ///
     /// # Errors
     /// [`Error::Usage`] for an unknown name.
@@ -156,7 +156,7 @@ impl<'a> TaskSearch<'a> {
         options_of(name).map(|(_, resolve)| resolve).ok_or_else(|| unknown(name))
     }
 
-    /// The system called `name` over `graph`; queries of other tasks are asked of `other`.
+    /// The system `name` over the graph `over`; queries of other tasks go to `other`.
     ///
     /// # Errors
     /// [`Error::Usage`] for an unknown name.
@@ -196,16 +196,16 @@ impl System for TaskSearch<'_> {
     }
 }
 
-/// How often the first answer is the dataset, by its name.
+/// Scores of the first answer by its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NameScores {
-    /// The share of queries whose first answer has the name of a relevant dataset, but for case and punctuation.
+    /// The share of queries whose first answer has the name of a relevant dataset, ignoring case and punctuation.
     pub exact_match: f64,
-    /// Mean F1 of the words of the first answer's name and those of the relevant dataset whose name is most alike.
+    /// Mean F1 of the words of the first answer's name and those of the most similar name of a relevant dataset.
     pub token_f1: f64,
 }
 
-/// Scores the names (ids) of first answers to queries of task `task-search`; none where there are none.
+/// Scores the names (ids) of first answers to queries of task `task-search`; `None` without such queries.
 pub fn name_scores(rows: &[&QueryRow], benchmark: &Benchmark) -> Option<NameScores> {
     let mut sum = NameScores::default();
     let mut count = 0;
@@ -226,7 +226,7 @@ fn words(name: &str) -> Vec<String> {
     lower_words(name).collect()
 }
 
-/// 2·common / (words of both), a word that is repeated counting as often as in both.
+/// 2·common / (words of both), counting repeated words as often as they occur in both.
 fn token_f1(a: &[String], b: &[String]) -> f64 {
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     a.iter().for_each(|word| *left.entry(word).or_default() += 1);
@@ -240,20 +240,20 @@ fn token_f1(a: &[String], b: &[String]) -> f64 {
     if a.is_empty() || b.is_empty() { 0.0 } else { 2.0 * common as f64 / (a.len() + b.len()) as f64 }
 }
 
-/// Names of datasets and what became of them, from the files `aliases-*.jsonl` of a benchmark.
+/// Scores of resolved dataset names, from the files `aliases-*.jsonl` of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AliasScores {
-    /// Names.
+    /// Number of names.
     pub aliases: u64,
-    /// The share whose nearest record is one that they mean, merges of the rules first.
+    /// The share whose nearest record is correct, with merges by rules first.
     pub hit_at_1: f64,
-    /// Names that a rule joins with a record.
+    /// Number of names that a rule joins with a record.
     pub merged: u64,
-    /// The share of those that are joined with a record that they mean, names of several datasets (`also_name_of`) with any.
+    /// The share of those joined correctly; for names of several datasets (`also_name_of`), with any of them.
     pub precision: f64,
-    /// The same with the records of `dataset_ids` alone.
+    /// The same with only the records of `dataset_ids`.
     pub precision_strict: f64,
-    /// Merges and right ones by rule.
+    /// Merges and correct merges, by rule.
     pub by_rule: BTreeMap<String, (u64, u64)>,
 }
 
@@ -265,10 +265,10 @@ struct AliasLine {
     also_name_of: HashSet<String>,
 }
 
-/// Resolves every alias that the files of `folder` have against `datasets`; none where there are no such files.
+/// Resolves every alias in the files of `folder` against `datasets`; `None` without such files.
 ///
 /// # Errors
-/// [`Error::Benchmark`] for a line that is none.
+/// [`Error::Benchmark`] for an invalid line.
 pub fn alias_scores(folder: &Path, datasets: &[DatasetRecord]) -> Result<Option<AliasScores>> {
     use super::layout::lines::read_json;
     use lakeward_tasks::task_graph::aliases::{Aliases, Meaning};
@@ -325,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_how_to_search() {
+    fn names_select_the_search_options() {
         for name in ablations() {
             assert!(is_ablation(&name), "{name}");
         }

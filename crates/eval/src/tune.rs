@@ -1,8 +1,8 @@
-//! Learning the weights of every ranking from judged benchmarks: their queries become pools of candidates with features, and
+//! Learns the weights of every ranking from judged benchmarks: their queries become pools of candidates with features, and
 //! [`super::coordinate_ascent`] finds the weights.
 //!
-//! Six rankers are learned: the three searches; what they say together of a table to join with and of one to append; and α, β,
-//! γ of the utility. Which benchmark a query is of is known to nobody but the averages: every set of judgments counts alike.
+//! Six rankers are learned: the three searches; their combination for a table to join with and for one to append; and α, β,
+//! γ of the utility. The benchmark of a query only matters for the averages: every set of judgments counts equally.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use lakeward_search::text_search::{self, SearchFeatures, SearchWeights};
 use lakeward_search::union::{self, UnionFeatures, UnionWeights};
 use lakeward_search::{Candidate, ChannelWeights, JoinOptions, QueryTable, RankingWeights, SearchOptions};
 
-/// What is learned, each from pools of its own.
+/// The rankers, each learned from its own pools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ranker {
@@ -44,7 +44,7 @@ pub enum Ranker {
 }
 
 impl Ranker {
-    /// All of them.
+    /// All rankers.
     pub const ALL: [Ranker; 6] =
         [Ranker::Join, Ranker::Union, Ranker::Search, Ranker::ToJoin, Ranker::Otherwise, Ranker::Utility];
 
@@ -108,14 +108,14 @@ impl Ranker {
 /// Pools by ranker.
 pub type Pools = BTreeMap<Ranker, Vec<Pool>>;
 
-/// What was learned of one ranker.
+/// The learned weights of one ranker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TunedRanker {
-    /// Which.
+    /// The ranker.
     pub ranker: Ranker,
     /// Its features with the weight before and after; shares of their sum.
     pub weights: Vec<TunedWeight>,
-    /// What they are worth, by set of judgments.
+    /// Their scores, by set of judgments.
     pub sets: Vec<HeldOut>,
 }
 
@@ -124,35 +124,35 @@ pub struct TunedRanker {
 pub struct TunedWeight {
     /// The feature.
     pub feature: String,
-    /// Before.
+    /// The weight before.
     pub before: f64,
-    /// As learned.
+    /// The learned weight.
     pub learned: f64,
 }
 
-/// What a tuning found.
+/// The result of a tuning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TuneReport {
-    /// Hash of the weights that were learned.
+    /// Hash of the learned weights.
     pub weights: String,
-    /// Hash of those that it began with.
+    /// Hash of the initial weights.
     pub started_from: String,
-    /// The file written.
+    /// The output file.
     pub out: PathBuf,
     /// By ranker.
     pub rankers: Vec<TunedRanker>,
 }
 
-/// Adds the pools of a benchmark's queries to `pools`, but those of label sets in `left_out`.
+/// Adds the pools of a benchmark's queries to `pools`, except those of label sets in `excluded`.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; whatever keeps a query from being answered.
+/// [`Error::Interrupted`]; errors of answering a query.
 pub fn add_pools(
     pools: &mut Pools,
     benchmark: &Benchmark,
     over: &LakeIndexOf<'_>,
     rankers: &[Ranker],
-    left_out: &[String],
+    excluded: &[String],
     monitor: &dyn Monitor,
 ) -> Result<()> {
     for labelled in &benchmark.queries {
@@ -161,13 +161,13 @@ pub fn add_pools(
         }
         monitor.advance(1);
         let Some(grades) = benchmark.qrels.get(&labelled.query.id) else { continue };
-        let left = labelled.labels.as_ref().is_some_and(|labels| left_out.contains(labels));
-        if left || !grades.values().any(|grade| *grade > 0) {
+        let is_excluded = labelled.labels.as_ref().is_some_and(|labels| excluded.contains(labels));
+        if is_excluded || !grades.values().any(|grade| *grade > 0) {
             continue;
         }
-        let asked = Asked { benchmark, labelled, grades, over };
+        let query = PoolQuery { benchmark, labelled, grades, over };
         for ranker in rankers {
-            if let Some(pool) = asked.pool(*ranker)? {
+            if let Some(pool) = query.pool(*ranker)? {
                 pools.entry(*ranker).or_default().push(pool);
             }
         }
@@ -175,7 +175,7 @@ pub fn add_pools(
     Ok(())
 }
 
-/// Learns the weights of every ranker that has pools, beginning with `start`.
+/// Learns the weights of every ranker that has pools, starting with `start`.
 pub fn tune(pools: &Pools, start: &RankingWeights) -> (RankingWeights, Vec<TunedRanker>) {
     let mut weights = start.clone();
     let mut rankers = Vec::new();
@@ -192,23 +192,23 @@ pub fn tune(pools: &Pools, start: &RankingWeights) -> (RankingWeights, Vec<Tuned
     (weights, rankers)
 }
 
-/// A query whose candidates are collected.
-struct Asked<'a> {
+/// A query whose pool is collected.
+struct PoolQuery<'a> {
     benchmark: &'a Benchmark,
     labelled: &'a LabelledQuery,
     grades: &'a Grades,
     over: &'a LakeIndexOf<'a>,
 }
 
-/// Candidates of a query, at most: more teach nothing about the first twenty.
-const MOST_CANDIDATES: usize = 200;
+/// Maximum number of candidates per query: more have no influence on the first twenty.
+const MAX_CANDIDATES: usize = 200;
 
-impl Asked<'_> {
+impl PoolQuery<'_> {
     fn query(&self) -> &BenchQuery {
         &self.labelled.query
     }
 
-    /// The candidates of the query for `ranker`; none where it does not ask for that ranking.
+    /// The candidates of the query for `ranker`; `None` if the query is not for that ranker.
     fn pool(&self, ranker: Ranker) -> Result<Option<Pool>> {
         let query = self.query();
         let request = query.text.as_deref().filter(|text| !text.trim().is_empty());
@@ -225,9 +225,9 @@ impl Asked<'_> {
         let unjudged = self.benchmark.unjudged.get(&query.id);
         let gain = |id: &str| self.grades.get(id).copied().unwrap_or(0).max(0) as f64;
         let mut found = found;
-        // What was judged stays, whatever the cut.
+        // Relevant candidates are never cut.
         found.sort_by_key(|(id, _)| gain(id) == 0.0);
-        found.truncate(MOST_CANDIDATES);
+        found.truncate(MAX_CANDIDATES);
         found.sort_by(|a, b| a.0.cmp(&b.0));
         let candidates = found
             .into_iter()
@@ -245,7 +245,7 @@ impl Asked<'_> {
         Ok(Some(Pool { query: query.id.clone(), set: set.trim_end().to_string(), group, candidates, ideal }))
     }
 
-    /// What the query shares with others of its kind: the header of its table; without a table its best document.
+    /// The key of the query's group: the header of its table; without a table, its best document.
     fn group(&self) -> Result<String> {
         if self.query().table.is_some() {
             let table = self.table()?;
@@ -265,9 +265,9 @@ impl Asked<'_> {
     fn join(&self) -> Result<Vec<(String, Vec<f64>)>> {
         let table = self.table()?;
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
-        let options = JoinOptions { column, ..JoinOptions::new(MOST_CANDIDATES) };
+        let options = JoinOptions { column, ..JoinOptions::new(MAX_CANDIDATES) };
         let index = self.over.index();
-        // Any of its columns may be the best one of a table.
+        // A table's best match may be any of its columns.
         let mut ways: BTreeMap<TableRef, Vec<f64>> = BTreeMap::new();
         for candidate in join::candidates_with_features(index, &table, &options)? {
             let features = candidate.features.values().into_iter().map(|value| value * candidate.weight);
@@ -282,19 +282,19 @@ impl Asked<'_> {
     }
 
     fn search(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
-        let options = SearchOptions::new(MOST_CANDIDATES);
+        let options = SearchOptions::new(MAX_CANDIDATES);
         let pool = text_search::candidates_with_features(self.over.index(), self.over.embedder(), text, &options)?;
         Ok(pool.into_iter().map(|(id, features)| (id, features.values())).collect())
     }
 
-    /// The scores of the three searches, for a query with a table and words.
+    /// The scores of the three searches, for a query with a table and text.
     fn together(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
         let table = self.table()?;
         let column = self.query().column.as_ref().map(|name| table.column(name)).transpose()?;
         let texts = [(text, 1.0)];
         let request =
-            TextRequest { texts: &texts, searched: &[], proposed: &[], supported: &[], depth: MOST_CANDIDATES };
-        let table = TableRequest { query: &table, column, depth: MOST_CANDIDATES };
+            TextRequest { texts: &texts, searched: &[], proposed: &[], supported: &[], depth: MAX_CANDIDATES };
+        let table = TableRequest { query: &table, column, depth: MAX_CANDIDATES };
         let (index, lake, weights): (_, &Path, _) = (self.over.index(), self.over.lake(), self.over.weights());
         let (texts, table) = find(index, lake, self.over.embedder(), (&request, Some(table)), weights)?;
         let found = candidates(index, &texts, table.as_ref(), &[], weights)?;
@@ -306,11 +306,11 @@ impl Asked<'_> {
         Ok(found.iter().map(|candidate| (candidate.dataset.id().to_string(), features(candidate))).collect())
     }
 
-    /// Rel, Int and Opt of every table, once for each operation.
+    /// Rel, Int and Opt of every table, for each operation.
     fn utility(&self, text: &str) -> Result<Vec<(String, Vec<f64>)>> {
         let query = self.query();
         let table = query.table.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let request = Request { text: text.to_string(), table, column: query.column.clone(), k: MOST_CANDIDATES };
+        let request = Request { text: text.to_string(), table, column: query.column.clone(), k: MAX_CANDIDATES };
         let weighed = self.over.agent(self.over.weights())?.weigh(&request)?;
         let ways = |utilities: &[Utility]| {
             utilities.iter().flat_map(|utility| [utility.relevance, utility.intention, utility.operation]).collect()

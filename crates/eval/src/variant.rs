@@ -1,5 +1,5 @@
-//! The seven variants of agentic hybrid retrieval (Terrenzi et al. 2026), each a [`System`](super::System): what words and
-//! meaning find alone, their fusion, and what planning, agents and pseudo-queries add to it.
+//! The seven variants of agentic hybrid retrieval (Terrenzi et al. 2026), each a [`System`](super::System): lexical and semantic
+//! search alone, their fusion, and what planning, agents and pseudo-queries add to it.
 //!
 //! | | retrieval | planned | index |
 //! |---|---|---|---|
@@ -9,8 +9,8 @@
 //! | V4, V5 | both, fused | by one agent | metadata; V5 with pseudo-queries |
 //! | V6, V7 | both, fused | by planner, retriever, evaluator, reranker | metadata; V7 with pseudo-queries |
 //!
-//! [`system`] asks them, [`work`] counts what an answer took, [`drill`] compares runs that ought to be equal and runs in which a
-//! component fails, [`table`] writes it down.
+//! [`system`] runs them, [`work`] counts the work per answer, [`drill`] compares runs that should be equal and runs in which a
+//! component fails, [`table`] writes the tables.
 
 pub mod drill;
 mod outage;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_search::augment::QuestionMode;
 
-/// Stands for all variants on the command line.
+/// The name for all variants on the command line.
 pub const ALL: &str = "all";
 
 /// A variant of the paper.
@@ -48,11 +48,11 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Variant; 7] =
         [Variant::V1, Variant::V2, Variant::V3, Variant::V4, Variant::V5, Variant::V6, Variant::V7];
 
-    /// Pairs worth comparing, the plainer first: fusion with each channel, and every step after it.
+    /// Pairs to compare, the simpler first: fusion with each channel, and every step after it.
     pub const STEPS: [(Variant, Variant); 10] = [
         (Variant::V1, Variant::V3),
         (Variant::V2, Variant::V3),
@@ -92,7 +92,7 @@ impl Variant {
         }
     }
 
-    /// The variant of this number or name, in any case.
+    /// The variant with this number or name, ignoring case.
     pub fn named(name: &str) -> Option<Self> {
         let is = |variant: &Variant| {
             [variant.number(), variant.name()].iter().any(|known| known.eq_ignore_ascii_case(name.trim()))
@@ -100,13 +100,13 @@ impl Variant {
         Variant::ALL.into_iter().find(is)
     }
 
-    /// The variants that `asked` stand for, [`ALL`] spelled out, each once, in the order of the paper.
+    /// The variants for `requested`, with [`ALL`] expanded, each once, in the order of the paper.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name of none, with the nearest.
-    pub fn of_names(asked: &[String]) -> Result<Vec<Variant>> {
+    /// [`Error::Usage`] for an unknown name, with the nearest ones.
+    pub fn of_names(requested: &[String]) -> Result<Vec<Variant>> {
         let mut found = Vec::new();
-        for name in asked {
+        for name in requested {
             if name.trim().eq_ignore_ascii_case(ALL) {
                 found.extend(Variant::ALL);
                 continue;
@@ -118,12 +118,12 @@ impl Variant {
         Ok(found)
     }
 
-    /// Whether it plans, evaluates and searches again.
+    /// Whether it plans, evaluates and repeats the search.
     pub fn is_agentic(self) -> bool {
         self >= Variant::V4
     }
 
-    /// Whether its roles are agents of their own.
+    /// Whether its roles are separate agents.
     pub fn has_several_agents(self) -> bool {
         self >= Variant::V6
     }
@@ -133,7 +133,7 @@ impl Variant {
         matches!(self, Variant::V5 | Variant::V7)
     }
 
-    /// The components it is made of, which a drill makes fail one after the other.
+    /// Its components, which a drill makes fail one after the other.
     pub fn components(self) -> Vec<Component> {
         let has = |component: &Component| match component {
             Component::Words => self != Variant::V2,
@@ -152,7 +152,7 @@ fn unknown(name: &str) -> Error {
         true => "there are `V1` to `V7` and `all`".to_string(),
         false => format!("did you mean {}? There are `V1` to `V7` and `all`", near.join(" or ")),
     };
-    // What `--variant` meant in earlier versions.
+    // In earlier versions, `--variant` selected the form.
     let form = ["titles", "cells", "masked"].iter().find(|form| form.eq_ignore_ascii_case(name.trim()));
     let hint = form.map_or(hint, |form| format!("the form of the documents is asked for with `--form {form}`"));
     Error::Usage(format!("there is no variant `{name}`; {hint}"))
@@ -162,17 +162,17 @@ fn unknown(name: &str) -> Error {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionUse {
-    /// Appended to the metadata, one document a table, searched instead of the metadata alone: the paper's mode B.
+    /// Appended to the metadata, one document per table, searched instead of the metadata alone: the paper's mode B.
     #[default]
     Concatenated,
-    /// One document a question, searched instead of the metadata: the paper's mode A.
+    /// One document per question, searched instead of the metadata: the paper's mode A.
     Dedicated,
-    /// One document a question, searched beside the metadata and counting half as much.
+    /// One document per question, searched in addition to the metadata with half the weight.
     Beside,
 }
 
 impl QuestionUse {
-    /// All of them.
+    /// All uses.
     pub const ALL: [QuestionUse; 3] = [QuestionUse::Concatenated, QuestionUse::Dedicated, QuestionUse::Beside];
 
     /// Its name on the command line and in reports.
@@ -184,7 +184,7 @@ impl QuestionUse {
         }
     }
 
-    /// How the questions are indexed for it.
+    /// How it indexes the questions.
     pub fn mode(self) -> QuestionMode {
         match self {
             QuestionUse::Concatenated => QuestionMode::Concatenated,
@@ -197,22 +197,22 @@ impl QuestionUse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Component {
-    /// What says what to search for.
+    /// Plans what to search for.
     Planner,
-    /// Search by words.
+    /// Lexical search.
     Words,
-    /// Search by meaning.
+    /// Semantic search.
     Meaning,
     /// The index with pseudo-queries.
     Questions,
-    /// What says whether the candidates suffice.
+    /// Decides whether the candidates suffice.
     Evaluator,
-    /// What orders the candidates.
+    /// Orders the candidates.
     Reranker,
 }
 
 impl Component {
-    /// All of them.
+    /// All components.
     pub const ALL: [Component; 6] = [
         Component::Planner,
         Component::Words,
@@ -241,21 +241,21 @@ mod tests {
 
     #[test]
     fn variants_go_by_number_and_by_name() {
-        let names = |asked: &[&str]| {
-            let asked: Vec<String> = asked.iter().map(|name| name.to_string()).collect();
-            Variant::of_names(&asked).map(|found| found.into_iter().map(Variant::number).collect::<Vec<_>>())
+        let names = |requested: &[&str]| {
+            let requested: Vec<String> = requested.iter().map(|name| name.to_string()).collect();
+            Variant::of_names(&requested).map(|found| found.into_iter().map(Variant::number).collect::<Vec<_>>())
         };
         assert_eq!(names(&["v3", "V1", "v3-FUSION"]).unwrap(), ["V1", "V3"]);
         assert_eq!(names(&["V2", "ALL"]).unwrap().len(), 7);
-        let said = |name: &str| names(&[name]).unwrap_err().to_string();
-        assert!(said("v3-fusoin").contains("`v3-fusion`"), "{}", said("v3-fusoin"));
-        assert!(said("V8").contains("`V1` to `V7`"), "{}", said("V8"));
-        assert!(said("masked").contains("--form masked"), "{}", said("masked"));
-        assert!(said("").contains("`V1` to `V7`"));
+        let error = |name: &str| names(&[name]).unwrap_err().to_string();
+        assert!(error("v3-fusoin").contains("`v3-fusion`"), "{}", error("v3-fusoin"));
+        assert!(error("V8").contains("`V1` to `V7`"), "{}", error("V8"));
+        assert!(error("masked").contains("--form masked"), "{}", error("masked"));
+        assert!(error("").contains("`V1` to `V7`"));
     }
 
     #[test]
-    fn a_component_belongs_to_who_uses_it() {
+    fn each_variant_has_its_components() {
         assert_eq!(Variant::V1.components(), [Component::Words]);
         assert_eq!(Variant::V3.components(), [Component::Words, Component::Meaning]);
         assert_eq!(Variant::V7.components(), Component::ALL);

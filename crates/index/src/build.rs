@@ -1,9 +1,8 @@
-//! Building and updating an index: what changed is read once, sketched, and written as new segments; the manifest is
-//! committed last.
+//! Builds and updates an index: new and changed files are read once, sketched, and written as new segments; the manifest is committed last.
 //!
-//! Files are read in parallel in the order of their table ids; one writer takes the finished tables in that order, so an
-//! index depends on the lake alone and not on scheduling. Tables that vanished or changed are struck out of the segments
-//! they are in. Nothing of the old index is touched before the commit; folders that no manifest names are removed after.
+//! Files are read in parallel in the order of their table ids; one writer takes the finished tables in that order, so an index depends only
+//! on the lake and not on scheduling. Tables that were deleted or changed are marked as removed in their segments. Nothing of the old index
+//! is changed before the commit; folders that the manifest does not name are deleted after it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,7 +17,7 @@ use serde::Serialize;
 use super::LakeIndex;
 use super::catalog::Catalog;
 use super::manifest::{self, Manifest, PartialFile, SegmentEntry, SkippedFile};
-use super::plan::{Plan, Read, Wanted, plan};
+use super::plan::{Plan, Read, Target, plan};
 use super::segment_builder::SegmentBuilder;
 use super::structure::{SegmentFiles, Structure, VectorShape};
 use super::{merge, verify};
@@ -36,24 +35,25 @@ mod step;
 use reading::{FileResult, read_dataset, read_records};
 pub use step::BuildStep;
 
-/// Files handed to the reading threads at once.
+/// Maximum files passed to the reading threads at once.
 const CHUNK_FILES: usize = 128;
-/// … and their size at the most, so that few large tables are in memory together.
+/// … and their maximum total size, so that few large tables are in memory together.
 const CHUNK_BYTES: u64 = 256 << 20;
-/// Values after which a segment is closed and the next one begun; bounds the writer's memory to about 28 bytes a value.
+/// A segment is closed after this many values; this bounds the writer's memory to about 28 bytes per value.
 const SEGMENT_VALUES: usize = 16 << 20;
-/// … and tables, of which each may have few values, or none: records of a catalogue. Bounds the writer's memory to about 3 KB a table.
+/// … or after this many tables, since tables may have few values or none (catalogue records). Bounds the writer's memory to about 3 KB per
+/// table.
 const SEGMENT_TABLES: usize = 128 << 10;
 
-/// What a build did.
+/// The results of a build.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BuildStats {
     /// Tables in the index now.
     pub tables: u64,
-    /// Records of a catalogue in the index now that describe none of these tables; not counted among them, but among what was
-    /// added, changed, removed and left.
+    /// Catalogue records now in the index that describe none of these tables. They are not included in `tables`, but in `added`, `changed`,
+    /// `removed` and `unchanged`.
     pub records: u64,
-    /// Lines of the file of records that hold none; `problems` says why.
+    /// Invalid lines in the record files; `problems` gives the reasons.
     pub records_left_out: u64,
     /// Columns in the index now.
     pub columns: u64,
@@ -61,21 +61,21 @@ pub struct BuildStats {
     pub added: u64,
     /// Tables read because their file or its metadata changed.
     pub changed: u64,
-    /// Tables whose file is gone.
+    /// Tables whose file was deleted.
     pub removed: u64,
-    /// Tables whose file is now elsewhere in the lake, its content unchanged; not counted as added or removed.
+    /// Tables whose file was moved in the lake with unchanged content; not counted as added or removed.
     pub renamed: u64,
-    /// Tables left as they were.
+    /// Unchanged tables.
     pub unchanged: u64,
-    /// New or changed files not read because the run was interrupted; the next run reads them.
+    /// New or changed files that were not read because the run was interrupted; the next run reads them.
     pub unread: u64,
-    /// Tables of which this run read only the first rows, as it was asked to.
+    /// Tables of which this run read only the first rows, as requested.
     pub sampled: u64,
     /// Rows read in this run.
     pub rows: u64,
     /// Bytes read in this run.
     pub read_bytes: u64,
-    /// Segments of the index now.
+    /// Segments now in the index.
     pub segments: u64,
     /// Older segments that were merged into new ones in this run.
     pub merged_segments: u64,
@@ -85,46 +85,46 @@ pub struct BuildStats {
     pub repaired_segments: u64,
     /// Wall time in milliseconds.
     pub elapsed_ms: u64,
-    /// Files mended while reading, in this run: (path, repairs).
+    /// Files repaired while reading, in this run: (path, repairs).
     pub repaired: Vec<(String, Vec<Repair>)>,
-    /// Files of which rows are missing, whenever they were read.
+    /// Files with missing rows, from this or earlier runs.
     pub partial: Vec<PartialFile>,
-    /// Files of the lake that hold no readable table.
+    /// Files of the lake without a readable table.
     pub skipped: Vec<SkippedFile>,
-    /// Metadata files and folders that could not be used: (path, reason).
+    /// Unusable metadata files and folders: (path, reason).
     pub problems: Vec<(String, String)>,
 }
 
 impl BuildStats {
-    /// Whether the index or what is known of the lake is another one than before.
+    /// Whether the index or the recorded state of the lake changed.
     pub fn did_something(&self) -> bool {
         self.added + self.changed + self.removed + self.renamed + self.merged_segments + self.repaired_segments > 0
             || self.read_bytes > 0
     }
 
-    /// Whether something of the lake is not in the index.
+    /// Whether a part of the lake is not in the index.
     pub fn is_partial(&self) -> bool {
         !self.skipped.is_empty() || !self.partial.is_empty() || self.unread > 0 || self.records_left_out > 0
     }
 }
 
-/// How to build.
+/// Options of a build.
 #[derive(Debug, Clone, Default)]
 pub struct BuildOptions {
-    /// Forget the existing index.
+    /// Discard the existing index.
     pub rebuild: bool,
-    /// Check every byte of the existing index first and read again what damaged segments held.
+    /// Check every byte of the existing index first, and read the tables of damaged segments again.
     pub repair: bool,
-    /// A file of catalogue records (see [`lakeward_lake::metadata::Records`]). Without one, that of the run before, which is remembered; `rebuild`
-    /// forgets it.
+    /// A file of catalogue records (see [`lakeward_lake::metadata::Records`]). If `None`, the file of the last run, whose path is stored in
+    /// the index; `rebuild` discards it.
     pub records: Option<PathBuf>,
-    /// Read only so many rows of every table, from the first on; all without it. What an older run read to another extent is
-    /// read again.
+    /// Read only this many rows of every table, from the first on; if `None`, all. Tables that were read with another setting are read
+    /// again.
     pub sample_rows: Option<u64>,
 }
 
 impl BuildOptions {
-    /// The rows wanted: at least one, and a number that a stamp can hold.
+    /// The requested rows: at least one, and at most what a stamp can store.
     fn requested_rows(&self) -> Option<u64> {
         self.sample_rows.map(|rows| rows.clamp(1, u64::from(u32::MAX)))
     }
@@ -133,10 +133,10 @@ impl BuildOptions {
 /// Brings the index in `folder` up to the state of the lake in `lake`.
 ///
 /// # Errors
-/// [`Error::Io`] when the lake cannot be listed or the index not written, [`Error::Locked`] when another process writes it,
-/// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] when the index that is there cannot be
-/// extended, [`Error::EmbeddingServer`] when a model on a server stops giving vectors. After any error the index is what it was.
-/// Stopped by its monitor, a build commits what it has read and leaves the rest to the next run.
+/// [`Error::Io`] if the lake cannot be listed or the index cannot be written, [`Error::Locked`] if another process writes it,
+/// [`Error::IndexVersion`], [`Error::EmbeddingModel`] and [`Error::DamagedIndex`] if the existing index cannot be extended,
+/// [`Error::EmbeddingServer`] if a model server stops returning vectors. After any error the index is unchanged. If stopped by its monitor,
+/// a build commits what it has read and leaves the rest to the next run.
 pub fn build(
     lake: &Path,
     folder: &Path,
@@ -156,7 +156,7 @@ pub fn build(
     }
     let repaired_segments = segments_before - manifest.segments.len();
     if !manifest.segments.is_empty() {
-        // An index that cannot be opened must not be added to and called up to date.
+        // An index that cannot be opened must not be extended and reported as up to date.
         LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
     }
     let mut listing = source::list_files(lake)?;
@@ -167,7 +167,7 @@ pub fn build(
     let ids = source::assign_ids(&listing.files);
     let (recorded, records) = records.divide(&ids)?;
     let sample_rows = options.requested_rows();
-    let wanted = Wanted {
+    let target = Target {
         files: &listing.files,
         ids: &ids,
         metadata: &metadata,
@@ -175,7 +175,7 @@ pub fn build(
         records: &records,
         sample_rows,
     };
-    let plan = plan(folder, &manifest, &wanted)?;
+    let plan = plan(folder, &manifest, &target)?;
     let bytes = plan.reads.iter().map(Read::read_bytes).sum();
     monitor.begin("reading", Total::Files { files: plan.reads.len() as u64, bytes });
     let mut outcome = Outcome::default();
@@ -242,7 +242,7 @@ pub fn build(
     })
 }
 
-/// Columns of the tables that are not struck out.
+/// Number of columns of the tables that are not removed.
 fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
     let mut columns = 0;
     for segment in &manifest.segments {
@@ -257,7 +257,7 @@ fn live_columns(folder: &Path, manifest: &Manifest) -> Result<u64> {
     Ok(columns)
 }
 
-/// Makes `manifest` the state of the index.
+/// Commits `manifest`.
 fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Result<()> {
     manifest.generation += 1;
     manifest.commit(folder, || monitor.note(&BuildStep::ManifestWritten.to_string()))?;
@@ -265,7 +265,7 @@ fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Resu
     Ok(())
 }
 
-/// Merges segments as long as it pays; each merge is a commit of its own. Returns how many older ones are gone.
+/// Merges segments as long as it is worthwhile; each merge is a commit of its own. Returns the number of old segments removed.
 fn merge_segments(
     manifest: &mut Manifest,
     folder: &Path,
@@ -284,7 +284,7 @@ fn merge_segments(
         for place in places.iter().rev() {
             manifest.segments.remove(*place);
         }
-        // Where the oldest of them was: segments stay in the order of their age.
+        // At the position of the oldest: segments are ordered by age.
         let first = places.first().copied().unwrap_or(0);
         manifest.segments.insert(first, entry);
         commit(manifest, folder, monitor)?;
@@ -311,7 +311,7 @@ fn starting_manifest(lake: &Path, folder: &Path, embedder: &dyn Embedder, option
     }
 }
 
-/// A generation whose segment folders do not exist yet, for an index whose manifest cannot be read.
+/// A generation without existing segment folders, for an index whose manifest cannot be read.
 fn next_free_generation(folder: &Path) -> u64 {
     let names = fs::read_dir(folder.join(manifest::SEGMENTS)).into_iter().flatten().flatten();
     names.filter_map(|entry| entry.file_name().to_str()?.split('-').next()?.parse::<u64>().ok()).max().unwrap_or(0)
@@ -319,21 +319,21 @@ fn next_free_generation(folder: &Path) -> u64 {
 
 #[derive(Default)]
 struct Outcome {
-    /// How many of the planned reads were done, in their order.
+    /// Number of planned reads done, in order.
     reads_done: usize,
     sampled: u64,
     rows: u64,
     read_bytes: u64,
     new_skipped: u64,
-    /// Contents of the files read as new.
+    /// Content hashes of the files read as new.
     new_contents: Vec<ContentHash>,
     repaired: Vec<(String, Vec<Repair>)>,
     partial: Vec<PartialFile>,
     skipped: Vec<SkippedFile>,
 }
 
-/// Reads the planned files on all cores while one thread writes segments; appends those to `manifest`. Interrupted, it
-/// finishes what was read.
+/// Reads the planned files on all cores while one thread writes segments; appends the segments to `manifest`. If interrupted, it writes
+/// what was read.
 fn read_and_write(
     plan: &Plan<'_>,
     folder: &Path,
@@ -360,7 +360,7 @@ fn read_and_write(
             }
             outcome.reads_done += chunk.len();
             if sender.send(results).is_err() {
-                // The writer has failed; its error is what joining it returns.
+                // The writer has failed; joining it returns its error.
                 break;
             }
         }
@@ -382,14 +382,14 @@ fn note(outcome: &mut Outcome, read: &Read<'_>, result: &FileResult) {
             }
             let report = &draft.report;
             outcome.sampled += u64::from(report.sample.is_some());
-            let wanted = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
+            let is_not_row_limit = |repair: &&Repair| repair.kind != RepairKind::RowLimit;
             if report.lost_rows() {
-                let lost = report.repairs.iter().filter(wanted).filter(|repair| repair.kind.loses_rows());
+                let lost = report.repairs.iter().filter(is_not_row_limit).filter(|repair| repair.kind.loses_rows());
                 let lost = lost.map(ToString::to_string);
                 let reason = lost.collect::<Vec<_>>().join("; ");
                 outcome.partial.push(PartialFile { path: read.origin().to_string(), reason });
             }
-            let repairs: Vec<Repair> = report.repairs.iter().filter(wanted).cloned().collect();
+            let repairs: Vec<Repair> = report.repairs.iter().filter(is_not_row_limit).cloned().collect();
             if !repairs.is_empty() {
                 outcome.repaired.push((read.origin().to_string(), repairs));
             }
@@ -449,8 +449,8 @@ fn write_segments(
     Ok(segments)
 }
 
-/// Removes what the manifest does not name: segment folders and unfinished manifests left by a crash or a failed run, and
-/// segments struck out whole or merged. Failing to is harmless, the next run tries again.
+/// Deletes what the manifest does not name: segment folders and unfinished manifests left by a crash or a failed run, and segments merged
+/// or fully removed. A failure is harmless: the next run tries again.
 fn remove_orphans(folder: &Path, manifest: &Manifest) {
     let live: HashSet<PathBuf> =
         manifest.segments.iter().map(|segment| Manifest::segment_folder(folder, &segment.name)).collect();

@@ -1,4 +1,4 @@
-//! The catalogue of one segment: its tables in the order of their ids, each entry parsed only when asked for.
+//! The catalogue of one segment: its tables in the order of their ids, each entry parsed on demand.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::source::Origin;
 
-/// Where a table's texts lie, and what tells whether its file has changed.
+/// The positions of a table's texts, and the data to detect whether its file has changed.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct TableRecord {
@@ -35,24 +35,24 @@ struct TableRecord {
     content: [u8; 32],
 }
 
-/// What tells whether a file is still the one that was indexed.
+/// Identifies the version of a file that was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
-    /// Its [`Origin`] as it is written.
+    /// Its [`Origin`] in text form.
     pub path: String,
     /// Size of the file.
     pub read_bytes: u64,
-    /// Time of the last change, nanoseconds since 1970; a hint only, and 0 where it cannot be trusted.
+    /// Modification time, nanoseconds since 1970; only a hint, and 0 if it cannot be trusted.
     pub modified_ns: u64,
     /// BLAKE3 of the content.
     pub content: [u8; 32],
     /// Hash of the publisher's metadata for it.
     pub metadata_hash: u64,
-    /// The rows read, where they are a sample of the table; 0 where they are all.
+    /// Number of rows read if they are a sample of the table; 0 if all were read.
     pub sample_rows: u32,
 }
 
-/// What the catalogue keeps of one table.
+/// The catalogue data of one table.
 pub struct TableCatalogue {
     id: String,
     stamp: FileStamp,
@@ -70,7 +70,7 @@ pub struct CatalogWriter {
 }
 
 impl CatalogWriter {
-    /// Adds the next table, whose columns have these numbers in the segment.
+    /// Adds the next table, with the numbers of its columns in the segment.
     fn add(&mut self, id: &str, stamp: &FileStamp, entry: &[u8], columns: Range<u32>) -> Result<()> {
         if self.last_id.as_deref().is_some_and(|last| last >= id) {
             return Err(Error::Internal(format!("table `{id}` out of order")));
@@ -156,7 +156,7 @@ impl Structure for Catalog {
 }
 
 impl Catalog {
-    /// Tables in the segment, those that the manifest has struck out included.
+    /// Number of tables in the segment, including those that the manifest marks as removed.
     pub fn len(&self) -> usize {
         self.records.len() / size_of::<TableRecord>()
     }
@@ -195,13 +195,13 @@ impl Catalog {
         Ok(record.first_column..record.first_column.saturating_add(record.columns))
     }
 
-    /// Where table `table` is.
+    /// The origin of table `table`.
     pub fn origin(&self, table: u32) -> Result<Origin<'_>> {
         let record = self.record(table)?;
         self.name(record.path_start, record.path_len).map(Origin::read)
     }
 
-    /// What the file of table `table` was when it was read.
+    /// The stamp of the file of table `table` when it was read.
     pub fn stamp(&self, table: u32) -> Result<FileStamp> {
         let record = self.record(table)?;
         Ok(FileStamp {
@@ -214,7 +214,7 @@ impl Catalog {
         })
     }
 
-    /// All that is known of table `table`.
+    /// The whole entry of table `table`.
     pub fn dataset(&self, table: u32) -> Result<Dataset> {
         serde_json::from_slice(self.entry_bytes(table)?)
             .map_err(|error| self.entries.damaged(format!("an entry that does not parse: {error}")))
@@ -226,12 +226,12 @@ impl Catalog {
         self.entries.bytes(start..start.saturating_add(record.entry_len as usize))
     }
 
-    /// What table `table` is cited by; read without the rest of the entry, so that all tables can be asked.
+    /// The citation of table `table`; read without parsing the rest of the entry, so that it is cheap for all tables.
     ///
     /// # Errors
     /// As [`id`](Self::id).
     pub fn citation(&self, table: u32) -> Result<Cow<'_, str>> {
-        // Quotes inside texts are escaped, so that this stands nowhere but before the value; all before it are texts and numbers.
+        // Quotes inside texts are escaped, so this occurs only directly before the value; only texts and numbers precede it.
         const FIELD: &[u8] = b",\"citation\":\"";
         let bytes = self.entry_bytes(table)?;
         let none = || self.entries.damaged("an entry without a citation");
@@ -254,7 +254,7 @@ impl Catalog {
         Ok(Cow::Owned(read))
     }
 
-    /// BLAKE3 of the content of table `table`, as its entry has it.
+    /// BLAKE3 of the content of table `table`, as stored in its entry.
     ///
     /// # Errors
     /// As [`id`](Self::id).
@@ -262,7 +262,7 @@ impl Catalog {
         Ok(&self.record(table)?.content)
     }
 
-    /// The number of the table called `id`.
+    /// The number of the table with this id.
     pub fn find(&self, id: &str) -> Result<Option<u32>> {
         let (mut low, mut high) = (0u32, self.len() as u32);
         while low < high {

@@ -1,7 +1,7 @@
-//! The column store: one fixed-size record a column, with its name, its sorted value hashes and its sample values.
+//! The column store: one fixed-size record per column, with its name, its sorted value hashes and its sample values.
 //!
-//! Columns of a segment are numbered from 0 in table order, then column order. Hash lists are what exact containment is
-//! computed from; samples are what answers show.
+//! Columns of a segment are numbered from 0 in table order, then column order. Hash lists are used to compute exact containment; samples
+//! are shown in answers.
 
 use std::path::Path;
 
@@ -18,24 +18,24 @@ use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::{LogicalType, SemanticType, Weakness};
 use lakeward_sketch::{ApproximateForm, ColumnSketch};
 
-/// One column, as stored.
+/// One stored column.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct ColumnRecord {
     values_start: u64,
     names_start: u64,
     samples_start: u64,
-    /// Values with a hash up to this are kept; `u64::MAX` when all are.
+    /// Values with a hash up to this are stored; `u64::MAX` if all are.
     pub bound: u64,
     /// Rows of the table.
     pub rows: u64,
     /// Cells with a value.
     pub present: u64,
-    /// Different values; an estimate when sampled.
+    /// Distinct values; an estimate if sampled.
     pub distinct: u64,
     /// The table's number in its segment.
     pub table: u32,
-    /// The column's place in its table, from 0.
+    /// The column's position in its table, from 0.
     pub place: u32,
     values_len: u32,
     names_len: u32,
@@ -46,7 +46,7 @@ pub struct ColumnRecord {
     pub most_frequent: f32,
     /// How much it looks like a key, 0..=1.
     pub key_likeness: f32,
-    /// Mean bytes a cell.
+    /// Mean bytes per cell.
     pub mean_length: f32,
     /// 5th, 25th, 50th, 75th and 95th percentile; NaN without numbers.
     pub quantiles: [f32; 5],
@@ -57,7 +57,7 @@ pub struct ColumnRecord {
     reserved: [u8; 4],
 }
 
-/// Mean bytes a cell beyond which values are sentences.
+/// Mean bytes per cell above which values are sentences.
 const LONGEST_VARYING: f64 = 64.0;
 const NONE: u8 = u8::MAX;
 const LOGICAL: [LogicalType; 7] = [
@@ -101,39 +101,39 @@ fn code_of<T: PartialEq>(all: &[T], value: Option<T>) -> u8 {
     value.and_then(|value| all.iter().position(|known| *known == value)).map_or(NONE, |place| place as u8)
 }
 
-/// Whether values of type `logical` with `mean_length` bytes a cell may be written in ways that normalisation does not overcome:
-/// text of a few words.
+/// Whether values of type `logical` with `mean_length` bytes per cell may have variants that normalisation does not unify: text of a few
+/// words.
 pub fn may_vary(logical: LogicalType, mean_length: f64) -> bool {
     logical == LogicalType::Text && mean_length <= LONGEST_VARYING
 }
 
 impl ColumnRecord {
-    /// The type its cells share.
+    /// The common type of its cells.
     pub fn logical(&self) -> LogicalType {
         LOGICAL.get(usize::from(self.logical)).copied().unwrap_or(LogicalType::Text)
     }
 
-    /// What its values stand for.
+    /// The semantic type of its values.
     pub fn semantic(&self) -> Option<SemanticType> {
         SEMANTIC.get(usize::from(self.semantic)).copied()
     }
 
-    /// Why it may join by accident.
+    /// Why its values may match by accident.
     pub fn weakness(&self) -> Option<Weakness> {
         WEAKNESS.get(usize::from(self.weakness)).copied()
     }
 
-    /// Distinct values per cell with a value, 0..=1.
+    /// Distinct values per non-missing cell, 0..=1.
     pub fn uniqueness(&self) -> f64 {
         if self.multiplicity > 0.0 { 1.0 / f64::from(self.multiplicity) } else { 0.0 }
     }
 
-    /// Whether all its values are kept, of the rows that were read.
+    /// Whether all values of the rows read are stored.
     pub fn is_exact(&self) -> bool {
         self.bound == u64::MAX
     }
 
-    /// Whether its values [may be written](may_vary) in ways that normalisation does not overcome.
+    /// Whether its values [may have variants](may_vary) that normalisation does not unify.
     pub fn may_vary(&self) -> bool {
         may_vary(self.logical(), f64::from(self.mean_length))
     }
@@ -155,7 +155,7 @@ pub struct ColumnsWriter {
 }
 
 impl ColumnsWriter {
-    /// Adds the next column, all of it or, if `sampled`, the first rows; its number in the segment.
+    /// Adds the next column, complete or, if `sampled`, only the first rows; returns its number in the segment.
     pub fn push(
         &mut self,
         table: u32,
@@ -202,10 +202,10 @@ impl ColumnsWriter {
         (self.records.len() - 1) as u32
     }
 
-    /// Adds a column of another store as the next one, for table `table` of this segment; its number in the segment.
+    /// Adds a column of another store as the next one, for table `table` of this segment; returns its number in the segment.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where the other store is damaged.
+    /// [`lakeward_core::Error::DamagedIndex`] if the other store is damaged.
     pub fn push_stored(&mut self, from: &Columns, record: &ColumnRecord, table: u32) -> Result<u32> {
         let stored = ColumnRecord {
             values_start: self.hashes.len() as u64,
@@ -222,7 +222,7 @@ impl ColumnsWriter {
         Ok((self.records.len() - 1) as u32)
     }
 
-    /// Adds the columns of `part`, all of them of table `table`; the number of the first one.
+    /// Adds the columns of `part`, all from table `table`; returns the number of the first one.
     pub fn append(&mut self, part: &ColumnsWriter, table: u32) -> u32 {
         let first = self.records.len() as u32;
         self.records.extend(part.records.iter().map(|record| ColumnRecord {
@@ -239,12 +239,12 @@ impl ColumnsWriter {
         first
     }
 
-    /// Value hashes of all columns added.
+    /// Number of value hashes of all columns added.
     pub fn values(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Columns added.
+    /// Number of columns added.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -254,14 +254,14 @@ impl ColumnsWriter {
         self.records.is_empty()
     }
 
-    /// The record of a column added and its value hashes, as [`Columns::hashes`] gives them.
+    /// The record and the value hashes of an added column, as [`Columns::hashes`] returns them.
     pub(super) fn column(&self, column: u32) -> (&ColumnRecord, &[u64]) {
         let record = &self.records[column as usize];
         let start = record.values_start as usize;
         (record, &self.hashes[start..start + record.values_len as usize])
     }
 
-    /// Every (value hash, column) pair: what the inverted list is made of.
+    /// Every (value hash, column) pair: the content of the inverted list.
     pub fn pairs(&self) -> Vec<(u64, u32)> {
         let mut pairs = Vec::with_capacity(self.hashes.len());
         for (column, record) in self.records.iter().enumerate() {
@@ -278,11 +278,10 @@ impl ColumnsWriter {
         pairs
     }
 
-    /// Every (key of a value as it varies, column) pair, of the sample values of columns whose values
-    /// [may vary](ColumnRecord::may_vary).
+    /// Every (variant key, column) pair, from the sample values of columns whose values [may have variants](ColumnRecord::may_vary).
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Internal`] where samples were not kept as they are read.
+    /// [`lakeward_core::Error::Internal`] if the samples are not in the stored format.
     pub fn variant_pairs(&self) -> Result<Vec<(u64, u32)>> {
         let keys_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
             if !record.may_vary() {
@@ -290,7 +289,7 @@ impl ColumnsWriter {
             }
             let start = record.samples_start as usize;
             let bytes = &self.samples[start..start + record.samples_len as usize];
-            let samples = parse_samples(bytes).ok_or_else(|| Error::Internal("samples cut short".into()))?;
+            let samples = parse_samples(bytes).ok_or_else(|| Error::Internal("samples truncated".into()))?;
             let forms = samples.iter().filter_map(|(_, value)| ApproximateForm::of(value));
             Ok(forms.flat_map(|form| form.keys()).map(|key| (key, column as u32)).collect())
         };
@@ -298,10 +297,10 @@ impl ColumnsWriter {
         Ok(pairs.concat())
     }
 
-    /// Every (hash of a name or of a word of it, column) pair.
+    /// Every (hash of a name or of one of its words, column) pair.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Internal`] where names were not kept as they are read.
+    /// [`lakeward_core::Error::Internal`] if the names are not in the stored format.
     pub fn header_pairs(&self) -> Result<Vec<(u64, u32)>> {
         let hashes_of = |(column, record): (usize, &ColumnRecord)| -> Result<Vec<(u64, u32)>> {
             let start = record.names_start as usize;
@@ -314,7 +313,7 @@ impl ColumnsWriter {
     }
 }
 
-/// Writes the column store of a segment, whose builder collects the columns itself: other structures are made of them, too.
+/// Writes the column store of a segment. The segment builder collects the columns itself, because other structures use them, too.
 pub struct ColumnsFile;
 
 impl StructureWriter for ColumnsFile {
@@ -379,7 +378,7 @@ impl Structure for Columns {
 }
 
 impl Columns {
-    /// How many columns there are.
+    /// Number of columns.
     pub fn len(&self) -> usize {
         self.records.len() / size_of::<ColumnRecord>()
     }
@@ -408,7 +407,7 @@ impl Columns {
         std::str::from_utf8(bytes).map_err(|_| self.names.damaged("a name that is not UTF-8"))
     }
 
-    /// The value hashes kept, ascending; a value written in several ways stands once for each.
+    /// The stored value hashes, ascending; a value written in several ways occurs once for each.
     pub fn hashes(&self, record: &ColumnRecord) -> Result<&[u64]> {
         let start = record.values_start as usize;
         self.hashes.slice(start..start.saturating_add(record.values_len as usize))
@@ -427,11 +426,11 @@ impl Columns {
 
     /// The values with the smallest hashes as written: (hash, value), ascending by hash.
     pub fn samples(&self, record: &ColumnRecord) -> Result<Vec<(u64, &str)>> {
-        parse_samples(self.sample_bytes(record)?).ok_or_else(|| self.samples.damaged("samples cut short or not UTF-8"))
+        parse_samples(self.sample_bytes(record)?).ok_or_else(|| self.samples.damaged("samples truncated or not UTF-8"))
     }
 }
 
-/// The (hash, value) pairs in `bytes`; nothing where they are cut short or no text.
+/// The (hash, value) pairs in `bytes`; `None` if they are truncated or not UTF-8.
 fn parse_samples(bytes: &[u8]) -> Option<Vec<(u64, &str)>> {
     let mut rest = bytes;
     let mut samples = Vec::new();

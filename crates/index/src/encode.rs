@@ -1,10 +1,9 @@
-//! Vectors of columns and tables: what enters them and with which share.
+//! Vectors of columns and tables: their inputs and weights.
 //!
-//! A column's vector joins what it is called and what it holds (text part, the model's dimensions) with what its values
-//! look like (shape part): type, format, magnitude, repetition. A table has three vectors: `content` from headers and values
-//! only, for union search, and `topic` with title, path, description and tags, for requests in words; that of the title alone
-//! tells what a table is from what it mentions. The query side calls
-//! the same functions.
+//! A column's vector combines its name and values (text part, with the model's dimensions) with features of its values (shape part): type,
+//! format, magnitude, repetition. A table has three vectors: `content` from headers and values only, for union search; `topic` with title,
+//! path, description and tags, for text queries; and one of the title alone, which separates what a table is about from what it mentions.
+//! Queries use the same functions.
 
 use lakeward_core::text::{is_placeholder, name_words};
 use lakeward_lake::dataset::Dataset;
@@ -15,7 +14,7 @@ use lakeward_sketch::ColumnSketch;
 
 /// Dimensions of the shape part of a column's vector.
 pub const SHAPE_DIMS: usize = 32;
-/// Share of the shape part in a column's squared length, where it has a text part.
+/// Share of the shape part in a column's squared length, if it has a text part.
 pub const SHAPE_SHARE: f32 = 0.3;
 /// Bytes of distinct values embedded for one column.
 const VALUE_BYTES: usize = 1024;
@@ -55,9 +54,9 @@ pub fn column_vector(embedder: &dyn Embedder, profile: &ColumnProfile, sketch: &
 pub struct TableVectors {
     /// Headers and values.
     pub content: Vec<f32>,
-    /// All that is said about it.
+    /// All texts about it.
     pub topic: Vec<f32>,
-    /// Its title, else the words of its path.
+    /// Its title, or the words of its path.
     pub title: Vec<f32>,
 }
 
@@ -88,11 +87,10 @@ pub fn table_vectors(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[Col
     TableVectors { content, topic, title }
 }
 
-/// Columns whose texts are asked for together.
+/// Number of columns whose texts are requested together.
 pub const COLUMNS_AT_ONCE: usize = 256;
 
-/// Asks `embedder` for the texts of the columns from the one at `from`, at most [`COLUMNS_AT_ONCE`]; with the first, those of the
-/// table.
+/// Requests the texts of at most [`COLUMNS_AT_ONCE`] columns from number `from` on; with the first ones, also those of the table.
 pub fn prefetch(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[ColumnSketch], from: usize) {
     embedder.prefetch(|| {
         let mut texts = Vec::new();
@@ -108,9 +106,9 @@ pub fn prefetch(embedder: &dyn Embedder, dataset: &Dataset, sketches: &[ColumnSk
     });
 }
 
-/// The texts of a table that are embedded.
+/// The embedded texts of a table.
 struct TableTexts {
-    /// What its columns are called.
+    /// The names of its columns.
     names: String,
     /// Some cells of its first text columns.
     values: String,
@@ -147,12 +145,12 @@ impl TableTexts {
     }
 }
 
-/// The values of a column that are embedded, if it holds text.
+/// The embedded values of a column, if it contains text.
 fn value_text<'a>(profile: &ColumnProfile, sketch: &'a ColumnSketch) -> Option<&'a str> {
     (profile.logical == LogicalType::Text).then(|| head_of(&sketch.text, VALUE_BYTES))
 }
 
-/// The publisher's title, or the words of the path: numbers and codes in them mean nothing.
+/// The publisher's title, or the words of the path: numbers and codes in these are meaningless.
 fn name_text(dataset: &Dataset) -> String {
     let title = dataset.metadata().and_then(|metadata| metadata.title.clone());
     title.unwrap_or_else(|| {
@@ -162,7 +160,7 @@ fn name_text(dataset: &Dataset) -> String {
     })
 }
 
-/// The words of a header; none where it only counts columns: such names would make all first columns alike.
+/// The words of a header; empty if it only numbers the column: such names would make all first columns similar.
 fn header_text(name: &str) -> String {
     if is_placeholder(name) { String::new() } else { name_words(name).join(" ") }
 }
@@ -178,7 +176,7 @@ fn head_of(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// Type (7 places), formats (12), then magnitudes and repetition, each scaled to about -1..=1.
+/// Type (7 dimensions), formats (12), then magnitudes and repetition, each scaled to about -1..=1.
 fn write_shape(profile: &ColumnProfile, sketch: &ColumnSketch, shape: &mut [f32]) {
     let kind = match profile.logical {
         LogicalType::Empty => 0,
@@ -191,7 +189,7 @@ fn write_shape(profile: &ColumnProfile, sketch: &ColumnSketch, shape: &mut [f32]
     };
     shape[kind] = 1.0;
     if profile.logical.is_numeric() {
-        // Whole and broken numbers are neighbours: a column of measurements may happen to be whole.
+        // Integers and floats are neighbours: all values of a measurement may happen to be whole.
         shape[2] += 0.5;
         shape[3] += 0.5;
     }

@@ -1,5 +1,4 @@
-//! Datasets of the catalogue that were parsed lately: the searches of one turn, and the turns of one conversation, look at the
-//! same ones.
+//! A cache of parsed catalogue entries: the searches of one turn, and the turns of one conversation, use the same ones.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,37 +7,37 @@ use super::open::TableRef;
 use lakeward_core::error::Result;
 use lakeward_lake::dataset::Dataset;
 
-/// Columns of the entries kept at the most, about a kilobyte each; one more empties the store.
+/// Maximum columns of the cached entries, about a kilobyte each; one more empties the cache.
 const MOST_COLUMNS: usize = 20_000;
 
 /// Parsed entries by number, shared.
 #[derive(Debug, Default)]
 pub struct Entries {
-    kept: Mutex<Kept>,
+    cached: Mutex<Cached>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Cached {
     entries: HashMap<TableRef, Dataset>,
     columns: usize,
 }
 
 impl Entries {
-    /// The entry of `table`: the one kept, else what `parse` gives.
+    /// The entry of `table`: from the cache, or from `parse`.
     pub fn get(&self, table: TableRef, parse: impl FnOnce() -> Result<Dataset>) -> Result<Dataset> {
-        // Whoever panicked with the lock held left a map that is whole.
-        if let Some(entry) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).entries.get(&table) {
+        // A thread that panicked while holding the lock left the map in a valid state.
+        if let Some(entry) = self.cached.lock().unwrap_or_else(PoisonError::into_inner).entries.get(&table) {
             return Ok(entry.clone());
         }
-        // Parsed without the lock: other threads look up other tables meanwhile.
+        // Parsed without the lock, so that other threads can look up other tables meanwhile.
         let entry = parse()?;
         let columns = entry.columns().len() + 1;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.columns + columns > MOST_COLUMNS {
-            *kept = Kept::default();
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.columns + columns > MOST_COLUMNS {
+            *cached = Cached::default();
         }
-        if kept.entries.insert(table, entry.clone()).is_none() {
-            kept.columns += columns;
+        if cached.entries.insert(table, entry.clone()).is_none() {
+            cached.columns += columns;
         }
         Ok(entry)
     }

@@ -1,9 +1,9 @@
-//! What the records and tables of a segment can be asked for by field: which of them has which value, whose lists are cut short, and
-//! which years they cover. Also which words their titles are made of.
+//! The facets of the records and tables of a segment: which of them has which value of a field, whose value lists are truncated, and which
+//! years they cover. Also the words of their titles.
 //!
-//! A segment has a dictionary, sorted by kind, field and text, whose entries name ascending lists of tables. Nothing but the
-//! dictionary is read before a value is asked for. What the values mean is not known here; a field is told apart by the
-//! [`Role`](lakeward_core::role::Role) its name gives it when the segments are put together ([`FacetIndex`]).
+//! A segment has a dictionary, sorted by kind, field and text, whose entries refer to ascending lists of tables. Only the dictionary is
+//! read before a value is looked up. The meaning of the values is not known here; fields get their [`Role`](lakeward_core::role::Role) from
+//! their names when the segments are combined ([`FacetIndex`]).
 
 use std::path::Path;
 
@@ -24,26 +24,26 @@ mod lake;
 
 pub use lake::FacetIndex;
 
-/// No year.
+/// No known year.
 const UNKNOWN_YEAR: i16 = i16::MIN;
-/// Words of one title at the most.
+/// Maximum words of one title.
 const MOST_TITLE_WORDS: usize = 64;
-/// Longer words of titles are no words, in bytes.
+/// Maximum bytes of a title word; longer ones are not words.
 const LONGEST_WORD_BYTES: usize = 48;
 
-/// What an entry of the dictionary stands for.
+/// The kind of a dictionary entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 enum Kind {
     /// Tables that have a value.
     Value = 0,
-    /// Tables whose list under a field is cut short.
+    /// Tables whose list under a field is truncated.
     CutShort = 1,
-    /// Tables that have a word in their titles.
+    /// Tables with a word in their titles.
     TitleWord = 2,
 }
 
-/// One entry of the dictionary: where its texts lie and its list.
+/// One dictionary entry: the positions of its texts and its list.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct EntryRecord {
@@ -56,10 +56,10 @@ struct EntryRecord {
     kind: u32,
 }
 
-/// What one table or record can be asked for.
+/// The facets of one table or record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableFacets {
-    /// As (field, value), each once.
+    /// (field, value) pairs without duplicates.
     values: Vec<(String, String)>,
     cut_short: Vec<String>,
     years: [i16; 2],
@@ -67,7 +67,7 @@ pub struct TableFacets {
 }
 
 impl TableFacets {
-    /// Those of a table or record.
+    /// The facets of a table or record.
     pub fn of(dataset: &Dataset) -> Self {
         let mut facets = TableFacets { years: [UNKNOWN_YEAR; 2], ..Self::default() };
         let title = dataset.metadata().and_then(|metadata| metadata.title.as_deref()).unwrap_or_default();
@@ -84,7 +84,7 @@ impl TableFacets {
     }
 }
 
-/// The words of a title in lower case, each once: runs of letters and digits with a letter among them.
+/// The words of a title in lower case, without duplicates: runs of letters and digits with at least one letter.
 fn title_words(title: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in lower_words(title).take(MOST_TITLE_WORDS) {
@@ -95,10 +95,10 @@ fn title_words(title: &str) -> Vec<String> {
     words
 }
 
-/// Texts with the tables that have each.
+/// Texts with the tables that have them.
 type Lists = HashMap<String, Vec<u32>>;
 
-/// Collects the facets of one segment. Memory: four bytes a value of a table, and the distinct texts.
+/// Collects the facets of one segment. Memory: four bytes per value of a table, and the distinct texts.
 #[derive(Default)]
 pub struct FacetWriter {
     /// By kind and field.
@@ -107,7 +107,7 @@ pub struct FacetWriter {
 }
 
 impl FacetWriter {
-    /// Adds the values of the tables of `from`; `number_of` gives the number that each has here, or none where it is left out.
+    /// Adds the values of the tables of `from`; `number_of` returns the new number of a table, or `None` if it is left out.
     fn add_lists(&mut self, from: &Facets, number_of: &dyn Fn(u32) -> Option<u32>) -> Result<()> {
         for place in 0..from.len() {
             let entry = from.entry(place)?;
@@ -154,7 +154,7 @@ impl StructureWriter for FacetWriter {
         Ok(())
     }
 
-    /// Adds the years; values come by segment.
+    /// Adds the years; values are added per segment.
     fn push_stored(&mut self, from: &StoredTable<'_>, _place: &Place) -> Result<()> {
         self.years.push(from.segment.facets.stored_years(from.table)?);
         Ok(())
@@ -200,7 +200,7 @@ impl StructureWriter for FacetWriter {
     }
 }
 
-/// The key of a field, owned or borrowed: looking one up makes no text.
+/// The key of a field, owned or borrowed, so that a lookup allocates no text.
 trait FieldKey {
     fn parts(&self) -> (Kind, &str);
 }
@@ -272,12 +272,12 @@ impl Structure for Facets {
 }
 
 impl Facets {
-    /// Tables of the segment.
+    /// Number of tables in the segment.
     fn tables(&self) -> usize {
         self.years.len() / size_of::<[i16; 2]>()
     }
 
-    /// Entries of the dictionary.
+    /// Number of dictionary entries.
     fn len(&self) -> usize {
         self.entries.len() / size_of::<EntryRecord>()
     }
@@ -294,7 +294,7 @@ impl Facets {
             0 => Kind::Value,
             1 => Kind::CutShort,
             2 => Kind::TitleWord,
-            _ => return Err(self.entries.damaged("an entry of no known kind")),
+            _ => return Err(self.entries.damaged("an entry of an unknown kind")),
         };
         let (field, text) = (text(start..middle)?, text(middle..end)?);
         Ok(Entry { kind, field, text, list_start: record.list_start, tables: record.tables })
@@ -309,7 +309,7 @@ impl Facets {
         let start = start as usize;
         let numbers = self.lists.slice::<u32>(start..start.saturating_add(count as usize))?;
         if numbers.last().is_some_and(|last| *last as usize >= self.tables()) {
-            return Err(self.lists.damaged("a table that is not there"));
+            return Err(self.lists.damaged("a table that does not exist"));
         }
         Ok(numbers)
     }
@@ -365,7 +365,7 @@ mod tests {
         ];
         let whole = written(of_tables(&tables));
         assert_eq!(
-            whole.told(),
+            whole.descriptions(),
             [
                 "Value geography Canada: [0, 1]",
                 "Value geography Ontario: [1, 2]",
@@ -377,14 +377,14 @@ mod tests {
                 "TitleWord  regions: [0]",
             ]
         );
-        // Written the other way round, with one more that is left out, and put in order again.
+        // In reverse order, with one table that is left out, and sorted again.
         let mars = table(&[("geography", "Mars")], [1, 2], "Mars");
         let reversed = written(of_tables(std::iter::once(&mars).chain(tables.iter().rev())));
         let mut merged = FacetWriter::default();
         merged.years.extend([3, 2, 1].map(|table| reversed.stored_years(table).unwrap()));
         merged.add_lists(&reversed, &|table| 3u32.checked_sub(table).filter(|number| *number < 3)).unwrap();
         let merged = written(merged);
-        assert_eq!(merged.told(), whole.told());
+        assert_eq!(merged.descriptions(), whole.descriptions());
         assert_eq!(merged.all_years().unwrap(), whole.all_years().unwrap());
         assert_eq!(known_year(merged.stored_years(2).unwrap()[1]), None);
     }

@@ -1,5 +1,5 @@
-//! What the columns of a segment are found by: inverted lists of their values, of their names and of their values as they vary, and
-//! MinHash LSH over those value sets that the lists may miss. All of it is made of the columns when the segment is complete.
+//! The lookup structures of a segment's columns: inverted lists of their values, names and value variants, and MinHash LSH over the value
+//! sets that the lists may miss. All are built from the columns when the segment is complete.
 
 use std::path::Path;
 
@@ -25,16 +25,16 @@ const HEADER_TAGS: PostingTags =
 const VARIANT_TAGS: PostingTags =
     PostingTags { directory: *b"ADIR", hashes: *b"AHSH", offsets: *b"AOFF", lists: *b"ALST" };
 
-/// Columns with fewer distinct values are found by their lists alone.
+/// Columns with fewer distinct values are found by the inverted lists alone.
 const LSH_LEAST_VALUES: u64 = 10;
 
-/// What the columns of an opened segment are found by.
+/// The lookup structures of an opened segment's columns.
 pub struct Join {
     /// From value hashes to columns.
     pub values: Postings,
     /// From header hashes to columns.
     pub headers: Postings,
-    /// From the keys of values as they vary ([`lakeward_sketch::ApproximateForm::keys`]) to columns.
+    /// From variant keys of values ([`lakeward_sketch::ApproximateForm::keys`]) to columns.
     pub variants: Postings,
     /// MinHash LSH over the columns.
     pub lsh: LshIndex,
@@ -64,7 +64,7 @@ impl Structure for Join {
     }
 }
 
-/// Writes the lists of the columns of a segment; of single tables it keeps nothing.
+/// Writes the inverted lists of a segment's columns; stores nothing for single tables.
 pub struct JoinWriter;
 
 impl StructureWriter for JoinWriter {
@@ -92,7 +92,7 @@ impl StructureWriter for JoinWriter {
     }
 }
 
-/// The hashes under which a column is found by its name: that of the whole name, then one a word.
+/// The hashes under which a column is found by its name: that of the whole name, then one per word.
 pub fn header_hashes(name: &str) -> impl Iterator<Item = u64> + use<> {
     const WHOLE: u64 = 1;
     const WORD: u64 = 2;
@@ -101,9 +101,9 @@ pub fn header_hashes(name: &str) -> impl Iterator<Item = u64> + use<> {
     std::iter::once(whole).chain(words.into_iter().map(|word| xxh3_64_with_seed(word.as_bytes(), WORD)))
 }
 
-/// Signatures of the columns that share so common values that their inverted lists may be left unread; `list_bytes` are the
-/// bytes of the lists that each column is in. Few of a lake's columns are: those of years, counters, yes and no. Sampled
-/// columns, whose lists do not hold all their values, are among them.
+/// Signatures of the columns whose shared values may be so common that their inverted lists are not read; `list_bytes` are the bytes of the
+/// lists that each column is in. Only few columns of a lake are: those of years, counters, yes and no. Sampled columns, whose values are
+/// not all in the lists, are included.
 pub(super) fn domains(columns: &ColumnsWriter, list_bytes: &[u64]) -> Result<LshBuilder> {
     let missable: Vec<u32> = (0..columns.len() as u32)
         .filter(|column| {

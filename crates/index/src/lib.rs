@@ -1,9 +1,9 @@
-//! Immutable search structures over the tables of a lake, and how they are built, committed and opened.
+//! Immutable search structures over the tables of a lake: building, committing and opening them.
 //!
-//! An index is a folder: a [`manifest`] that names the live segments, and one folder a segment with its catalogue, its
-//! columns, the inverted lists and MinHash LSH of its values, its vectors and its word index. Segments are written once and
-//! memory-mapped; an update adds segments, strikes tables out of old ones and merges what has become small. This module knows what is stored and finds
-//! candidates; ranking them is `retrieve`'s work.
+//! An index is a folder: a [`manifest`] that names the live segments, and one folder per segment with its catalogue, its columns, the
+//! inverted lists and MinHash LSH of its values, its vectors and its word index. Segments are written once and memory-mapped; an update
+//! adds segments, marks tables in old ones as removed and merges small ones. This crate stores data and finds candidates; ranking them is
+//! the task of `retrieve`.
 
 pub mod build;
 pub mod catalog;

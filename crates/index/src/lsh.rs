@@ -1,16 +1,14 @@
-//! LSH Ensemble: which value sets probably contain at least a given share of the query's values, without reading them all.
+//! LSH Ensemble: finds the value sets that probably contain at least a given share of the query's values, without reading them all.
 //!
-//! Source: Zhu, Nargesian, Pu and Miller, PVLDB 9(12), 2016. MinHash finds similar sets by Jaccard similarity, but a table
-//! joins when it *contains* the query's values, and a large set containing a small one has a small Jaccard similarity. So
-//! domains are partitioned by cardinality, each partition turns the containment threshold into a Jaccard threshold by its
-//! upper cardinality bound, and looks for it in an LSH forest (Bawa, Condie and Ganesan, WWW 2005): prefix trees over
-//! consecutive minima, of which a query uses the first b trees to depth r, chosen in [`tuning`] when it is asked. Trees are
-//! sorted arrays of packed prefixes, read in place from the segment.
+//! Source: Zhu, Nargesian, Pu and Miller, PVLDB 9(12), 2016. MinHash finds similar sets by Jaccard similarity, but a table joins if it
+//! *contains* the query's values, and a large set containing a small one has a small Jaccard similarity. So domains are partitioned by
+//! cardinality, and each partition converts the containment threshold into a Jaccard threshold by its upper cardinality bound, and searches
+//! an LSH forest (Bawa, Condie and Ganesan, WWW 2005): prefix trees over consecutive minima, of which a query uses the first b trees to
+//! depth r, chosen in [`tuning`] at query time. Trees are sorted arrays of packed prefixes, read in place from the segment.
 //!
-//! What it does not do: it keeps no values and no signatures, so its answers are candidates to be checked exactly, some of
-//! them wrong and some missing. A small query against a much larger domain is where MinHash knows least: a domain 100 times
-//! the query that contains half of it is found in 72% of cases, one 1,000 times in about 12%. Exact posting lists do not have
-//! this limit and serve small queries better.
+//! It stores no values and no signatures, so its results are candidates that must be checked exactly; some are wrong and some are missing.
+//! MinHash is weakest for a small query against a much larger domain: a domain 100 times the query that contains half of it is found in 72%
+//! of cases, one 1,000 times in about 12%. Exact posting lists do not have this limit and work better for small queries.
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -27,22 +25,22 @@ const TREES_TAG: Tag = *b"LSHT";
 
 /// A partition of fewer domains would only add trees to search.
 const LEAST_PARTITION_DOMAINS: usize = 64;
-/// Prefixes are packed into 32 bits: most for the first minimum, because searches at depth 1 ask 256 trees for it alone and
-/// 16 bits would give a wrong candidate per 256 domains; what is left is enough to tell second minima apart.
+/// Prefixes are packed into 32 bits, most of them for the first minimum: searches at depth 1 look up 256 trees by it alone, and 16 bits
+/// would give one wrong candidate per 256 domains. The remaining bits are enough to distinguish second minima.
 const DEEPEST: usize = 2;
 const FIRST_BITS: u32 = 24;
 const SECOND_BITS: u32 = u32::BITS - FIRST_BITS;
 
-/// Shape of the forest. The default uses each of the 256 permutations first in one tree, so that a search at depth 1, all that
-/// helps where the domain is much larger than the query, asks every one. On the tests' skewed lake it finds 99.7% of the
-/// containing domains from 10 to 100 times the query's size and 44% of larger ones; 128 trees find 97% and 25%.
+/// Shape of the forest. By default each of the 256 permutations is first in one tree, so that a search at depth 1, the only useful one if
+/// the domain is much larger than the query, uses all of them. On the tests' skewed lake it finds 99.7% of the containing domains from 10
+/// to 100 times the query's size and 44% of larger ones; 128 trees find 97% and 25%.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LshParams {
-    /// Prefix trees per partition, 1..=256. More trees find more; each takes 8 bytes a domain.
+    /// Prefix trees per partition, 1..=256. More trees find more; each takes 8 bytes per domain.
     pub trees: usize,
-    /// Minima per tree, 1 or 2. Depth 2 leaves out wrong candidates of about the query's size.
+    /// Minima per tree, 1 or 2. Depth 2 excludes wrong candidates of about the query's size.
     pub depth: usize,
-    /// Most partitions by cardinality; small inputs get fewer.
+    /// Maximum partitions by cardinality; small inputs get fewer.
     pub partitions: usize,
 }
 
@@ -52,8 +50,7 @@ impl Default for LshParams {
     }
 }
 
-/// Collects domains and writes the forests of a segment. Memory: 1 KiB a domain with the default shape; the
-/// file takes 2 KiB a domain.
+/// Collects domains and writes the forests of a segment. Memory: 1 KiB per domain with the default shape; the file takes 2 KiB per domain.
 #[derive(Debug)]
 pub struct LshBuilder {
     params: LshParams,
@@ -77,8 +74,8 @@ struct Head {
     partitions: u64,
 }
 
-/// Domains of similar cardinality. Their trees lie together: for each tree its sorted keys, then for each tree the
-/// domain ids in the same order, all u32.
+/// Domains of similar cardinality. Their trees are contiguous: for each tree its sorted keys, then for each tree the domain ids in the same
+/// order, all u32.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Partition {
@@ -89,7 +86,7 @@ struct Partition {
 }
 
 impl LshBuilder {
-    /// Starts an empty ensemble. Errors when the shape needs more minima than a signature has.
+    /// Starts an empty ensemble. Fails if the shape needs more minima than a signature has.
     pub fn new(params: LshParams) -> Result<Self> {
         if !is_possible(params.trees, params.depth) || params.partitions == 0 {
             return Err(Error::Internal(format!("impossible LSH shape {params:?}")));
@@ -97,8 +94,7 @@ impl LshBuilder {
         Ok(LshBuilder { params, domains: Vec::new(), keys: Vec::new() })
     }
 
-    /// Adds a domain: its id, its number of distinct values, and its signature. Empty domains are left out, nothing is
-    /// contained in them.
+    /// Adds a domain: its id, its number of distinct values, and its signature. Empty domains are skipped, since they contain nothing.
     pub fn add(&mut self, id: u32, cardinality: u64, signature: &MinHash) {
         if cardinality == 0 || signature.is_empty() {
             return;
@@ -138,7 +134,7 @@ impl LshBuilder {
         Ok(())
     }
 
-    /// Cuts the domains, ordered by cardinality, into parts of equal number.
+    /// Splits the domains, ordered by cardinality, into parts of equal number.
     fn partition(&self, order: &[usize]) -> Vec<Partition> {
         let count = (order.len() / LEAST_PARTITION_DOMAINS).clamp(1, self.params.partitions);
         let mut start_byte = 0;
@@ -184,7 +180,7 @@ pub struct LshIndex {
 }
 
 impl LshIndex {
-    /// Opens the ensemble that [`LshBuilder::write`] put into `segment`. Reads only its head.
+    /// Opens the ensemble that [`LshBuilder::write`] wrote to `segment`. Reads only its header.
     pub fn open(segment: &SegmentFile) -> Result<Self> {
         let head_section = segment.section(HEAD_TAG)?;
         let section = segment.section(TREES_TAG)?;
@@ -223,11 +219,11 @@ impl LshIndex {
         self.domain_count == 0
     }
 
-    /// Adds to `out` the ids of domains that probably contain at least `threshold` (0..=1; less than 0.05 counts as 0.05)
-    /// of the query's values: `cardinality` distinct values with signature `query`. Each id once, ascending; ids already in
-    /// `out` stay before them. An empty query has no candidates.
+    /// Adds to `out` the ids of domains that probably contain at least `threshold` (0..=1; less than 0.05 counts as 0.05) of the query's
+    /// values: `cardinality` distinct values with signature `query`. Ids are added without duplicates, ascending, after those already in
+    /// `out`. An empty query has no candidates.
     ///
-    /// Recall is the share found of domains at or above the threshold; see the module head for where it is low.
+    /// Recall is the share found of domains at or above the threshold; the module documentation describes where it is low.
     pub fn query(&self, cardinality: u64, query: &MinHash, threshold: f64, out: &mut Vec<u32>) -> Result<()> {
         if cardinality == 0 || query.is_empty() {
             return Ok(());
@@ -276,8 +272,8 @@ impl LshIndex {
     }
 }
 
-/// The first position whose key is not below `least`. Keys are close to uniform, so it starts where a uniform key would lie
-/// and widens from there: one or two cache misses in place of the four of a plain binary search.
+/// The first position whose key is at least `least`. Keys are nearly uniform, so it starts at the expected position of a uniform key and
+/// widens from there: one or two cache misses instead of the four of a plain binary search.
 fn lower_bound(sorted: &[u32], least: u32) -> usize {
     const FIRST_STEP: usize = 16;
     let guess = ((u64::from(least) * sorted.len() as u64) >> u32::BITS) as usize;
@@ -306,8 +302,8 @@ fn is_possible(trees: usize, depth: usize) -> bool {
     (1..=DEEPEST).contains(&depth) && (1..=PERMUTATIONS).contains(&trees)
 }
 
-/// The packed prefix of one tree. Trees take disjoint minima while there are any, then the same ones shifted by one, so that
-/// each permutation is first in exactly one of 256 trees.
+/// The packed prefix of one tree. Trees take disjoint minima as long as possible, then the same ones shifted by one, so that each
+/// permutation is first in exactly one of 256 trees.
 fn key(signature: &MinHash, tree: usize, depth: usize) -> u32 {
     let start = tree * depth % PERMUTATIONS + tree * depth / PERMUTATIONS;
     let lane = |at: usize| spread(signature.as_slice()[(start + at) % PERMUTATIONS]);
@@ -315,7 +311,7 @@ fn key(signature: &MinHash, tree: usize, depth: usize) -> u32 {
     lane(0) >> SECOND_BITS << SECOND_BITS | second
 }
 
-/// Minima of large sets are small numbers; an odd multiple mod 2³² has its differences in the high bits, which are kept.
+/// Minima of large sets are small numbers; an odd multiple mod 2³² moves their differences to the high bits, which are kept.
 fn spread(minimum: u32) -> u32 {
     const GOLDEN_RATIO: u32 = 0x9E37_79B1;
     minimum.wrapping_mul(GOLDEN_RATIO)

@@ -1,5 +1,5 @@
-//! The manifest: the one file that says which segments are live. It is replaced atomically, so that a reader sees the last
-//! commit or the one before, and a crash leaves the last one.
+//! The manifest: the one file that lists the live segments. It is replaced atomically, so that a reader sees the last commit or the one
+//! before, and a crash preserves the last one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,39 +10,39 @@ use serde::{Deserialize, Serialize};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
-/// Format version of the manifest; a manifest of another version is a named error.
+/// Format version of the manifest; other versions give [`Error::IndexVersion`].
 pub const VERSION: u32 = 4;
 /// Its name in the index folder.
 pub const FILE_NAME: &str = "manifest.json";
 /// The folder of segments in the index folder.
 pub const SEGMENTS: &str = "segments";
 
-/// A larger manifest is not read.
+/// Maximum size of a manifest.
 const BOUNDS: Bounds =
     Bounds { most_bytes: 4 << 30, links: Links::Followed, damaged: |path, reason| Error::damaged(path, reason) };
 
-/// The live state of an index.
+/// The committed state of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Manifest {
     /// Format version: [`VERSION`].
     pub format_version: u32,
-    /// Counts commits; names new segments.
+    /// Number of commits; names new segments.
     pub generation: u64,
     /// Name of the lake, used in citations.
     pub lake: String,
-    /// The embedding model that made the vectors.
+    /// The embedding model of the vectors.
     pub embedder: String,
-    /// Of every table, so many rows at the most were read; all without it. The setting of the last run that ended.
+    /// Maximum rows read per table; `None` for all. The setting of the last complete run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_rows: Option<u64>,
-    /// The files of catalogue records: their paths below the lake, else from the root.
+    /// The files of catalogue records: paths below the lake, or absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<String>,
     /// Live segments, oldest first.
     pub segments: Vec<SegmentEntry>,
-    /// Files of the lake that hold no readable table, with the reason.
+    /// Files of the lake without a readable table, with the reason.
     pub skipped: Vec<SkippedFile>,
-    /// Files of the lake of which rows are missing, with the reason.
+    /// Files of the lake with missing rows, with the reason.
     pub partial: Vec<PartialFile>,
     /// Hash over the rest of the document.
     #[serde(default)]
@@ -54,16 +54,16 @@ pub struct Manifest {
 pub struct SegmentEntry {
     /// Its folder below [`SEGMENTS`].
     pub name: String,
-    /// Tables in it.
+    /// Number of tables in it.
     pub tables: u32,
-    /// Columns in it.
+    /// Number of columns in it.
     pub columns: u32,
-    /// Value hashes in it, those of struck-out tables included: what merging it costs.
+    /// Number of value hashes in it, including those of removed tables: the cost of merging it.
     pub values: u64,
-    /// Numbers of tables that no longer exist or were replaced by a later segment, ascending.
+    /// Numbers of tables that were deleted or replaced by a later segment, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<u32>,
-    /// Times of change, by table number, of files that were touched and found to be what they were.
+    /// New modification times, by table number, of files that were touched without a change of content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub restamped: BTreeMap<u32, u64>,
     /// Its files with their checksums.
@@ -71,7 +71,7 @@ pub struct SegmentEntry {
 }
 
 impl SegmentEntry {
-    /// Whether it can be what a build wrote: a checksum does not prove who made a manifest.
+    /// Whether a build could have written it: a checksum does not prove who made a manifest.
     fn is_possible(&self) -> bool {
         let plain =
             |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
@@ -89,7 +89,7 @@ impl SegmentEntry {
 pub struct FileEntry {
     /// Its name in the segment's folder.
     pub name: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// Checksum of its content as 16 hexadecimal digits.
     pub checksum: String,
@@ -100,11 +100,11 @@ pub struct FileEntry {
 pub struct SkippedFile {
     /// Path below the lake's root.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Its size when it was tried, so that an unchanged file is not tried again.
+    /// Its size when reading was tried, so that an unchanged file is not tried again.
     pub read_bytes: u64,
-    /// Its time of change when it was tried.
+    /// Its modification time when reading was tried.
     pub modified_ns: u64,
 }
 
@@ -118,7 +118,7 @@ pub struct PartialFile {
 }
 
 impl Manifest {
-    /// The manifest of an index that holds nothing yet.
+    /// The manifest of an empty index.
     pub fn empty(lake: String, embedder: String) -> Self {
         Self {
             format_version: VERSION,
@@ -137,12 +137,12 @@ impl Manifest {
     /// Reads the manifest of the index folder `folder`.
     ///
     /// # Errors
-    /// [`Error::NoIndex`] when there is none, [`Error::IndexVersion`] for another version, [`Error::DamagedIndex`] when it
-    /// does not parse or fails its checksum.
+    /// [`Error::NoIndex`] if there is none, [`Error::IndexVersion`] for another version, [`Error::DamagedIndex`] if it does not parse or
+    /// fails its checksum.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE_NAME);
         let text = BOUNDS.read(&path)?.ok_or_else(|| Error::NoIndex { path: folder.to_path_buf() })?;
-        // The version is looked at first: a newer manifest may have fields of other shapes.
+        // The version is checked first: fields of a newer manifest may have other types.
         let head: serde_json::Value =
             serde_json::from_slice(&text).map_err(|error| Error::damaged(&path, error.to_string()))?;
         let found = head.get("format_version").and_then(serde_json::Value::as_u64).unwrap_or(0) as u32;
@@ -152,20 +152,20 @@ impl Manifest {
         let manifest: Manifest =
             serde_json::from_value(head).map_err(|error| Error::damaged(&path, error.to_string()))?;
         if manifest.checksum != manifest.content_checksum()? {
-            return Err(Error::damaged(&path, "its checksum does not fit its content"));
+            return Err(Error::damaged(&path, "its checksum does not match its content"));
         }
         if let Some(segment) = manifest.segments.iter().find(|segment| !segment.is_possible()) {
-            return Err(Error::damaged(&path, format!("segment `{}` makes no sense", segment.name.escape_debug())));
+            return Err(Error::damaged(&path, format!("segment `{}` is invalid", segment.name.escape_debug())));
         }
         Ok(manifest)
     }
 
-    /// Replaces the manifest of the index folder `folder` by this one: all of it or nothing.
+    /// Replaces the manifest of the index folder `folder` by this one, all or nothing.
     ///
-    /// `before_replacing` is called when the new one is on the disk and the old one still stands.
+    /// `before_replacing` is called when the new one is on disk and the old one is not replaced yet.
     ///
     /// # Errors
-    /// [`Error::Io`] when the folder cannot be written.
+    /// [`Error::Io`] if the folder cannot be written.
     pub fn commit(&mut self, folder: &Path, before_replacing: impl FnOnce()) -> Result<()> {
         self.checksum = self.content_checksum()?;
         let path = folder.join(FILE_NAME);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_changed_and_newer_manifests_are_told_apart() {
+    fn missing_changed_and_newer_manifests_have_different_errors() {
         let folder = tempfile::tempdir().unwrap();
         assert!(matches!(Manifest::read(folder.path()), Err(Error::NoIndex { .. })));
         let mut manifest = Manifest::empty("lake".into(), "model".into());

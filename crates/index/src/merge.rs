@@ -1,9 +1,8 @@
-//! Merging segments: many small ones become one, and tables that were struck out leave the disk.
+//! Merges segments: many small ones become one, and removed tables are deleted from disk.
 //!
-//! Every update adds a segment, and every search asks all of them, so their number has to stay small; rewriting everything
-//! at each update would be dear. As in a log-structured merge tree, segments of like size are merged together, so that a
-//! table is rewritten once for each time that its segment grows severalfold. Nothing of the lake is read: what is stored is
-//! copied, inverted lists and trees are built again from it.
+//! Every update adds a segment, and every search reads all of them, so their number must stay small; rewriting everything at each update
+//! would be expensive. As in a log-structured merge tree, segments of similar size are merged, so that a table is rewritten only each time
+//! its segment grows severalfold. Nothing of the lake is read: stored data is copied, and inverted lists and trees are rebuilt from it.
 
 use super::LakeIndex;
 use super::manifest::SegmentEntry;
@@ -13,20 +12,20 @@ use super::token_vectors;
 use lakeward_core::error::Result;
 use lakeward_core::monitor::Monitor;
 
-/// Segments of like size that are merged into one.
+/// Number of segments of similar size that are merged into one.
 const MERGED_AT_ONCE: usize = 4;
-/// Sizes count as alike up to this multiple of those of all smaller ones together.
-const ALIKE: u64 = 2;
-/// A segment of which more than one table in this many is struck out is written anew.
-const MOST_STRUCK_OUT: u32 = 4;
+/// A size is similar up to this multiple of all smaller ones together.
+const SIMILAR: u64 = 2;
+/// A segment is rewritten if more than one in this many of its tables is removed.
+const REMOVED_FRACTION: u32 = 4;
 
-/// What is left of a segment, in values; tables count too, so that empty ones have a size.
+/// The size of a segment's live part, in values; tables count too, so that empty ones have a size.
 fn live_size(segment: &SegmentEntry) -> u64 {
     let live = u64::from(segment.tables) - segment.removed.len() as u64;
     live + segment.values * live / u64::from(segment.tables).max(1)
 }
 
-/// The segments to merge next, as ascending places in `segments`; none when they are well as they are. A merged segment has at most
+/// The segments to merge next, as ascending positions in `segments`; `None` if no merge is needed. A merged segment has at most
 /// `most_values` values and `most_tables` tables.
 pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u64) -> Option<Vec<usize>> {
     let mut by_size: Vec<(u64, usize)> =
@@ -36,8 +35,8 @@ pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u
     let (mut group_size, mut group_tables) = (0, 0);
     for (size, place) in by_size {
         let tables = u64::from(segments[place].tables) - segments[place].removed.len() as u64;
-        let alike = group.is_empty() || size <= ALIKE * group_size;
-        if !alike || group_size + size > most_values || group_tables + tables > most_tables {
+        let is_similar = group.is_empty() || size <= SIMILAR * group_size;
+        if !is_similar || group_size + size > most_values || group_tables + tables > most_tables {
             if group.len() >= MERGED_AT_ONCE {
                 break;
             }
@@ -49,17 +48,18 @@ pub(super) fn choose(segments: &[SegmentEntry], most_values: u64, most_tables: u
         group_tables += tables;
     }
     if group.len() < MERGED_AT_ONCE {
-        let riddled = |segment: &SegmentEntry| segment.removed.len() as u32 > segment.tables / MOST_STRUCK_OUT;
-        group = vec![segments.iter().position(riddled)?];
+        let has_many_removed =
+            |segment: &SegmentEntry| segment.removed.len() as u32 > segment.tables / REMOVED_FRACTION;
+        group = vec![segments.iter().position(has_many_removed)?];
     }
     group.sort_unstable();
     Some(group)
 }
 
-/// Writes the live tables of segments `places` of `index` as one new segment called `name`.
+/// Writes the live tables of the segments at `places` of `index` as one new segment called `name`.
 ///
 /// # Errors
-/// [`lakeward_core::Error::DamagedIndex`] where one of them is damaged, [`lakeward_core::Error::Io`] when the disk refuses.
+/// [`lakeward_core::Error::DamagedIndex`] if one of them is damaged, [`lakeward_core::Error::Io`] if writing fails.
 pub(super) fn merge(
     index: &LakeIndex,
     places: &[usize],
@@ -77,7 +77,7 @@ pub(super) fn merge(
     tables.sort_unstable();
     let mut numbers: Vec<Vec<Option<u32>>> =
         index.segments().iter().map(|segment| vec![None; segment.catalog.len()]).collect();
-    // Segments of an older version have no vectors of pieces; then the new one has none either.
+    // Segments of an older version have no vectors of pieces; the new one has none then, either.
     let vocabulary = token_vectors::shape(index.segments(), places.iter().copied()).map(|(_, vocabulary)| vocabulary);
     let mut builder = SegmentBuilder::create(index.folder(), name, VectorShape { vocabulary, ..shape })?;
     for (_, place, table) in tables {

@@ -1,4 +1,4 @@
-//! An opened index: a snapshot of the segments that one manifest names.
+//! An opened index: a snapshot of the segments listed in one manifest.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -17,10 +17,10 @@ use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::source::Origin;
 
-/// A table of an opened index. Numbers mean something within one snapshot only.
+/// A table of an opened index. Numbers are valid within one snapshot only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableRef {
-    /// Place of the segment in the snapshot.
+    /// Position of the segment in the snapshot.
     pub segment: u32,
     /// Number of the table in its segment.
     pub table: u32,
@@ -29,13 +29,13 @@ pub struct TableRef {
 /// A column of an opened index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ColumnRef {
-    /// Place of the segment in the snapshot.
+    /// Position of the segment in the snapshot.
     pub segment: u32,
     /// Number of the column in its segment.
     pub column: u32,
 }
 
-/// A writer may remove the segments of one manifest after another while they are being opened; so often is not by chance.
+/// A writer may remove the segments of successive manifests while they are being opened; this many times in a row is not by chance.
 const OPEN_ATTEMPTS: u32 = 20;
 
 /// A snapshot of an index.
@@ -51,7 +51,7 @@ pub struct LakeIndex {
 }
 
 impl LakeIndex {
-    /// Whether any of the tables is a record of a catalogue. Cost: the path of every table before the first.
+    /// Whether any of the tables is a catalogue record. Cost: reads the path of every table before the first record.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`].
@@ -69,7 +69,7 @@ impl LakeIndex {
     /// Opens the index in `folder`, made with the embedding model `embedder_id`; reads no table.
     ///
     /// # Errors
-    /// [`Error::NoIndex`], [`Error::IndexVersion`], [`Error::DamagedIndex`] naming the file, [`Error::EmbeddingModel`].
+    /// [`Error::NoIndex`], [`Error::IndexVersion`], [`Error::DamagedIndex`] with the file, [`Error::EmbeddingModel`].
     pub fn open(folder: &Path, embedder_id: &str) -> Result<Self> {
         let mut manifest = Manifest::read(folder)?;
         for _ in 1..OPEN_ATTEMPTS {
@@ -78,7 +78,7 @@ impl LakeIndex {
                 Ok(index) => return Ok(index),
                 Err(error) => {
                     manifest = Manifest::read(folder)?;
-                    // Nothing was committed meanwhile: the error is the index's own.
+                    // Nothing was committed meanwhile: the index itself is at fault.
                     if (manifest.generation, &manifest.checksum) == (generation, &checksum) {
                         return Err(error);
                     }
@@ -88,7 +88,7 @@ impl LakeIndex {
         Self::open_snapshot(folder, manifest, embedder_id)
     }
 
-    /// Opens the segments that `manifest` names; fails when a commit has replaced and removed them meanwhile.
+    /// Opens the segments of `manifest`; fails if a commit has replaced and removed them meanwhile.
     pub(super) fn open_snapshot(folder: &Path, manifest: Manifest, embedder_id: &str) -> Result<Self> {
         if manifest.embedder != embedder_id {
             return Err(Error::EmbeddingModel { found: manifest.embedder, expected: embedder_id.to_string() });
@@ -98,7 +98,7 @@ impl LakeIndex {
             let files = SegmentFiles::of(folder, entry);
             let segment = Segment::open(&files)?;
             if !segment.fits(entry.tables as usize, entry.columns as usize) {
-                let reason = "it holds another number of tables or columns than the manifest says";
+                let reason = "its number of tables or columns differs from the manifest";
                 return Err(Error::damaged(&files.folder, reason));
             }
             segments.push(segment);
@@ -136,10 +136,10 @@ impl LakeIndex {
         &self.lexical
     }
 
-    /// What tables and records can be asked for by field; read at the first call.
+    /// The facets of tables and records; read at the first call.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where an index file is damaged.
+    /// [`Error::DamagedIndex`] if an index file is damaged.
     pub fn facets(&self) -> Result<&FacetIndex> {
         if let Some(facets) = self.facets.get() {
             return Ok(facets);
@@ -148,10 +148,10 @@ impl LakeIndex {
         Ok(self.facets.get_or_init(|| read))
     }
 
-    /// How rare each word piece is in the lake; read at the first call.
+    /// The rarity of each word piece in the lake; read at the first call.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where an index file is damaged.
+    /// [`Error::DamagedIndex`] if an index file is damaged.
     pub fn piece_rarity(&self) -> Result<&PieceRarity> {
         if let Some(rarity) = self.piece_rarity.get() {
             return Ok(rarity);
@@ -160,31 +160,31 @@ impl LakeIndex {
         Ok(self.piece_rarity.get_or_init(|| read))
     }
 
-    /// How rare each piece of the sentence model is among the texts of the lake, and how many values its rows have; none where not
-    /// every segment has vectors of pieces. Read at the first call.
+    /// The rarity of each piece of the sentence model among the texts of the lake, and the number of values per row; `None` unless every
+    /// segment has vectors of pieces. Read at the first call.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where an index file is damaged.
+    /// [`Error::DamagedIndex`] if an index file is damaged.
     pub fn token_vector_rarity(&self) -> Result<Option<(&PieceRarity, usize)>> {
-        let known = match self.token_vector_rarity.get() {
-            Some(known) => known,
+        let cached = match self.token_vector_rarity.get() {
+            Some(cached) => cached,
             None => {
                 let read = token_vectors::rarity(&self.segments)?;
                 self.token_vector_rarity.get_or_init(|| read)
             }
         };
-        Ok(known.as_ref().map(|(rarity, dims)| (rarity, *dims)))
+        Ok(cached.as_ref().map(|(rarity, dims)| (rarity, *dims)))
     }
 
-    /// The segment of a reference.
+    /// The segment at a position.
     ///
     /// # Errors
-    /// [`Error::Internal`] for a reference of another snapshot.
+    /// [`Error::Internal`] for a position of another snapshot.
     pub fn segment(&self, place: u32) -> Result<&Segment> {
         self.segments.get(place as usize).ok_or_else(|| Error::Internal(format!("no segment {place} in this snapshot")))
     }
 
-    /// Tables in the snapshot.
+    /// Number of tables in the snapshot.
     pub fn len(&self) -> usize {
         self.segments.iter().map(|segment| segment.catalog.len() - segment.struck_out().len()).sum()
     }
@@ -202,7 +202,7 @@ impl LakeIndex {
         })
     }
 
-    /// The table called `id`, if there is one.
+    /// The table with this id, if it exists.
     pub fn get(&self, id: &str) -> Result<Option<TableRef>> {
         for (place, segment) in self.segments.iter().enumerate() {
             if let Some(table) = segment.catalog.find(id)?.filter(|table| segment.is_live(*table)) {
@@ -212,7 +212,7 @@ impl LakeIndex {
         Ok(None)
     }
 
-    /// The table called `id`.
+    /// The table with this id.
     ///
     /// # Errors
     /// [`Error::UnknownTable`] with the nearest ids.
@@ -230,12 +230,12 @@ impl LakeIndex {
     /// The id of a table.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where an index file is damaged, as below.
+    /// [`Error::DamagedIndex`] if an index file is damaged, as below.
     pub fn id(&self, table: TableRef) -> Result<&str> {
         self.segment(table.segment)?.catalog.id(table.table)
     }
 
-    /// Where a table or record is.
+    /// The origin of a table or record.
     ///
     /// # Errors
     /// As [`id`](Self::id).
@@ -243,7 +243,7 @@ impl LakeIndex {
         self.segment(table.segment)?.catalog.origin(table.table)
     }
 
-    /// All that is known of a table or record; parsed once while it is among those used lately.
+    /// The entry of a table or record; cached if it was used recently.
     ///
     /// # Errors
     /// As [`id`](Self::id).
@@ -251,7 +251,7 @@ impl LakeIndex {
         self.entries.get(table, || self.segment(table.segment)?.catalog.dataset(table.table))
     }
 
-    /// The same of what has to be a table.
+    /// The entry of a table.
     ///
     /// # Errors
     /// As [`id`](Self::id); [`Error::Usage`] for a record.

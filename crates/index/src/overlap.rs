@@ -1,11 +1,11 @@
-//! Which columns share values with a query column, and how many: exact containment from inverted lists.
+//! Finds the columns that share values with a query column, and how many: exact containment from inverted lists.
 //!
-//! The lists of the query's values are read rarest first (the idea of Zhu et al., "JOSIE", SIGMOD 2019). A column that was
-//! not met when r of the lists are read shares at most the others, so once fewer than t·|Q| are left, every column that
-//! holds a share t of the query has been met. That is where reading may stop: the common values, which are most of the work
-//! and tell least, are then counted on the sorted values of those columns only that could still be among the wanted ones,
-//! or their lists are read where that is cheaper. What is reported is exact either way. Where even the rare lists exceed a
-//! budget, MinHash LSH proposes the columns that share only commoner values ([`may_be_missed`] says which can).
+//! The lists of the query's values are read rarest first (the idea of Zhu et al., "JOSIE", SIGMOD 2019). A column that has not been found
+//! after r lists shares at most the remaining values, so once fewer than t·|Q| lists are left, every column that contains a share t of the
+//! query has been found. Reading may stop there: the common values, which are most of the work and least informative, are then counted in
+//! the sorted values of only those columns that could still be in the result, or their lists are read if that is cheaper. The reported
+//! counts are exact either way. If even the rare lists exceed a budget, MinHash LSH proposes the columns that share only commoner values
+//! ([`may_be_missed`] decides for which columns that is possible).
 
 mod sorted;
 
@@ -19,31 +19,30 @@ use lakeward_sketch::ColumnSketch;
 use self::sorted::count_distinct;
 pub use self::sorted::{gallop, shared_hashes};
 
-/// Columns that hold this share of the query's values are met, unless that takes more than [`MODERATE_BYTES`].
-const WANTED_CONTAINMENT: f64 = 0.3;
-/// … and those that hold this share, unless that takes more than [`MOST_BYTES`].
+/// Columns that contain this share of the query's values are found, unless that takes more than [`MODERATE_BYTES`].
+const TARGET_CONTAINMENT: f64 = 0.3;
+/// … and those that contain this share, unless that takes more than [`MOST_BYTES`].
 const SURE_CONTAINMENT: f64 = 0.5;
-/// Bytes of inverted lists read for one query and segment: about so many columns counted. Up to this, all lists are read.
+/// Bytes of inverted lists read for one query and segment: about one counted column per byte. Up to this, all lists are read.
 const EASY_BYTES: usize = 128 << 10;
 const MODERATE_BYTES: usize = 1 << 20;
 const MOST_BYTES: usize = 4 << 20;
-/// The three together: read in any case, for [`WANTED_CONTAINMENT`], for [`SURE_CONTAINMENT`].
+/// The three budgets: always, for [`TARGET_CONTAINMENT`], for [`SURE_CONTAINMENT`].
 const BUDGETS: [usize; 3] = [EASY_BYTES, MODERATE_BYTES, MOST_BYTES];
-/// Reading a list byte takes about 3 ns; looking at a column's values as long as 64 of them, and as 8 more for each value
-/// looked up.
-const LOOK_BYTES: usize = 64;
-const VALUE_LOOK_BYTES: usize = 8;
-/// Columns looked at closely for each one wanted, at the most: with more that may be as good, all share little.
-const LOOKS_PER_WANTED: usize = 25;
+/// Reading a list byte takes about 3 ns; looking up values in a column takes as long as 64 of them, plus 8 for each value looked up.
+const LOOKUP_BYTES: usize = 64;
+const VALUE_LOOKUP_BYTES: usize = 8;
+/// Maximum columns looked up per requested one: if more could be as good, all share little.
+const LOOKUPS_PER_RESULT: usize = 25;
 
 /// The values of a query column.
 #[derive(Debug, Clone)]
 pub struct QueryValues {
-    /// Hashes of the normal forms, ascending, each once.
+    /// Hashes of the normal forms, ascending, without duplicates.
     pub hashes: Vec<u64>,
     /// (hash, low bits of the hash as written), ascending.
     written: Vec<(u64, u32)>,
-    /// Values with a hash up to this are in `hashes`.
+    /// All values with a hash up to this are in `hashes`.
     pub bound: u64,
 }
 
@@ -56,26 +55,26 @@ impl QueryValues {
         Self { hashes, written, bound: sketch.bound }
     }
 
-    /// Values at or below `bound`.
+    /// Number of values at or below `bound`.
     fn up_to(&self, bound: u64) -> usize {
         self.hashes.partition_point(|hash| *hash <= bound)
     }
 }
 
-/// What a query column and a candidate share.
+/// The values shared by a query column and a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overlap {
     /// The candidate, as a number in its segment's column store.
     pub column: u32,
-    /// Values in common, among those kept by both.
+    /// Number of shared values, among those stored for both.
     pub shared: u64,
-    /// Values of the query that were compared.
+    /// Number of the query's values that were compared.
     pub query_values: u64,
-    /// Values of the candidate that were compared.
+    /// Number of the candidate's values that were compared.
     pub candidate_values: u64,
     /// Inverse-frequency weight of the shared values, as a share of the query's total weight, 0..=1.
     pub rarity: f64,
-    /// Whether neither side had to sample its values.
+    /// Whether neither column's values are sampled.
     pub exact: bool,
 }
 
@@ -90,7 +89,7 @@ impl Overlap {
         ratio(self.shared, self.candidate_values)
     }
 
-    /// How much it promises before anything else is known of the column: what it holds of the query, most of all rare values.
+    /// A first score of the column: the share of the query that it contains, with rare values weighted more.
     pub fn closeness(&self) -> f64 {
         closeness(self.rarity, self.containment())
     }
@@ -105,31 +104,31 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// How often each of a query's values occurs over all segments: what rarity is computed from, and where its lists are.
+/// The frequency of each of a query's values over all segments, from which rarity is computed, and the positions of its lists.
 #[derive(Debug, Clone)]
 pub struct ValueWeights {
-    /// ln(1 + N/df) for each of the query's hashes, N columns in all; for a value that no column holds, df is 1.
+    /// ln(1 + N/df) for each of the query's hashes, N columns in all; df is 1 for a value that no column contains.
     pub weights: Vec<f32>,
-    /// The same as whole numbers, whose sums are the same in any order.
+    /// The weights as integers, so that sums do not depend on the order.
     units: Vec<u64>,
     total_units: u64,
-    /// For each segment, its lists with the place of their value among the query's hashes, rarest first.
+    /// For each segment, its lists with the position of their value among the query's hashes, rarest first.
     lists: Vec<Vec<(PostingList, u32)>>,
 }
 
 /// Fractional bits of a weight in units.
 const UNIT_BITS: u32 = 20;
-/// A tally holds a count in its low bits and a sum of units above: one addition a posting.
+/// A tally holds a count in its low bits and a sum of units above: one addition per posting.
 const COUNT_BITS: u32 = 20;
 const MOST_COUNTED: usize = (1 << COUNT_BITS) - 1;
-/// So that the greatest count of greatest weights fits.
+/// So that the greatest count of the greatest weights fits.
 const GREATEST_UNITS: f64 = ((1u64 << (u64::BITS - 2 * COUNT_BITS)) - 1) as f64;
 
 impl ValueWeights {
     /// Weights of `query`'s values over `segments`, pairs of an inverted list and a number of columns.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    /// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged.
     pub fn of(query: &QueryValues, segments: &[(&Postings, usize)]) -> Result<Self> {
         let columns: usize = segments.iter().map(|(_, columns)| columns).sum();
         let hashes = &query.hashes[..query.hashes.len().min(MOST_COUNTED)];
@@ -158,34 +157,34 @@ impl ValueWeights {
     }
 }
 
-/// Which columns are asked for.
+/// Which columns are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Every column met, whatever it shares.
+    /// Every column found, whatever it shares.
     All,
-    /// At least the so many of greatest [`Overlap::closeness`].
+    /// At least this many columns of greatest [`Overlap::closeness`].
     Best(usize),
 }
 
-/// The parts of a segment that are asked.
+/// The parts of a segment that are searched.
 #[derive(Clone, Copy)]
 pub struct SegmentParts<'a> {
     /// From value hashes to columns.
     pub postings: &'a Postings,
     /// Its columns.
     pub columns: &'a Columns,
-    /// Which of its tables are live, by number, where some are not; columns of others are left out.
+    /// Which of its tables are live, by number, if some are not; columns of others are left out.
     pub live: Option<&'a (dyn Fn(u32) -> bool + Sync)>,
 }
 
-/// Columns of one segment that share values with `query`, with exact counts; unordered. All of them when the lists are short;
-/// else all that hold 30% or, from a megabyte of lists on, 50% of the query's values, as far as they are `wanted`.
+/// Columns of one segment that share values with `query`, with exact counts; unordered. If the lists are short, all such columns; otherwise
+/// all that contain 30% or, if the lists exceed a megabyte, 50% of the query's values, limited to those `wanted`.
 ///
-/// `segment` is the place that the segment had when `weights` were made; `propose` finds columns by other means and is asked
-/// only where the lists are too long. Counts of columns that are sampled are of the values both kept.
+/// `segment` is the position that the segment had when `weights` were computed; `propose` finds columns by other means and is called only
+/// if the lists are too long. Counts of sampled columns are over the values stored for both.
 ///
 /// # Errors
-/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+/// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged.
 pub fn overlaps(
     query: &QueryValues,
     weights: &ValueWeights,
@@ -213,13 +212,13 @@ fn overlaps_within(
     let (read, mut rest) = lists.split_at(reading.lists);
     let mut tallies = tally(postings, columns.len(), read, &weights.units)?;
     if let Some(live) = live {
-        let mut kept = Vec::with_capacity(tallies.len());
+        let mut live_tallies = Vec::with_capacity(tallies.len());
         for (column, tally) in tallies {
             if live(columns.record(column)?.table) {
-                kept.push((column, tally));
+                live_tallies.push((column, tally));
             }
         }
-        tallies = kept;
+        tallies = live_tallies;
     }
     let closeness_of = |tally: u64| {
         let (shared, units) = (tally & MOST_COUNTED as u64, tally >> COUNT_BITS);
@@ -232,8 +231,8 @@ fn overlaps_within(
         keep_possible(&mut tallies, most, closeness_of(left), closeness_of);
     }
     let rest_bytes: usize = rest.iter().map(|(list, _)| list.bytes()).sum();
-    let look_bytes = tallies.len() * (LOOK_BYTES + VALUE_LOOK_BYTES * rest.len());
-    if rest_bytes < look_bytes && reading.bytes + rest_bytes <= budgets[2] {
+    let lookup_bytes = tallies.len() * (LOOKUP_BYTES + VALUE_LOOKUP_BYTES * rest.len());
+    if rest_bytes < lookup_bytes && reading.bytes + rest_bytes <= budgets[2] {
         add_lists(&mut tallies, postings, columns.len(), rest, &weights.units)?;
         rest = &[];
     }
@@ -274,25 +273,25 @@ fn overlaps_within(
     Ok(overlaps)
 }
 
-/// Whether a column whose values have inverted lists of `list_bytes` in all can share 30% of a query's values without being
-/// met when [`MOST_BYTES`] of lists are read: only such columns need to be found by sketches.
+/// Whether a column whose values have inverted lists of `list_bytes` in all can share 30% of a query's values and still not be found when
+/// [`MOST_BYTES`] of lists are read: only such columns need sketches.
 ///
-/// Let the first list not read have L bytes. With those read before it, r lists of at most L bytes, it exceeds the budget B,
-/// so (r + 1)·L > B and |Q| > r. A column that was not met shares only lists not read, of at least L bytes each; with
-/// t·|Q| of them it has t·|Q|·L ≥ t·B bytes.
+/// Let the first unread list have L bytes. Together with the r lists read before it, of at most L bytes each, it exceeds the budget B, so
+/// (r + 1)·L > B and |Q| > r. A column that was not found shares only values of unread lists, of at least L bytes each; if it has t·|Q| of
+/// them, its lists have t·|Q|·L ≥ t·B bytes.
 pub fn may_be_missed(list_bytes: u64) -> bool {
     is_missable(list_bytes, MOST_BYTES)
 }
 
 fn is_missable(list_bytes: u64, budget: usize) -> bool {
-    list_bytes as f64 >= WANTED_CONTAINMENT * budget as f64
+    list_bytes as f64 >= TARGET_CONTAINMENT * budget as f64
 }
 
-/// How many of the lists, rarest first, are read before anything is looked at.
+/// The number of lists, rarest first, that are read before any column is looked up.
 struct Reading {
     lists: usize,
     bytes: usize,
-    /// Whether every column that holds [`SURE_CONTAINMENT`] of the query is met by them.
+    /// Whether they find every column that contains [`SURE_CONTAINMENT`] of the query.
     sure: bool,
 }
 
@@ -304,7 +303,7 @@ impl Reading {
             let left = (containment * query_values as f64).ceil() as usize;
             (sizes.len() + 1).saturating_sub(left.max(1)).min(sizes.len())
         };
-        let (sure, enough) = (needed(SURE_CONTAINMENT), needed(WANTED_CONTAINMENT));
+        let (sure, enough) = (needed(SURE_CONTAINMENT), needed(TARGET_CONTAINMENT));
         let mut reading = Self { lists: 0, bytes: 0, sure: false };
         for size in sizes {
             let budget = match reading.lists {
@@ -323,8 +322,8 @@ impl Reading {
     }
 }
 
-/// Tallies of all columns of a segment, between two uses all 0, and a bit for each column met: an array of a million columns
-/// takes longer to make than most queries to count.
+/// Tallies of all columns of a segment, all 0 between two uses, and a bit for each column found. Reused, because allocating an array of a
+/// million columns takes longer than counting for most queries.
 #[derive(Default)]
 struct Scratch {
     tallies: Vec<u64>,
@@ -335,7 +334,7 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// What is in `lists`: (column, count and weight as one number), ascending by column.
+/// The tallies from `lists`: (column, count and weight as one number), ascending by column.
 fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], units: &[u64]) -> Result<Vec<(u32, u64)>> {
     SCRATCH.with_borrow_mut(|Scratch { tallies, met }| {
         if tallies.len() < columns {
@@ -351,7 +350,7 @@ fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], unit
                 }
             })
         });
-        // Emptied also where reading failed.
+        // Cleared even if reading failed.
         let mut found = Vec::new();
         for (word, bits) in met.iter_mut().enumerate() {
             let mut left = std::mem::take(bits);
@@ -365,7 +364,7 @@ fn tally(postings: &Postings, columns: usize, lists: &[(PostingList, u32)], unit
     })
 }
 
-/// Adds what is in `lists` to `tallies`, ascending by column, of columns that are there.
+/// Adds the postings of `lists` to `tallies`, for columns that have a tally; both are ascending by column.
 fn add_lists(
     tallies: &mut [(u32, u64)],
     postings: &Postings,
@@ -382,8 +381,8 @@ fn add_lists(
     Ok(())
 }
 
-/// Leaves out the columns that cannot be among the `most` closest, whatever they share of what is `left`, and all but a
-/// multiple of `most`. Ascending by column before and after.
+/// Removes the columns that cannot be among the `most` closest even if they share all of `left`, and limits the rest to a multiple of
+/// `most`. Ascending by column before and after.
 fn keep_possible(tallies: &mut Vec<(u32, u64)>, most: usize, left: f64, closeness_of: impl Fn(u64) -> f64) {
     if tallies.len() <= most {
         return;
@@ -391,10 +390,10 @@ fn keep_possible(tallies: &mut Vec<(u32, u64)>, most: usize, left: f64, closenes
     let mut scores: Vec<f64> = tallies.iter().map(|(_, tally)| closeness_of(*tally)).collect();
     let least = *scores.select_nth_unstable_by(most.saturating_sub(1), |a, b| b.total_cmp(a)).1 - left;
     tallies.retain(|(_, tally)| closeness_of(*tally) >= least);
-    keep_best(tallies, most * LOOKS_PER_WANTED, closeness_of);
+    keep_best(tallies, most * LOOKUPS_PER_RESULT, closeness_of);
 }
 
-/// Leaves the `most` closest, ties by column. Ascending by column before and after.
+/// Keeps the `most` closest, ties by column. Ascending by column before and after.
 fn keep_best(tallies: &mut Vec<(u32, u64)>, most: usize, closeness_of: impl Fn(u64) -> f64) {
     if tallies.len() <= most {
         return;
@@ -437,10 +436,10 @@ fn overlap(
     })
 }
 
-/// What `query` and one column share, which need not have been met by its lists.
+/// The overlap of `query` and one column, which need not have been found by its lists.
 ///
 /// # Errors
-/// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+/// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged.
 pub fn overlap_with(query: &QueryValues, weights: &ValueWeights, columns: &Columns, column: u32) -> Result<Overlap> {
     let record = columns.record(column)?;
     let values: Vec<(u64, u64)> = query.hashes.iter().copied().zip(weights.units.iter().copied()).collect();
@@ -449,8 +448,8 @@ pub fn overlap_with(query: &QueryValues, weights: &ValueWeights, columns: &Colum
     overlap(column, shared, weights.rarity(units), query, columns, record)
 }
 
-/// The tally of what ascending `candidate` holds of ascending `values`, pairs of a hash and its units. Steps through the
-/// values and gallops in the candidate.
+/// The tally of the ascending `values` (pairs of a hash and its units) that are in the ascending `candidate`. Iterates over the values and
+/// gallops in the candidate.
 fn shared_values(values: &[(u64, u64)], candidate: &[u64]) -> u64 {
     let mut tally = 0;
     let mut rest = candidate;
@@ -465,7 +464,7 @@ fn shared_values(values: &[(u64, u64)], candidate: &[u64]) -> u64 {
     tally
 }
 
-/// How many of the query's values the candidate holds exactly as written.
+/// Number of the query's values that the candidate contains exactly as written.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.

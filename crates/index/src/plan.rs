@@ -1,8 +1,8 @@
-//! What an update has to do: the files of the lake compared with the tables of the index.
+//! Plans an update by comparing the files of the lake with the tables of the index.
 //!
-//! A file counts as unchanged when its size and time of change are those of its stamp. The time is a hint only: where it
-//! differs and the size does not, the content is hashed, and equal content means that only the stamp is renewed. A stamp
-//! without a time (see [`settled_time`]) is always hashed.
+//! A file counts as unchanged if its size and modification time are those of its stamp. The time is only a hint: if it differs and the size
+//! does not, the content is hashed, and if that is equal, only the stamp is renewed. A stamp without a time (see [`settled_time`]) is
+//! always hashed.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,25 +18,25 @@ use lakeward_core::error::Result;
 use lakeward_lake::metadata::{CatalogueRecord, MetadataIndex, TableMetadata};
 use lakeward_lake::source::{self, ContentHash, LakeFile, Origin, TableId};
 
-/// Times of change closer than this to the moment of reading are not trusted: file systems tick, some every 10 ms, and a file
-/// written twice within one tick shows one time.
+/// Modification times closer than this to the time of reading are not trusted: file system clocks tick, some every 10 ms, and a file written
+/// twice within one tick keeps its time.
 const TICK_NS: u64 = 100_000_000;
 
 /// A table or record to be read.
 pub(super) struct Read<'a> {
     pub id: TableId,
     pub source: Source<'a>,
-    /// Hash of what is said of it.
+    /// Hash of its metadata.
     pub metadata_hash: u64,
     /// Whether no table of the index comes from this path.
     pub new: bool,
 }
 
-/// What it is read from.
+/// What to read.
 pub(super) enum Source<'a> {
-    /// A file, with what is said of it elsewhere.
+    /// A file, with its metadata from elsewhere.
     File(&'a LakeFile, Option<Box<Cow<'a, TableMetadata>>>),
-    /// A record of a catalogue, which says itself what it is.
+    /// A catalogue record, which contains its own metadata.
     Record(&'a CatalogueRecord),
 }
 
@@ -56,34 +56,34 @@ impl<'a> Read<'a> {
     }
 }
 
-/// What an update has to do.
+/// The work of an update.
 #[derive(Default)]
 pub(super) struct Plan<'a> {
-    /// What is to be read, by id.
+    /// The tables and records to read, by id.
     pub reads: Vec<Read<'a>>,
-    /// Rows to read of each at the most.
+    /// Maximum rows to read of each.
     pub sample_rows: Option<u64>,
-    /// Files known to hold no readable table and unchanged since.
+    /// Unchanged files known to have no readable table.
     pub skipped_before: Vec<SkippedFile>,
     pub unchanged: u64,
-    /// Records of a catalogue among the unchanged.
+    /// Number of unchanged catalogue records.
     pub unchanged_records: u64,
-    /// Tables whose file is gone.
+    /// Number of tables whose file was deleted.
     pub removed: u64,
-    gone: Vec<Gone>,
+    outdated: Vec<Outdated>,
     restamps: Vec<Restamp>,
 }
 
-/// A table of the old index that is no longer what the lake holds.
-struct Gone {
+/// A table of the old index that is outdated.
+struct Outdated {
     segment: String,
     table: u32,
-    /// The id under which its file is read again, if it is: it stays until that is done.
+    /// The id under which its file is read again, if it is: the old table stays until that is done.
     replaced_by: Option<TableId>,
     content: [u8; 32],
 }
 
-/// An unchanged table whose file has another time of change now.
+/// An unchanged table whose file has a new modification time.
 struct Restamp {
     segment: String,
     table: u32,
@@ -91,47 +91,47 @@ struct Restamp {
 }
 
 /// A table of the index.
-struct Known {
+struct IndexedTable {
     segment: String,
     table: u32,
     id: String,
     stamp: FileStamp,
-    /// Whether as much of it was read as is wanted now.
-    extent_fits: bool,
+    /// Whether it was read with the row limit that is requested now.
+    row_limit_matches: bool,
 }
 
-impl Known {
-    fn gone(self, replaced_by: Option<TableId>) -> Gone {
-        Gone { segment: self.segment, table: self.table, replaced_by, content: self.stamp.content }
+impl IndexedTable {
+    fn outdated(self, replaced_by: Option<TableId>) -> Outdated {
+        Outdated { segment: self.segment, table: self.table, replaced_by, content: self.stamp.content }
     }
 }
 
-/// What an index is to hold.
-pub(super) struct Wanted<'a> {
+/// The target content of an index.
+pub(super) struct Target<'a> {
     /// The files of the lake.
     pub files: &'a [LakeFile],
     /// Their ids.
     pub ids: &'a [TableId],
-    /// What sidecars say of them.
+    /// Their metadata from sidecars.
     pub metadata: &'a MetadataIndex,
-    /// What records say of them, by id.
+    /// Their metadata from records, by id.
     pub recorded: &'a HashMap<TableId, TableMetadata>,
-    /// Records of what is not in the lake.
+    /// Records whose tables are not in the lake.
     pub records: &'a [CatalogueRecord],
-    /// Of each table the first rows, all of them without: what was read to another extent is read again.
+    /// Maximum rows of each table, `None` for all; tables read with another limit are read again.
     pub sample_rows: Option<u64>,
 }
 
-/// Compares what is wanted with the index in `folder`.
+/// Compares the target content with the index in `folder`.
 ///
 /// # Errors
-/// [`lakeward_core::Error::DamagedIndex`] where a catalogue is damaged.
-pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) -> Result<Plan<'a>> {
-    let Wanted { files, ids, metadata, recorded, records, sample_rows } = *wanted;
-    let mut known = known_tables(folder, manifest, sample_rows)?;
+/// [`lakeward_core::Error::DamagedIndex`] if a catalogue is damaged.
+pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, target: &Target<'a>) -> Result<Plan<'a>> {
+    let Target { files, ids, metadata, recorded, records, sample_rows } = *target;
+    let mut indexed = indexed_tables(folder, manifest, sample_rows)?;
     let skipped: HashMap<&str, &SkippedFile> = manifest.skipped.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut plan = Plan { sample_rows, ..Plan::default() };
-    let mut touched: Vec<(Read<'a>, &LakeFile, Known)> = Vec::new();
+    let mut touched: Vec<(Read<'a>, &LakeFile, IndexedTable)> = Vec::new();
     for (file, id) in files.iter().zip(ids.iter().cloned()) {
         if let Some(skip) = skipped.get(file.relative.as_str())
             && skip.read_bytes == file.read_bytes
@@ -147,7 +147,7 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
         };
         let metadata_hash = described.as_deref().map_or(0, metadata_hash);
         let read = Read { id, source: Source::File(file, described.map(Box::new)), metadata_hash, new: false };
-        let Some(table) = known.remove(&file.relative) else {
+        let Some(table) = indexed.remove(&file.relative) else {
             plan.reads.push(Read { new: true, ..read });
             continue;
         };
@@ -155,40 +155,44 @@ pub(super) fn plan<'a>(folder: &Path, manifest: &Manifest, wanted: &Wanted<'a>) 
         let alike = stamp.read_bytes == file.read_bytes
             && stamp.metadata_hash == metadata_hash
             && table.id == read.id.as_str()
-            && table.extent_fits;
+            && table.row_limit_matches;
         if alike && stamp.modified_ns != 0 && stamp.modified_ns == file.modified_ns {
             plan.unchanged += 1;
         } else if alike {
             touched.push((read, file, table));
         } else {
-            plan.gone.push(table.gone(Some(read.id.clone())));
+            plan.outdated.push(table.outdated(Some(read.id.clone())));
             plan.reads.push(read);
         }
     }
-    plan.look_into(touched);
+    plan.hash_touched(touched);
     for record in records {
         let metadata_hash = record.metadata_hash().max(1);
         let read = Read { id: record.id.clone(), source: Source::Record(record), metadata_hash, new: false };
-        match known.remove(&record.origin().to_string()) {
+        match indexed.remove(&record.origin().to_string()) {
             None => plan.reads.push(Read { new: true, ..read }),
             Some(table) if table.stamp.metadata_hash == metadata_hash => {
                 plan.unchanged += 1;
                 plan.unchanged_records += 1;
             }
             Some(table) => {
-                plan.gone.push(table.gone(Some(read.id.clone())));
+                plan.outdated.push(table.outdated(Some(read.id.clone())));
                 plan.reads.push(read);
             }
         }
     }
-    plan.removed = known.len() as u64;
-    plan.gone.extend(known.into_values().map(|table| table.gone(None)));
+    plan.removed = indexed.len() as u64;
+    plan.outdated.extend(indexed.into_values().map(|table| table.outdated(None)));
     plan.reads.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(plan)
 }
 
-fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) -> Result<HashMap<String, Known>> {
-    let mut known = HashMap::new();
+fn indexed_tables(
+    folder: &Path,
+    manifest: &Manifest,
+    sample_rows: Option<u64>,
+) -> Result<HashMap<String, IndexedTable>> {
+    let mut indexed = HashMap::new();
     for segment in &manifest.segments {
         let removed: HashSet<u32> = segment.removed.iter().copied().collect();
         let catalog = Catalog::open(&SegmentFiles::of(folder, segment))?;
@@ -198,23 +202,26 @@ fn known_tables(folder: &Path, manifest: &Manifest, sample_rows: Option<u64>) ->
                 stamp.modified_ns = *modified_ns;
             }
             let id = catalog.id(table)?.to_string();
-            let extent_fits = match (stamp.sample_rows, sample_rows) {
+            let row_limit_matches = match (stamp.sample_rows, sample_rows) {
                 (0, None) => true,
-                // Whole tables count as they are, unless samples are wanted from now on.
+                // Complete tables stay valid, unless the row limit is new.
                 (0, Some(_)) if manifest.sample_rows == sample_rows => true,
-                (0, Some(wanted)) => catalog.dataset(table)?.table().is_none_or(|table| table.profile.rows <= wanted),
-                (read, wanted) => wanted == Some(u64::from(read)),
+                (0, Some(limit)) => catalog.dataset(table)?.table().is_none_or(|table| table.profile.rows <= limit),
+                (read, limit) => limit == Some(u64::from(read)),
             };
-            known.insert(stamp.path.clone(), Known { segment: segment.name.clone(), table, id, stamp, extent_fits });
+            indexed.insert(
+                stamp.path.clone(),
+                IndexedTable { segment: segment.name.clone(), table, id, stamp, row_limit_matches },
+            );
         }
     }
-    Ok(known)
+    Ok(indexed)
 }
 
 impl<'a> Plan<'a> {
-    /// Hashes the files of `touched` to tell changed ones from those that were only touched.
-    fn look_into(&mut self, touched: Vec<(Read<'a>, &LakeFile, Known)>) {
-        let looked: Vec<(Read<'a>, Known, bool, u64)> = touched
+    /// Hashes the files in `touched` to separate changed ones from those with only a new modification time.
+    fn hash_touched(&mut self, touched: Vec<(Read<'a>, &LakeFile, IndexedTable)>) {
+        let looked: Vec<(Read<'a>, IndexedTable, bool, u64)> = touched
             .into_par_iter()
             .map(|(read, file, table)| {
                 let modified_ns = settled_time(file);
@@ -225,7 +232,7 @@ impl<'a> Plan<'a> {
             .collect();
         for (read, table, same, modified_ns) in looked {
             if !same {
-                self.gone.push(table.gone(Some(read.id.clone())));
+                self.outdated.push(table.outdated(Some(read.id.clone())));
                 self.reads.push(read);
                 continue;
             }
@@ -236,16 +243,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the manifest has to change for what was not read.
+    /// Whether tables that are not read change the manifest.
     pub fn changes_manifest(&self) -> bool {
-        !self.gone.is_empty() || !self.restamps.is_empty()
+        !self.outdated.is_empty() || !self.restamps.is_empty()
     }
 
-    /// How many of `contents`, of files read as new, are those of vanished tables: files that were renamed or moved.
+    /// How many of `contents`, from files read as new, belong to deleted tables: these files were renamed or moved.
     pub fn renamed(&self, contents: impl IntoIterator<Item = ContentHash>) -> u64 {
         let mut vanished: HashMap<[u8; 32], u64> = HashMap::new();
-        for gone in self.gone.iter().filter(|gone| gone.replaced_by.is_none()) {
-            *vanished.entry(gone.content).or_default() += 1;
+        for outdated in self.outdated.iter().filter(|outdated| outdated.replaced_by.is_none()) {
+            *vanished.entry(outdated.content).or_default() += 1;
         }
         let mut renamed = 0;
         for content in contents {
@@ -257,14 +264,14 @@ impl<'a> Plan<'a> {
         renamed
     }
 
-    /// Brings the entries of older segments up to date in `manifest`: strikes out what vanished and what the first
-    /// `reads_done` reads replaced, and renews stamps.
+    /// Updates the entries of older segments in `manifest`: marks deleted tables and those replaced by the first `reads_done` reads as
+    /// removed, and renews stamps.
     pub fn apply(&self, manifest: &mut Manifest, reads_done: usize) {
         let read: HashSet<&TableId> = self.reads[..reads_done].iter().map(|read| &read.id).collect();
-        let mut struck: HashMap<&str, Vec<u32>> = HashMap::new();
-        for gone in &self.gone {
-            if gone.replaced_by.as_ref().is_none_or(|id| read.contains(id)) {
-                struck.entry(&gone.segment).or_default().push(gone.table);
+        let mut removed_tables: HashMap<&str, Vec<u32>> = HashMap::new();
+        for outdated in &self.outdated {
+            if outdated.replaced_by.as_ref().is_none_or(|id| read.contains(id)) {
+                removed_tables.entry(&outdated.segment).or_default().push(outdated.table);
             }
         }
         let mut restamped: HashMap<&str, BTreeMap<u32, u64>> = HashMap::new();
@@ -272,7 +279,7 @@ impl<'a> Plan<'a> {
             restamped.entry(&stamp.segment).or_default().insert(stamp.table, stamp.modified_ns);
         }
         for segment in &mut manifest.segments {
-            if let Some(tables) = struck.remove(segment.name.as_str()) {
+            if let Some(tables) = removed_tables.remove(segment.name.as_str()) {
                 segment.removed.extend(tables);
                 segment.removed.sort_unstable();
             }
@@ -286,8 +293,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The time of change to remember for `file`, which is about to be read: 0 when it could be changed again without its time
-/// changing, so that the next update looks at the content. (Git calls such files racy.)
+/// The modification time to store for `file`, which is about to be read: 0 if the file could change again without a new time, so that the
+/// next update checks the content. (Git calls such files racy.)
 pub(super) fn settled_time(file: &LakeFile) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos());
     let now = u64::try_from(now).unwrap_or(u64::MAX);

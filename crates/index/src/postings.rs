@@ -1,8 +1,8 @@
-//! An inverted list: from a 64-bit hash to the ascending ids of the columns that hold it.
+//! An inverted list: from a 64-bit hash to the ascending ids of the columns that contain it.
 //!
-//! Hashes are sorted and cut into buckets by their leading bits, so that a lookup reads one directory entry and about
-//! sixteen hashes, whatever the size. The id lists are delta-coded varints. Everything is read where it lies in the mapped
-//! segment; nothing is decoded that is not asked for.
+//! Hashes are sorted and split into buckets by their leading bits, so that a lookup reads one directory entry and about sixteen hashes,
+//! whatever the size. The id lists are delta-coded varints. Everything is read in place from the mapped segment; only requested lists are
+//! decoded.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use lakeward_core::error::Result;
 
 /// Hashes per directory entry, on average.
 const BUCKET_HASHES: usize = 16;
-/// Bits of an offset that say where a list begins: a terabyte of lists. The others count its ids.
+/// Bits of an offset for the start of a list: up to a terabyte of lists. The other bits count its ids.
 const START_BITS: u32 = 40;
 const MOST_COUNTED: u64 = u64::MAX >> START_BITS;
 
@@ -22,18 +22,17 @@ pub struct PostingTags {
     pub directory: Tag,
     /// `[u64]`, ascending.
     pub hashes: Tag,
-    /// `[u64]`, for each hash where its list begins (low 40 bits) and how many ids it holds (high 24 bits); one more than
-    /// there are hashes.
+    /// `[u64]`, for each hash the start of its list (low 40 bits) and the number of its ids (high 24 bits); one more than there are hashes.
     pub offsets: Tag,
     /// Varints: the first id, then the gaps.
     pub lists: Tag,
 }
 
-/// Sorts `pairs` of (hash, id) and writes them as an inverted list; repeated pairs count once. For each id, from 0 to the
-/// greatest, the bytes of all lists that it is in.
+/// Sorts `pairs` of (hash, id) and writes them as an inverted list; repeated pairs count once. Returns, for each id from 0 to the greatest,
+/// the bytes of all lists that it is in.
 ///
 /// # Errors
-/// What the segment writer reports.
+/// Those of the segment writer.
 pub fn write_postings(writer: &mut SegmentWriter, tags: PostingTags, mut pairs: Vec<(u64, u32)>) -> Result<Vec<u64>> {
     pairs.par_sort_unstable();
     pairs.dedup();
@@ -100,7 +99,7 @@ pub struct Postings {
     lists: Section,
 }
 
-/// Where one hash's ids lie.
+/// The position of one hash's ids.
 #[derive(Debug, Clone, Copy)]
 pub struct PostingList {
     start: usize,
@@ -109,27 +108,27 @@ pub struct PostingList {
 }
 
 impl PostingList {
-    /// Bytes of the coded list: an upper bound on its ids, and the cost of reading it.
+    /// Bytes of the encoded list: an upper bound on its ids, and the cost of reading it.
     pub fn bytes(&self) -> usize {
         self.end.saturating_sub(self.start)
     }
 
-    /// Ids in it; known without reading the list. Exact up to 16 million.
+    /// Number of ids; known without reading the list. Exact up to 16 million.
     pub fn count(&self) -> usize {
         self.count as usize
     }
 }
 
 impl Postings {
-    /// Opens the list of `tags` in `segment`; reads nothing but the section table.
+    /// Opens the list with these `tags` in `segment`; reads only the section table.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] when a section is missing or has an impossible length.
+    /// [`lakeward_core::Error::DamagedIndex`] if a section is missing or has an impossible length.
     pub fn open(segment: &SegmentFile, tags: PostingTags) -> Result<Self> {
         let directory = segment.section(tags.directory)?;
         let entries = directory.len() / size_of::<u32>();
         if entries < 2 || !(entries - 1).is_power_of_two() {
-            return Err(directory.damaged("not a directory of a power of two"));
+            return Err(directory.damaged("the size of the directory is not a power of two"));
         }
         Ok(Self {
             bits: (entries - 1).ilog2(),
@@ -140,20 +139,20 @@ impl Postings {
         })
     }
 
-    /// Different hashes held.
+    /// Number of distinct hashes.
     pub fn len(&self) -> usize {
         self.hashes.len() / size_of::<u64>()
     }
 
-    /// Whether no hash is held.
+    /// Whether there is no hash.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// The list of `hash`, if it is held.
+    /// The list of `hash`, if it exists.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where a touched block fails its checksum.
+    /// [`lakeward_core::Error::DamagedIndex`] if a block that is read fails its checksum.
     pub fn find(&self, hash: u64) -> Result<Option<PostingList>> {
         let bucket = bucket_of(hash, self.bits) as usize;
         let &[low, high] = self.directory.slice::<u32>(bucket..bucket + 2)? else {
@@ -172,7 +171,7 @@ impl Postings {
     /// Calls `each` with the ids of `list`, ascending.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where a touched block fails its checksum.
+    /// [`lakeward_core::Error::DamagedIndex`] if a block that is read fails its checksum.
     #[inline]
     pub fn for_each(&self, list: PostingList, mut each: impl FnMut(u32)) -> Result<()> {
         let mut id = 0u32;

@@ -1,13 +1,12 @@
-//! The segment file: one immutable, checked, memory-mapped file of tagged sections, in which every index stores its arrays.
+//! The segment file: one immutable, checksummed, memory-mapped file of tagged sections, in which every index structure stores its arrays.
 //!
-//! A [`SegmentWriter`] streams sections into a temporary file beside the final path, ends it with a footer, flushes it to
-//! the disk and renames it into place, so a segment either exists whole or not at all. A [`SegmentFile`] maps it and hands
-//! out [`Section`]s, whose bytes and arrays are read where they lie, without copying.
+//! A [`SegmentWriter`] streams sections into a temporary file beside the final path, ends it with a footer, flushes it to disk and renames
+//! it, so a segment exists either completely or not at all. A [`SegmentFile`] maps it and returns [`Section`]s, whose bytes and arrays are
+//! read in place, without copying.
 //!
-//! Every 64 KiB block of the file has an xxh3-64 checksum in the footer. Opening checks the header, the footer and that each
-//! section lies inside the file, and reads no section; a block is checked the first time something in it is read, and an
-//! atomic bitmap remembers that it was. A flipped bit therefore becomes [`Error::DamagedIndex`], never a different answer,
-//! and a large file opens in microseconds.
+//! Every 64 KiB block of the file has an xxh3-64 checksum in the footer. Opening checks the header, the footer and that each section lies
+//! inside the file, and reads no section; a block is checked the first time something in it is read, and an atomic bitmap records that. A
+//! flipped bit therefore becomes [`Error::DamagedIndex`], never a different result, and a large file opens in microseconds.
 //!
 //! ```text
 //! header   64 bytes   "LKWD" | kind | version u32 | 0 u32 | xxh3 of the 16 bytes before | zeros
@@ -16,9 +15,9 @@
 //! tail     32 bytes   footer offset u64 | sections u32 | blocks u32 | xxh3 of footer and the 16 bytes before | "LKWD-END"
 //! ```
 //!
-//! What it does not do: no compression, no locking, no meaning of sections (each index defines its own), and no defence
-//! against a file that another process shrinks or rewrites *while* it is mapped. The operating system answers a read past
-//! the new end with a signal; Lakeward itself only ever replaces segments by renaming, which leaves open maps intact.
+//! It has no compression, no locking, no meaning of sections (each structure defines its own), and no protection against a file that
+//! another process shrinks or rewrites *while* it is mapped. The operating system answers a read past the new end with a signal; Lakeward
+//! itself only replaces segments by renaming, which leaves open maps intact.
 
 use std::fs::File;
 use std::ops::{Deref, Range};
@@ -43,8 +42,8 @@ compile_error!("segment files are little-endian and read in place; this target i
 /// Sections start at multiples of this many bytes: one cache line, and enough alignment for any element type.
 pub const SECTION_ALIGNMENT: usize = 64;
 
-/// Bytes covered by one checksum. Smaller blocks make a first lookup read less, larger ones make the footer smaller; at
-/// 64 KiB a block is checked in about 5 µs and the footer is 1/8192 of the file.
+/// Bytes covered by one checksum. With smaller blocks a first lookup reads less, with larger ones the footer is smaller; at 64 KiB a block
+/// is checked in about 5 µs and the footer is 1/8192 of the file.
 const BLOCK_BYTES: usize = 64 * 1024;
 
 const FILE_MAGIC: [u8; 4] = *b"LKWD";
@@ -57,7 +56,7 @@ const TAIL_BYTES: usize = 32;
 /// The part of the tail that the footer's checksum covers: footer offset and the two counts.
 const TAIL_CHECKED_BYTES: usize = 16;
 
-/// What a segment holds, as four bytes in its header, so that one index is never opened as another.
+/// The content type of a segment, as four bytes in its header, so that one structure is never opened as another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentKind(pub [u8; 4]);
 
@@ -80,7 +79,7 @@ struct SectionEntry {
     bytes: u64,
 }
 
-/// An open segment. Cloning shares the map; it is unmapped when the last clone and the last [`Section`] are gone.
+/// An open segment. Clones share the map; it is unmapped when the last clone and the last [`Section`] are dropped.
 #[derive(Debug, Clone)]
 pub struct SegmentFile {
     mapped: Arc<Mapped>,
@@ -91,10 +90,10 @@ struct Mapped {
     path: PathBuf,
     map: Mmap,
     sections: Vec<SectionEntry>,
-    /// Bytes before the footer: what the block checksums cover.
+    /// Bytes before the footer, which the block checksums cover.
     data_bytes: usize,
     checksum: u64,
-    /// One bit per block: its checksum was found right.
+    /// One bit per block, set once its checksum was verified.
     checked: Vec<AtomicU64>,
     unchecked_count: AtomicUsize,
     all_checked: AtomicBool,
@@ -103,8 +102,8 @@ struct Mapped {
 impl SegmentFile {
     /// Maps the segment at `path`.
     ///
-    /// Errors: [`Error::Io`] when it cannot be read, [`Error::IndexVersion`] when it was written by another format version,
-    /// [`Error::DamagedIndex`] when it is missing, of another kind, cut short, or its header or footer fails its checksum.
+    /// Errors: [`Error::Io`] if it cannot be read, [`Error::IndexVersion`] if it has another format version, [`Error::DamagedIndex`] if it
+    /// is missing, of another kind, truncated, or its header or footer fails its checksum.
     /// Cost: reads the header and the footer (1/8192 of the file), no section.
     pub fn open(path: &Path, kind: SegmentKind, version: u32) -> Result<Self> {
         let file = File::open(path).map_err(|source| match source.kind() {
@@ -115,8 +114,8 @@ impl SegmentFile {
         if length < (HEADER_BYTES + TAIL_BYTES) as u64 {
             return Err(Error::damaged(path, format!("only {length} bytes long")));
         }
-        // SAFETY: segments are immutable: written under a temporary name and renamed into place. A foreign process that
-        // changes or shrinks the file while it is mapped is outside what this program can guard against (module head).
+        // SAFETY: segments are immutable: written under a temporary name and renamed. This program cannot guard against another process
+        // that changes or shrinks the file while it is mapped (see the module documentation).
         let map = unsafe { Mmap::map(&file) }.map_err(|source| Error::io("read", path, source))?;
         check_header(path, &map, kind, version)?;
         let footer = Footer::read(path, &map)?;
@@ -135,20 +134,20 @@ impl SegmentFile {
         Ok(SegmentFile { mapped: Arc::new(mapped) })
     }
 
-    /// The section called `tag`; [`Error::DamagedIndex`] names it when it is missing.
+    /// The section with this tag; [`Error::DamagedIndex`] with the tag if it is missing.
     pub fn section(&self, tag: Tag) -> Result<Section> {
         self.find_section(tag)
             .ok_or_else(|| Error::damaged(self.path(), format!("section `{}` is missing", tag.escape_ascii())))
     }
 
-    /// The section called `tag`, if there is one: for optional parts.
+    /// The section with this tag, if it exists: for optional parts.
     pub fn find_section(&self, tag: Tag) -> Option<Section> {
         let entry = self.mapped.sections.iter().find(|section| section.tag == tag)?;
         let start = entry.offset as usize;
         Some(Section { mapped: Arc::clone(&self.mapped), tag, range: start..start + entry.bytes as usize })
     }
 
-    /// Checks every block, whether touched or not. Cost: reads the whole file.
+    /// Checks every block, whether read before or not. Cost: reads the whole file.
     pub fn verify(&self) -> Result<()> {
         (0..self.mapped.block_count()).try_for_each(|block| self.mapped.check_block(block, None))
     }
@@ -174,10 +173,10 @@ impl Mapped {
         self.data_bytes.div_ceil(BLOCK_BYTES)
     }
 
-    /// Makes sure that every block touched by `range` (file offsets, inside the data) has been checked.
+    /// Checks every block in `range` (file offsets, inside the data) that was not checked before.
     #[inline]
     fn check(&self, range: Range<usize>, tag: Tag) -> Result<()> {
-        // Relaxed is enough: the bits guard no other memory, the mapped bytes never change.
+        // Relaxed is enough: the bits guard no other memory, and the mapped bytes never change.
         if range.is_empty() || self.all_checked.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -210,7 +209,7 @@ impl Mapped {
         Ok(())
     }
 
-    /// The section that holds file offset `offset`, or the next one.
+    /// The section that contains file offset `offset`, or the next one.
     fn tag_near(&self, offset: usize) -> Tag {
         let inside = self.sections.iter().find(|section| section.offset + section.bytes > offset as u64);
         inside.map_or(*b"head", |section| section.tag)
@@ -231,31 +230,31 @@ impl Section {
         self.range.len()
     }
 
-    /// Whether it holds no byte.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }
 
-    /// Bytes `range` of the section, checked. Errors with [`Error::DamagedIndex`] when a block fails its checksum or the
-    /// range, which usually comes from the file itself, reaches past the section.
+    /// Bytes `range` of the section, checked. Fails with [`Error::DamagedIndex`] if a block fails its checksum or if the range, which
+    /// usually comes from the file itself, exceeds the section.
     #[inline]
     pub fn bytes(&self, range: Range<usize>) -> Result<&[u8]> {
         if range.start > range.end || range.end > self.range.len() {
-            return Err(self.damaged(format!("bytes {}..{} asked for, {} there", range.start, range.end, self.len())));
+            return Err(self.damaged(format!("bytes {}..{} requested of {}", range.start, range.end, self.len())));
         }
         let absolute = self.range.start + range.start..self.range.start + range.end;
         self.mapped.check(absolute.clone(), self.tag)?;
         Ok(&self.mapped.map[absolute])
     }
 
-    /// As [`bytes`](Self::bytes), keeping the map alive: for readers that own what they read.
+    /// As [`bytes`](Self::bytes), but keeps the map alive: for readers that own what they read.
     pub fn owned(&self, range: Range<usize>) -> Result<MappedBytes> {
         self.bytes(range.clone())?;
         let range = self.range.start + range.start..self.range.start + range.end;
         Ok(MappedBytes { mapped: Arc::clone(&self.mapped), range })
     }
 
-    /// Elements `range` of the section read as an array of `T`, checked; errors as [`bytes`](Self::bytes).
+    /// Elements `range` of the section as an array of `T`, checked; errors as [`bytes`](Self::bytes).
     #[inline]
     pub fn slice<T: AnyBitPattern>(&self, range: Range<usize>) -> Result<&[T]> {
         let size = size_of::<T>();
@@ -263,18 +262,19 @@ impl Section {
             return Err(self.damaged(format!("elements {}..{} are out of range", range.start, range.end)));
         };
         let bytes = self.bytes(start..end)?;
-        bytemuck::try_cast_slice(bytes).map_err(|why| Error::Internal(format!("section of unreadable elements: {why}")))
+        bytemuck::try_cast_slice(bytes)
+            .map_err(|why| Error::Internal(format!("section cannot be read as an array: {why}")))
     }
 
-    /// The whole section as an array of `T`; errors also when its length is no multiple of `T`'s.
+    /// The whole section as an array of `T`; fails also if its length is not a multiple of `T`'s.
     pub fn all<T: AnyBitPattern>(&self) -> Result<&[T]> {
         if !self.len().is_multiple_of(size_of::<T>()) {
-            return Err(self.damaged(format!("{} bytes are no whole number of elements", self.len())));
+            return Err(self.damaged(format!("{} bytes are not a whole number of elements", self.len())));
         }
         self.slice(0..self.len() / size_of::<T>())
     }
 
-    /// An [`Error::DamagedIndex`] that names this section's file and tag: for structures that find impossible content.
+    /// An [`Error::DamagedIndex`] with this section's file and tag: for structures that find impossible content.
     #[cold]
     pub fn damaged(&self, reason: impl std::fmt::Display) -> Error {
         Error::damaged(&self.mapped.path, format!("section `{}`: {reason}", self.tag.escape_ascii()))
@@ -285,7 +285,7 @@ impl Section {
 #[derive(Debug, Clone)]
 pub struct MappedBytes {
     mapped: Arc<Mapped>,
-    /// Inside the map, as [`Section::owned`] has made sure.
+    /// Inside the map, as [`Section::owned`] has checked.
     range: Range<usize>,
 }
 
@@ -297,10 +297,10 @@ impl Deref for MappedBytes {
     }
 }
 
-// SAFETY: the bytes lie in the map, which neither moves nor changes while the `Arc` holds it, wherever this value goes.
+// SAFETY: the bytes are in the map, which neither moves nor changes while the `Arc` holds it, wherever this value is moved.
 unsafe impl StableDeref for MappedBytes {}
 
-/// The footer of a mapped file, its checksum already found right.
+/// The footer of a mapped file, whose checksum was verified.
 struct Footer<'a> {
     offset: usize,
     checksum: u64,
@@ -312,7 +312,7 @@ impl<'a> Footer<'a> {
     fn read(path: &Path, map: &'a [u8]) -> Result<Self> {
         let tail = map.len() - TAIL_BYTES;
         if map[map.len() - TAIL_MAGIC.len()..] != TAIL_MAGIC {
-            return Err(Error::damaged(path, "cut short or overwritten: the end mark is missing"));
+            return Err(Error::damaged(path, "truncated or overwritten: the end mark is missing"));
         }
         let impossible = || Error::damaged(path, "impossible footer");
         let offset = usize::try_from(read_u64(map, tail)).map_err(|_| impossible())?;
@@ -351,8 +351,8 @@ impl<'a> Footer<'a> {
     }
 }
 
-/// The header has a checksum of its own and never changes its layout, so that a version can be told from damage whatever
-/// the rest of the file looks like.
+/// The header has a checksum of its own and its layout never changes, so that another version can be distinguished from damage whatever the
+/// rest of the file looks like.
 fn check_header(path: &Path, map: &[u8], kind: SegmentKind, version: u32) -> Result<()> {
     if map[..4] != FILE_MAGIC {
         return Err(Error::damaged(path, "not a segment file"));
@@ -361,8 +361,8 @@ fn check_header(path: &Path, map: &[u8], kind: SegmentKind, version: u32) -> Res
         return Err(Error::damaged(path, "the header fails its checksum"));
     }
     if map[4..8] != kind.0 {
-        let (found, wanted) = (map[4..8].escape_ascii(), kind.0.escape_ascii());
-        return Err(Error::damaged(path, format!("it holds `{found}`, not `{wanted}`")));
+        let (found, expected) = (map[4..8].escape_ascii(), kind.0.escape_ascii());
+        return Err(Error::damaged(path, format!("it holds `{found}`, not `{expected}`")));
     }
     let found = read_u32(map, 8);
     if found != version {

@@ -1,4 +1,4 @@
-//! Writes one segment: all its [structures](super::structures), of some tables, in a folder of its own.
+//! Writes one segment: all its [structures](super::structures), for some tables, in a folder of its own.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ pub struct SegmentBuilder {
     name: String,
     folder: PathBuf,
     tables: u32,
-    /// Several structures are made of them.
+    /// Shared by several structures.
     columns: ColumnsWriter,
     writers: Writers,
 }
@@ -27,11 +27,11 @@ impl SegmentBuilder {
     /// Starts the segment `name` of the index in `index_folder`, with vectors of `shape`.
     ///
     /// # Errors
-    /// [`Error::Io`] when its folder cannot be made.
+    /// [`Error::Io`] if its folder cannot be created.
     pub fn create(index_folder: &Path, name: &str, shape: VectorShape) -> Result<Self> {
         let folder = Manifest::segment_folder(index_folder, name);
         if folder.exists() {
-            // Left by a run that was killed before its commit.
+            // Left behind by a run that was killed before its commit.
             fs::remove_dir_all(&folder).map_err(|error| Error::io("write", &folder, error))?;
         }
         make_folder(&folder)?;
@@ -39,12 +39,12 @@ impl SegmentBuilder {
         Ok(Self { name: name.to_string(), folder, tables: 0, columns: ColumnsWriter::default(), writers })
     }
 
-    /// Value hashes collected so far.
+    /// Number of value hashes collected so far.
     pub fn values(&self) -> usize {
         self.columns.values()
     }
 
-    /// Tables added so far.
+    /// Number of tables added so far.
     pub fn tables(&self) -> usize {
         self.tables as usize
     }
@@ -52,18 +52,18 @@ impl SegmentBuilder {
     /// Adds the next table; tables come in the order of their ids.
     ///
     /// # Errors
-    /// What the structures report.
+    /// Those of the structures.
     pub fn push(&mut self, draft: &TableDraft) -> Result<()> {
         let first = self.columns.append(&draft.columns, self.tables);
         let place = self.next_place(first);
         self.writers.push(&draft.structures, &place)
     }
 
-    /// Adds a table of another segment, but for what is stored by segment ([`push_segment`](Self::push_segment)); tables come in the
-    /// order of their ids. Its number here.
+    /// Adds a table of another segment, except for the data stored per segment ([`push_segment`](Self::push_segment)); tables must be added
+    /// in the order of their ids. Returns its number here.
     ///
     /// # Errors
-    /// What the structures report; [`Error::DamagedIndex`] where the other segment is damaged.
+    /// Those of the structures; [`Error::DamagedIndex`] if the other segment is damaged.
     pub fn push_stored(&mut self, from: &StoredTable<'_>) -> Result<u32> {
         let first = self.columns.len() as u32;
         let stored = &from.segment.columns;
@@ -75,25 +75,26 @@ impl SegmentBuilder {
         Ok(place.table)
     }
 
-    /// The place of the next table, whose columns from `first` on were added.
+    /// The place of the next table, whose columns were added from number `first` on.
     fn next_place(&mut self, first: u32) -> Place {
         let table = self.tables;
         self.tables += 1;
         Place { table, columns: first..self.columns.len() as u32 }
     }
 
-    /// Adds what segment `from` stores of all its tables together; `number_of` gives the number that a table was pushed under here.
+    /// Adds the data that segment `from` stores for all its tables together; `number_of` returns the number under which a table was added
+    /// here.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where `from` is damaged, [`Error::Io`] when the disk refuses.
+    /// [`Error::DamagedIndex`] if `from` is damaged, [`Error::Io`] if writing fails.
     pub fn push_segment(&mut self, from: &Segment, number_of: impl Fn(u32) -> Option<u32>) -> Result<()> {
         self.writers.push_segment(from, &number_of)
     }
 
-    /// Writes everything; the segment as the manifest names it.
+    /// Writes everything; returns the segment's entry for the manifest.
     ///
     /// # Errors
-    /// What the structures report.
+    /// Those of the structures.
     pub fn finish(self, monitor: &dyn Monitor) -> Result<SegmentEntry> {
         let files = self.writers.finish(&self.folder, &self.columns, monitor)?;
         sync_folder(&self.folder)?;

@@ -1,8 +1,8 @@
-//! What all structures of a segment have in common: a file with a name, a kind and a version; a draft of each table; a writer that
-//! collects drafts, or tables that another segment stores; and a reader.
+//! The common interface of all structures of a segment: a file with a name, a kind and a version; a draft of each table; a writer that
+//! collects drafts, or tables stored in another segment; and a reader.
 //!
-//! A new structure is a file with these two traits and a line in [`structures`](super::structures), which builds, merges, opens,
-//! verifies and repairs everything that is listed there. The idea of one closed list is tantivy's (`SegmentComponent`).
+//! A new structure is a file with these two traits and a line in [`structures`](super::structures), which builds, merges, opens, verifies
+//! and repairs everything listed there. The idea of one closed list is from tantivy (`SegmentComponent`).
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -21,52 +21,52 @@ use lakeward_sketch::ColumnSketch;
 pub trait Structure: Sized {
     /// Its file.
     const FORMAT: FileFormat;
-    /// What it keeps of one table, laid out as it is stored.
+    /// The data it stores for one table, in stored layout.
     type Draft: Send;
-    /// What collects the tables of one segment.
+    /// The writer that collects the tables of one segment.
     type Writer: StructureWriter<Draft = Self::Draft>;
 
-    /// Drafts a table; called where tables are read, on all cores.
+    /// Drafts a table; called by the threads that read tables, on all cores.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Internal`] where the parts of the table contradict each other.
+    /// [`lakeward_core::Error::Internal`] if the parts of the table contradict each other.
     fn draft(table: &TableContent<'_>) -> Result<Self::Draft>;
 
     /// Opens its file; reads no table.
     ///
     /// # Errors
-    /// Those of [`SegmentFile::open`]; [`lakeward_core::Error::DamagedIndex`] where its parts contradict each other.
+    /// Those of [`SegmentFile::open`]; [`lakeward_core::Error::DamagedIndex`] if its parts contradict each other.
     fn open(files: &SegmentFiles<'_>) -> Result<Self>;
 
-    /// Whether it can be that of a segment of so many tables and columns.
+    /// Whether its size fits a segment with this many tables and columns.
     fn fits(&self, tables: usize, columns: usize) -> bool;
 }
 
-/// Collects what a structure keeps of the tables of one segment, in the order of their ids.
+/// Collects the data that a structure stores for the tables of one segment, in the order of their ids.
 pub trait StructureWriter: Sized {
     /// See [`Structure::Draft`].
     type Draft;
 
-    /// Starts with no table. `folder` is that of the segment.
+    /// Starts with no table. `folder` is the folder of the segment.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Io`] where a file cannot be made.
+    /// [`lakeward_core::Error::Io`] if a file cannot be created.
     fn create(folder: &Path, shape: VectorShape) -> Result<Self>;
 
     /// Adds the next table.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Internal`] where the draft cannot be the next one, [`lakeward_core::Error::Io`].
+    /// [`lakeward_core::Error::Internal`] if the draft cannot be the next one, [`lakeward_core::Error::Io`].
     fn push(&mut self, draft: &Self::Draft, place: &Place) -> Result<()>;
 
-    /// Adds a table that another segment stores as the next one. Nothing of the lake is read.
+    /// Adds a table stored in another segment as the next one. Nothing of the lake is read.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where the other segment is damaged, and those of [`push`](Self::push).
+    /// [`lakeward_core::Error::DamagedIndex`] if the other segment is damaged, and those of [`push`](Self::push).
     fn push_stored(&mut self, from: &StoredTable<'_>, place: &Place) -> Result<()>;
 
-    /// Adds what is stored by segment and not by table; all tables of `from` that stay were added before, and `number_of` gives
-    /// the number of each here.
+    /// Adds the data stored per segment and not per table; all live tables of `from` were added before, and `number_of` returns the number
+    /// of each here.
     ///
     /// # Errors
     /// As [`push_stored`](Self::push_stored).
@@ -74,21 +74,21 @@ pub trait StructureWriter: Sized {
         Ok(())
     }
 
-    /// Writes its file into `folder`; nothing where the segment has none. `columns` are those of all tables added.
+    /// Writes its file into `folder`; `None` if the segment has none. `columns` are those of all tables added.
     ///
     /// # Errors
-    /// What the segment writer reports.
+    /// Those of the segment writer.
     fn finish(self, folder: &Path, columns: &ColumnsWriter) -> Result<Option<SegmentStats>>;
 }
 
-/// A file of a segment: its name in the segment's folder, and what its header says.
+/// A file of a segment: its name in the segment's folder, and the values in its header.
 #[derive(Debug, Clone, Copy)]
 pub struct FileFormat {
     /// Its name.
     pub name: &'static str,
-    /// Marks what it holds.
+    /// Its content type.
     pub kind: SegmentKind,
-    /// The version that is written and read.
+    /// The version written and read.
     pub version: u32,
 }
 
@@ -112,23 +112,23 @@ impl FileFormat {
 
 /// A table as it was read.
 pub struct TableContent<'a> {
-    /// What the catalogue says of it, or of the record.
+    /// Its catalogue entry.
     pub dataset: &'a Dataset,
     /// The file it came from.
     pub stamp: &'a FileStamp,
     /// Its columns.
     pub sketches: &'a [ColumnSketch],
-    /// The model that makes the vectors.
+    /// The embedding model.
     pub embedder: &'a dyn Embedder,
 }
 
-/// A table that a segment stores.
+/// A table stored in a segment.
 pub struct StoredTable<'a> {
     /// The segment.
     pub segment: &'a Segment,
     /// The table's number in it.
     pub table: u32,
-    /// What its stamp says of the time of change from now on.
+    /// The modification time to store in its stamp.
     pub modified_ns: u64,
 }
 
@@ -151,35 +151,35 @@ pub struct Place {
     pub columns: Range<u32>,
 }
 
-/// What vectors a model makes.
+/// The shape of a model's vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorShape {
-    /// Values of a vector.
+    /// Number of values per vector.
     pub dims: usize,
-    /// Pieces of its vocabulary, where it has vectors of pieces.
+    /// Number of pieces in its vocabulary, if it has vectors of pieces.
     pub vocabulary: Option<usize>,
 }
 
 impl VectorShape {
-    /// Those of `embedder`.
+    /// The shape for `embedder`.
     pub fn of(embedder: &dyn Embedder) -> Self {
         let vocabulary = embedder.as_token_embedder().map(TokenEmbedder::vocabulary_len);
         Self { dims: embedder.dims(), vocabulary }
     }
 }
 
-/// The files of a segment as the manifest names them.
+/// The files of a segment as listed in the manifest.
 pub struct SegmentFiles<'a> {
     /// Their folder.
     pub folder: PathBuf,
-    /// Numbers of tables that do not count any more.
+    /// Numbers of removed tables.
     pub removed: &'a [u32],
-    /// What the manifest says of them.
+    /// The files' entries in the manifest.
     pub listed: &'a [FileEntry],
 }
 
 impl<'a> SegmentFiles<'a> {
-    /// Those of `segment` of the index in `index_folder`.
+    /// The files of `segment` of the index in `index_folder`.
     pub fn of(index_folder: &Path, segment: &'a SegmentEntry) -> Self {
         let folder = Manifest::segment_folder(index_folder, &segment.name);
         Self { folder, removed: &segment.removed, listed: &segment.files }

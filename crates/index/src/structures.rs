@@ -1,4 +1,4 @@
-//! The list of the structures of a segment. Drafting, building, merging, opening, verifying and repairing are made from it.
+//! The list of the structures of a segment. Drafting, building, merging, opening, verifying and repairing are generated from it.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -32,7 +32,7 @@ macro_rules! structures {
         }
 
         impl Segment {
-            /// Opens the structures of a segment and leaves out nothing.
+            /// Opens all structures of a segment.
             ///
             /// # Errors
             /// Those of [`Structure::open`].
@@ -43,13 +43,13 @@ macro_rules! structures {
                 })
             }
 
-            /// Whether every structure can be that of a segment of so many tables and columns.
+            /// Whether the size of every structure fits a segment with this many tables and columns.
             pub fn fits(&self, tables: usize, columns: usize) -> bool {
                 $(self.$field.fits(tables, columns))&&+
             }
         }
 
-        /// What all structures keep of one table.
+        /// The drafts of all structures for one table.
         pub(super) struct Drafts {
             $($field: <$structure as Structure>::Draft,)+
         }
@@ -85,7 +85,7 @@ macro_rules! structures {
                 Ok(())
             }
 
-            /// Writes all files, which are independent of each other: sorting one fills the time that another waits for the disk.
+            /// Writes all files in parallel, as they are independent of each other: one is sorted while another waits for the disk.
             pub fn finish(
                 self,
                 folder: &Path,
@@ -104,21 +104,21 @@ macro_rules! structures {
     };
 }
 
-// In the order in which writing them begins: the longest work first.
+// In the order in which they are written: the longest work first.
 structures! {
     /// The words of its tables.
     words: Words,
     /// Its tables.
     catalog: Catalog,
-    /// What its tables and records can be asked for by field.
+    /// The facets of its tables and records.
     facets: Facets,
     /// The vectors of its columns and tables.
     vectors: Vectors,
-    /// What its columns are found by: values, names, signatures.
+    /// The lookup structures of its columns: values, names, signatures.
     join: Join,
     /// Its columns.
     columns: Columns,
-    /// The vectors of the pieces that a sentence model cuts its texts into, where one built it.
+    /// The vectors of the pieces of its texts, if a sentence model built it.
     token_vectors: Option<TokenVectors>,
     /// The word pieces of its titles and bodies.
     tokens: Tokens,
@@ -131,12 +131,12 @@ impl Segment {
         !self.removed.contains(&table)
     }
 
-    /// Whether tables are struck out of it.
+    /// Whether it has removed tables.
     pub fn has_removed(&self) -> bool {
         !self.removed.is_empty()
     }
 
-    /// The tables that are struck out of it, in any order.
+    /// Its removed tables, in any order.
     pub fn struck_out(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.removed.iter().copied()
     }

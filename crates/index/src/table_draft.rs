@@ -1,7 +1,7 @@
-//! A table or record on its way into a segment: everything the segment will store of it, laid out as it is stored.
+//! A table or record to be added to a segment: all data that the segment will store for it, in stored layout.
 //!
-//! Drafts are made where tables are read, on all cores, so that the one writer has nothing left to do but append. That also
-//! frees each table's many small texts on the thread that made them.
+//! Drafts are made by the threads that read tables, on all cores, so that the one writer only has to append. Each table's many small texts
+//! are also freed on the thread that allocated them.
 
 use super::catalog::FileStamp;
 use super::columns::ColumnsWriter;
@@ -14,25 +14,25 @@ use lakeward_lake::source::ContentHash;
 use lakeward_models::embed::Embedder;
 use lakeward_sketch::ColumnSketch;
 
-/// A table read, sketched and embedded; or a record.
+/// A table that was read, sketched and embedded; or a record.
 pub struct TableDraft {
     /// Hash of the file it came from.
     pub hash: ContentHash,
     /// Rows read.
     pub rows: u64,
-    /// What reading took; nothing for a record.
+    /// The report of reading; empty for a record.
     pub report: ReadReport,
-    /// Its columns, by place.
+    /// Its columns, by position.
     pub(super) columns: ColumnsWriter,
-    /// What each structure keeps of it.
+    /// The drafts of its structures.
     pub(super) structures: Drafts,
 }
 
 impl TableDraft {
-    /// Lays out a table.
+    /// Drafts a table.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Internal`] where its parts contradict each other.
+    /// [`lakeward_core::Error::Internal`] if its parts contradict each other.
     pub fn new(
         dataset: &Dataset,
         stamp: &FileStamp,

@@ -1,31 +1,31 @@
-//! Sets of tables of one snapshot: a bit a table.
+//! Sets of tables of one snapshot, with one bit per table.
 
 use std::ops::Range;
 
 use super::open::TableRef;
 
-/// Tables of the opened segments, struck out ones never among them where the set was made by the index.
+/// Tables of the opened segments; sets made by the index never contain removed ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableSet {
-    /// Where each segment's tables begin, in tables, and where the last one's end.
+    /// Position of each segment's first table, and the end of the last segment.
     starts: Vec<usize>,
     bits: Vec<u64>,
 }
 
 impl TableSet {
-    /// No table of segments that have so many tables each.
+    /// The empty set for segments with these numbers of tables.
     pub fn empty(tables: impl IntoIterator<Item = usize>) -> Self {
         let mut starts = vec![0];
         let mut end: usize = 0;
         for count in tables {
-            // Each segment begins with a word of its own.
+            // Each segment begins with a new word of bits.
             end += count.next_multiple_of(64);
             starts.push(end);
         }
         Self { starts, bits: vec![0; end / 64] }
     }
 
-    /// The place of a table in arrays of [`capacity`](Self::capacity) elements; none for a table of another snapshot.
+    /// The position of a table in arrays of [`capacity`](Self::capacity) elements; `None` for a table of another snapshot.
     #[inline]
     pub fn place(&self, table: TableRef) -> Option<usize> {
         let start = *self.starts.get(table.segment as usize)?;
@@ -33,20 +33,20 @@ impl TableSet {
         Some(start + table.table as usize).filter(|place| *place < end)
     }
 
-    /// The table at `place`.
+    /// The table at position `place`.
     #[inline]
     pub fn at(&self, place: usize) -> TableRef {
         let segment = self.starts.partition_point(|start| *start <= place).saturating_sub(1);
         TableRef { segment: segment as u32, table: (place - self.starts[segment]) as u32 }
     }
 
-    /// One more than the greatest place there can be.
+    /// One more than the greatest possible position.
     #[inline]
     pub fn capacity(&self) -> usize {
         self.bits.len() * 64
     }
 
-    /// Adds a table; one of another snapshot is left out.
+    /// Adds a table; a table of another snapshot is ignored.
     #[inline]
     pub fn insert(&mut self, table: TableRef) {
         if let Some(place) = self.place(table) {
@@ -54,7 +54,7 @@ impl TableSet {
         }
     }
 
-    /// Adds tables of one segment; those that it does not have are left out.
+    /// Adds tables of one segment; numbers that do not exist in it are ignored.
     pub fn insert_numbers(&mut self, segment: u32, tables: &[u32]) {
         let bits = self.words_of(segment);
         let bits = &mut self.bits[bits];
@@ -70,12 +70,12 @@ impl TableSet {
         ones(&self.bits[self.words_of(segment)]).map(|place| place as u32)
     }
 
-    /// How many tables of one segment are in it.
+    /// Number of its tables in one segment.
     pub fn len_in(&self, segment: u32) -> usize {
         self.bits[self.words_of(segment)].iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Where the bits of a segment are; nowhere for one of another snapshot.
+    /// The bits of a segment; an empty range for one of another snapshot.
     fn words_of(&self, segment: u32) -> Range<usize> {
         match self.starts.get(segment as usize..=segment as usize + 1) {
             Some([start, end]) => start / 64..end / 64,
@@ -83,7 +83,7 @@ impl TableSet {
         }
     }
 
-    /// Takes a table out.
+    /// Removes a table.
     #[inline]
     pub fn remove(&mut self, table: TableRef) {
         if let Some(place) = self.place(table) {
@@ -91,7 +91,7 @@ impl TableSet {
         }
     }
 
-    /// Takes out the table at `place`.
+    /// Removes the table at position `place`.
     #[inline]
     pub fn remove_place(&mut self, place: usize) {
         if let Some(word) = self.bits.get_mut(place / 64) {
@@ -105,13 +105,13 @@ impl TableSet {
         self.place(table).is_some_and(|place| self.contains_place(place))
     }
 
-    /// Whether the table at `place` is in it.
+    /// Whether the table at position `place` is in it.
     #[inline]
     pub fn contains_place(&self, place: usize) -> bool {
         self.bits.get(place / 64).is_some_and(|word| word & 1 << (place % 64) != 0)
     }
 
-    /// How many tables are in it.
+    /// Number of tables in it.
     pub fn len(&self) -> usize {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -121,27 +121,27 @@ impl TableSet {
         self.bits.iter().all(|word| *word == 0)
     }
 
-    /// Takes all tables out.
+    /// Removes all tables.
     pub fn clear(&mut self) {
         self.bits.fill(0);
     }
 
-    /// Keeps what is in `other` too, a set of the same snapshot.
+    /// Keeps only tables that are also in `other`, a set of the same snapshot.
     pub fn intersect(&mut self, other: &TableSet) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word &= other);
     }
 
-    /// Takes out all of `other`, a set of the same snapshot.
+    /// Removes all tables of `other`, a set of the same snapshot.
     pub fn subtract(&mut self, other: &TableSet) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word &= !other);
     }
 
-    /// Adds all of `other`, a set of the same snapshot.
+    /// Adds all tables of `other`, a set of the same snapshot.
     pub fn unite(&mut self, other: &TableSet) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(word, other)| *word |= other);
     }
 
-    /// The places of its tables, ascending.
+    /// The positions of its tables, ascending.
     #[inline]
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         ones(&self.bits)
@@ -158,7 +158,7 @@ fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(at, &word)| Ones(word).map(move |bit| at * 64 + bit))
 }
 
-/// The places of the bits that are 1.
+/// The positions of the bits that are 1.
 struct Ones(u64);
 
 impl Iterator for Ones {

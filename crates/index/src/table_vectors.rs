@@ -1,5 +1,4 @@
-//! The vectors of the columns and tables of a segment, four [sets](super::vectors) in one file; [`encode`] says what enters
-//! them.
+//! The vectors of the columns and tables of a segment, four [sets](super::vectors) in one file; [`encode`] defines their content.
 
 use std::path::Path;
 
@@ -19,13 +18,13 @@ const TITLES: TagPrefix = *b"TTL";
 
 /// The vectors of an opened segment.
 pub struct Vectors {
-    /// One a column.
+    /// One per column.
     pub columns: VectorSet,
-    /// One a table, of headers and values.
+    /// One per table, from headers and values.
     pub contents: VectorSet,
-    /// One a table, of all that is said about it.
+    /// One per table, from all texts about it.
     pub topics: VectorSet,
-    /// One a table, of its title; of the words of its path where it has none.
+    /// One per table, from its title, or from the words of its path if it has none.
     pub titles: VectorSet,
 }
 

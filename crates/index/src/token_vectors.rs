@@ -1,8 +1,8 @@
-//! The vectors of the word pieces of titles and bodies, each read in its context by the sentence model that the index was built with
-//! ([`TokenEmbedder`]); with any other model there are none. Late interaction compares them with those of a request.
+//! The vectors of the word pieces of titles and bodies, each computed in its context by the sentence model that the index was built with
+//! ([`TokenEmbedder`]); other models have none. Late interaction compares them with those of a request.
 //!
-//! A row is a vector of length 1, each value times 127 and rounded to a signed byte: 64 pieces of 384 values take 24 KB a table. Rows
-//! go to the disk as they come, so that a segment needs only some hundred bytes of memory a table for them.
+//! A row is a vector of length 1, each value times 127 and rounded to a signed byte: 64 pieces of 384 values take 24 KB per table. Rows are
+//! written to disk as they come, so that a segment needs only a few hundred bytes of memory per table.
 
 use std::path::Path;
 
@@ -22,15 +22,15 @@ use lakeward_models::embed::TokenEmbedder;
 use lakeward_sketch::ColumnSketch;
 
 const FORMAT: FileFormat = FileFormat { name: "token-vectors.seg", kind: SegmentKind(*b"TVEC"), version: 1 };
-/// What a value of 1 is stored as.
+/// The stored number for a value of 1.
 pub const UNIT: f32 = 127.0;
 
-/// Pieces of a title and what stands below it that are kept: the first.
+/// Maximum pieces of a title and its body; only the first are stored.
 const MOST_PIECES: usize = 64;
-/// Longest row and largest vocabulary that a file may say it has.
+/// Maximum row length and vocabulary size accepted from a file.
 const MOST_DIMS: u64 = 1 << 16;
 const MOST_VOCABULARY: u64 = 1 << 20;
-/// Bytes below the title that are looked at.
+/// Maximum bytes of the body that are read.
 const MOST_BODY_BYTES: usize = 600;
 
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -50,7 +50,7 @@ pub struct TableTokenVectors {
 }
 
 impl TableTokenVectors {
-    /// Those of the title and of what is said below it, read as one text.
+    /// The pieces of the title and the body, encoded as one text.
     pub fn of(model: &dyn TokenEmbedder, dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
         let title = dataset.title();
         let mut text = format!("{title} . ");
@@ -69,16 +69,16 @@ impl TableTokenVectors {
 
 /// Values of -1..=1 as bytes.
 pub fn quantised(values: &[f32]) -> Vec<i8> {
-    // The conversion saturates, and takes what is no number for 0.
+    // The conversion saturates, and maps NaN to 0.
     values.iter().map(|value| (value * UNIT).round() as i8).collect()
 }
 
-/// Writes the vectors of one segment while its tables come.
+/// Writes the vectors of one segment while its tables are added.
 pub struct TokenVectorWriter {
     file: SegmentWriter,
     dims: usize,
     pieces: Vec<u32>,
-    /// Where titles and bodies end, in turn, in pieces.
+    /// Ends of titles and bodies, alternating, in pieces.
     ends: Vec<u32>,
     counts: Vec<u32>,
 }
@@ -87,7 +87,7 @@ impl TokenVectorWriter {
     /// Starts the file in `folder`, for rows of `dims` bytes and pieces of a vocabulary of `vocabulary`.
     ///
     /// # Errors
-    /// What the segment writer reports, as below.
+    /// Those of the segment writer, as below.
     fn create(folder: &Path, dims: usize, vocabulary: usize) -> Result<Self> {
         let mut file = FORMAT.create(folder)?;
         file.section_writer(*b"ROWS")?;
@@ -122,7 +122,7 @@ impl TokenVectorWriter {
     }
 }
 
-/// Collects nothing where the model has no vectors of pieces, or segments of an older version that are merged have none.
+/// Collects nothing if the model has no vectors of pieces, or if merged segments of an older version have none.
 impl StructureWriter for Option<TokenVectorWriter> {
     type Draft = Option<TableTokenVectors>;
 
@@ -166,7 +166,7 @@ pub struct TokenVectors {
     counts: Section,
 }
 
-/// There are none where no sentence model built the segment.
+/// `None` if the segment was not built with a sentence model.
 impl Structure for Option<TokenVectors> {
     const FORMAT: FileFormat = FORMAT;
     type Draft = Option<TableTokenVectors>;
@@ -187,7 +187,7 @@ impl Structure for Option<TokenVectors> {
 }
 
 impl TokenVectors {
-    /// Opens the vectors in `folder`; reads only their head.
+    /// Opens the vectors in `folder`; reads only their header.
     ///
     /// # Errors
     /// Those of [`FileFormat::open`]; [`Error::DamagedIndex`] as below.
@@ -202,40 +202,40 @@ impl TokenVectors {
             && head.dims.checked_mul(pieces.len() as u64 / 4) == Some(rows.len() as u64)
             && head.tables.checked_mul(8) == Some(ends.len() as u64);
         if !fits {
-            return Err(head_section.damaged("its numbers do not fit the other sections"));
+            return Err(head_section.damaged("its sizes do not match the other sections"));
         }
         Ok(Self { dims: head.dims as usize, vocabulary: head.vocabulary as usize, rows, pieces, ends, counts })
     }
 
-    /// Tables of the segment.
+    /// Number of tables of the segment.
     pub fn tables(&self) -> usize {
         self.ends.len() / size_of::<[u32; 2]>()
     }
 
-    /// Values of a row.
+    /// Number of values per row.
     pub fn dims(&self) -> usize {
         self.dims
     }
 
-    /// Pieces of the vocabulary.
+    /// Number of pieces in the vocabulary.
     pub fn vocabulary(&self) -> usize {
         self.vocabulary
     }
 
-    /// The rows of the title of `table`, one after the other, each of [`dims`](Self::dims) values, [`UNIT`] standing for 1.
+    /// The rows of the title of `table`, concatenated, each of [`dims`](Self::dims) values; [`UNIT`] represents 1.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where the file is damaged.
+    /// [`Error::DamagedIndex`] if the file is damaged.
     pub fn title(&self, table: u32) -> Result<&[i8]> {
         self.rows_of(2 * table as usize)
     }
 
-    /// The rows of what is said of `table` below its title; as [`title`](Self::title).
+    /// The rows of the body of `table`; as [`title`](Self::title).
     pub fn body(&self, table: u32) -> Result<&[i8]> {
         self.rows_of(2 * table as usize + 1)
     }
 
-    /// All pieces of `table`, how many of them are of its title, and their rows.
+    /// All pieces of `table`, the number of them in its title, and their rows.
     fn pieces_of(&self, table: u32) -> Result<(&[u32], usize, &[i8])> {
         let ((start, middle), (_, end)) = (self.part(2 * table as usize)?, self.part(2 * table as usize + 1)?);
         let rows = self.rows.slice::<i8>(start * self.dims..end * self.dims)?;
@@ -247,7 +247,7 @@ impl TokenVectors {
         self.rows.slice::<i8>(start * self.dims..end * self.dims)
     }
 
-    /// First piece of a part, and the one after its last.
+    /// The first piece of a part, and the end of the part.
     fn part(&self, part: usize) -> Result<(usize, usize)> {
         let start = if part == 0 { 0 } else { self.ends.slice::<u32>(part - 1..part)?[0] };
         let end = self.ends.slice::<u32>(part..part + 1)?[0];
@@ -258,7 +258,7 @@ impl TokenVectors {
     }
 }
 
-/// Whether all of `segments` have vectors, of one shape: dimensions and vocabulary.
+/// The shape (dimensions and vocabulary) of the vectors, if all of `segments` have vectors of the same shape.
 pub(super) fn shape(segments: &[Segment], places: impl IntoIterator<Item = usize>) -> Option<(usize, usize)> {
     let mut shape = None;
     for place in places {
@@ -271,7 +271,7 @@ pub(super) fn shape(segments: &[Segment], places: impl IntoIterator<Item = usize
     shape
 }
 
-/// How rare each piece is in all of `segments`, and how many values a row has; none where one has no vectors.
+/// The rarity of each piece over all `segments`, and the number of values per row; `None` if one has no vectors.
 pub(super) fn rarity(segments: &[Segment]) -> Result<Option<(PieceRarity, usize)>> {
     let Some((dims, vocabulary)) = shape(segments, 0..segments.len()) else { return Ok(None) };
     let mut counts = PieceCounts::of_vocabulary(vocabulary);
@@ -279,17 +279,17 @@ pub(super) fn rarity(segments: &[Segment]) -> Result<Option<(PieceRarity, usize)
         let Some(vectors) = &segment.token_vectors else { return Ok(None) };
         counts.add(vectors.tables(), &vectors.counts)?;
         for table in segment.struck_out() {
-            counts.strike_out(distinct(vectors.pieces_of(table)?.0));
+            counts.subtract(distinct(vectors.pieces_of(table)?.0));
         }
     }
     Ok(Some((counts.rarity(), dims)))
 }
 
 impl LakeIndex {
-    /// The rows of a table's title and of what is said below it; empty where its segment has none.
+    /// The rows of a table's title and body; empty if its segment has none.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] where an index file is damaged.
+    /// [`Error::DamagedIndex`] if an index file is damaged.
     pub fn token_rows(&self, table: TableRef) -> Result<(&[i8], &[i8])> {
         match &self.segment(table.segment)?.token_vectors {
             Some(vectors) => Ok((vectors.title(table.table)?, vectors.body(table.table)?)),

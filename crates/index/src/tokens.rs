@@ -1,9 +1,9 @@
-//! The word pieces of titles and bodies, by which a request is compared with a text piece by piece (late interaction) and not
-//! with one vector of the whole.
+//! The word pieces of titles and bodies, by which late interaction compares a request with a text piece by piece, instead of one vector of
+//! the whole text.
 //!
-//! Stored are numbers of pieces of the built-in model ([`StaticModel::builtin`]), two bytes each, whatever model makes the
-//! vectors: its rows are in the program, so a text takes some hundred bytes where its vectors would take some ten thousand.
-//! How many texts have a piece is stored too.
+//! The file stores piece numbers of the built-in model ([`StaticModel::builtin`]), two bytes each, whatever model makes the vectors: its
+//! rows are in the program, so a text takes some hundred bytes where its vectors would take some ten thousand. It also stores how many
+//! texts have each piece.
 
 use std::path::Path;
 
@@ -22,14 +22,14 @@ use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::{Embedder, StaticModel};
 use lakeward_sketch::ColumnSketch;
 
-/// Pieces of a title that are kept: the first.
+/// Maximum pieces of a title; only the first are stored.
 pub const MOST_TITLE_PIECES: usize = 64;
-/// Pieces of a body that are kept: the first. On questions about tables 256 gain .005, on those about catalogue records they lose
+/// Maximum pieces of a body; only the first are stored. With 256, questions about tables gain .005, those about catalogue records lose
 /// .003.
 pub const MOST_BODY_PIECES: usize = 128;
-/// Bytes of a text that are looked at.
+/// Maximum bytes of a text that are read.
 const MOST_TEXT_BYTES: usize = 4096;
-/// Lines and columns of cells that are looked at.
+/// Maximum lines and columns of cells that are read.
 const MOST_LINES: usize = 32;
 const MOST_COLUMNS: usize = 64;
 
@@ -48,7 +48,7 @@ pub struct TableTokens {
 }
 
 impl TableTokens {
-    /// Those of the title (with nothing in its place where there is none) and of what is said below it.
+    /// The pieces of the title (empty if there is none) and of the body.
     pub fn of(dataset: &Dataset, sketches: &[ColumnSketch]) -> Self {
         let mut tokens = TableTokens::default();
         add_pieces(&dataset.title(), MOST_TITLE_PIECES, &mut tokens.title);
@@ -57,7 +57,7 @@ impl TableTokens {
     }
 }
 
-/// Calls `each` with what is said below the title: description, tags and publisher, then column names and cells, line by line.
+/// Calls `each` with the texts of the body: description, tags and publisher, then column names and cells, line by line.
 pub(super) fn for_each_text_below(dataset: &Dataset, sketches: &[ColumnSketch], mut each: impl FnMut(&str)) {
     if let Some(metadata) = dataset.metadata() {
         metadata.description.as_deref().into_iter().for_each(&mut each);
@@ -85,17 +85,17 @@ fn add_pieces(text: &str, most: usize, pieces: &mut Vec<u16>) {
     });
 }
 
-/// Names the model whose pieces are stored.
+/// Identifies the model whose pieces are stored.
 fn model_hash() -> u64 {
     xxh3_64(StaticModel::builtin().id().as_bytes())
 }
 
-/// Collects the pieces of one segment. Memory: two bytes a piece.
+/// Collects the pieces of one segment. Memory: two bytes per piece.
 pub struct TokenWriter {
     pieces: Vec<u16>,
-    /// Where titles and bodies end, in turn.
+    /// Ends of titles and bodies, alternating.
     ends: Vec<u32>,
-    /// How many texts have each piece.
+    /// Number of texts that have each piece.
     counts: Vec<u32>,
 }
 
@@ -150,7 +150,7 @@ impl StructureWriter for TokenWriter {
     }
 }
 
-/// The pieces of a text, each once.
+/// The distinct pieces of a text.
 fn distinct(title: &[u16], body: &[u16]) -> Vec<u16> {
     let mut pieces: Vec<u16> = title.iter().chain(body).copied().collect();
     pieces.sort_unstable();
@@ -176,18 +176,18 @@ impl Structure for Tokens {
         Ok(TableTokens::of(table.dataset, table.sketches))
     }
 
-    /// Refuses pieces of another model than this program's.
+    /// Refuses pieces of a model other than this program's.
     fn open(files: &SegmentFiles<'_>) -> Result<Self> {
         let file = Self::FORMAT.open(&files.folder)?;
         let head_section = file.section(*b"HEAD")?;
         let head = head_section.slice::<Head>(0..1)?[0];
         if head.model != model_hash() {
-            return Err(head_section.damaged("its word pieces are those of another model; build the index anew"));
+            return Err(head_section.damaged("its word pieces are those of another model; rebuild the index"));
         }
         let (pieces, ends, counts) = (file.section(*b"PIEC")?, file.section(*b"ENDS")?, file.section(*b"CNTS")?);
         let tables = ends.len() / size_of::<[u32; 2]>();
         if head.tables != tables as u64 {
-            return Err(head_section.damaged("its numbers do not fit the other sections"));
+            return Err(head_section.damaged("its sizes do not match the other sections"));
         }
         Ok(Self { tables, pieces, ends, counts })
     }
@@ -198,7 +198,7 @@ impl Structure for Tokens {
 }
 
 impl Tokens {
-    /// Tables of the segment.
+    /// Number of tables of the segment.
     pub fn tables(&self) -> usize {
         self.tables
     }
@@ -206,12 +206,12 @@ impl Tokens {
     /// The first pieces of the title of `table`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where the file is damaged.
+    /// [`lakeward_core::Error::DamagedIndex`] if the file is damaged.
     pub fn title(&self, table: u32) -> Result<&[u16]> {
         self.part(2 * table as usize)
     }
 
-    /// The first pieces of what is said of `table` below its title; errors as [`title`](Self::title).
+    /// The first pieces of the body of `table`; errors as [`title`](Self::title).
     pub fn body(&self, table: u32) -> Result<&[u16]> {
         self.part(2 * table as usize + 1)
     }
@@ -223,19 +223,19 @@ impl Tokens {
     }
 }
 
-/// How many texts have each word piece.
+/// Number of texts that have each word piece.
 pub(super) struct PieceCounts {
     counts: Vec<u64>,
     texts: u64,
 }
 
 impl PieceCounts {
-    /// No texts, of a vocabulary of so many pieces.
+    /// No texts, for a vocabulary of `pieces` pieces.
     pub fn of_vocabulary(pieces: usize) -> Self {
         Self { counts: vec![0; pieces], texts: 0 }
     }
 
-    /// Adds those that a segment stores for its `texts`: pieces, each with a number.
+    /// Adds the counts that a segment stores for its `texts`: pieces, each with a number.
     pub fn add(&mut self, texts: usize, stored: &Section) -> Result<()> {
         for [piece, count] in stored.all::<[u32; 2]>()? {
             if let Some(sum) = self.counts.get_mut(*piece as usize) {
@@ -246,8 +246,8 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Takes out a text of these pieces, each given once.
-    pub fn strike_out(&mut self, pieces: impl IntoIterator<Item = u32>) {
+    /// Subtracts a text with these distinct pieces.
+    pub fn subtract(&mut self, pieces: impl IntoIterator<Item = u32>) {
         self.texts = self.texts.saturating_sub(1);
         for piece in pieces {
             if let Some(sum) = self.counts.get_mut(piece as usize) {
@@ -256,7 +256,7 @@ impl PieceCounts {
         }
     }
 
-    /// How rare they are.
+    /// The rarity of the pieces.
     pub fn rarity(self) -> PieceRarity {
         let texts = self.texts;
         let rarity = |count: u64| (((texts + 1) as f64 / (count + 1) as f64).ln() as f32).max(0.0);
@@ -264,7 +264,7 @@ impl PieceCounts {
     }
 }
 
-/// How rare each word piece is among the texts of a lake.
+/// The rarity of each word piece among the texts of a lake.
 #[derive(Debug)]
 pub struct PieceRarity {
     /// ln((N + 1) / (n + 1)) for N texts of which n have the piece, by piece.
@@ -278,7 +278,7 @@ impl PieceRarity {
             let tokens = &segment.tokens;
             counts.add(tokens.tables(), &tokens.counts)?;
             for table in segment.struck_out() {
-                counts.strike_out(distinct(tokens.title(table)?, tokens.body(table)?).into_iter().map(u32::from));
+                counts.subtract(distinct(tokens.title(table)?, tokens.body(table)?).into_iter().map(u32::from));
             }
         }
         Ok(counts.rarity())
@@ -291,10 +291,10 @@ impl PieceRarity {
 }
 
 impl LakeIndex {
-    /// The first word pieces of a table's title and of what is said below it.
+    /// The first word pieces of a table's title and body.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
+    /// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged.
     pub fn pieces(&self, table: TableRef) -> Result<(&[u16], &[u16])> {
         let tokens = &self.segment(table.segment)?.tokens;
         Ok((tokens.title(table.table)?, tokens.body(table.table)?))

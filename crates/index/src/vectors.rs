@@ -1,11 +1,11 @@
 //! Nearest neighbours by cosine among embeddings of columns, tables or documents.
 //!
-//! Vectors are stored as unit vectors of signed bytes with one scale a row, a quarter of the f32 size. The query keeps up to
-//! 16 bits a dimension, so the only loss is that of the rows: about 0.003 of cosine at 256 dimensions. The default search
-//! is the exact scan of all rows, which a processor does at memory speed ([`dot`]) and which needs no building and answers
-//! any filter. Only very large sets get a graph ([`graph`]); it is asked for broad queries and never for selective ones.
+//! Vectors are stored as unit vectors of signed bytes with one scale per row, a quarter of the f32 size. The query keeps up to 16 bits per
+//! dimension, so the only loss is that of the rows: about 0.003 of cosine at 256 dimensions. The default search is the exact scan of all
+//! rows, which a processor does at memory speed ([`dot`]), needs no building and supports any filter. Only very large sets get a graph
+//! ([`graph`]); it is used for broad queries and never for selective ones.
 //!
-//! What it does not do: no embedding of text, no updates (sets are built once), no distances (greater is better).
+//! It does not embed text or update sets (they are built once), and uses no distances (greater is better).
 
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -21,30 +21,29 @@ mod graph;
 mod quantise;
 mod top;
 
-/// First three letters of the tags of one vector set's sections, so that a segment may hold several.
+/// First three letters of the section tags of one vector set, so that a segment may contain several.
 pub type TagPrefix = [u8; 3];
 
 /// Which rows may be returned, by id.
 pub type Filter<'a> = &'a (dyn Fn(u32) -> bool + Sync);
 
-/// Sets from this number of rows get a graph under [`GraphChoice::Auto`]. Measured on vectors of real columns, 288 dimensions,
-/// on 2 cores (`benches/vectors.rs`): at 10,000 rows the scan takes 0.2 ms and the graph 0.06 ms, at 47,000 1 ms and 0.12 ms,
-/// at 156,000 3 ms and 0.3 ms. The graph is faster from the first thousands of rows on; but it finds 2% of the neighbours
-/// less, takes some 0.1 ms a row to build, as long as all else a column costs, and searches ask for neighbours only where
-/// values leave something open. So small sets are scanned, up to where a scan takes 4 ms.
+/// Sets with at least this many rows get a graph under [`GraphChoice::Auto`]. Measured on vectors of real columns, 288 dimensions, on 2
+/// cores (`benches/vectors.rs`): at 10,000 rows the scan takes 0.2 ms and the graph 0.06 ms, at 47,000 1 ms and 0.12 ms, at 156,000 3 ms
+/// and 0.3 ms. The graph is faster from the first thousands of rows on; but it finds 2% fewer neighbours, takes some 0.1 ms per row to
+/// build, as long as everything else for a column, and searches need neighbours only if values leave something open. So small sets are
+/// scanned, up to where a scan takes 4 ms.
 const GRAPH_FROM_ROWS: usize = 200_000;
 
 /// Rows are padded with zeros to a multiple of this, so that the loops have no remainder.
 const ROW_ALIGNMENT: usize = 32;
-/// Dimensions above this are refused: sums of products would no longer fit 32 bits with a useful query resolution.
+/// Maximum dimensions: above, sums of products would no longer fit 32 bits with a useful query resolution.
 const MOST_DIMS: usize = 8192;
 /// Rows scored at a time, and the unit of parallel work.
 const SCAN_ROWS: usize = 256;
 const PARALLEL_ROWS: usize = 8192;
-/// From this many bytes a scan (1 ms on one core) uses all cores.
+/// Scans of at least this many bytes (1 ms on one core) use all cores.
 const PARALLEL_BYTES: usize = 8 << 20;
-/// A filter that passes less than this share of a sample goes to the exact scan: the graph would wander among rows that it
-/// may not return.
+/// A filter that passes less than this share of a sample uses the exact scan: the graph would visit mostly rows that it may not return.
 const SELECTIVE_SHARE: f64 = 0.1;
 const FILTER_SAMPLE: usize = 512;
 
@@ -55,7 +54,7 @@ pub enum GraphChoice {
     Auto,
     /// Exact search only.
     Never,
-    /// Whatever the size.
+    /// For any size.
     Always,
 }
 
@@ -80,7 +79,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Collects vectors, quantising each as it comes. Memory: a byte a dimension.
+/// Collects vectors and quantises each as it is added. Memory: one byte per dimension.
 #[derive(Debug)]
 pub struct VectorSetBuilder {
     dims: usize,
@@ -97,8 +96,8 @@ impl VectorSetBuilder {
         Ok(VectorSetBuilder { dims, bytes: Vec::new(), scales: Vec::new() })
     }
 
-    /// Adds the next vector, of any length but zero; its id is the number of vectors before it. A zero vector, or one with
-    /// a component that is not finite, keeps its id and is never returned by a search.
+    /// Adds the next vector, of any length but zero; its id is the number of vectors before it. A zero vector, or one with a component that
+    /// is not finite, gets an id but is never returned by a search.
     pub fn push(&mut self, vector: &[f32]) -> Result<()> {
         expect_dims(self.dims, vector.len())?;
         let start = self.bytes.len();
@@ -115,7 +114,7 @@ impl VectorSetBuilder {
         Ok(())
     }
 
-    /// Adds vector `id` of `from`, which has the same dimensions, as the next one, bit by bit.
+    /// Adds vector `id` of `from`, which has the same dimensions, as the next one, without quantising it again.
     pub fn push_stored(&mut self, from: &VectorSet, id: u32) -> Result<()> {
         expect_dims(self.dims, from.dims)?;
         let (row, scale) = from.row(id)?;
@@ -124,7 +123,7 @@ impl VectorSetBuilder {
         Ok(())
     }
 
-    /// Vectors added so far.
+    /// Number of vectors added so far.
     pub fn len(&self) -> usize {
         self.scales.len()
     }
@@ -134,18 +133,18 @@ impl VectorSetBuilder {
         self.scales.is_empty()
     }
 
-    /// Writes the sections `prefix`+`H`, `R`, `S` and, with a graph, `G`. Deterministic.
-    /// Cost: with a graph 0.2 ms of one core a row, on all cores (see [`graph`]); without, that of writing.
+    /// Writes the sections `prefix`+`H`, `R`, `S` and, with a graph, `G`. Deterministic. Cost: with a graph 0.2 ms of one core per row, on
+    /// all cores (see [`graph`]); otherwise that of writing.
     pub fn write(&self, segment: &mut SegmentWriter, prefix: TagPrefix, choice: GraphChoice) -> Result<()> {
         segment.section_of(tag(prefix, b'H'), &[Head { dims: self.dims as u64, rows: self.scales.len() as u64 }])?;
         segment.section_of(tag(prefix, b'R'), &self.bytes)?;
         segment.section_of(tag(prefix, b'S'), &self.scales)?;
-        let wanted = match choice {
+        let with_graph = match choice {
             GraphChoice::Auto => self.scales.len() >= GRAPH_FROM_ROWS,
             GraphChoice::Never => false,
             GraphChoice::Always => true,
         };
-        if wanted {
+        if with_graph {
             let rows = Rows { stride: stride(self.dims), bytes: &self.bytes, scales: &self.scales };
             segment.section_of(tag(prefix, b'G'), &graph::build(rows)?)?;
         }
@@ -153,16 +152,16 @@ impl VectorSetBuilder {
     }
 }
 
-/// Sum of the products of two rows of as many bytes; of longer ones the rest is left out.
+/// Dot product of two rows of equal length; excess bytes of a longer one are ignored.
 pub fn byte_dot(left: &[i8], right: &[i8]) -> i32 {
     dot::rows(left, right)
 }
 
-/// A query made ready once for many comparisons: 16-bit integers.
+/// A query quantised to 16-bit integers once for many comparisons.
 #[derive(Debug)]
 pub struct PreparedQuery {
     dims: usize,
-    /// None for a zero query or one that is not finite.
+    /// `None` for a query that is zero or not finite.
     query: Option<Query>,
 }
 
@@ -177,7 +176,7 @@ pub struct VectorSet {
 }
 
 impl VectorSet {
-    /// Opens the set that [`VectorSetBuilder::write`] put under `prefix`. Reads only its head.
+    /// Opens the set that [`VectorSetBuilder::write`] wrote under `prefix`. Reads only its header.
     pub fn open(segment: &SegmentFile, prefix: TagPrefix) -> Result<Self> {
         let head_section = segment.section(tag(prefix, b'H'))?;
         let head = head_section.slice::<Head>(0..1)?[0];
@@ -189,7 +188,7 @@ impl VectorSet {
             && bytes.len() == rows * stride(dims)
             && scales.len() == rows * size_of::<f32>();
         if !fits {
-            return Err(head_section.damaged("its numbers do not fit the other sections"));
+            return Err(head_section.damaged("its sizes do not match the other sections"));
         }
         let graph = segment.find_section(tag(prefix, b'G')).map(|section| Graph::open(section, rows)).transpose()?;
         Ok(VectorSet { dims, rows, bytes, scales, graph })
@@ -200,7 +199,7 @@ impl VectorSet {
         self.rows
     }
 
-    /// Whether it holds none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -215,23 +214,22 @@ impl VectorSet {
         self.graph.is_some()
     }
 
-    /// Dot product of stored unit vector `id` and `query` as it is given: their cosine when `query` is a unit vector. 0 for a
-    /// zero vector.
+    /// Dot product of stored unit vector `id` and the unscaled `query`: their cosine if `query` is a unit vector. 0 for a zero vector.
     pub fn dot(&self, id: u32, query: &[f32]) -> Result<f32> {
         expect_dims(self.dims, query.len())?;
         let (row, scale) = self.row(id)?;
         Ok(row.iter().zip(query).map(|(byte, part)| f32::from(*byte) * part).sum::<f32>() * scale)
     }
 
-    /// Makes a query of this set's dimensions ready for [`cosines`](Self::cosines) and
-    /// [`search_prepared`](Self::search_prepared), of this set or any other of as many dimensions.
+    /// Prepares a query of this set's dimensions for [`cosines`](Self::cosines) and [`search_prepared`](Self::search_prepared), on this or
+    /// any other set with as many dimensions.
     pub fn prepare(&self, query: &[f32]) -> Result<PreparedQuery> {
         expect_dims(self.dims, query.len())?;
         Ok(PreparedQuery { dims: self.dims, query: Query::new(query, stride(self.dims)) })
     }
 
-    /// Puts into `out` the cosines of a query with the stored vectors `ids`; 0 for zero vectors, and for all of them when the
-    /// query is one.
+    /// Replaces `out` by the cosines of a query with the stored vectors `ids`; 0 for zero vectors, and for all vectors if the query is
+    /// zero.
     pub fn cosines(&self, ids: std::ops::Range<u32>, query: &PreparedQuery, out: &mut Vec<f32>) -> Result<()> {
         expect_dims(self.dims, query.dims)?;
         out.clear();
@@ -255,14 +253,14 @@ impl VectorSet {
         Ok(())
     }
 
-    /// The cosine of a query with stored vector `id`; 0 when one of them is a zero vector.
+    /// The cosine of a query with stored vector `id`; 0 if one of them is a zero vector.
     pub fn cosine_with(&self, id: u32, query: &PreparedQuery) -> Result<f32> {
         expect_dims(self.dims, query.dims)?;
         let (row, scale) = self.row(id)?;
         Ok(query.query.as_ref().map_or(0.0, |query| dot::row_by_query(row, &query.parts) as f32 * scale * query.scale))
     }
 
-    /// Cosine of two stored vectors; 0 when one is a zero vector.
+    /// Cosine of two stored vectors; 0 if one is a zero vector.
     pub fn cosine(&self, left: u32, right: u32) -> Result<f32> {
         let ((left, left_scale), (right, right_scale)) = (self.row(left)?, self.row(right)?);
         Ok(dot::rows(left, right) as f32 * left_scale * right_scale)
@@ -276,11 +274,11 @@ impl VectorSet {
         Ok(())
     }
 
-    /// The `k` vectors of greatest cosine with `query`, best first, ties by id; with `filter`, among the ids it passes.
-    /// Zero vectors are never returned, and a zero or non-finite query finds nothing.
+    /// The `k` vectors of greatest cosine with `query`, best first, ties by id; with `filter`, among the ids it accepts. Zero vectors are
+    /// never returned, and a zero or non-finite query finds nothing.
     ///
-    /// Exact over the stored vectors, unless a graph answers: then a few of the true neighbours may be missing (recall is
-    /// tested to be at least 0.95), never fewer than `k` where there are `k`.
+    /// Exact over the stored vectors, unless the graph is used: then a few of the true neighbours may be missing (recall is tested to be at
+    /// least 0.95), but never fewer than `k` are returned if there are `k`.
     pub fn search(&self, query: &[f32], k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
         self.search_prepared(&self.prepare(query)?, k, filter)
     }
@@ -309,7 +307,7 @@ impl VectorSet {
         self.scan(query, k, filter)
     }
 
-    /// As [`search`](Self::search), always by the exact scan: the oracle for the graph.
+    /// As [`search`](Self::search), always by the exact scan: the reference for the graph.
     pub fn search_exact(&self, query: &[f32], k: usize, filter: Option<Filter<'_>>) -> Result<Vec<(u32, f32)>> {
         expect_dims(self.dims, query.len())?;
         match Query::new(query, stride(self.dims)) {
@@ -349,7 +347,7 @@ impl VectorSet {
             let scales = self.scales.slice::<f32>(start..end)?;
             for (id, (product, scale)) in (start as u32..).zip(products.iter().zip(scales)) {
                 let score = *product as f32 * scale * query.scale;
-                // The filter may be dear, and few rows come this far.
+                // The filter may be expensive, and few rows get this far.
                 if *scale > 0.0 && top.wants(id, score) && filter.is_none_or(|passes| passes(id)) {
                     top.push(id, score);
                 }
@@ -385,7 +383,7 @@ fn expect_dims(expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());
     }
-    Err(Error::Internal(format!("a vector of {found} dimensions where {expected} are expected")))
+    Err(Error::Internal(format!("a vector of {found} dimensions instead of {expected}")))
 }
 
 #[cfg(test)]

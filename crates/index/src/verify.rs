@@ -9,7 +9,7 @@ use super::manifest::{Manifest, SegmentEntry};
 use super::structures::FORMATS;
 use lakeward_core::error::{Error, Result};
 
-/// A file that is not what was written.
+/// A damaged file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Damage {
     /// Its path in the index folder.
@@ -18,7 +18,7 @@ pub struct Damage {
     pub reason: String,
 }
 
-/// Reads the whole index in `folder`; files and bytes checked, and the damage found.
+/// Reads the whole index in `folder`; returns the numbers of files and bytes checked, and the damage found.
 ///
 /// # Errors
 /// Those of [`Manifest::read`]; damage of other files is reported, not an error.
@@ -34,7 +34,7 @@ pub fn verify(folder: &Path) -> Result<(u64, u64, Vec<Damage>)> {
     Ok((files, read_bytes, damaged))
 }
 
-/// Reads all of one segment of the index in `folder`; the damage found.
+/// Reads all of one segment of the index in `folder`; returns the damage found.
 pub fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
     let path = Manifest::segment_folder(folder, &segment.name);
     let mut damaged = Vec::new();
@@ -49,11 +49,11 @@ pub fn damage_of(folder: &Path, segment: &SegmentEntry) -> Vec<Damage> {
 fn verify_file(folder: &Path, name: &str, checksum: &str) -> Result<()> {
     let path = folder.join(name);
     let Some(format) = FORMATS.iter().find(|format| format.name == name) else {
-        return Err(Error::damaged(&path, "the manifest names a file of no known kind"));
+        return Err(Error::damaged(&path, "the manifest names a file of an unknown kind"));
     };
     let file = format.open(folder)?;
     if format!("{:016x}", file.checksum()) != checksum {
-        return Err(Error::damaged(&path, "it is not the file that the manifest names"));
+        return Err(Error::damaged(&path, "its checksum differs from the manifest"));
     }
     file.verify()
 }

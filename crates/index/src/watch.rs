@@ -1,9 +1,8 @@
-//! Keeping an index fresh: updates it whenever the files of the lake change.
+//! Keeps an index up to date: updates it whenever the files of the lake change.
 //!
-//! The operating system reports changes (`notify`); where it cannot, because the lake is too large for its watches, the lake
-//! is looked through every half minute. Changes come in bursts, so an update waits until there is quiet for a moment. What was
-//! reported is only the reason to look: the update itself compares every file with the index. Some file systems report
-//! nothing (network mounts among them), so an update also comes every ten minutes whatever was heard.
+//! The operating system reports changes (`notify`); if it cannot, because the lake is too large for its watches, the lake is polled every
+//! half minute. Changes come in bursts, so an update waits for a quiet moment. A report only triggers the update, which compares every file
+//! with the index. Some file systems report nothing (such as network mounts), so an update also runs every ten minutes in any case.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -15,24 +14,24 @@ use notify::{Config, Event, EventKind, PollWatcher, RecommendedWatcher, Recursiv
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 
-/// Quiet after which a burst of changes is over.
+/// A burst of changes ends after this long without one.
 const QUIET: Duration = Duration::from_millis(300);
-/// A burst is not waited out for longer.
+/// Maximum wait for the end of a burst.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// How often it is asked whether to stop.
+/// How often to check whether to stop.
 const HEARTBEAT: Duration = Duration::from_millis(200);
-/// Updates without a reported change.
-const UNASKED: Duration = Duration::from_secs(600);
-/// How often the lake is looked through where changes are not reported.
+/// Interval of updates without a reported change.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
+/// Polling interval if changes are not reported.
 const POLLING: Duration = Duration::from_secs(30);
 
-/// Calls `update` once, and again after every change below `lake`, until it fails or `monitor` says to stop. Hidden files and
-/// what lies in `index`, the folder of the index, are no changes.
+/// Calls `update` once, and again after every change below `lake`, until it fails or `monitor` stops it. Hidden files and files in `index`,
+/// the folder of the index, do not count as changes.
 ///
 /// # Errors
-/// What `update` returns, and [`Error::Io`] when the lake cannot be watched at all.
+/// Errors of `update`, and [`Error::Io`] if the lake cannot be watched at all.
 pub fn watch(lake: &Path, index: &Path, monitor: &dyn Monitor, mut update: impl FnMut() -> Result<()>) -> Result<()> {
-    // Events come with real paths.
+    // Events contain canonical paths.
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let lake = real(lake);
     let (sender, receiver) = mpsc::channel();
@@ -45,13 +44,13 @@ pub fn watch(lake: &Path, index: &Path, monitor: &dyn Monitor, mut update: impl 
     Ok(())
 }
 
-/// A watcher of all of `lake`, alive as long as the value.
+/// A watcher of all of `lake`; it stops when dropped.
 fn watcher(lake: &Path, sender: Sender<notify::Result<Event>>) -> Result<Box<dyn Watcher>> {
-    let told = RecommendedWatcher::new(sender.clone(), Config::default()).and_then(|mut watcher| {
+    let native = RecommendedWatcher::new(sender.clone(), Config::default()).and_then(|mut watcher| {
         watcher.watch(lake, RecursiveMode::Recursive)?;
         Ok(watcher)
     });
-    if let Ok(watcher) = told {
+    if let Ok(watcher) = native {
         return Ok(Box::new(watcher));
     }
     let failed = |error: notify::Error| Error::io("watch", lake, std::io::Error::other(error.to_string()));
@@ -68,19 +67,19 @@ struct Changes {
 }
 
 impl Changes {
-    /// Waits for a burst of changes and its end; `false` when it is time to stop.
+    /// Waits for a burst of changes and its end; `false` if it is time to stop.
     fn wait(&mut self, monitor: &dyn Monitor) -> bool {
-        let unasked = Instant::now() + UNASKED;
+        let refresh_time = Instant::now() + REFRESH_INTERVAL;
         let mut burst: Option<Instant> = None;
         loop {
             if monitor.is_stopped() {
                 return false;
             }
-            if burst.is_some_and(|began| began.elapsed() > LONGEST_WAIT) || Instant::now() > unasked {
+            if burst.is_some_and(|began| began.elapsed() > LONGEST_WAIT) || Instant::now() > refresh_time {
                 return true;
             }
             match self.receiver.recv_timeout(if burst.is_some() { QUIET } else { HEARTBEAT }) {
-                Ok(event) if self.matters(&event) => _ = burst.get_or_insert_with(Instant::now),
+                Ok(event) if self.is_relevant(&event) => _ = burst.get_or_insert_with(Instant::now),
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) if burst.is_some() => return true,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -89,8 +88,8 @@ impl Changes {
         }
     }
 
-    fn matters(&self, event: &notify::Result<Event>) -> bool {
-        // A watcher in trouble may have missed something.
+    fn is_relevant(&self, event: &notify::Result<Event>) -> bool {
+        // After an error the watcher may have missed something.
         let Ok(event) = event else { return true };
         if event.need_rescan() {
             return true;
@@ -115,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// The lake changes once; the index changes and hidden files come and go without an update.
+    /// The lake changes once; changes of the index and of hidden files cause no update.
     #[test]
     fn a_change_brings_one_update_and_the_index_none() {
         let lake = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! The cells of a column as hashes, row by row: what whole rows are compared by.
+//! The cells of a column as hashes, row by row, for comparing whole rows.
 //!
-//! A column's sketch forgets which value stood in which row. Whoever compares rows reads the file again and hashes its cells
-//! here, exactly as the sketch did: the same normal form, the same order of day and month, `NA` a code or a missing value.
+//! A column's sketch does not record which row a value is in. To compare rows, the file is read again and its cells are hashed
+//! here exactly as in the sketch: same normal form, same order of day and month, `NA` either a code or a missing value.
 
 use arrow::array::Array;
 use hashbrown::HashMap;
@@ -20,8 +20,8 @@ pub struct CellHash {
     pub written: u64,
 }
 
-/// Cells whose normal form is remembered; later ones are normalised each time they come.
-const MOST_REMEMBERED: usize = 1 << 16;
+/// Distinct cells whose normal form is cached; further ones are normalised at each occurrence.
+const MOST_CACHED: usize = 1 << 16;
 const NA: &str = "NA";
 
 /// Hashes the cells of one column.
@@ -32,7 +32,7 @@ pub struct CellHasher {
 }
 
 impl CellHasher {
-    /// A hasher for the column that begins with `first_cells`; `na_is_code` is what [`na_is_a_code`] says of it.
+    /// A hasher for the column that begins with `first_cells`; `na_is_code` is the result of [`na_is_a_code`] for it.
     pub fn new(first_cells: &dyn Array, na_is_code: bool) -> Self {
         Self::with_date_order(scan::date_order(first_cells), na_is_code)
     }
@@ -41,7 +41,7 @@ impl CellHasher {
         Self { normaliser: Normaliser::new(order), na_is_code, normal_of: HashMap::new() }
     }
 
-    /// Appends the hashes of `cells` to `hashes`, one a row.
+    /// Appends the hashes of `cells` to `hashes`, one per row.
     ///
     /// # Errors
     /// Those of [`scan::for_each_cell`].
@@ -60,15 +60,15 @@ impl CellHasher {
         }
         let value =
             if self.na_is_code && cell == NA { self.normaliser.word(cell) } else { self.normaliser.value(cell) };
-        if self.normal_of.len() < MOST_REMEMBERED {
+        if self.normal_of.len() < MOST_CACHED {
             self.normal_of.insert(written, value.hash);
         }
         CellHash { normal: value.hash, written }
     }
 }
 
-/// Whether the sketch of a column counted `NA` as a code: its value is among the column's `hashes` (ascending), and the
-/// cells are pairs of capitals; elsewhere the hash is that of a word, as of sodium.
+/// Whether the sketch of a column counted `NA` as a code: its hash is among the column's `hashes` (ascending), and the cells
+/// are pairs of capitals. In other columns the same hash may come from the word, e.g. the symbol of sodium.
 pub fn na_is_a_code(patterns: &[(String, f64)], hashes: &[u64]) -> bool {
     let pairs = patterns.first().is_some_and(|(pattern, share)| pattern == "A{2}" && *share >= 0.9);
     pairs && hashes.binary_search(&Normaliser::default().word(NA).hash).is_ok()
@@ -100,9 +100,9 @@ mod tests {
             let mut normal: Vec<u64> = hashes.iter().map(|hash| hash.normal).filter(|hash| *hash > 0).collect();
             normal.sort_unstable();
             normal.dedup();
-            let mut kept = sketch.hashes.clone();
-            kept.dedup();
-            assert_eq!(normal, kept, "{cells:?}");
+            let mut expected = sketch.hashes.clone();
+            expected.dedup();
+            assert_eq!(normal, expected, "{cells:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Keys of several columns: the smallest sets of two or three columns that no two rows of a table share.
+//! Composite keys: the smallest sets of two or three columns whose values differ between any two rows of a table.
 //!
-//! Sketches of single columns cannot tell, so the table's first rows are read again. Only columns that say *what* a row is
-//! about are tried (places, times, names, codes, categories; no measurements, no sentences), and of the sets that are
-//! unique those come first that look meant: few values for many rows, to the left, a thing and a time. A set that contains
-//! a smaller key is none.
+//! Sketches of single columns do not show this, so the table's first rows are read again. Only columns that say *what* a row
+//! is about are tried (places, times, names, codes, categories; no measurements, no sentences). The unique sets are ranked by
+//! how plausible they are as intended keys: few values for many rows, to the left, a thing and a time. A set that contains a
+//! smaller key is not a key.
 
 use std::path::Path;
 
@@ -18,42 +18,42 @@ use super::semantic::{LogicalType, SemanticType};
 use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
 
-/// Rows looked at.
+/// Most rows read.
 const MOST_ROWS: usize = 200_000;
 /// With fewer rows almost any two columns are unique together.
 const LEAST_ROWS: usize = 8;
-/// Columns tried; those that look least like part of a key are left out.
+/// Most columns tried; those that look least like part of a key are left out.
 const MOST_COLUMNS: usize = 12;
-/// Keys returned.
+/// Most keys returned.
 const MOST_KEYS: usize = 3;
-/// Sets that look less meant than this are unique by accident.
+/// Sets less plausible than this are considered unique by chance.
 const LEAST_PLAUSIBILITY: f64 = 0.3;
 /// Share of a key's rows that may lack one of its parts.
 const MISSING_SHARE: f64 = 0.01;
 
-/// Columns that identify a row together, and none of them without the others.
+/// Columns that together identify a row; no subset of them does.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CompositeKey {
     /// Two or three column names, in column order.
     pub columns: Vec<String>,
-    /// How much the set looks meant as a key, 0..=1.
+    /// How plausible the set is as an intended key, 0..=1.
     pub plausibility: f64,
     /// Rows it was checked on.
     pub rows: u64,
-    /// Whether those are all rows of the table.
+    /// Whether these are all rows of the table.
     pub complete: bool,
 }
 
-/// Whether one column alone is a key of the table: listed as one, and of a different value in every row.
+/// Whether one column alone is a key of the table: listed as one, with a different value in every row.
 pub fn has_single_key(profile: &TableProfile) -> bool {
     profile.columns.iter().any(|column| profile.keys.contains(&column.name) && is_unique(column))
 }
 
-/// The composite keys of the table in the file `path`, most plausible first, three at the most; `profile` is the table's.
+/// The composite keys of the table in the file `path`, most plausible first, at most three; `profile` is the table's.
 /// Reads the first 200,000 rows.
 ///
 /// # Errors
-/// Those of [`reader::open_path`] and of reading on.
+/// Those of [`reader::open_path`] and of reading the rows.
 pub fn find(path: &Path, profile: &TableProfile) -> Result<Vec<CompositeKey>> {
     let parts = parts(profile);
     if parts.len() < 2 || profile.rows < LEAST_ROWS as u64 {
@@ -98,8 +98,8 @@ fn is_unique(column: &ColumnProfile) -> bool {
     column.missing == 0 && column.distinct >= column.rows && column.rows > 0
 }
 
-/// How much a column says what a row is about, in 0..=1; `None` for what is no part of a key: constants, measurements,
-/// sentences, columns with gaps, and keys of their own.
+/// How much a column says what a row is about, in 0..=1; `None` for columns that cannot be part of a composite key: constants,
+/// measurements, sentences, columns with gaps, and single-column keys.
 fn dimension_weight(column: &ColumnProfile) -> Option<f64> {
     let gaps = column.missing as f64 > MISSING_SHARE * column.rows as f64;
     if gaps || column.distinct < 2 || is_unique(column) {
@@ -183,7 +183,7 @@ impl Rows {
         for (part, numbers) in parts.iter_mut().zip(&numbers) {
             part.distinct = numbers.len() as u64;
         }
-        // What is unique on the rows read is a key of its own there.
+        // A column that is unique on the rows read is a key by itself.
         parts.retain(|part| part.distinct >= 2 && part.distinct < rows as u64);
         Ok(Some(Self { parts, rows, complete: complete && !reader.report().partial() }))
     }
@@ -226,13 +226,13 @@ impl Rows {
             .collect()
     }
 
-    /// Combinations that the parts could make.
+    /// Number of possible combinations of the parts' values.
     fn combinations(&self, parts: &[usize]) -> f64 {
         parts.iter().map(|part| self.parts[*part].distinct as f64).product()
     }
 
-    /// The geometric mean of the parts' weights, less for more parts; the more of the possible combinations there are, the
-    /// less likely it is that they differ by chance.
+    /// The geometric mean of the parts' weights, reduced for three parts; the more of the possible combinations occur, the
+    /// less likely it is that they are unique by chance.
     fn plausibility(&self, parts: &[usize]) -> f64 {
         let weights: f64 = parts.iter().map(|part| self.parts[*part].weight).product();
         let mean = weights.powf(1.0 / parts.len() as f64);
@@ -243,7 +243,7 @@ impl Rows {
         mean * density.powf(0.2) * thing_and_time * few
     }
 
-    /// Whether no two rows agree on all `parts`; rows that lack one are left out, if they are few.
+    /// Whether no two rows agree on all `parts`; rows that lack one of them are ignored if they are few.
     fn is_key(&self, parts: &[usize]) -> bool {
         let most_missing = (MISSING_SHARE * self.rows as f64) as usize;
         if self.rows < LEAST_ROWS || self.combinations(parts) < (self.rows - most_missing) as f64 {
@@ -299,13 +299,13 @@ mod tests {
             }
         }
         assert_eq!(keys_of(&text), [["country", "year"]]);
-        // Written otherwise, the same row twice is no key.
+        // The same row twice, written differently, is no key.
         text.push_str("FRANCE,2003,17,same\n");
         assert!(keys_of(&text).is_empty());
     }
 
     #[test]
-    fn three_columns_where_two_do_not_do() {
+    fn three_columns_where_two_are_not_enough() {
         let mut text = "year,month,city,rain\n".to_string();
         for year in [2001, 2002] {
             for month in 1..=12 {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contains_a_key_is_none() {
+    fn a_set_that_contains_a_key_is_not_a_key() {
         let rows: Vec<String> =
             (0..40).map(|row| format!("r{row:02},{},{}", COUNTRIES[row % 5], 2000 + row / 5)).collect();
         assert_eq!(keys_of(&format!("id,country,year\n{}\n", rows.join("\n"))), [["country", "year"]]);

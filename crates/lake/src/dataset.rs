@@ -1,5 +1,5 @@
-//! What the index knows of one dataset besides its values: of a table its file, how it was read and what is in it, of a record
-//! the catalogue that lists it; of both what the publisher says and what to cite.
+//! What the index stores of one dataset besides its values: of a table its file, how it was read and its profile; of a record
+//! the catalogue that lists it; of both the publisher's metadata and the citation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use lakeward_core::error::{Error, Result};
 /// A dataset of the lake. Cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Dataset {
-    /// A table, whose data is in the lake.
+    /// A table, i.e. its data is in the lake.
     Table(Arc<TableEntry>),
-    /// A record of a catalogue, whose data is not: text search finds it; it is never joined, appended or queried.
+    /// A record of a catalogue, whose data is not in the lake: text search finds it; it is never joined, appended or queried.
     Record(Arc<RecordEntry>),
 }
 
@@ -30,18 +30,18 @@ pub struct TableEntry {
     pub id: TableId,
     /// The file below the lake's root, `/`-separated.
     pub path: String,
-    /// Size of the file.
+    /// Size of the file, in bytes.
     pub read_bytes: u64,
-    /// Hash of the file's content; of the size and both ends of a file of more than 64 MiB of which a sample was read.
+    /// Hash of the file's content; of its size and both ends for a file of more than 64 MiB of which only a sample was read.
     pub content: ContentHash,
     /// The publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     pub citation: String,
-    /// What the publisher says.
+    /// The publisher's metadata.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub metadata: Option<TableMetadata>,
-    /// How the file was read and what had to be mended.
+    /// How the file was read and what had to be repaired.
     pub report: ReadReport,
-    /// What is in it.
+    /// What the table contains.
     pub profile: TableProfile,
 }
 
@@ -52,13 +52,13 @@ pub struct RecordEntry {
     pub id: TableId,
     /// The file of the catalogue, as the manifest names it.
     pub catalogue: String,
-    /// Size of what the catalogue says of it.
+    /// Size of its metadata in the catalogue, in bytes.
     pub read_bytes: u64,
-    /// Hash of what the catalogue says of it.
+    /// Hash of its metadata in the catalogue.
     pub content: ContentHash,
     /// The publisher's identifier, else `lakeward:<lake>/<record>@<hash>`.
     pub citation: String,
-    /// What the catalogue says.
+    /// Its metadata in the catalogue.
     pub metadata: TableMetadata,
 }
 
@@ -71,7 +71,7 @@ impl Dataset {
         }
     }
 
-    /// What to cite.
+    /// Its citation.
     pub fn citation(&self) -> &str {
         match self {
             Self::Table(table) => &table.citation,
@@ -79,7 +79,7 @@ impl Dataset {
         }
     }
 
-    /// What tells this version from others: the hash of the file's content, or of what the catalogue says.
+    /// The hash that identifies this version: of the file's content, or of the record in the catalogue.
     pub fn content(&self) -> &ContentHash {
         match self {
             Self::Table(table) => &table.content,
@@ -87,7 +87,7 @@ impl Dataset {
         }
     }
 
-    /// What the publisher says.
+    /// The publisher's metadata.
     pub fn metadata(&self) -> Option<&TableMetadata> {
         match self {
             Self::Table(table) => table.metadata.as_ref(),
@@ -100,7 +100,7 @@ impl Dataset {
         title(self.id(), self.metadata())
     }
 
-    /// Where it is.
+    /// Its file, or the catalogue that lists it.
     pub fn origin(&self) -> Origin<'_> {
         match self {
             Self::Table(table) => Origin::File(&table.path),
@@ -126,7 +126,7 @@ impl Dataset {
         matches!(self, Self::Record(_))
     }
 
-    /// The table that something is to be done with.
+    /// The table, for an operation that needs its data.
     ///
     /// # Errors
     /// [`Error::Usage`] for a record.
@@ -137,7 +137,7 @@ impl Dataset {
         }
     }
 
-    /// What is known of its columns: nothing of a record's.
+    /// The profiles of its columns; empty for a record.
     pub fn columns(&self) -> &[ColumnProfile] {
         self.table().map_or(&[], |table| &table.profile.columns)
     }
@@ -149,10 +149,10 @@ impl TableEntry {
         title(&self.id, self.metadata.as_ref())
     }
 
-    /// Where its file lies, in the lake whose folder is `lake`.
+    /// The path of its file, in the lake whose folder is `lake`.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] for a file that is not there any more, and as [`source::file_path`].
+    /// [`Error::Unreadable`] for a file that no longer exists, and as [`source::file_path`].
     pub fn file(&self, lake: &Path) -> Result<PathBuf> {
         let path = source::file_path(lake, &self.path)?;
         if !path.exists() {
@@ -168,18 +168,18 @@ fn title(id: &TableId, metadata: Option<&TableMetadata>) -> String {
     published.unwrap_or_else(|| id.as_str().rsplit('/').next().unwrap_or_default().replace(['_', '-'], " "))
 }
 
-/// The error for the record called `name` where a table is needed.
+/// The error for the record with the id `name` where a table is needed.
 pub fn no_table(name: &str) -> Error {
     Error::Usage(format!("`{name}` is a record of a catalogue: its data is not in the lake"))
 }
 
-/// The identifier by which a table of lake `lake` can be cited when its publisher gives none.
+/// The identifier for citing a table of lake `lake` whose publisher gives none.
 pub fn own_citation(lake: &str, id: &TableId, content: &ContentHash) -> String {
     let hash = content.to_string();
     format!("lakeward:{lake}/{id}@{}", hash.get(..16).unwrap_or(&hash))
 }
 
-/// A dataset as indexes keep it and `--json` prints it, unchanged since the first version: a record has the fields of a table
+/// A dataset as indexes store it and `--json` prints it, unchanged since the first version: a record has the fields of a table
 /// without rows, `record`, and its origin in place of a path.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct StoredDataset {
@@ -257,11 +257,11 @@ impl From<StoredDataset> for Dataset {
 mod tests {
     use super::*;
 
-    /// As the index of July 2026 wrote a record and a table.
+    /// A record as the index of July 2026 wrote it.
     const RECORD: &str = r#"{"id":"r-1","path":"corpus.jsonl//r-1","read_bytes":63,"content":"9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e9a1c2d4e","citation":"lakeward:lake/r-1@9a1c2d4e9a1c2d4e","metadata":{"title":"Income of households","file":"corpus.jsonl"},"record":true,"report":{"rows":0,"read_bytes":0,"dialect":null,"repairs":[]},"profile":{"rows":0,"columns":[],"grain":{"kind":"instance","evidence":[]},"keys":[]}}"#;
 
     #[test]
-    fn what_an_older_index_wrote_is_read_and_written_alike() {
+    fn entries_of_an_older_index_are_read_and_written_unchanged() {
         let record: Dataset = serde_json::from_str(RECORD).unwrap();
         let Dataset::Record(entry) = &record else { panic!("{record:?}") };
         assert_eq!((entry.id.as_str(), entry.catalogue.as_str()), ("r-1", "corpus.jsonl"));

@@ -1,4 +1,4 @@
-//! What one row of a table is: an instance, or an aggregate over instances; with the evidence.
+//! What one row of a table represents: an instance, or an aggregate over instances; with the evidence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,16 +19,16 @@ pub enum GrainKind {
     Aggregate,
 }
 
-/// What one row stands for, and why we think so.
+/// What one row stands for, with the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Grain {
-    /// The verdict.
+    /// The predicted kind.
     pub kind: GrainKind,
-    /// One clause for each observation that speaks for an aggregate; empty for plain instances.
+    /// One clause per observation that supports an aggregate; empty where there is none.
     pub evidence: Vec<String>,
 }
 
-/// Words in column names that announce a figure over a group.
+/// Words in column names that indicate an aggregate figure.
 const AGGREGATE_WORDS: [&str; 24] = [
     "total",
     "totals",
@@ -55,20 +55,20 @@ const AGGREGATE_WORDS: [&str; 24] = [
     "subtotal",
     "std",
 ];
-/// Values that label a row over all others.
+/// Values that label a total row.
 const TOTAL_LABELS: [&str; 4] = ["total", "totals", "grand total", "subtotal"];
-/// Values that do so in a short list of groups, and are words like others elsewhere.
+/// Values that label a total row only in a short list of groups; elsewhere they are ordinary words.
 const GROUP_LABELS: [&str; 4] = ["all", "overall", "sum", "average"];
 /// Distinct values up to which a column is a short list of groups …
 const FEW_GROUPS: u64 = 60;
 /// … and up to which it is a list of groups at all.
 const MOST_GROUPS: u64 = 1000;
-/// Words by which a column name is a question to somebody: `rate` is a verb in it.
-const ASKING_WORDS: [&str; 5] = ["you", "your", "please", "me", "i"];
-/// Words that announce a figure over a group wherever they stand; the others also describe the surroundings of an instance.
+/// Words that mark a column name as a survey question: `rate` is a verb in it.
+const QUESTION_WORDS: [&str; 5] = ["you", "your", "please", "me", "i"];
+/// Words that always indicate an aggregate figure; the others may also describe the context of an instance.
 const STRONG_WORDS: [&str; 11] =
     ["total", "totals", "sum", "avg", "average", "mean", "median", "count", "counts", "cumulative", "subtotal"];
-/// More rows than this are seldom a summary unless other signs say so.
+/// A table with more rows than this is seldom a summary without other evidence.
 const FEW_ROWS: u64 = 300;
 
 /// Judges the grain of a table from its columns.
@@ -78,11 +78,11 @@ pub fn judge(columns: &[ColumnProfile], sketches: &[ColumnSketch]) -> Grain {
     let named: Vec<&str> = columns
         .iter()
         .filter(|column| column.logical.is_numeric())
-        .filter(|column| has_word(&column.name, &AGGREGATE_WORDS) && !has_word(&column.name, &ASKING_WORDS))
+        .filter(|column| has_word(&column.name, &AGGREGATE_WORDS) && !has_word(&column.name, &QUESTION_WORDS))
         .map(|column| column.name.as_str())
         .collect();
     if !named.is_empty() {
-        // A few shares beside many plain figures are the circumstances of an instance.
+        // A few shares among many plain figures describe the context of an instance.
         let numeric = columns.iter().filter(|column| column.logical.is_numeric()).count();
         let strong = named.iter().any(|name| has_word(name, &STRONG_WORDS));
         weight += if named.len() > 1 && (strong || named.len() * 4 >= numeric) { 1.0 } else { 0.7 };
@@ -102,11 +102,11 @@ pub fn judge(columns: &[ColumnProfile], sketches: &[ColumnSketch]) -> Grain {
     Grain { kind, evidence }
 }
 
-fn has_word(name: &str, wanted: &[&str]) -> bool {
-    name_words(name).iter().any(|word| wanted.contains(&word.as_str()))
+fn has_word(name: &str, listed: &[&str]) -> bool {
+    name_words(name).iter().any(|word| listed.contains(&word.as_str()))
 }
 
-/// The text column in which a cell reads `Total` or the like.
+/// The text column with a cell `Total` or the like.
 fn total_row<'a>(columns: &'a [ColumnProfile], sketches: &[ColumnSketch]) -> Option<&'a str> {
     let mut normaliser = Normaliser::default();
     let mut has = |sketch: &ColumnSketch, labels: &[&str]| {
@@ -115,7 +115,7 @@ fn total_row<'a>(columns: &'a [ColumnProfile], sketches: &[ColumnSketch]) -> Opt
     columns.iter().zip(sketches).take(4).find_map(|(column, sketch)| {
         let groups = (3..=MOST_GROUPS).contains(&sketch.distinct)
             && column.semantic != Some(SemanticType::FreeText)
-            && !has_word(&column.name, &ASKING_WORDS);
+            && !has_word(&column.name, &QUESTION_WORDS);
         let label =
             groups && (has(sketch, &TOTAL_LABELS) || sketch.distinct <= FEW_GROUPS && has(sketch, &GROUP_LABELS));
         label.then_some(column.name.as_str())
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_are_told_from_aggregates() {
+    fn instances_are_distinguished_from_aggregates() {
         use GrainKind::*;
         for (text, expected) in [
             ("name,city\nAnn,Oslo\nBo,Bern\nCy,Rome\n", Instance),

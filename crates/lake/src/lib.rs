@@ -1,7 +1,8 @@
-//! Which tables exist and what is in them.
+//! Which tables exist and what they contain.
 //!
-//! A file is found ([`source`]), read ([`reader`]), scanned once ([`scan`]) and summed up ([`profile`]); what its publisher
-//! says of it is read beside it ([`metadata`]). A [`dataset::TableEntry`] holds all that is known of a table but its values.
+//! A file is listed ([`source`]), read ([`reader`]), scanned once ([`scan`]) and profiled ([`profile`]); its publisher's
+//! metadata is read from separate files ([`metadata`]). A [`dataset::TableEntry`] holds all that is stored of a table except
+//! its values.
 
 pub mod cell_hashes;
 pub mod composite_key;

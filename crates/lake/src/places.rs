@@ -25,7 +25,7 @@ fn places() -> &'static HashMap<u64, SemanticType> {
                 _ => continue,
             };
             let hash = normaliser.value(name).hash;
-            // A code that names both a state and a country is told by its neighbours: see `place_type`.
+            // A code of both a state and a country is ambiguous; the other values decide: see `place_type`.
             places
                 .entry(hash)
                 .and_modify(|known: &mut SemanticType| {
@@ -45,9 +45,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     include_str!("places.tsv").lines().filter_map(named).map(|(_, name)| name)
 }
 
-/// The list that most of the column's distinct values are in, if there is one.
+/// The list that contains most of the column's distinct values, if there is one.
 pub fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticType> {
-    // Two or three codes are in a list by accident: `AL` and `NL` are leagues.
+    // Two or three codes may be in a list by chance: `AL` and `NL` are also leagues.
     const LEAST_CODES: usize = 4;
     const PLACE_WORDS: [&str; 9] =
         ["country", "countries", "nation", "state", "states", "iso", "iso2", "iso3", "territory"];
@@ -61,9 +61,9 @@ pub fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticTyp
     if sketch.hashes.len() < least || sketch.mean_length > 40.0 {
         return None;
     }
-    let looked_at = sketch.hashes.len().min(500);
+    let checked = sketch.hashes.len().min(500);
     let mut hits: HashMap<SemanticType, usize> = HashMap::new();
-    for hash in &sketch.hashes[..looked_at] {
+    for hash in &sketch.hashes[..checked] {
         if let Some(kind) = places().get(hash) {
             *hits.entry(*kind).or_default() += 1;
         }
@@ -76,5 +76,5 @@ pub fn place_type(sketch: &ColumnSketch, words: &[String]) -> Option<SemanticTyp
     }
     let (kind, count) = hits.into_iter().max_by_key(|(kind, count)| (*count, *kind as u8))?;
     let ambiguous = if kind == SemanticType::Country { 0 } else { ambiguous };
-    ((count + ambiguous) as f64 >= PLACE_SHARE * looked_at as f64).then_some(kind)
+    ((count + ambiguous) as f64 >= PLACE_SHARE * checked as f64).then_some(kind)
 }

@@ -1,4 +1,4 @@
-//! The profile of a table: what an analyst would write down after a first look, computed in the same pass as the sketches.
+//! The profile of a table: what an analyst would note after a first look, computed in the same pass as the sketches.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,16 @@ use lakeward_sketch::ColumnSketch;
 pub struct TableProfile {
     /// Rows read.
     pub rows: u64,
-    /// One profile a column, in column order.
+    /// One profile per column, in column order.
     pub columns: Vec<ColumnProfile>,
     /// What one row stands for.
     pub grain: Grain,
     /// Columns that could identify a row, likeliest first.
     pub keys: Vec<String>,
-    /// The period covered, where a column tells.
+    /// The period covered, where a column shows it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time: Option<TimeCoverage>,
-    /// The places covered, where a column tells.
+    /// The places covered, where a column shows them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub places: Option<PlaceCoverage>,
 }
@@ -33,7 +33,7 @@ pub struct TableProfile {
 /// The period that a table's column covers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct TimeCoverage {
-    /// The column that tells; the first and the last one where each year has its own.
+    /// The column that shows the period; the first and the last one where each year has its own column.
     pub column: String,
     /// First year or day, as written.
     pub from: String,
@@ -42,7 +42,7 @@ pub struct TimeCoverage {
 }
 
 impl TimeCoverage {
-    /// First and last year, each where it is written as one or at the head of a day.
+    /// First and last year, each where the text is a year or begins with one.
     pub fn years(&self) -> (Option<i32>, Option<i32>) {
         let year = |text: &str| text.get(..4)?.parse().ok();
         (year(&self.from), year(&self.to))
@@ -52,7 +52,7 @@ impl TimeCoverage {
 /// The places that a table's column names.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct PlaceCoverage {
-    /// The column that tells.
+    /// The column that names the places.
     pub column: String,
     /// What kind of places.
     pub kind: SemanticType,
@@ -79,9 +79,9 @@ pub struct ColumnProfile {
     pub missing: u64,
     /// Different values after normalisation.
     pub distinct: u64,
-    /// Whether `distinct` is a count; else it is an estimate from a sample of the values.
+    /// Whether `distinct` is an exact count, not an estimate from a sample of the values.
     pub distinct_exact: bool,
-    /// Distinct values per cell with a value, in 0..=1; 1 for a key.
+    /// Distinct values divided by cells with a value, in 0..=1; 1 for a key.
     pub uniqueness: f64,
     /// How much it looks like a key, in 0..=1.
     pub key_likeness: f64,
@@ -101,14 +101,14 @@ pub struct ColumnProfile {
     pub patterns: Vec<(String, f64)>,
     /// Most frequent values as written, with counts.
     pub top: Vec<(String, u64)>,
-    /// Why the column may join by accident.
+    /// Why equal values may occur in the column by chance.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub weakness: Option<Weakness>,
 }
 
 /// Columns with at least this key-likeness are listed as keys.
 const KEY: f64 = 0.75;
-/// Keys listed at the most.
+/// Most keys listed.
 const MOST_KEYS: usize = 5;
 
 /// The profile of a scanned table.
@@ -160,13 +160,13 @@ fn column_profile(name: &str, sketch: &ColumnSketch, place: usize) -> ColumnProf
     }
 }
 
-/// A number as people write it; beyond the digits that an `f64` holds, with an exponent.
+/// A number in plain notation; with an exponent beyond the digits that an `f64` holds.
 fn number_text(number: f64) -> String {
     const EXACT: f64 = 1e18;
     if number.abs() >= EXACT { format!("{number:e}") } else { number.to_string() }
 }
 
-/// The words of a column's name and the signs that say what it counts.
+/// The words of a column's name and the signs `%` and `#` in it.
 fn words_and_signs(name: &str) -> Vec<String> {
     let mut words = name_words(name);
     words.extend(["%", "#"].into_iter().filter(|sign| name.contains(sign)).map(str::to_string));
@@ -181,8 +181,8 @@ fn day_text(number: f64) -> String {
         .map_or_else(String::new, |time| time.format("%Y-%m-%d").to_string())
 }
 
-/// The period of the first column of dates, else of years, else of the columns that are called after years. When somebody
-/// was born says least about when the rows are from.
+/// The period of the first column of dates, else of years, else of birth dates, which show least about the period of the rows;
+/// else of the columns whose names are years.
 fn time_coverage(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
     let born = |column: &ColumnProfile| {
         name_words(&column.name)
@@ -204,7 +204,7 @@ fn time_coverage(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
     Some(TimeCoverage { column: column.name.clone(), from: day(column.min.as_ref()?), to: day(column.max.as_ref()?) })
 }
 
-/// The period of a wide table: one column a year.
+/// The period of a wide table with one column per year.
 fn years_in_header(columns: &[ColumnProfile]) -> Option<TimeCoverage> {
     const LEAST_YEARS: usize = 3;
     let is_year =

@@ -1,8 +1,8 @@
-//! The one pass over a table: batches in, one sketch a column out.
+//! The single pass over a table: batches in, one sketch per column out.
 //!
 //! Memory is bounded by the batch and by the sketches: when the columns of one table together hold too many distinct values,
-//! the fullest ones start sampling. Wide or long batches are spread over the cores by column, and the next batch of a long
-//! table is read meanwhile.
+//! the fullest ones start sampling. Wide or long batches are distributed over the cores by column, while the next batch of a
+//! long table is read.
 
 use std::sync::mpsc;
 use std::thread;
@@ -20,32 +20,32 @@ use lakeward_sketch::temporal::DateOrder;
 
 /// Distinct values that the columns of one table may hold together; 40 bytes each.
 const TABLE_VALUES: usize = 3 << 20;
-/// Cells of a batch from which on its columns are worth spreading over the cores.
+/// Cells of a batch from which on its columns are sketched in parallel.
 const PARALLEL_CELLS: usize = 1 << 15;
-/// Batches of a table sketched as they come, before a thread of its own reads on: fewer are not worth one.
+/// Batches of a table sketched one by one before a reader thread is started: a shorter table is not worth one.
 const FIRST_BATCHES: usize = 4;
-/// Batches that thread may be ahead, at about 4 MB each.
+/// Batches that the reader thread may be ahead, at about 4 MB each.
 const BATCHES_AHEAD: usize = 2;
-/// Text of distinct values kept for all columns of a table together.
+/// Bytes of text of distinct values kept for all columns of a table together.
 const TABLE_TEXT_BYTES: usize = 1 << 20;
-/// Cells from which a column's date order is learnt.
+/// Number of cells from which a column's date order is determined.
 const DATE_CELLS: usize = 1000;
 
 /// A table read to its end.
 pub struct Scan {
     /// Column names, repaired.
     pub names: Vec<String>,
-    /// One sketch a column, in column order.
+    /// One sketch per column, in column order.
     pub sketches: Vec<ColumnSketch>,
-    /// What the reader found and mended.
+    /// The reader's report, with the repairs made.
     pub report: ReadReport,
 }
 
-/// Reads `reader` to its end. Long tables are read by a thread of their own while the columns of the batches before are
-/// sketched on the others; the sketches are the same whatever the number of threads.
+/// Reads `reader` to its end. A long table is read by one thread while the others sketch the columns of earlier batches; the
+/// sketches do not depend on the number of threads.
 ///
 /// # Errors
-/// Whatever the reader reports as fatal; repairs are in [`Scan::report`].
+/// The reader's fatal errors; repairs are in [`Scan::report`].
 pub fn scan(reader: &mut dyn TableReader) -> Result<Scan> {
     let names: Vec<String> = reader.columns().iter().map(|column| column.name.clone()).collect();
     let mut columns = Columns::new(names.len());
@@ -68,24 +68,24 @@ fn read_ahead(reader: &mut dyn TableReader, columns: &mut Columns) -> Result<()>
         let reading = scope.spawn(move || -> Result<()> {
             while let Some(batch) = reader.next_batch()? {
                 if sender.send(batch).is_err() {
-                    // Sketching has failed, and says why.
+                    // Sketching has failed; its error is returned below.
                     break;
                 }
             }
             Ok(())
         });
-        // Ends with the last batch, or at the first error; then the receiver is gone, and reading stops.
+        // Ends with the last batch, or at the first error; then the receiver is dropped, and reading stops.
         let sketched = receiver.into_iter().try_for_each(|batch| columns.push(&batch));
         let read = reading.join().map_err(|_| Error::Internal("the reader of a table panicked".into()))?;
         sketched.and(read)
     })
 }
 
-/// The columns of a table on their way to sketches.
+/// The sketch builders of a table's columns.
 struct Columns {
     limits: SketchLimits,
     count: usize,
-    /// One a column; none before the first batch.
+    /// One per column; empty before the first batch.
     builders: Vec<ColumnSketchBuilder>,
 }
 
@@ -109,7 +109,7 @@ impl Columns {
         let cells = batch.num_rows() * batch.num_columns();
         if cells >= PARALLEL_CELLS && self.count > 1 {
             let columns = self.builders.par_iter_mut().zip(batch.columns());
-            // One column a task: a few columns of long texts take longer than all the others.
+            // One column per task: a few columns of long texts take longer than all the others.
             columns.with_max_len(1).try_for_each(|(builder, array)| push_array(builder, array))?;
         } else {
             self.builders
@@ -142,7 +142,7 @@ fn finish(builder: ColumnSketchBuilder) -> ColumnSketch {
     sketch
 }
 
-/// How a column whose first cells are in `array` writes ambiguous dates.
+/// The order of day and month in the ambiguous dates of a column whose first cells are in `array`.
 pub fn date_order(array: &dyn Array) -> DateOrder {
     match array.as_string_opt::<i32>() {
         Some(cells) => DateOrder::learn(cells.iter().flatten().take(DATE_CELLS)),
@@ -186,7 +186,7 @@ pub fn for_each_cell(array: &dyn Array, mut each: impl FnMut(Option<&str>)) -> R
     Ok(())
 }
 
-/// [`for_each_cell`] for whole numbers, whose text needs no formatter; whether `array` holds them.
+/// [`for_each_cell`] for whole numbers, whose text needs no formatter; returns whether `array` holds whole numbers.
 fn each_integer(array: &dyn Array, each: &mut impl FnMut(Option<&str>)) -> bool {
     use arrow::datatypes::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
     match array.data_type() {

@@ -1,6 +1,6 @@
-//! What a column holds, beyond its type: places, codes, years, keys, free text; and why it may join by accident.
+//! The meaning of a column beyond its type: places, codes, years, keys, free text; and why its values may match by chance.
 //!
-//! Every detector looks at a finished sketch and at the words of the column's name. None reads the file again.
+//! Every detector uses only a finished sketch and the words of the column's name. None reads the file again.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum LogicalType {
     Date,
     /// Dates with a time of day.
     Timestamp,
-    /// Anything else, identifiers with leading zeros among it.
+    /// Anything else, including identifiers with leading zeros.
     Text,
 }
 
@@ -67,7 +67,7 @@ pub enum SemanticType {
     Name,
     /// A few repeated labels.
     Category,
-    /// Sentences, or several things in one cell.
+    /// Sentences, or lists within one cell.
     FreeText,
     /// Amounts of money.
     Money,
@@ -77,11 +77,11 @@ pub enum SemanticType {
     Measure,
 }
 
-/// Why equal values in this column say little about a relation between tables.
+/// Why equal values in this column are weak evidence for a relation between tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weakness {
-    /// Years occur everywhere.
+    /// Years, which occur in many unrelated tables.
     Year,
     /// Yes and no.
     Boolean,
@@ -89,14 +89,14 @@ pub enum Weakness {
     Counter,
     /// Small whole numbers.
     SmallNumbers,
-    /// A handful of values that many tables share.
+    /// A few values that many tables share.
     SmallDomain,
     /// Measurements that agree by chance.
     Measure,
 }
 
 impl Weakness {
-    /// The reason in words, for answers.
+    /// The reason as text, for answers.
     pub fn reason(self) -> &'static str {
         match self {
             Weakness::Year => "years: they occur in many unrelated tables",
@@ -111,7 +111,7 @@ impl Weakness {
 
 /// Share of a column's cells that must agree on a type.
 const TYPE_SHARE: f64 = 0.95;
-/// Fewer distinct values than this are a small domain.
+/// A column with fewer distinct values than this has a small domain.
 const SMALL_DOMAIN: u64 = 8;
 
 /// The logical type of a column.
@@ -149,7 +149,7 @@ fn is_boolean(sketch: &ColumnSketch) -> bool {
     let values: Vec<String> = sketch.top.iter().map(|(value, _)| value.trim().to_ascii_lowercase()).collect();
     let digits = values.iter().any(|value| value == "0" || value == "1");
     let within = |pair: &[&str; 2]| values.iter().all(|value| pair.contains(&value.as_str()));
-    // A lone `1` or `0` is a constant number, not an answer.
+    // A column of only `1` or only `0` is a constant number, not a Boolean.
     PAIRS.iter().any(within) && (!digits || sketch.distinct == 2)
 }
 
@@ -229,19 +229,19 @@ fn is_code(value: &str) -> bool {
     value.len() >= 2 && (capitals || mixed)
 }
 
-/// Whether a column of whole numbers is called an identifier: of its own rows, or of another table's.
+/// Whether the name of a column of whole numbers is that of an identifier, of its own rows or of another table's.
 fn identifies(sketch: &ColumnSketch, words: &[String]) -> bool {
     const ALWAYS: [&str; 9] = ["id", "ids", "key", "code", "fips", "geoid", "uuid", "zip", "isbn"];
     // `number of seats` is a count, `docket number` is a key: only the latter is unique.
     const WHERE_UNIQUE: [&str; 4] = ["no", "nr", "number", "index"];
     let named = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-    // In `id count` and `codes per page` another word rules.
+    // In `id count` and `codes per page` another word decides.
     let counted = named(&["count", "counts", "total", "sum", "mean", "average", "avg", "per", "of", "num", "#"]);
     sketch.numbers.is_some_and(|numbers| numbers.min >= 0.0)
         && (named(&ALWAYS) && !counted || named(&WHERE_UNIQUE) && sketch.multiplicity < 1.05)
 }
 
-/// `24-Jan`, `Jun-92`, `11/6/18`: a date that lacks a part, or does not tell the day from the month.
+/// `24-Jan`, `Jun-92`, `11/6/18`: a date that lacks a part, or whose order of day and month is unclear.
 fn is_partial_date(value: &str) -> bool {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let parts: Vec<&str> = value.trim().split(['-', '/', ' ']).collect();
@@ -256,7 +256,7 @@ fn is_partial_date(value: &str) -> bool {
     }
 }
 
-/// `$4.4M`, `£3 million`: an amount with words beside the figure.
+/// `$4.4M`, `£3 million`: an amount with a word after the figure.
 fn is_amount(value: &str) -> bool {
     let value = value.trim().trim_start_matches('-');
     value.strip_prefix(['$', '€', '£', '¥']).is_some_and(|rest| {
@@ -268,12 +268,12 @@ fn is_amount(value: &str) -> bool {
     })
 }
 
-/// `MALE`, `REP`: letters only, however written.
+/// `MALE`, `REP`: letters only, in any case.
 fn is_plain_word(value: &str) -> bool {
     value.len() >= 2 && value.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// `a, b, c`: at least three things; `Springfield, OH` and `Smith, John` are one.
+/// `a, b, c`: at least three items; `Springfield, OH` and `Smith, John` are a single one.
 fn is_list(value: &str) -> bool {
     [',', ';', '|'].iter().any(|mark| value.matches(*mark).count() >= 2)
 }
@@ -286,8 +286,8 @@ fn mean_words(sketch: &ColumnSketch) -> f64 {
     words as f64 / sketch.samples.len().max(1) as f64
 }
 
-/// Whether `NA`, which usually stands for a missing value, is one more of the column's codes: it is among codes of
-/// countries or continents, and not much more frequent than they are.
+/// Whether `NA`, which usually stands for a missing value, is one of the column's codes: the other values are codes of
+/// countries or continents, and `NA` is not much more frequent than they are.
 pub fn na_is_a_code(sketch: &ColumnSketch) -> bool {
     const CONTINENTS: [&str; 6] = ["AF", "AN", "AS", "EU", "OC", "SA"];
     const LEAST_CONTINENTS: u64 = 4;
@@ -309,9 +309,9 @@ fn is_year(sketch: &ColumnSketch, words: &[String]) -> bool {
         words.iter().any(|word| matches!(word.as_str(), "year" | "yr" | "season" | "jahr" | "année" | "año" | "date"));
     let range = if named { STATED } else { RECENT };
     let (low, high) = (f64::from(*range.start()), f64::from(*range.end()));
-    // Stray words among the years (a footnote, a website) are longer; `1,850` is no year.
+    // Words among the years (a footnote, a website) may be longer; `1,850` is no year.
     let four_digits = sketch.longest == 4 || sketch.kinds[Kind::Text as usize] > 0;
-    // Unnamed year columns are recognised where the range is that of recent times and the values repeat or step by one.
+    // Columns not named after years must lie in the range of recent years, and their values must repeat or step by one.
     four_digits
         && numbers.min >= low
         && numbers.max <= high
@@ -322,7 +322,7 @@ fn steps_by_one(sketch: &ColumnSketch) -> bool {
     sketch.numbers.is_some_and(|numbers| numbers.max - numbers.min + 1.0 <= 1.5 * sketch.distinct as f64)
 }
 
-/// Why equal values in this column say little, if that is so.
+/// Why equal values in this column are weak evidence, if they are.
 pub fn weakness(sketch: &ColumnSketch, logical: LogicalType, semantic: Option<SemanticType>) -> Option<Weakness> {
     match (logical, semantic) {
         (LogicalType::Boolean, _) => return Some(Weakness::Boolean),
@@ -344,13 +344,13 @@ pub fn weakness(sketch: &ColumnSketch, logical: LogicalType, semantic: Option<Se
             return Some(Weakness::Measure);
         }
     }
-    let lists = matches!(semantic, Some(SemanticType::Country | SemanticType::CountryCode | SemanticType::UsState));
-    let lists = lists && sketch.distinct >= 3;
-    (!lists && sketch.distinct < SMALL_DOMAIN && sketch.multiplicity > 1.2).then_some(Weakness::SmallDomain)
+    let places = matches!(semantic, Some(SemanticType::Country | SemanticType::CountryCode | SemanticType::UsState));
+    let places = places && sketch.distinct >= 3;
+    (!places && sketch.distinct < SMALL_DOMAIN && sketch.multiplicity > 1.2).then_some(Weakness::SmallDomain)
 }
 
-/// How much a column looks like a key of its table, in 0..=1: unique and complete, an identifier, code or name rather than a
-/// measurement, and to the left.
+/// How much a column looks like a key of its table, in 0..=1: high if it is unique and complete, an identifier, code or name
+/// rather than a measurement, and far to the left.
 pub fn key_likeness(
     sketch: &ColumnSketch,
     semantic: Option<SemanticType>,
@@ -377,14 +377,14 @@ pub fn key_likeness(
         Some(SemanticType::FreeText) => 0.3,
         _ => 0.25,
     };
-    let accident = match weakness {
+    let not_by_chance = match weakness {
         None => 1.0,
         Some(Weakness::Counter) => 0.5,
         Some(Weakness::Year) => 0.8,
         Some(_) => 0.4,
     };
     let leftness = 1.0 - 0.02 * place.min(10) as f64;
-    complete * unique * prior * accident * leftness
+    complete * unique * prior * not_by_chance * leftness
 }
 
 #[cfg(test)]
@@ -413,7 +413,7 @@ mod tests {
     const CODES: [&str; 8] = ["ZA", "BW", "AO", "ZM", "MZ", "LS", "SZ", "TZ"];
 
     #[test]
-    fn text_columns_are_told_apart() {
+    fn text_columns_are_classified() {
         use SemanticType::*;
         let cases: &[(&str, &[&str], usize, SemanticType)] = &[
             ("country", &["France", "Spain", "Viet Nam", "Chad"], 1, Country),
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_numbers_are_told_apart() {
+    fn columns_of_numbers_are_classified() {
         use SemanticType::*;
         let cases: &[(&str, &[&str], usize, SemanticType)] = &[
             ("year", &["1990", "1991", "1990"], 1, Year),
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn weak_columns_say_why() {
+    fn weak_columns_have_a_reason() {
         let counter: Vec<String> = (1..2000).map(|i| i.to_string()).collect();
         let counter: Vec<&str> = counter.iter().map(String::as_str).collect();
         let cases: &[(&str, &[&str], usize, Option<Weakness>)] = &[

@@ -1,9 +1,9 @@
 //! The files of a lake: which of them hold tables, under which ids, and what their bytes hash to.
 //!
-//! Nothing here looks into a table; only `.txt` files and a few ambiguous `.json` names are peeked at, because their
-//! names do not tell. The walk is sorted and total: an entry that cannot be used becomes a line of
-//! [`LakeListing::problems`] and never stops the rest. Symbolic links are followed; each folder is listed once, under
-//! its real path where it has one inside the lake, so that neither loops nor nested links can multiply the work.
+//! No table is read here; only `.txt` files and a few ambiguous `.json` files are opened, because their names do not show
+//! what they hold. The walk is sorted and total: an entry that cannot be used becomes a line of [`LakeListing::problems`]
+//! and never stops the rest. Symbolic links are followed; each folder is listed once, under its real path where it has one
+//! inside the lake, so that neither loops nor nested links can multiply the work.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::reader;
 use lakeward_core::error::{Error, Result};
 
-/// Bytes read at once, and bytes of each end of a file told by its ends.
+/// Bytes read at once, and bytes of each end of a file that is hashed by its ends.
 const END_BYTES: usize = 1 << 20;
-/// Larger files are told by their ends where only a sample of them is read.
-const TOLD_BY_ENDS: u64 = 64 << 20;
+/// Larger files are hashed by their ends only, where only a sample of them is read; in bytes.
+const LARGEST_HASHED_WHOLE: u64 = 64 << 20;
 
 /// How a table's cells are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
@@ -31,7 +31,7 @@ pub enum Format {
     Csv,
     /// Apache Parquet.
     Parquet,
-    /// One JSON value a line.
+    /// One JSON value per line.
     NdJson,
     /// One JSON document that is, or holds, an array of rows.
     Json,
@@ -39,11 +39,11 @@ pub enum Format {
     ArrowIpc,
 }
 
-/// What a file is packed with, as its name says; readers go by the content.
+/// A file's compression according to its name; readers go by the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
-    /// As it is.
+    /// Not compressed.
     None,
     /// `.gz`
     Gzip,
@@ -60,21 +60,21 @@ pub struct LakeFile {
     pub relative: String,
     /// How its cells are stored.
     pub format: Format,
-    /// What it is packed with.
+    /// Its compression, according to its name.
     pub compression: Compression,
     /// Its size on disk, in bytes.
     pub read_bytes: u64,
-    /// When its content or its attributes last changed, in nanoseconds since 1970 UTC; 0 where the file system does not say.
+    /// When its content or its attributes last changed, in nanoseconds since 1970 UTC; 0 where unknown.
     pub modified_ns: u64,
 }
 
-/// The stable name of a table in its lake: its path without extensions, or with them where two files would share one.
+/// The stable name of a table in its lake: its path without extensions, or with them where two files would share an id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(transparent)]
 pub struct TableId(String);
 
 impl TableId {
-    /// An id from text that is known to be one: read back from an index, or typed by a user.
+    /// Takes a text as an id without a check: read back from an index, or typed by a user.
     pub fn new(id: impl Into<String>) -> Self {
         TableId(id.into())
     }
@@ -105,13 +105,13 @@ pub enum Origin<'a> {
     },
 }
 
-/// Between the file and the id of a record: no path in a lake has two slashes in a row.
-const IN_CATALOGUE: &str = "//";
+/// Separates the file from the id of a record: no path in a lake has two slashes in a row.
+const RECORD_SEPARATOR: &str = "//";
 
 impl<'a> Origin<'a> {
-    /// The origin that an index wrote as `text`.
+    /// Parses the origin that an index wrote as `text`.
     pub fn read(text: &'a str) -> Self {
-        match text.split_once(IN_CATALOGUE) {
+        match text.split_once(RECORD_SEPARATOR) {
             Some((catalogue, id)) => Self::Record { catalogue, id },
             None => Self::File(text),
         }
@@ -128,12 +128,12 @@ impl fmt::Display for Origin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => f.write_str(path),
-            Self::Record { catalogue, id } => write!(f, "{catalogue}{IN_CATALOGUE}{id}"),
+            Self::Record { catalogue, id } => write!(f, "{catalogue}{RECORD_SEPARATOR}{id}"),
         }
     }
 }
 
-/// What a walk over a lake found.
+/// The result of a walk over a lake.
 #[derive(Debug, Clone, Default)]
 pub struct LakeListing {
     /// Files that hold tables, sorted by `relative`.
@@ -144,7 +144,7 @@ pub struct LakeListing {
     pub problems: Vec<(PathBuf, String)>,
 }
 
-/// All table files below `root`, hidden entries left out.
+/// Lists all table files below `root`, without hidden entries.
 ///
 /// # Errors
 /// Only where `root` itself cannot be listed.
@@ -198,7 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Files go to the listing; the subfolders are returned, last first; links to folders wait in `linked`.
+    /// Adds files to the listing and links to folders to `linked`; returns the subfolders, last first.
     fn take_entries(&mut self, entries: fs::ReadDir) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         for entry in entries {
@@ -244,8 +244,8 @@ impl Walk<'_> {
     }
 }
 
-/// The later of the times at which the content and the attributes were changed: a file that was replaced by an older one
-/// (`cp -p`, `rsync -t`, `mv`) keeps its time of writing, never its time of change. Nanoseconds since 1970, 0 when unknown.
+/// The later of the times at which the content and the attributes were changed: a file that replaces another (`cp -p`,
+/// `rsync -t`, `mv`) keeps its older modification time, never its change time. Nanoseconds since 1970; 0 when unknown.
 pub fn time_of_change(meta: &fs::Metadata) -> u64 {
     let written = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let written_ns = written.and_then(|age| u64::try_from(age.as_nanos()).ok()).unwrap_or(0);
@@ -293,24 +293,24 @@ fn escape_name(name: &[u8]) -> String {
     out
 }
 
-/// Where the file lies whose path below `root` is written `relative`, as [`LakeFile::relative`] is.
+/// The path of the file whose path below `root` is written `relative`, as [`LakeFile::relative`] is.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for a path that leads out of the lake, which no listing gives.
+/// [`Error::Unreadable`] for a path that leads out of the lake; no listing contains one.
 pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
     let plain = root.join(relative);
     let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
     if !inside {
         return Err(Error::unreadable(&plain, "its path leads out of the lake"));
     }
-    // A name may hold `%41` itself; only where no such file lies is it an escape.
+    // A name may contain `%41` literally; it is an escape only if no such file exists.
     if !relative.contains('%') || plain.exists() {
         return Ok(plain);
     }
     Ok(root.join(unescaped(relative)))
 }
 
-/// The bytes behind `%XX`; what is no escape stays.
+/// Decodes each `%XX`; everything else stays as it is.
 fn unescaped(relative: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(relative.len());
     let mut rest = relative.as_bytes();
@@ -336,7 +336,7 @@ fn unescaped(relative: &str) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What a file holds by its name alone; `None` for names that promise no table.
+/// A file's format and compression according to its name; `None` for names that are not a table's.
 pub fn classify(path: &Path) -> Option<(Format, Compression)> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let (stem, compression) = strip_compression(&name);
@@ -366,14 +366,14 @@ fn strip_compression(name: &str) -> (&str, Compression) {
     (name, Compression::None)
 }
 
-/// The format's extension in lower case, the compression's one left off.
+/// The format's extension in lower case, without that of the compression.
 fn extension(path: &Path, compression: Compression) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let stem = if compression == Compression::None { &name[..] } else { strip_compression(&name).0 };
     stem.rsplit_once('.').map(|(_, extension)| extension.to_string()).unwrap_or_default()
 }
 
-/// Whether the file describes tables rather than being one.
+/// Whether the file describes tables and is no table itself.
 fn is_sidecar(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     if name.ends_with(".jsonld") {
@@ -403,10 +403,10 @@ fn describes_tables(path: &Path) -> bool {
     matches!(read, Some(Ok(_))) && head.trim_start().starts_with('{') && WORDS.iter().any(|word| head.contains(word))
 }
 
-/// One id a file, in the order given: the relative path without its extensions, the full one where two would be equal.
+/// One id per file, in the order given: the relative path without its extensions, the full path where two would be equal.
 pub fn assign_ids(files: &[LakeFile]) -> Vec<TableId> {
     let mut ids: Vec<String> = files.iter().map(|file| short_id(&file.relative).to_string()).collect();
-    // Lengthening one id can meet another file's short one (`a.csv`, `a.tsv`, `a.csv.csv`), hence the rounds.
+    // A lengthened id can equal another file's short one (`a.csv`, `a.tsv`, `a.csv.csv`), hence the loop.
     loop {
         let mut owners: HashMap<&str, Vec<usize>> = HashMap::new();
         ids.iter().enumerate().for_each(|(at, id)| owners.entry(id).or_default().push(at));
@@ -421,13 +421,13 @@ pub fn assign_ids(files: &[LakeFile]) -> Vec<TableId> {
     number_repeats(ids).into_iter().map(TableId).collect()
 }
 
-/// Only file names that differ in escaped characters can still be equal here.
+/// Appends `~2`, `~3`, … to repeated ids: only file names that differ in escaped characters can still be equal here.
 fn number_repeats(ids: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = ids.iter().cloned().collect();
-    let mut met: HashSet<String> = HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
     ids.into_iter()
         .map(|id| {
-            if met.insert(id.clone()) {
+            if seen.insert(id.clone()) {
                 return id;
             }
             let fresh = (2..).map(|number| format!("{id}~{number}")).find(|name| !taken.contains(name));
@@ -455,7 +455,7 @@ fn short_id(relative: &str) -> &str {
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    /// What `hasher` has taken.
+    /// The hash of the bytes fed to `hasher`.
     pub(super) fn of(hasher: &blake3::Hasher) -> ContentHash {
         ContentHash(*hasher.finalize().as_bytes())
     }
@@ -503,7 +503,7 @@ pub fn content_hash(path: &Path) -> Result<ContentHash> {
     hash_rest(&mut file, &mut blake3::Hasher::new(), path)
 }
 
-/// Hash of what `hasher` has taken and the rest of `file`, which lies at `path`.
+/// Hash of the bytes fed to `hasher` so far and the rest of `file`, whose path is `path`.
 pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Path) -> Result<ContentHash> {
     let failed = |source| Error::io("read", path, source);
     let size = file.metadata().map_err(failed)?.len();
@@ -516,12 +516,12 @@ pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Pat
     }
 }
 
-/// Whether a file of which a sample is read is too large to be read to its end for the hash.
+/// Whether a file of which only a sample is read is too large to be read to its end for the hash; see [`ends_hash`].
 pub fn is_told_by_ends(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.len() > TOLD_BY_ENDS)
+    fs::metadata(path).is_ok_and(|meta| meta.len() > LARGEST_HASHED_WHOLE)
 }
 
-/// What tells a large file of which a sample is read: the hash of its size and its first and last megabyte.
+/// The hash that identifies a large file of which only a sample is read: of its size and its first and last megabyte.
 pub fn ends_hash(path: &Path) -> Result<ContentHash> {
     let failed = |source| Error::io("read", path, source);
     let mut file = File::open(path).map_err(failed)?;

@@ -1,9 +1,9 @@
-//! Join search on several columns: tables that hold the query's *combinations* of values in their rows.
+//! Join search on several columns: tables whose rows contain the query's *combinations* of values.
 //!
-//! Each part of a combination being in a column of the table does not make the combination one of its rows, so rows must be
-//! compared; but it bounds how many can match. Tables are taken in the order of the greatest score their bound allows
+//! If each part of a combination is in a column of the table, the combination need not be one of its rows, so rows must be
+//! compared; but the parts bound how many can match. Tables are processed in the order of their upper bound of the score
 //! ([`mapping`], from the index alone), their files are read and counted ([`count`]), and the search ends when the k-th
-//! score found is no less than any bound left: the answers are the exact best k. (Upper bounds before verification: Zhu
+//! score found is no less than any remaining bound: the answers are the exact best k. (Upper bounds before verification: Zhu
 //! et al., "JOSIE", SIGMOD 2019; rows filtered by single values first: Esmailoghli et al., "MATE", PVLDB 15(8), 2022.)
 
 mod answer;
@@ -30,50 +30,50 @@ use crate::weights::RankingWeights;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::{LakeIndex, TableRef};
 
-/// Key columns at the most.
+/// Most key columns.
 pub const MOST_COLUMNS: usize = 8;
-/// Files read at once; the same number on any machine, so that the same files are read everywhere.
+/// Files read in parallel; the same number on any machine, so that the same files are read everywhere.
 const WAVE: usize = 8;
-/// Mappings counted in one pass over a file: as many as have room for their marks, within these limits.
-const MAPPINGS_A_PASS: std::ops::RangeInclusive<usize> = 4..=64;
-/// Marks and hashes held for one pass.
-const MARKS_A_PASS: usize = 1 << 22;
-/// Files read for one search at the most.
+/// Mappings counted in one pass over a file: as many as fit [`MARKS_PER_PASS`], within these limits.
+const MAPPINGS_PER_PASS: std::ops::RangeInclusive<usize> = 4..=64;
+/// Most marks and hashes held for one pass.
+const MARKS_PER_PASS: usize = 1 << 22;
+/// Most files read for one search.
 const MOST_PASSES: usize = 2_000;
-/// Bytes of files read for one search, after which no further file is begun.
+/// Bytes of files read for one search, after which no further file is opened.
 const MOST_READ_BYTES: u64 = 4 << 30;
-/// Files that could not be compared which are named.
+/// Most files named of those that could not be compared.
 const NAMED_FILES: usize = 5;
 
 /// What to search for.
 #[derive(Debug, Clone)]
 pub struct CompositeOptions<'a> {
-    /// Answers wanted.
+    /// Number of answers requested.
     pub k: usize,
     /// Places of the query's key columns, two to eight, each once.
     pub columns: Vec<usize>,
-    /// What decides the order.
+    /// Weights of the ranking.
     pub weights: &'a RankingWeights,
 }
 
-/// What a search on several columns found.
+/// The result of a search on several columns.
 #[derive(Debug, Clone)]
 pub struct CompositeAnswers {
     /// Best first, ties by table.
     pub answers: Checked<Vec<JoinAnswer>>,
-    /// Passes over files that were made.
+    /// Number of passes over files.
     pub passes: usize,
-    /// What could not be compared and why, in sentences.
+    /// What could not be compared and why, as sentences.
     pub notes: Vec<String>,
 }
 
 /// The best tables to join with `query` on several columns together, of those that share at least 5 % of its combinations
 /// or 20 % of their own.
 ///
-/// Reads the candidates' files below `lake`. A file that cannot be read any more is a note and no answer.
+/// Reads the candidates' files below `lake`. A file that can no longer be read gives a note instead of an answer.
 ///
 /// # Errors
-/// [`Error::Usage`] for an impossible key, what reading the query's file again reports, [`Error::DamagedIndex`].
+/// [`Error::Usage`] for an invalid key, the errors of reading the query's file again, [`Error::DamagedIndex`].
 pub fn search(
     index: &LakeIndex,
     lake: &Path,
@@ -104,9 +104,9 @@ fn check_columns(query: &QueryTable, columns: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// A table that may hold combinations of the query.
+/// A table that may contain combinations of the query.
 struct Pending<'a> {
-    /// No score it can reach is greater.
+    /// Upper bound of its score.
     bound: f64,
     id: &'a str,
     table: TableRef,
@@ -114,9 +114,9 @@ struct Pending<'a> {
 }
 
 enum Stage {
-    /// Known to share values with one key column: these columns of its segment.
-    Rough(Vec<u32>),
-    /// Mappings not counted yet, best bound first.
+    /// Shares values with one key column; the columns of its segment that do.
+    Unmapped(Vec<u32>),
+    /// Mappings not counted yet, greatest bound first.
     Mapped(Vec<(f64, Mapping)>),
 }
 
@@ -147,13 +147,13 @@ struct Search<'a> {
     key: &'a Key<'a>,
     total_weight: f64,
     k: usize,
-    /// The key column that candidates are found by.
+    /// The key column by which candidates are found.
     first: usize,
     pending: BinaryHeap<Pending<'a>>,
     found: BTreeMap<&'a str, Found>,
     passes: usize,
     read_bytes: u64,
-    lost: Vec<(String, String)>,
+    failed: Vec<(String, String)>,
     unread: usize,
 }
 
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
             found: BTreeMap::new(),
             passes: 0,
             read_bytes: 0,
-            lost: Vec::new(),
+            failed: Vec::new(),
             unread: 0,
         })
     }
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
                 match pass {
                     Ok(pass) => self.take(id, table, mappings, rest, pass),
                     Err(error @ (Error::Io { .. } | Error::Unreadable { .. })) => {
-                        self.lost.push((id.to_string(), reason_of(&error)));
+                        self.failed.push((id.to_string(), reason_of(&error)));
                     }
                     Err(error) => return Err(error),
                 }
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Every table with a column that shares values with the first key column, with what that says of its score.
+    /// Finds every table with a column that shares values with the first key column, and bounds its score by that.
     fn find_tables(&mut self) -> Result<()> {
         let most = MostOf::parts(&self.key.tuples, self.first);
         let column = &self.key.query.columns[self.key.places[self.first]];
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
             if Some(table) == self.key.query.origin {
                 continue;
             }
-            // Of sampled columns, the overlap says nothing about the values left out.
+            // The overlap of sampled columns does not cover the values left out.
             let shared = if overlap.exact { overlap.shared as usize } else { usize::MAX };
             let (shared, weight) = most.of(shared);
             let least = if record.is_exact() && record.present == record.rows { record.distinct } else { 0 };
@@ -241,26 +241,26 @@ impl<'a> Search<'a> {
                     bound: evidence.score(self.key.weights),
                     id,
                     table,
-                    stage: Stage::Rough(columns),
+                    stage: Stage::Unmapped(columns),
                 });
             }
         }
         Ok(())
     }
 
-    /// The tables to read next: those whose bound no k answers reach yet, best bound first.
+    /// The tables to read next: those whose bound exceeds the k-th best score so far, greatest bound first.
     fn next_wave(&mut self) -> Result<Vec<Read<'a>>> {
         let mut wave: Vec<Read<'a>> = Vec::new();
-        let last = self.last_answer();
+        let kth = self.kth_answer();
         while wave.len() < WAVE {
             let Some(best) = self.pending.pop() else { break };
-            if last.is_some_and(|(score, id)| best.bound < score || best.bound == score && best.id > id) {
+            if kth.is_some_and(|(score, id)| best.bound < score || best.bound == score && best.id > id) {
                 self.pending.clear();
                 break;
             }
             let Pending { id, table, stage, .. } = best;
             match stage {
-                Stage::Rough(columns) => {
+                Stage::Unmapped(columns) => {
                     let mappings = self.mappings(table, &columns)?;
                     self.push_mapped(id, table, mappings);
                 }
@@ -269,8 +269,8 @@ impl<'a> Search<'a> {
                     let bytes = segment.catalog.stamp(table.table)?.read_bytes;
                     let first = segment.catalog.columns(table.table)?.start;
                     let rows = usize::try_from(segment.columns.record(first)?.rows).unwrap_or(usize::MAX);
-                    let at_once = MARKS_A_PASS / rows.max(self.key.tuples.len()).max(1);
-                    let at_once = at_once.clamp(*MAPPINGS_A_PASS.start(), *MAPPINGS_A_PASS.end());
+                    let at_once = MARKS_PER_PASS / rows.max(self.key.tuples.len()).max(1);
+                    let at_once = at_once.clamp(*MAPPINGS_PER_PASS.start(), *MAPPINGS_PER_PASS.end());
                     if self.passes >= MOST_PASSES || self.read_bytes > MOST_READ_BYTES {
                         self.unread += 1 + self.pending.len();
                         self.pending.clear();
@@ -287,7 +287,7 @@ impl<'a> Search<'a> {
     }
 
     /// Score and table of the k-th best answer so far.
-    fn last_answer(&self) -> Option<(f64, &'a str)> {
+    fn kth_answer(&self) -> Option<(f64, &'a str)> {
         let mut scores: Vec<(f64, &'a str)> = self.found.iter().map(|(id, found)| (found.score, *id)).collect();
         scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         scores.get(self.k - 1).copied()
@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best evidence that a mapping could turn out to have.
+    /// Upper bounds of a mapping's evidence.
     fn bound(&self, mapping: &Mapping) -> Evidence {
         Evidence {
             containment: mapping.most_shared as f64 / self.key.tuples.len() as f64,
@@ -360,11 +360,11 @@ impl<'a> Search<'a> {
             answers.push(answer::answer(self.index, self.key, found)?);
         }
         let mut notes: Vec<String> = Vec::new();
-        for (table, reason) in self.lost.iter().take(NAMED_FILES) {
+        for (table, reason) in self.failed.iter().take(NAMED_FILES) {
             notes.push(format!("`{table}` was not compared: {reason}; `lakeward index` brings the index up to date"));
         }
-        if self.lost.len() > NAMED_FILES {
-            notes.push(format!("{} more tables were not compared", self.lost.len() - NAMED_FILES));
+        if self.failed.len() > NAMED_FILES {
+            notes.push(format!("{} more tables were not compared", self.failed.len() - NAMED_FILES));
         }
         if self.unread > 0 {
             let (read, unread) = (self.passes, self.unread);
@@ -380,7 +380,7 @@ impl<'a> Search<'a> {
 /// A table to read: its id, its mappings to count now and those for later.
 type Read<'a> = (&'a str, TableRef, Vec<(f64, Mapping)>, Vec<(f64, Mapping)>);
 
-/// The key column whose values the fewest columns of the lake hold: it is the cheapest to find candidates by.
+/// The key column whose values occur in the fewest columns of the lake, so that finding candidates by it is cheapest.
 fn rarest(index: &LakeIndex, tuples: &QueryTuples) -> Result<usize> {
     let mut costs: Vec<(usize, usize)> = Vec::with_capacity(tuples.columns.len());
     for (place, parts) in tuples.columns.iter().enumerate() {

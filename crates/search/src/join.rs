@@ -1,10 +1,10 @@
-//! Join search: tables with a column that holds the query column's values.
+//! Join search: tables with a column that contains the query column's values.
 //!
-//! Candidates come from exact value overlap ([`lakeward_index::overlap`]) and from values nearly alike, which are counted
-//! apart; where these leave places open, columns of like meaning and tables of the query's make are proposed too. The score
-//! weighs how much of the query is found and how rare the shared values are, whether the columns are called alike, whether
-//! the candidate is a key, and what surrounds the two columns; columns that join by accident (years, counters, yes/no, tiny
-//! domains) are pushed down and say so.
+//! Candidates come from exact value overlap ([`lakeward_index::overlap`]) and from nearly equal values, which are counted
+//! separately; where these give too few answers, columns of similar meaning and tables with similar columns are proposed too.
+//! The score weighs how much of the query is found and how rare the shared values are, whether the columns have similar names,
+//! whether the candidate is a key, and the context of the two columns; columns that match by chance (years, counters, yes/no,
+//! tiny domains) are ranked lower and marked.
 
 mod answer;
 mod asked;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use self::asked::AskedColumn;
+use self::asked::KeyColumn;
 use self::candidate::Candidate;
 use self::context::Contexts;
 use super::query_table::{QueryColumn, QueryTable};
@@ -36,33 +36,33 @@ pub use self::variants::VariantMatch;
 /// What to search for.
 #[derive(Debug, Clone)]
 pub struct JoinOptions<'a> {
-    /// Answers wanted.
+    /// Number of answers requested.
     pub k: usize,
-    /// Place of the query's key column; without one the likeliest keys are tried.
+    /// Place of the query's key column; if none is given, the likeliest keys are tried.
     pub column: Option<usize>,
-    /// What decides the order.
+    /// Weights of the ranking.
     pub weights: &'a RankingWeights,
 }
 
 impl JoinOptions<'_> {
-    /// `k` answers by the likeliest keys with the weights that ship.
+    /// `k` answers by the likeliest keys with the built-in weights.
     pub fn new(k: usize) -> Self {
         Self { k, column: None, weights: RankingWeights::shipped() }
     }
 }
 
-/// Overlapping columns looked at closely, per query column.
-const CLOSE_LOOKS: usize = 200;
-/// Neighbours by vector looked at, per query column.
+/// Most overlapping columns that become candidates, per query column.
+const CLOSEST_COLUMNS: usize = 200;
+/// Nearest neighbours by vector that are tried, per query column.
 const NEIGHBOURS: usize = 40;
-/// Key columns tried when the user names none.
+/// Most key columns tried when the user gives none.
 const TRIED_KEYS: usize = 4;
-/// Sketch-based proposals are asked for at this containment.
+/// Containment for which sketch-based proposals are requested.
 const PROPOSAL_CONTAINMENT: f64 = 0.3;
-/// Candidates whose surroundings are looked at before it is asked again what the best ones score.
-const LOOKS_BETWEEN: usize = 20;
+/// Candidates whose context is computed before the k-th best score is updated.
+const CONTEXTS_PER_UPDATE: usize = 20;
 
-/// A column that a join search considers, with all that it is scored by.
+/// A column that a join search considers, with the features that it is scored by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JoinCandidate {
     /// Its table.
@@ -71,14 +71,14 @@ pub struct JoinCandidate {
     pub column: ColumnRef,
     /// Place of the query's column.
     pub query_column: usize,
-    /// How much that column counts among those tried, 0..=1; the score is [`JoinWeights::score`] of the features times this.
+    /// Weight of the query's column among those tried, 0..=1; the score is [`JoinWeights::score`] of the features times this.
     pub weight: f64,
     /// Its features.
     pub features: JoinFeatures,
 }
 
-/// Every column that a search with `options` may rank, whatever the weights, with its features; unordered. A table has the
-/// score of its best column.
+/// Every column that a search with `options` may rank under any weights, with its features; unordered. A table has the score of
+/// its best column.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -87,13 +87,13 @@ pub fn candidates_with_features(
     query: &QueryTable,
     options: &JoinOptions<'_>,
 ) -> Result<Vec<JoinCandidate>> {
-    let asked = asked_columns(index, query, options)?;
+    let keys = key_columns(index, query, options)?;
     let mut contexts = Contexts::of(index, query);
-    let mut found = by_values(index, &asked)?;
+    let mut found = by_values(index, &keys)?;
     let known = found.iter().map(Candidate::key).collect();
-    found.extend(without_values(index, &asked, &contexts, &known)?);
+    found.extend(without_values(index, &keys, &contexts, &known)?);
     let with_features = |mut candidate: Candidate| {
-        let query_column = asked[candidate.asked].place;
+        let query_column = keys[candidate.key_column].place;
         candidate.context = Some(contexts.around(query_column, candidate.column)?);
         let Candidate { table, column, weight, .. } = candidate;
         Ok(JoinCandidate {
@@ -115,18 +115,18 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     if options.k == 0 {
         return Ok(Vec::new());
     }
-    let asked = asked_columns(index, query, options)?;
+    let keys = key_columns(index, query, options)?;
     let mut contexts = Contexts::of(index, query);
-    let found = by_values(index, &asked)?;
+    let found = by_values(index, &keys)?;
     let known = found.iter().map(Candidate::key).collect();
     let mut best = BTreeMap::new();
-    keep_best_of_tables(&mut best, found, &asked, &mut contexts, options)?;
-    // What shares no value is only asked for where values leave places open.
+    add_best_of_tables(&mut best, found, &keys, &mut contexts, options)?;
+    // Columns without shared values are only searched if they could still be among the best k.
     if kth_score(&best, options.k) <= options.weights.join.score(&JoinFeatures::WITHOUT_VALUES) {
-        let more = without_values(index, &asked, &contexts, &known)?;
-        keep_best_of_tables(&mut best, more, &asked, &mut contexts, options)?;
+        let more = without_values(index, &keys, &contexts, &known)?;
+        add_best_of_tables(&mut best, more, &keys, &mut contexts, options)?;
     }
-    // Names are only read where they may decide.
+    // Names decide ties, so they are only read of tables that may be among the best k.
     let least = kth_score(&best, options.k);
     let mut ranked: Vec<(&str, f64, Candidate)> = Vec::with_capacity(options.k);
     for (table, (score, candidate)) in best.into_iter().filter(|(_, (score, _))| *score >= least) {
@@ -136,42 +136,42 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     ranked.truncate(options.k);
     ranked
         .into_iter()
-        .map(|(_, score, candidate)| answer::answer(index, query, &candidate, score, &asked[candidate.asked]))
+        .map(|(_, score, candidate)| answer::answer(index, query, &candidate, score, &keys[candidate.key_column]))
         .collect()
 }
 
-/// Puts the best column of each table into `best`, with its score, its surroundings looked at; columns that cannot be among the
-/// best may be left out.
-fn keep_best_of_tables(
+/// Adds the best column of each table to `best`, with its score and context; columns that cannot be among the best `k` may be
+/// left out.
+fn add_best_of_tables(
     best: &mut BTreeMap<TableRef, (f64, Candidate)>,
     found: Vec<Candidate>,
-    asked: &[AskedColumn<'_>],
+    keys: &[KeyColumn<'_>],
     contexts: &mut Contexts<'_>,
     options: &JoinOptions<'_>,
 ) -> Result<()> {
     let weights = options.weights;
     let mut found: Vec<(f64, Candidate)> =
-        found.into_iter().map(|candidate| (candidate.most(weights), candidate)).collect();
+        found.into_iter().map(|candidate| (candidate.bound(weights), candidate)).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.key().cmp(&b.1.key())));
     let mut least = kth_score(best, options.k);
-    for (place, (most, mut candidate)) in found.into_iter().enumerate() {
-        // Nothing after this one can be better.
-        if most < least {
+    for (place, (bound, mut candidate)) in found.into_iter().enumerate() {
+        // Neither this one nor any after it can be among the best.
+        if bound < least {
             break;
         }
-        candidate.context = Some(contexts.around(asked[candidate.asked].place, candidate.column)?);
+        candidate.context = Some(contexts.around(keys[candidate.key_column].place, candidate.column)?);
         let score = candidate.score(weights);
         if best.get(&candidate.table).is_none_or(|(known, _)| score > *known) {
             best.insert(candidate.table, (score, candidate));
         }
-        if (place + 1) % LOOKS_BETWEEN == 0 {
+        if (place + 1) % CONTEXTS_PER_UPDATE == 0 {
             least = kth_score(best, options.k);
         }
     }
     Ok(())
 }
 
-/// The score of the `k`-th best table; of fewer tables, none is too low.
+/// The score of the `k`-th best table; minus infinity if there are fewer tables.
 fn kth_score(best: &BTreeMap<TableRef, (f64, Candidate)>, k: usize) -> f64 {
     let mut scores: Vec<f64> = best.values().map(|(score, _)| *score).collect();
     if k == 0 || scores.len() < k {
@@ -180,42 +180,38 @@ fn kth_score(best: &BTreeMap<TableRef, (f64, Candidate)>, k: usize) -> f64 {
     *scores.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a)).1
 }
 
-fn asked_columns<'a>(
-    index: &LakeIndex,
-    query: &'a QueryTable,
-    options: &JoinOptions<'a>,
-) -> Result<Vec<AskedColumn<'a>>> {
+fn key_columns<'a>(index: &LakeIndex, query: &'a QueryTable, options: &JoinOptions<'a>) -> Result<Vec<KeyColumn<'a>>> {
     let columns = query_columns(query, options);
     let evidence = &options.weights.join_evidence;
-    let asked = columns.into_par_iter().enumerate();
-    asked.map(|(number, column)| AskedColumn::new(index, query, number, column, evidence)).collect()
+    let columns = columns.into_par_iter().enumerate();
+    columns.map(|(number, column)| KeyColumn::new(index, query, number, column, evidence)).collect()
 }
 
-fn by_values(index: &LakeIndex, asked: &[AskedColumn<'_>]) -> Result<Vec<Candidate>> {
-    let found: Vec<Vec<Candidate>> =
-        asked.par_iter().map(|asked| asked.sharing_values(index)).collect::<Result<_>>()?;
+fn by_values(index: &LakeIndex, keys: &[KeyColumn<'_>]) -> Result<Vec<Candidate>> {
+    let found: Vec<Vec<Candidate>> = keys.par_iter().map(|key| key.sharing_values(index)).collect::<Result<_>>()?;
     Ok(found.concat())
 }
 
-/// Columns that mean the same as one asked for, and columns called the same in tables of the query's make, but those `known`.
+/// Columns with a meaning similar to a key column's, and columns of the same name in tables similar to the query, except those
+/// already `known`.
 fn without_values(
     index: &LakeIndex,
-    asked: &[AskedColumn<'_>],
+    keys: &[KeyColumn<'_>],
     contexts: &Contexts<'_>,
     known: &HashSet<(usize, ColumnRef)>,
 ) -> Result<Vec<Candidate>> {
     let mut known = known.clone();
     let mut found = Vec::new();
-    for asked in asked {
-        let meaning = asked.meaning_the_same(index, &known)?;
-        known.extend(meaning.iter().map(Candidate::key));
-        found.extend(meaning);
-        found.extend(asked.unknown(index, contexts.called_the_same(asked.place)?, &known)?);
+    for key in keys {
+        let similar = key.similar_in_meaning(index, &known)?;
+        known.extend(similar.iter().map(Candidate::key));
+        found.extend(similar);
+        found.extend(key.new_candidates(index, contexts.same_named(key.place)?, &known)?);
     }
     Ok(found)
 }
 
-/// The columns to search with and the weight of each: the one named, or the likeliest keys.
+/// The key columns to search with and the weight of each: the one given, or the likeliest keys.
 fn query_columns(query: &QueryTable, options: &JoinOptions<'_>) -> Vec<(usize, f64)> {
     if let Some(place) = options.column {
         return vec![(place, 1.0)];
@@ -227,7 +223,7 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>) -> Vec<(usize, f
         .enumerate()
         .filter(|(_, column)| column.sketch.distinct > 0)
         .map(|(place, column)| {
-            // A foreign key repeats: a text column that is no key here may be one elsewhere.
+            // A foreign key repeats: a text column that is not a key of this table may be one of another.
             let is_text = column.profile.logical == LogicalType::Text;
             let repeats = if is_text { weights.repeating_text } else { weights.repeating_other };
             let share = if column.profile.weakness.is_some() { weights.repeating_accidental } else { 1.0 };
@@ -247,21 +243,21 @@ pub fn column_overlaps(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(C
     overlaps(index, column, &value_weights(index, column)?, Wanted::All)
 }
 
-/// The columns of greatest [`Overlap::closeness`] that a join search looks at closely; unordered, live tables only.
+/// The columns of greatest [`Overlap::closeness`] that become candidates of a join search; unordered, live tables only.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn closest_columns(index: &LakeIndex, column: &QueryColumn) -> Result<Vec<(ColumnRef, Overlap)>> {
-    Ok(closest_of(overlaps(index, column, &value_weights(index, column)?, Wanted::Best(CLOSE_LOOKS))?))
+    Ok(closest_of(overlaps(index, column, &value_weights(index, column)?, Wanted::Best(CLOSEST_COLUMNS))?))
 }
 
-/// The closest of `overlaps`, as many as are looked at closely.
+/// The closest of `overlaps`, at most [`CLOSEST_COLUMNS`].
 fn closest_of(mut overlaps: Vec<(ColumnRef, Overlap)>) -> Vec<(ColumnRef, Overlap)> {
-    if overlaps.len() > CLOSE_LOOKS {
-        overlaps.select_nth_unstable_by(CLOSE_LOOKS, |a, b| {
+    if overlaps.len() > CLOSEST_COLUMNS {
+        overlaps.select_nth_unstable_by(CLOSEST_COLUMNS, |a, b| {
             b.1.closeness().total_cmp(&a.1.closeness()).then(a.0.cmp(&b.0))
         });
-        overlaps.truncate(CLOSE_LOOKS);
+        overlaps.truncate(CLOSEST_COLUMNS);
     }
     overlaps
 }

@@ -1,9 +1,9 @@
-//! Union search: tables whose rows could stand below the query's.
+//! Union search: tables whose rows could be appended to the query's.
 //!
-//! Candidates come from five channels: words of headers and cells, the content vector of the whole table, columns called the
-//! same, columns that share values, and columns that look alike. The best of them are aligned column by column: each pair is
-//! scored by its names and by what the columns hold, and the one-to-one assignment of greatest total is taken. The rank is
-//! linear in the features of that alignment and of the whole tables (after TACTUS, "table-first, then columns").
+//! Candidates come from five channels: words of headers and cells, the content vector of the whole table, columns of the same
+//! name, columns that share values, and columns with similar vectors. The best candidates are aligned column by column: each
+//! pair is scored by its names and contents, and the one-to-one assignment of greatest total is used. The score is linear in the
+//! features of that alignment and of the whole tables (after TACTUS, "table-first, then columns").
 
 use std::path::Path;
 
@@ -33,16 +33,16 @@ pub use features::{UnionFeatures, UnionWeights};
 /// What to search for.
 #[derive(Debug, Clone)]
 pub struct UnionOptions<'a> {
-    /// Answers wanted.
+    /// Number of answers requested.
     pub k: usize,
     /// Whether the files are read again to count new rows.
     pub count_rows: bool,
-    /// What decides the order.
+    /// Weights of the ranking.
     pub weights: &'a RankingWeights,
 }
 
 impl UnionOptions<'_> {
-    /// `k` answers with the weights that ship; new rows are not counted.
+    /// `k` answers with the built-in weights; new rows are not counted.
     pub fn new(k: usize) -> Self {
         Self { k, count_rows: false, weights: RankingWeights::shipped() }
     }
@@ -80,26 +80,26 @@ pub struct UnionAnswer {
     pub title: String,
     /// Greater is better, 0..=1.
     pub score: f64,
-    /// What the score is made of.
+    /// The features of the score.
     #[schemars(extend("x-sql" = false))]
     pub parts: UnionFeatures,
     /// Aligned columns, in the query's order.
     pub alignment: Vec<AlignedPair>,
-    /// Columns of the query that found no partner.
+    /// Columns of the query without an aligned column.
     pub unmatched: Vec<String>,
-    /// Columns of the candidate that found none.
+    /// Columns of the candidate without an aligned column.
     pub extra: Vec<String>,
-    /// Rows that a union would add, where they were counted.
+    /// Rows that a union would add, if counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-sql" = "*"))]
     pub new_rows: Option<NewRows>,
-    /// Whether the candidate adds next to nothing: a copy of the query.
+    /// Whether the candidate adds almost nothing: a near copy of the query.
     pub near_copy: bool,
-    /// Rows of the candidate; those read, where it is `sampled`.
+    /// Rows of the candidate; of a `sampled` one, the rows read.
     pub rows: u64,
     /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
     pub sampled: bool,
-    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    /// Its citation: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub citation: String,
     /// The answer in a sentence.
@@ -121,9 +121,9 @@ impl NamesTables for UnionAnswer {
     }
 }
 
-/// Tables aligned column by column.
+/// Most tables aligned column by column.
 const ALIGNED_TABLES: usize = 150;
-/// A table with a smaller share of new rows is a copy.
+/// A table with at most this share of new rows is a copy.
 const COPY_SHARE: f64 = 0.05;
 
 struct Candidate<'a> {
@@ -149,8 +149,8 @@ pub fn search(
     candidates.par_iter().map(|candidate| answer(index, lake, query, candidate, own_rows.as_ref())).collect()
 }
 
-/// All tables that are proposed for a union with `query` and align with it, each with its features: what weights are learned
-/// from. By table, so that no ranking shows.
+/// All tables that are proposed for a union with `query` and align with it, each with its features, for fitting weights.
+/// Sorted by table id, so that the order does not depend on the ranking.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -162,7 +162,7 @@ pub fn candidates_with_features(index: &LakeIndex, query: &QueryTable) -> Result
     Ok(candidates)
 }
 
-/// The best `k` tables by their features, best first, ties by id; without those of which nothing aligns.
+/// The best `k` tables by their features, best first, ties by id; without tables that have no aligned pair.
 fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<'_>) -> Result<Vec<Candidate<'a>>> {
     let UnionOptions { k, weights, .. } = *options;
     let Some(first) = index.segments().first().filter(|_| k > 0) else { return Ok(Vec::new()) };
@@ -187,8 +187,8 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
             rare_names: channels.headers.score(table),
             rare_values: channels.values.score(table),
         };
-        let most = weights.union.score(&features(width, rows, &fits.bound(), &evidence));
-        if candidates.len() == k && candidates.last().is_some_and(|worst| most < worst.score) {
+        let bound = weights.union.score(&features(width, rows, &fits.bound(), &evidence));
+        if candidates.len() == k && candidates.last().is_some_and(|worst| bound < worst.score) {
             continue;
         }
         let pairs = fits.best_pairs();
@@ -205,7 +205,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
     Ok(candidates)
 }
 
-/// What the channels say.
+/// The results of the channels.
 struct Channels {
     words: Channel,
     content: Channel,
@@ -229,7 +229,7 @@ impl Channels {
         Ok(Self { words, content, headers: headers?, values: values?, look_alikes })
     }
 
-    /// The tables to align, most promising first: those high in many channels.
+    /// The tables to align, most promising first: those ranked high by many channels.
     fn proposed(&self, query: &QueryTable, weights: &FusionWeights) -> Vec<TableRef> {
         let channels = [&self.words, &self.content, &self.headers, &self.values, &self.look_alikes];
         let fused = reciprocal_rank_fusion(&channels.map(|channel| (1.0, channel.order.clone())), weights);
@@ -246,7 +246,7 @@ fn answer(
     own_rows: Option<&RowHashes>,
 ) -> Result<UnionAnswer> {
     let entry = index.table(candidate.table)?;
-    // Columns with the fewest common values first: they tell most rows apart.
+    // Columns with the fewest common values first: they distinguish the most rows.
     let mut pairs: Vec<&Pair> = candidate.pairs.iter().collect();
     pairs.sort_by(|a, b| a.2.values.total_cmp(&b.2.values));
     let places: Vec<(usize, usize)> = pairs.into_iter().map(|(own, other, _)| (*own, *other)).collect();
@@ -295,8 +295,8 @@ fn answer(
     Ok(answer)
 }
 
-/// Whether an aligned pair of columns has no value in common and no gaps on both sides: then no row is in both tables, and
-/// their files need not be read to know it.
+/// Whether an aligned pair of columns has no value in common and no missing values on at least one side: then no row is in both
+/// tables, and their files need not be read.
 fn shares_no_row(index: &LakeIndex, query: &QueryTable, candidate: &Candidate<'_>) -> Result<bool> {
     let segment = index.segment(candidate.table.segment)?;
     let first = segment.catalog.columns(candidate.table.table)?.start;

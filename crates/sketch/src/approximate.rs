@@ -1,10 +1,10 @@
-//! Values that are nearly alike: words cut short, first names as initials, typing mistakes, words run together.
+//! Values that nearly match: abbreviated words, initials for first names, typing errors, words run together.
 //!
-//! Such values have different normal forms, so no join on equal values meets them and none of this ever counts as equality;
-//! it says how two columns may still speak of the same things. Each value has two keys under which its variants are found:
-//! the initials of its words with the beginning of the last one, which survives cutting short, and its letters as a set,
-//! which survives doubled, swapped and most dropped letters. Whether two values are variants of each other is then decided
-//! word by word. Words with digits have to be equal: `Track 1` is not `Track 10`.
+//! Such values have different normal forms, so equality joins do not match them, and none of this ever counts as equality; it shows that
+//! two columns may still describe the same things. Each value has two keys under which its variants are found: the initials of its words
+//! with the beginning of the last one, which survives abbreviation, and the set of its letters, which survives doubled, swapped and most
+//! dropped letters. Whether two values are variants of each other is then decided word by word. Words with digits must be equal: `Track 1`
+//! is not `Track 10`.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::normalise::{fold_text, without_footnotes};
 
-/// How a value is told from one that it is nearly alike.
+/// How two nearly matching values differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Variation {
-    /// A mark or a short note in brackets behind it: `Chile (W)`.
+    /// A trailing mark or short note in brackets: `Chile (W)`.
     Marked,
     /// The same letters, with or without spaces between.
     RunTogether,
-    /// Words cut short, or to an initial: `Dav. Villa`, `D. Villa`.
+    /// Words abbreviated, or cut to an initial: `Dav. Villa`, `D. Villa`.
     Abbreviated,
-    /// A letter or two doubled, dropped, changed or swapped.
+    /// One or two letters doubled, dropped, changed or swapped.
     Misspelt,
 }
 
@@ -39,40 +39,40 @@ impl fmt::Display for Variation {
     }
 }
 
-/// Fewer letters say nothing.
+/// Values with fewer letters are too short to compare.
 const LEAST_LETTERS: usize = 4;
-/// A longer value is a sentence, in bytes of its letters.
+/// Longer values are sentences; in bytes of their letters.
 const MOST_LETTERS: usize = 80;
-/// Letters left of a word that was cut short: fewer are an initial or stand for too much.
+/// Fewest letters of an abbreviated word: fewer are an initial or are ambiguous.
 const LEAST_CUT: usize = 3;
 /// The same for a value of one word.
 const LEAST_CUT_ALONE: usize = 4;
-/// A shorter word has no variants by mistake.
+/// Shorter words have no misspelt variants.
 const LEAST_MISSPELT: usize = 4;
-/// Words of so many letters may have two mistakes.
+/// Words of at least this many letters may have two mistakes.
 const TWO_MISTAKES: usize = 8;
-/// A trailing group in brackets with so many bytes inside is a mark.
+/// A trailing group in brackets with at most this many bytes inside is a mark.
 const LONGEST_MARK: usize = 3;
-/// Bytes of the longest letter.
+/// Bytes of the longest UTF-8 letter.
 const LONGEST_LETTER: usize = 4;
-/// Longest word whose mistakes are looked for, in letters.
+/// Longest word that is checked for mistakes, in letters.
 const MOST_COMPARED: usize = 40;
 
-/// A value taken apart for comparison.
+/// A value split into words for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApproximateForm {
-    /// Folded words in order, without the blanks between.
+    /// Folded words in order, without spaces.
     letters: String,
     /// Where each word ends in `letters`.
     ends: Vec<u8>,
     /// A bit for each letter that occurs.
     set: u64,
-    /// Mistakes that its words may have together.
+    /// Maximum number of mistakes over all its words.
     mistakes: u8,
 }
 
 impl ApproximateForm {
-    /// Takes `cell` apart; nothing where it is too short, too long or mostly digits.
+    /// The form of `cell`; `None` if it is too short, too long or mostly digits.
     pub fn of(cell: &str) -> Option<Self> {
         let bare = without_marks(cell.trim());
         if bare.len() < LEAST_LETTERS || bare.len() > 2 * MOST_LETTERS {
@@ -112,13 +112,13 @@ impl ApproximateForm {
         starts.zip(&self.ends).map(|(start, end)| &self.letters[start..usize::from(*end)])
     }
 
-    /// The letters without the blanks between.
+    /// The letters without spaces.
     pub fn letters(&self) -> &str {
         &self.letters
     }
 
-    /// What variants by cutting or mistake share: the initials. Only values with equal groups, or equal
-    /// [`letters`](Self::letters), are compared; a word with a mistake in its first letter is lost.
+    /// The initials, which abbreviated and misspelt variants share. Only values with equal groups, or equal [`letters`](Self::letters), are
+    /// compared; a mistake in the first letter of a word is missed.
     pub fn group(&self) -> u64 {
         const FACTOR: u64 = 0x100_0000_01b3;
         let initials = self.words().filter_map(|word| word.chars().next());
@@ -146,8 +146,8 @@ impl ApproximateForm {
         [xxh3_64_with_seed(cut.as_bytes(), CUT), xxh3_64_with_seed(set.as_bytes(), SET)]
     }
 
-    /// How the value is told from `other`, where it is a variant of it. Only for values with different normal forms: what is
-    /// left of both is compared when marks are gone.
+    /// How the value differs from `other`, if it is a variant of it. Only for values with different normal forms, since marks are removed
+    /// before comparing.
     pub fn variation(&self, other: &Self) -> Option<Variation> {
         if self.letters == other.letters {
             return Some(if self.ends == other.ends { Variation::Marked } else { Variation::RunTogether });
@@ -158,7 +158,7 @@ impl ApproximateForm {
         if self.is_cut(other) {
             return Some(Variation::Abbreviated);
         }
-        // A mistake changes the length by one letter and the set by two.
+        // A mistake changes the length by at most one letter and the set by at most two.
         let mistakes = u32::from(self.mistakes.min(other.mistakes));
         let bytes_apart = self.letters.len().abs_diff(other.letters.len());
         let may_be = (self.set ^ other.set).count_ones() <= 2 * mistakes
@@ -197,7 +197,7 @@ fn is_word(text: &str) -> bool {
     text.chars().all(char::is_alphabetic)
 }
 
-/// Mistakes that a word of so many letters may have.
+/// Allowed mistakes in a word of this many letters.
 fn mistakes_in(letters: usize) -> usize {
     match letters {
         0..LEAST_MISSPELT => 0,
@@ -214,8 +214,7 @@ fn is_mistake(a: &str, b: &str) -> bool {
     mistakes > 0 && is_word(&a) && is_word(&b) && edits_within(&a, &b, mistakes)
 }
 
-/// Whether `a` becomes `b` by at most `most` letters added, dropped, changed or swapped with their neighbour (optimal string
-/// alignment).
+/// Whether at most `most` letters added, dropped, changed or swapped with their neighbour turn `a` into `b` (optimal string alignment).
 fn edits_within(a: &[char], b: &[char], most: usize) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;
@@ -248,7 +247,7 @@ fn edits_within(a: &[char], b: &[char], most: usize) -> bool {
     above.last().is_some_and(|edits| *edits <= most)
 }
 
-/// `cell` without footnote marks and short groups in brackets behind it: `[3]`, `(W)`.
+/// `cell` without trailing footnote marks and short groups in brackets: `[3]`, `(W)`.
 fn without_marks(cell: &str) -> &str {
     let mut rest = without_footnotes(cell);
     loop {
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_told_from_other_values() {
+    fn variants_differ_from_other_values() {
         use Variation::{Abbreviated, Marked, Misspelt, RunTogether};
         for (a, b, expected) in [
             ("Carlos Ruiz", "Car. Ruiz", Some(Abbreviated)),

@@ -1,11 +1,11 @@
-//! One pass over a column's cells, in bounded memory.
+//! A sketch of a column from one pass over its cells, in bounded memory.
 //!
-//! The builder keeps the distinct cells as written, each with the hash of its normal form, its count and its number, so
-//! that a repeated cell costs one hash and one probe and only a new one is normalised. When there are more distinct values
-//! than fit, it halves the range of hashes it keeps (adaptive sampling: Wegman; Flajolet, Computing 43, 1990): what stays is
-//! every value whose hash is at most [`ColumnSketch::bound`], the same values in every column, so containment between two
-//! sampled columns is estimated on the range that both kept, and is exact when neither dropped any.
-//! Kinds, missing cells, extremes and moments are counted over all cells whatever is dropped.
+//! The builder stores the distinct cells as written, each with the hash of its normal form, its count and its number: a repeated cell costs
+//! one hash and one probe, and only a new one is normalised. When there are more distinct values than fit, it halves the range of hashes it
+//! keeps (adaptive sampling: Wegman; Flajolet, Computing 43, 1990). What remains is every value whose hash is at most
+//! [`ColumnSketch::bound`], by the same rule in every column; so containment between two sampled columns is estimated on the range that
+//! both kept, and is exact if neither dropped any. Kinds, missing cells, extremes and moments are counted over all cells, dropped ones
+//! included.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -23,7 +23,7 @@ pub struct SketchLimits {
     pub exact_values: usize,
     /// Bytes of distinct cells kept as text, in order of appearance.
     pub text_bytes: usize,
-    /// Cells kept as text for showing matches: those with the smallest hashes, so that two columns keep the same ones.
+    /// Cells kept as text for showing matches: those with the smallest hashes, so that two columns keep the same values.
     pub sample_values: usize,
 }
 
@@ -33,15 +33,15 @@ impl Default for SketchLimits {
     }
 }
 
-/// Bytes a shown cell is cut to.
+/// Maximum bytes of a sample cell; longer ones are cut.
 const LONGEST_SHOWN: usize = 120;
-/// Distinct cells whose format is looked at.
+/// Distinct cells whose format is recorded.
 const PATTERNED_VALUES: usize = 1024;
-/// Different formats told apart.
+/// Maximum number of different formats.
 const MOST_PATTERNS: usize = 32;
-/// Most frequent cells reported.
+/// Number of most frequent cells reported.
 const TOP_VALUES: usize = 10;
-/// A frequent cell that came too late for the text budget is kept once it has been seen this often.
+/// A frequent cell that came after the text budget was used up is kept once it has occurred this often.
 const FREQUENT: u32 = 16;
 const NO_TEXT: u32 = u32::MAX;
 
@@ -71,16 +71,16 @@ impl Hasher for PassThrough {
     }
 }
 
-/// What a column's cells were, in bounded space.
+/// The summary of a column's cells, in bounded space.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ColumnSketch {
     /// Cells seen, missing ones included.
     pub rows: u64,
     /// Cells per [`Kind`], indexed by `kind as usize`.
     pub kinds: [u64; Kind::COUNT],
-    /// Values with a hash up to this are kept; `u64::MAX` when none was dropped.
+    /// Values with a hash up to this are kept; `u64::MAX` if none was dropped.
     pub bound: u64,
-    /// Hashes of the normal forms kept, ascending; a value written in several ways stands once for each way.
+    /// Hashes of the normal forms kept, ascending; a value written in several ways occurs once for each way.
     pub hashes: Vec<u64>,
     /// Low 32 bits of the hash of the cell as written, parallel to `hashes`.
     pub variants: Vec<u32>,
@@ -96,7 +96,7 @@ pub struct ColumnSketch {
     pub ascending: bool,
     /// Text cells that are digits with a leading zero.
     pub leading_zeros: u64,
-    /// Cells written `NA`, which count as missing until [`ColumnSketch::count_na_as_code`] says otherwise.
+    /// Cells written `NA`, which count as missing until [`ColumnSketch::count_na_as_code`] is called.
     pub na_cells: u64,
     /// Longest cell in bytes.
     pub longest: u64,
@@ -133,12 +133,12 @@ impl ColumnSketch {
         self.rows - self.kinds[Kind::Null as usize]
     }
 
-    /// Whether no value was dropped: containments with it are exact as far as it is concerned.
+    /// Whether no value was dropped; containments are then exact as far as this column is concerned.
     pub fn is_exact(&self) -> bool {
         self.bound == u64::MAX
     }
 
-    /// Makes the cells written `NA` a value like any other: Namibia among countries, North America among continents.
+    /// Counts the cells written `NA` as an ordinary value: Namibia among countries, North America among continents.
     pub fn count_na_as_code(&mut self) {
         const NA: &str = "NA";
         let cells = std::mem::take(&mut self.na_cells);
@@ -192,7 +192,7 @@ pub struct ColumnSketchBuilder {
     patterns: Vec<(String, u32)>,
     patterned: u32,
     pattern: String,
-    /// Of the numbers, then of the days of dates: a stray year among dates is no day.
+    /// Of the numbers, then of the days; dates are separate so that a stray year among them does not count as a day.
     moments: [Moments; 2],
     previous: f64,
     ascending: bool,
@@ -202,7 +202,7 @@ pub struct ColumnSketchBuilder {
     length_sum: u64,
 }
 
-/// Sums of numbers, shifted by the first one to keep precision.
+/// Sums of numbers, shifted by the first one for precision.
 #[derive(Default)]
 struct Moments {
     count: u64,
@@ -258,7 +258,7 @@ impl ColumnSketchBuilder {
         self.entries.reserve(rows.min(MOST));
     }
 
-    /// Distinct cells held at the moment.
+    /// Number of distinct cells currently stored.
     pub fn held_values(&self) -> usize {
         self.entries.len()
     }
@@ -413,7 +413,7 @@ impl ColumnSketchBuilder {
     }
 }
 
-/// Distinct hashes in a list sorted by hash, and the cells of the most frequent one.
+/// Number of distinct hashes in a list sorted by hash, and the cells of the most frequent one.
 fn distinct_values(present: &[(u64, u32, u32)]) -> (u64, u64) {
     let (mut distinct, mut most_frequent) = (0, 0);
     for group in present.chunk_by(|a, b| a.0 == b.0) {
@@ -423,7 +423,7 @@ fn distinct_values(present: &[(u64, u32, u32)]) -> (u64, u64) {
     (distinct, most_frequent)
 }
 
-/// Appends a cell to the text kept, one line each; its offset, or [`NO_TEXT`] when the limit is reached.
+/// Appends a cell to the stored text, one line each; returns its offset, or [`NO_TEXT`] if the limit is reached.
 fn keep_text(text: &mut String, cell: &str, limit: usize) -> u32 {
     let shown = shortened(cell);
     if text.len() + shown.len() + 1 > limit {

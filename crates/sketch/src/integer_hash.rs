@@ -1,9 +1,9 @@
-//! The hash of the decimal text of a whole number, without the text: a column of ten million numbers is to be hashed in a few
-//! nanoseconds each.
+//! The hash of an integer's decimal text, without building the text: a column of ten million numbers must be hashed in a few nanoseconds
+//! each.
 //!
-//! Eight digits at a time are worked out inside one word (Lemire, "Converting integers to fix-digit representations quickly"),
-//! and the hash, XXH3 with 64 bits and the seed of numbers, is computed from words (Collet, xxHash, `XXH3_len_1to3_64b`,
-//! `XXH3_len_4to8_64b`, `XXH3_len_9to16_64b`). Numbers of more digits go to the library. A test holds both against it.
+//! Eight digits at a time are computed inside one word (Lemire, "Converting integers to fix-digit representations quickly"), and the hash
+//! (64-bit XXH3 with the seed of numbers) is computed from words (Collet, xxHash, `XXH3_len_1to3_64b`, `XXH3_len_4to8_64b`,
+//! `XXH3_len_9to16_64b`). Longer numbers use the library. A test compares both with the library's hash of the text.
 
 use std::sync::LazyLock;
 
@@ -11,28 +11,28 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::normalise::Tag;
 
-/// Numbers from 0 whose hashes are kept: counts, years, codes.
-const KEPT: usize = 4_096;
+/// Numbers from 0 whose hashes are cached: counts, years, codes.
+const CACHED: usize = 4_096;
 const EIGHT_DIGITS: u64 = 100_000_000;
 const SIXTEEN_DIGITS: u64 = EIGHT_DIGITS * EIGHT_DIGITS;
-/// With a minus before them they still fit a word of 16 bytes.
+/// With a minus sign, these still fit a word of 16 bytes.
 const FIFTEEN_DIGITS: u64 = SIXTEEN_DIGITS / 10;
 /// Eight digits `0`.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The hash of the text of `magnitude`, with a minus before it where the number is `negative`.
+/// The hash of the text of `magnitude`, with a minus sign if `negative`.
 #[inline]
 pub(super) fn hash(magnitude: u64, negative: bool) -> u64 {
     static SMALL: LazyLock<Vec<u64>> =
-        LazyLock::new(|| (0..KEPT as u64).map(|number| worked_out(number, false)).collect());
-    if magnitude < KEPT as u64 && !negative {
+        LazyLock::new(|| (0..CACHED as u64).map(|number| worked_out(number, false)).collect());
+    if magnitude < CACHED as u64 && !negative {
         return SMALL[magnitude as usize];
     }
     worked_out(magnitude, negative)
 }
 
 fn worked_out(magnitude: u64, negative: bool) -> u64 {
-    // Words hold texts as they lie in memory: the first character in the lowest byte.
+    // Words contain texts in memory order: the first character in the lowest byte.
     let hash = if magnitude < EIGHT_DIGITS {
         let digits = eight_digits(magnitude);
         let spare = (digits.trailing_zeros() / 8).min(7);
@@ -61,7 +61,7 @@ fn eight_digits(number: u64) -> u64 {
     high | (pairs - high * 10) << 8
 }
 
-/// Of at most sixteen characters, the minus counted.
+/// For at most sixteen characters, including the minus sign.
 #[inline]
 fn of_text(text: u128, len: u32, negative: bool) -> u64 {
     let (text, len) = if negative { (text << 8 | u128::from(b'-'), len + 1) } else { (text, len) };
@@ -72,7 +72,7 @@ fn of_text(text: u128, len: u32, negative: bool) -> u64 {
     }
 }
 
-/// Of at least sixteen digits.
+/// For at least sixteen digits.
 #[cold]
 #[inline(never)]
 fn of_long(magnitude: u64, negative: bool) -> u64 {

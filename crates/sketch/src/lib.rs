@@ -1,7 +1,7 @@
 //! Small summaries of values: normalisation, value sketches and MinHash signatures.
 //!
-//! This module knows no files and no tables: it turns cells into normal forms, 64-bit hashes and per-column summaries.
-//! Index and query go through the same functions, so equal values have equal hashes on both sides.
+//! This crate knows no files and no tables: it turns cells into normal forms, 64-bit hashes and per-column summaries. Index and query use
+//! the same functions, so equal values have equal hashes on both sides.
 
 pub mod approximate;
 pub mod column;

@@ -1,16 +1,16 @@
-//! MinHash signatures: estimate the Jaccard similarity of two value sets from 1 KiB a set, whatever their sizes.
+//! MinHash signatures: estimate the Jaccard similarity of two value sets from 1 KiB per set, whatever their sizes.
 //!
-//! Lane i of a signature is the least value that permutation i gives to any element of the set; two sets agree in a lane with
-//! probability equal to their Jaccard similarity (Broder 1997), so the share of equal lanes estimates it with standard error
-//! √(J(1−J)/256) ≤ 3.2%. Signatures of parts merge by lane-wise minimum into the signature of their union.
+//! Lane i of a signature is the smallest value that permutation i gives to any element of the set. Two sets agree in a lane with
+//! probability equal to their Jaccard similarity (Broder 1997), so the share of equal lanes estimates it with standard error √(J(1−J)/256)
+//! ≤ 3.2%. Signatures of parts merge by lane-wise minimum into the signature of their union.
 //!
-//! Elements are 64-bit hashes that are already well mixed (xxh3 of a normalised value). Permutation i is the vector
-//! multiply-shift (aᵢ·low + bᵢ·high + cᵢ) mod 2³² with odd aᵢ, bᵢ: pairwise independent, which with inputs of that much
-//! entropy behaves like full independence (Mitzenmacher and Vadhan, SODA 2008). Cheaper families such as h + i·b do not:
-//! the tests measure bias and variance from tiny sets to large ones. Two unequal minima of sets of n elements collide with
-//! probability about n / 2³³: nothing for a million elements, 1% for a hundred million.
+//! Elements are 64-bit hashes that are already well mixed (xxh3 of a normalised value). Permutation i is the vector multiply-shift (aᵢ·low
+//! + bᵢ·high + cᵢ) mod 2³² with odd aᵢ, bᵢ: pairwise independent, which with inputs of that much entropy behaves like full independence
+//! (Mitzenmacher and Vadhan, SODA 2008). Cheaper families such as h + i·b do not: the tests measure bias and variance from tiny sets to
+//! large ones. Two unequal minima of sets of n elements collide with probability about n / 2³³: negligible for a million elements, 1% for a
+//! hundred million.
 //!
-//! What it does not do: no hashing of values, no search (see `index::lsh`), no weights or multiplicities.
+//! It does not hash values, search (see `index::lsh`), or use weights or multiplicities.
 
 /// Lanes of a signature.
 pub const PERMUTATIONS: usize = 256;
@@ -18,7 +18,7 @@ pub const PERMUTATIONS: usize = 256;
 /// Lanes updated together over a run of elements, so that minima and coefficients stay in registers.
 const LANE_BLOCK: usize = 32;
 
-/// Elements that each block of lanes goes over before the next block does: they stay in the first-level cache.
+/// Elements that a block of lanes processes before the next block does, so that they stay in the first-level cache.
 const RUN: usize = 1024;
 
 /// The lane value of an empty set.
@@ -30,7 +30,7 @@ struct Coefficients {
     offset: [u32; PERMUTATIONS],
 }
 
-/// Stored signatures are only comparable under equal coefficients: changing them changes every index's format version.
+/// Stored signatures are only comparable under equal coefficients: changing these changes every index's format version.
 static COEFFICIENTS: Coefficients = coefficients(0x4C61_6B65_7761_7264);
 
 /// A signature of [`PERMUTATIONS`] minima; starts as the signature of the empty set.
@@ -58,22 +58,21 @@ impl MinHash {
         signature
     }
 
-    /// Takes back a stored signature: the slice of [`as_slice`](Self::as_slice). `None` when its length is not
-    /// [`PERMUTATIONS`].
+    /// A signature from its stored form, the slice of [`as_slice`](Self::as_slice). `None` if its length is not [`PERMUTATIONS`].
     pub fn from_slice(minima: &[u32]) -> Option<Self> {
         (minima.len() == PERMUTATIONS).then(|| MinHash { minima: minima.into() })
     }
 
-    /// Adds one element. Many elements are cheaper together: see [`extend`](Self::extend).
+    /// Adds one element. Adding many elements at once is cheaper: see [`extend`](Self::extend).
     pub fn insert(&mut self, hash: u64) {
         self.extend(&[hash]);
     }
 
-    /// Adds elements. Cost with AVX2: about 25 ns an element when given in runs of a hundred or more.
+    /// Adds elements. Cost with AVX2: about 25 ns per element in runs of a hundred or more.
     pub fn extend(&mut self, hashes: &[u64]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the feature the function was compiled for.
+            // SAFETY: the processor has the feature for which the function was compiled.
             unsafe { extend_avx2(&mut self.minima, hashes) };
             return;
         }
@@ -103,17 +102,17 @@ impl MinHash {
     }
 }
 
-/// Estimated Jaccard similarity of two stored signatures of equal length, in 0..=1. An empty set is similar to nothing, also
-/// not to another empty set: there is no evidence.
+/// Estimated Jaccard similarity of two stored signatures of equal length, in 0..=1. An empty set has similarity 0 to every set, also to
+/// another empty set: there is no evidence.
 pub fn jaccard(left: &[u32], right: &[u32]) -> f64 {
     let equal: u32 = left.iter().zip(right).map(|(l, r)| u32::from(l == r && *l != EMPTY)).sum();
     f64::from(equal) / left.len().max(1) as f64
 }
 
-/// Containment |Q∩X| / |Q| in 0..=1 from the Jaccard similarity and both numbers of distinct values:
-/// J·(|Q| + |X|) / ((1 + J)·|Q|), at most |X| / |Q| (Zhu et al., PVLDB 2016, Eq. 6). 0 when Q is empty.
+/// Containment |Q∩X| / |Q| in 0..=1 from the Jaccard similarity and both numbers of distinct values: J·(|Q| + |X|) / ((1 + J)·|Q|), at most
+/// |X| / |Q| (Zhu et al., PVLDB 2016, Eq. 6). 0 if Q is empty.
 ///
-/// Error: the Jaccard error is multiplied by about (|Q| + |X|) / |Q|, so for a small Q and a large X it says little.
+/// Error: the Jaccard error is multiplied by about (|Q| + |X|) / |Q|, so for a small Q and a large X the estimate is poor.
 pub fn containment(jaccard: f64, query_cardinality: u64, other_cardinality: u64) -> f64 {
     if query_cardinality == 0 {
         return 0.0;
@@ -178,7 +177,7 @@ const fn splitmix64(state: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     //! The estimator is unbiased and has the variance of independent lanes, from sets of ten to thousands; merging equals
-    //! building; signatures survive storage; empty sets resemble nothing.
+    //! building; signatures survive storage; empty sets are similar to nothing.
 
     use proptest::prelude::*;
     use xxhash_rust::xxh3::xxh3_64;
@@ -189,13 +188,13 @@ mod tests {
         xxh3_64(&[set.to_le_bytes(), element.to_le_bytes()].concat())
     }
 
-    /// Mean error in standard errors of the mean, and variance over J(1−J)/256, of many estimates of the same `shared` out
-    /// of `union`.
+    /// Mean error in standard errors of the mean, and variance over J(1−J)/256, of many estimates with `shared` of `union` elements in both
+    /// sets.
     fn quality(shared: u64, union: u64, trials: u64) -> (f64, f64) {
         let truth = shared as f64 / union as f64;
         let errors: Vec<f64> = (0..trials)
             .map(|trial| {
-                // Both sides hold the shared elements; the others are dealt out alternately.
+                // Both sides contain the shared elements; the others alternate between the sides.
                 let side = |parity: u64| -> Vec<u64> {
                     (0..union)
                         .filter(|e| *e < shared || e % 2 == parity)
@@ -250,7 +249,7 @@ mod tests {
 
     #[test]
     fn stored_signatures_keep_their_meaning() {
-        // A change of these values is a change of the format.
+        // Changing these values changes the format.
         let signature = MinHash::of(&[1, 2, 3]);
         assert_eq!(xxh3_64(bytemuck::cast_slice(signature.as_slice())), GOLDEN);
         assert_eq!(MinHash::from_slice(signature.as_slice()), Some(signature.clone()));

@@ -1,9 +1,9 @@
-//! One normalisation for index and query: what a cell means, as bytes that can be hashed.
+//! One normalisation for index and query: the meaning of a cell, as bytes that can be hashed.
 //!
-//! Numbers and dates go to one canonical text ([`super::number`], [`super::temporal`]). Other text loses what people vary
-//! without meaning to: case, accents, Unicode compatibility forms, spaces, punctuation, trailing footnote marks, and, for
-//! values made of words only, the order of the words (`Last, First`). Codes keep their leading zeros, signs and order.
-//! The raw form is never replaced, only compared beside its normal form; [`Difference`] names what normalisation overcame.
+//! Numbers and dates are converted to one canonical text ([`super::number`], [`super::temporal`]). Other text loses accidental variation:
+//! case, accents, Unicode compatibility forms, spaces, punctuation, trailing footnote marks, and, for values made of words only, the order
+//! of the words (`Last, First`). Codes keep their leading zeros, signs and order. The raw form is never replaced, only compared beside its
+//! normal form; [`Difference`] names the variation that normalisation removed.
 
 use std::fmt;
 
@@ -16,11 +16,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::number::{self, Unit};
 use super::temporal::{DateOrder, parse_date};
 
-/// What one cell is.
+/// The kind of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Empty, or one of the usual words for a missing value.
+    /// Empty, or one of the usual markers of a missing value.
     Null,
     /// A whole number.
     Integer,
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = 8;
     /// All kinds; `ALL[kind as usize] == kind`.
     pub const ALL: [Kind; Kind::COUNT] =
@@ -54,11 +54,11 @@ impl Kind {
 /// A normalised cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// 64-bit hash of the normal form with its type tag; equal normal forms have equal hashes. 0 for a missing value.
     pub hash: u64,
-    /// The number, where `kind` is one; days since 0000-03-01 plus the fraction of the day for dates; else NaN.
+    /// The number for numeric kinds; days since 0000-03-01 plus the fraction of the day for dates; otherwise NaN.
     pub number: f64,
 }
 
@@ -66,12 +66,12 @@ impl Value {
     const NULL: Value = Value { kind: Kind::Null, hash: 0, number: f64::NAN };
 }
 
-/// Text beyond this many bytes is hashed as it is: nobody joins on essays, and folding them is slow.
+/// Longer text (in bytes) is hashed as it is: it is not a join value, and folding it is slow.
 pub(super) const LONGEST_FOLDED: usize = 512;
 /// Word order is ignored up to this many words; longer texts are sentences.
 const MOST_REORDERED_WORDS: usize = 8;
 
-/// Turns cells into [`Value`]s; keeps its buffers between calls, so that no cell allocates.
+/// Turns cells into [`Value`]s; reuses its buffers between calls, so that no cell allocates.
 #[derive(Debug, Default, Clone)]
 pub struct Normaliser {
     /// How the column writes ambiguous dates.
@@ -94,10 +94,9 @@ impl Normaliser {
         &self.normal
     }
 
-    /// The normal form of `raw` as text that tells normal forms apart: equal for two cells exactly when their
-    /// [`Value::hash`] is; `None` for a missing value. It is [`Normaliser::text`], but for words that read like a number
-    /// without being one (`(12)` beside `12`) or are longer than any other normal form, which get an apostrophe in front, as
-    /// in a spreadsheet. No folded text begins with one.
+    /// The normal form of `raw` as a text that is unique per normal form: equal for two cells exactly if their [`Value::hash`] is; `None`
+    /// for a missing value. It is [`Normaliser::text`], except that words that read like a number without being one (`(12)` beside `12`),
+    /// or are longer than any other normal form, get a leading apostrophe, as in a spreadsheet. No folded text begins with one.
     pub fn distinct_text(&mut self, raw: &str) -> Option<&str> {
         let value = self.value(raw);
         if value.kind == Kind::Null {
@@ -107,7 +106,7 @@ impl Normaliser {
         Some(&self.normal)
     }
 
-    /// [`Normaliser::distinct_text`] of a cell that is a word, as by [`Normaliser::word`].
+    /// [`Normaliser::distinct_text`] of a cell treated as a word, as by [`Normaliser::word`].
     pub fn distinct_word(&mut self, raw: &str) -> &str {
         self.word(raw);
         self.set_words_apart(false, Kind::Text);
@@ -127,7 +126,7 @@ impl Normaliser {
         }
     }
 
-    /// Normalises one cell as a word, though it may read like a missing value: `NA` is Namibia among country codes.
+    /// Normalises one cell as a word, even if it reads like a missing value: `NA` is Namibia among country codes.
     pub fn word(&mut self, raw: &str) -> Value {
         self.normal.clear();
         self.fold(raw.trim());
@@ -156,7 +155,7 @@ impl Normaliser {
         }
         self.fold(bare);
         if self.normal.is_empty() {
-            // Nothing but marks: `***`, `+++`. They mean what they look like.
+            // Only marks: `***`, `+++`. They are kept as they are.
             self.normal.push_str(cell);
         }
         Value { kind: Kind::Text, hash: tagged_hash(self.normal.as_bytes(), Tag::Text), number: f64::NAN }
@@ -220,18 +219,18 @@ impl Normaliser {
     }
 }
 
-/// Appends the folded words of `text` to `out`, in order: without case, accents and punctuation, parted by single spaces.
+/// Appends the folded words of `text` to `out`, in order: without case, accents and punctuation, separated by single spaces.
 pub(super) fn fold_text(text: &str, out: &mut String) {
     if text.is_ascii() {
         return fold_ascii(text.as_bytes(), out);
     }
-    // Decomposed so that accents come apart, composed again so that scripts which need their marks keep them.
+    // Decomposed to separate accents, composed again so that scripts which need their marks keep them.
     let letters = text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).nfc().flat_map(char::to_lowercase);
     fold_chars(letters, out);
 }
 
-/// Lower-cased characters without punctuation: separators become one space, apostrophes vanish, `&` is `and`; signs that
-/// carry meaning stay (`+`, `#`, `%`, `<`, `>`, `=`, a minus before a digit or at the very end as in the grade `A-`).
+/// Lower-cased characters without punctuation: separators become one space, apostrophes are dropped, `&` becomes `and`; signs with a
+/// meaning are kept (`+`, `#`, `%`, `<`, `>`, `=`, a minus before a digit or at the very end as in the grade `A-`).
 fn fold_chars(chars: impl Iterator<Item = char>, out: &mut String) {
     let mut chars = chars.peekable();
     let mut previous = ' ';
@@ -262,7 +261,7 @@ fn fold_chars(chars: impl Iterator<Item = char>, out: &mut String) {
     }
 }
 
-/// [`fold_chars`] for ASCII, which most text is: the same rules byte by byte.
+/// [`fold_chars`] for ASCII, the most frequent case: the same rules byte by byte.
 fn fold_ascii(text: &[u8], out: &mut String) {
     out.reserve(text.len());
     let mut previous = b' ';
@@ -296,8 +295,8 @@ pub(super) enum Tag {
     Number = 1,
     Date = 2,
     Text = 3,
-    /// Text that reads like a number, as `(12)` does. XXH3 only adds the seed to what is as short as that, so that with
-    /// a small one the text `-10` would have the hash of the number −12.
+    /// Text that reads like a number, as `(12)` does. For such short input XXH3 only adds the seed, so with a small seed the text `-10`
+    /// would have the hash of the number −12.
     Figure = 0x9E37_79B9_7F4A_7C15,
 }
 
@@ -311,7 +310,7 @@ pub(super) fn tagged_hash(normal: &[u8], tag: Tag) -> u64 {
     xxh3_64_with_seed(normal, tag as u64).max(1)
 }
 
-/// `raw` without white space around it: [`str::trim`], but most cells are seen at once to have none.
+/// `raw` without surrounding white space, as [`str::trim`], with a fast path for the usual cell that has none.
 #[inline]
 pub fn trimmed(raw: &str) -> &str {
     match raw.as_bytes() {
@@ -320,12 +319,12 @@ pub fn trimmed(raw: &str) -> &str {
     }
 }
 
-/// Hash of a trimmed cell as written; two cells are equal as written exactly when these are.
+/// Hash of a trimmed cell as written; equal exactly for cells that are written alike.
 pub fn raw_hash(cell: &str) -> u64 {
     xxh3_64(cell.as_bytes())
 }
 
-/// Whether a trimmed cell stands for a missing value.
+/// Whether a trimmed cell marks a missing value.
 pub fn is_missing(cell: &str) -> bool {
     const WORDS: [&str; 11] = ["na", "n/a", "#n/a", "nan", "null", "none", "nil", "(null)", "n.a.", "<na>", "missing"];
     if cell.is_empty() {
@@ -340,7 +339,7 @@ pub fn is_missing(cell: &str) -> bool {
         }
         b'\\' => cell == "\\N",
         0xe2 => matches!(cell, "–" | "—" | "−" | "…"),
-        // `Na` is sodium and `Nan` a first name; who means a missing value writes `NA`, `na`, `NaN` or `nan`.
+        // `Na` is sodium and `Nan` a first name; missing values are written `NA`, `na`, `NaN` or `nan`.
         b'N' if matches!(cell, "Na" | "Nan") => false,
         _ => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
     }
@@ -383,7 +382,7 @@ fn days_from_epoch(year: u16, month: u8, day: u8) -> f64 {
     (era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year) as f64
 }
 
-/// What normalisation overcame between two cells with the same normal form.
+/// What normalisation removed between two cells with the same normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
@@ -399,9 +398,9 @@ pub enum Difference {
     Punctuation,
     /// The order of the words, as in `Last, First`.
     WordOrder,
-    /// The way a number is written.
+    /// The style of a number.
     NumberStyle,
-    /// The way a date is written.
+    /// The style of a date.
     DateStyle,
 }
 
@@ -421,7 +420,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// The strongest difference between two cells of equal normal form; `None` when they are the same as written.
+    /// The strongest difference between two cells of equal normal form; `None` if they are written alike.
     pub fn between(a: &str, b: &str, normaliser: &mut Normaliser) -> Option<Self> {
         let (a, b) = (a.trim(), b.trim());
         if a == b {
@@ -526,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_told_from_words() {
+    fn missing_values_are_not_words() {
         for cell in ["", " ", "NA", "n/a", "-", "--", "…", "null", "NaN", "\\N", "..", "?"] {
             assert_eq!(Normaliser::default().value(cell).kind, Kind::Null, "{cell}");
         }

@@ -1,14 +1,14 @@
-//! Numbers as people write them: thousands separators, decimal commas, currency signs, per cent, accounting brackets.
+//! Parses numbers as people write them: thousands separators, decimal commas, currency signs, per cent, accounting brackets.
 //!
-//! Identifiers that only look like numbers (`02134`, `007`) are not numbers here: leading zeros would be lost. The canonical
-//! form of a number is its shortest decimal text, so `1,234`, `1234` and `1234.0` are equal, `50%` and `50` are not.
+//! Identifiers that only look like numbers (`02134`, `007`) are not numbers here: leading zeros would be lost. The canonical form of a
+//! number is its shortest decimal text, so `1,234`, `1234` and `1234.0` are equal; `50%` and `50` are not.
 
 use std::fmt::Write;
 
-/// What stands beside the digits.
+/// The sign beside the digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Nothing.
+    /// None.
     None,
     /// A per cent sign.
     Percent,
@@ -27,12 +27,12 @@ pub struct Number {
     pub unit: Unit,
 }
 
-/// Whole numbers beyond this are kept digit by digit: `f64` holds every integer up to 2⁵³.
+/// Larger whole numbers are stored digit by digit: `f64` represents every integer only up to 2⁵³.
 const EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// Longer strings of digits are identifiers or noise.
 const LONGEST_NUMBER: usize = 48;
 
-/// Decimal digits of which a `f64` keeps every one: two numbers of so many digits are never the same `f64`.
+/// Number of decimal digits that an `f64` always preserves: two different numbers of at most this many digits are different `f64`s.
 const SURE_DIGITS: usize = 15;
 
 /// A number written in plain digits, and its canonical text, which is a part of the cell.
@@ -46,15 +46,15 @@ pub struct PlainNumber<'a> {
     pub canonical: &'a str,
 }
 
-/// Reads the most frequent way of writing numbers, `123`, `-4.50`, at a fraction of the cost of [`parse_number`]; `None` for
-/// everything else, numbers among it.
+/// Parses the most frequent form of numbers, `123`, `-4.50`, at a fraction of the cost of [`parse_number`]; `None` for everything else,
+/// including other forms of numbers.
 ///
-/// Up to 15 digits stand exactly in the mantissa of an `f64`, and so does the power of ten that divides them, so that one
-/// division rounds correctly (Clinger, PLDI 1990); the shortest text of the result are these digits without final zeros.
+/// Up to 15 digits are exact in the mantissa of an `f64`, and so is the power of ten that divides them, so one division rounds correctly
+/// (Clinger, PLDI 1990); the shortest text of the result is these digits without trailing zeros.
 pub fn parse_plain(cell: &str) -> Option<PlainNumber<'_>> {
     const POWERS: [f64; SURE_DIGITS + 1] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    // By bytes: `str::strip_prefix` calls `memcmp`, which is a tenth of the cost of a long table.
+    // Byte by byte: `str::strip_prefix` calls `memcmp`, which is a tenth of the cost of a long table.
     let bytes = cell.as_bytes();
     let unsigned = if bytes.first() == Some(&b'-') { &bytes[1..] } else { bytes };
     if unsigned.len() > SURE_DIGITS + 1 || !unsigned.first()?.is_ascii_digit() {
@@ -73,7 +73,7 @@ pub fn parse_plain(cell: &str) -> Option<PlainNumber<'_>> {
     }
     let whole = point.unwrap_or(unsigned.len());
     let decimals = point.map_or(0, |point| unsigned.len() - point - 1);
-    // Zero has one form whatever its sign, `007` is no number, and `5.` is left to the long way.
+    // Zero has one form whatever its sign, `007` is not a number, and `5.` is left to the general parser.
     if digits > SURE_DIGITS || mantissa == 0 || (whole > 1 && unsigned[0] == b'0') || (point.is_some() && decimals == 0)
     {
         return None;
@@ -84,7 +84,7 @@ pub fn parse_plain(cell: &str) -> Option<PlainNumber<'_>> {
     Some(PlainNumber { value, integer: point.is_none(), canonical })
 }
 
-/// Reads a trimmed cell as a number, or says it is none.
+/// Parses a trimmed cell as a number; `None` if it is not one.
 ///
 /// `digits` receives the plain decimal text (sign, digits, `.`), which [`write_canonical`] turns into the normal form.
 pub fn parse_number(cell: &str, digits: &mut String) -> Option<Number> {
@@ -100,7 +100,7 @@ pub fn parse_number(cell: &str, digits: &mut String) -> Option<Number> {
     let mut negative = false;
     let mut unit = Unit::None;
     if let Some(inner) = rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
-        // `(1,234)` is an accountant's negative; `(5)` is as often a footnote or a list number.
+        // `(1,234)` is an accountant's negative; `(5)` may as well be a footnote or a list number.
         if !inner.contains([',', '.']) {
             return None;
         }
@@ -136,8 +136,8 @@ pub fn parse_number(cell: &str, digits: &mut String) -> Option<Number> {
     value.is_finite().then_some(Number { value, integer, unit })
 }
 
-/// Appends `text` without its separators and with `.` as the decimal point; says whether it is a whole number, or `None`
-/// when it is not a number.
+/// Appends `text` without its separators and with `.` as the decimal point; returns whether it is a whole number, or `None` if it is not a
+/// number.
 fn plain_digits(text: &str, out: &mut String) -> Option<bool> {
     let bytes = text.as_bytes();
     let last = *bytes.last()?;
@@ -183,7 +183,7 @@ fn scientific(text: &str, position: usize, out: &mut String) -> Option<bool> {
     Some(false)
 }
 
-/// Which character marks decimals and which groups thousands, from their places alone; `None` if they contradict.
+/// Which character marks decimals and which groups thousands, from their positions alone; `None` if they contradict.
 fn separators(text: &str) -> Option<(Option<char>, Option<char>)> {
     let commas = text.matches(',').count();
     let dots = text.matches('.').count();
@@ -244,7 +244,7 @@ pub fn write_canonical(number: &Number, digits: &str, out: &mut String) {
     }
 }
 
-/// Whether [`write_canonical`] could have written `text`; says yes to some texts that it would not write.
+/// Whether [`write_canonical`] could have written `text`; true also for some texts that it would not write.
 pub fn is_canonical(text: &[u8]) -> bool {
     let figure = text.strip_suffix(b"%").unwrap_or(text);
     let figure = figure.strip_prefix(b"-").unwrap_or(figure);

@@ -1,4 +1,4 @@
-//! Formats of cells: what digits, capitals and small letters a value is made of, whatever they are.
+//! Formats of cells: the pattern of digits, capitals and small letters, without the actual characters.
 
 /// Writes the format of a cell: runs of digits as `9{n}`, capitals as `A{n}`, small letters as `a`, capitalised words as
 /// `Aa`, other characters as they are; at most 24 characters.
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_apart() {
+    fn formats_are_distinct() {
         let mut pattern = String::new();
         for (cell, expected) in
             [("2020-01-02", "9{4}-9{2}-9{2}"), ("AB12", "A{2}9{2}"), ("New York", "Aa Aa"), ("x", "a"), ("US", "A{2}")]

@@ -1,13 +1,13 @@
-//! Dates and times as people write them, brought to ISO 8601.
+//! Parses dates and times as people write them, and writes them as ISO 8601.
 //!
-//! `03/04/2020` is the third of April or the fourth of March; only the rest of its column can tell. A [`DateOrder`] is learnt
-//! from the head of a column ([`DateOrder::learn`]) and given to [`parse_date`]; while it is unknown such a cell stays text,
-//! so that equal text is never made unequal.
+//! `03/04/2020` is the third of April or the fourth of March; only the rest of its column can decide. A [`DateOrder`] is learnt from the
+//! head of a column ([`DateOrder::learn`]) and passed to [`parse_date`]; while it is unknown such a cell stays text, so that equal text
+//! never becomes unequal.
 
 /// Which of two leading numbers of a slashed date is the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DateOrder {
-    /// Nothing seen that tells.
+    /// No cell decides it.
     #[default]
     Unknown,
     /// `31/12/2020`.
@@ -23,9 +23,9 @@ pub struct Moment {
     pub year: u16,
     /// Month, 1–12.
     pub month: u8,
-    /// Day, 1–31; 0 where only a month was written.
+    /// Day, 1–31; 0 if only a month was written.
     pub day: u8,
-    /// Seconds since midnight, 0–86,399; 0 where no time was written.
+    /// Seconds since midnight, 0–86,399; 0 if no time was written.
     pub second: u32,
 }
 
@@ -57,8 +57,8 @@ fn push_padded(out: &mut String, number: u32, width: u32) {
 }
 
 impl DateOrder {
-    /// The order that a column's cells share: decided by cells with a part above 12, unknown when none tells or they
-    /// contradict each other.
+    /// The order that a column's cells share: decided by cells with a part above 12, unknown if there are none or they contradict each
+    /// other.
     pub fn learn<'a>(cells: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut day_first, mut month_first) = (0u32, 0u32);
         for cell in cells {
@@ -81,7 +81,7 @@ impl DateOrder {
 /// The first two numbers of `d/m/yyyy` or `m/d/yyyy` (also with `-`), both 1–31.
 fn slashed_head(cell: &str) -> Option<(u32, u32)> {
     let cell = cell.trim();
-    // Asked of every cell at the head of a column, and nearly all are something else.
+    // Checked for every cell at the head of a column, and nearly all are something else.
     if !matches!(cell.as_bytes(), [_, b'/' | b'-', ..] | [_, _, b'/' | b'-', ..]) {
         return None;
     }
@@ -98,7 +98,7 @@ fn slashed_head(cell: &str) -> Option<(u32, u32)> {
 
 const LONGEST_DATE: usize = 40;
 
-/// Reads a trimmed cell as a date or a date with a time; `None` when it is neither or ambiguous under `order`.
+/// Parses a trimmed cell as a date or a date with a time; `None` if it is neither or ambiguous under `order`.
 pub fn parse_date(cell: &str, order: DateOrder) -> Option<Moment> {
     if cell.len() < 6 || cell.len() > LONGEST_DATE || !cell.is_ascii() {
         return None;
@@ -193,7 +193,7 @@ fn number_first(cell: &str, digits: usize, order: DateOrder) -> Option<Moment> {
     let year_text = date.rsplit(mark).next()?;
     let year = full_year(year_text)?;
     let (day, month) = match (order, mark) {
-        // A dotted date is day first wherever it is used.
+        // A dotted date always has the day first.
         (_, '.') if year_text.len() == 4 => (first, second),
         (_, '.') => return None,
         (DateOrder::DayFirst, _) => (first, second),
@@ -252,7 +252,7 @@ fn month_of(name: &str) -> Option<u8> {
     MONTHS.iter().position(|month| matches(month)).map(|place| place as u8 + 1)
 }
 
-/// Two-digit years follow Excel, which writes most of them: 30–99 are 19xx, 00–29 are 20xx.
+/// Two-digit years as in Excel, which writes most of them: 30–99 are 19xx, 00–29 are 20xx.
 fn full_year(text: &str) -> Option<u16> {
     let year: u16 = text.parse().ok()?;
     match text.len() {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_tells_which_number_is_the_day() {
+    fn a_column_decides_which_number_is_the_day() {
         assert_eq!(DateOrder::learn(["01/02/2020", "25/02/2020"]), DateOrder::DayFirst);
         assert_eq!(DateOrder::learn(["01/02/2020", "02/25/2020"]), DateOrder::MonthFirst);
         assert_eq!(DateOrder::learn(["25/02/2020", "02/25/2020"]), DateOrder::Unknown);

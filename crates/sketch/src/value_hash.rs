@@ -1,13 +1,12 @@
-//! Hashes of values that already have types, such as those of a column in SQL, in the same space as the hashes of an index.
+//! Hashes of typed values, such as those of an SQL column, in the same space as the hashes of an index.
 //!
-//! An index reads cells: `1,234` and `1234.0` are one number ([`super::normalise`]). Here values come with types, nothing
-//! is normalised, and what is equal in value has the same hash whatever its type: 5 as an integer of any width, as a float, as a
-//! decimal, and as the text `5`. Numbers and dates are hashed as the canonical text that the index has for them, and texts
-//! as [`super::Normaliser::distinct_text`] writes them, so that `minhash(value_normalize(x))` holds the very hashes that an index
-//! stores of a column.
+//! An index reads cells: `1,234` and `1234.0` are one number ([`super::normalise`]). Here values have types, nothing is normalised, and
+//! equal values have the same hash whatever their type: 5 as an integer of any width, as a float, as a decimal, and as the text `5`.
+//! Numbers and dates are hashed as their canonical text in the index, and texts as [`super::Normaliser::distinct_text`] writes them, so
+//! that `minhash(value_normalize(x))` contains exactly the hashes that an index stores for a column.
 //!
-//! Apart from that go floats of more than six decimals or fifteen digits, which are hashed by their bits: nobody joins on them,
-//! and writing them out costs more than all the rest.
+//! The exception is floats of more than six decimals or fifteen digits, which are hashed by their bits: they are not join values, and
+//! writing them out costs more than everything else.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -15,7 +14,7 @@ use super::integer_hash;
 use super::normalise::{LONGEST_FOLDED, Tag, tagged_hash};
 use super::number::is_canonical;
 
-/// Seeds for what the index has no canonical text of; its own tags are 1 to 3.
+/// Seeds for values without a canonical text in the index; its own tags are 1 to 3.
 const FLOAT: u64 = 5;
 const MOMENT: u64 = 6;
 const TIME: u64 = 7;
@@ -23,19 +22,19 @@ const DURATION: u64 = 8;
 const INTERVAL: u64 = 9;
 const QUOTED: u64 = 10;
 
-/// Days from 1970-01-01 to the first and the last day with a year of four digits.
+/// Days from 1970-01-01 to the first and last day with a four-digit year.
 const FOUR_DIGIT_YEARS: std::ops::RangeInclusive<i64> = -719_528..=2_932_896;
 const SECONDS_OF_DAY: i64 = 86_400;
-/// Decimals of a float that is hashed as a decimal number.
+/// The scale of floats that are hashed as decimal numbers: six decimals.
 const MILLION: f64 = 1e6;
-/// Multiplied by a million a float stays a whole number that it holds exactly, with room for rounding.
+/// A float below this many millionths stays an exact integer when multiplied by a million, with room for rounding.
 const MOST_MILLIONTHS: u64 = 1 << 51;
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-/// Decimal digits of which a `f64` keeps every one.
+/// Number of decimal digits that an `f64` always preserves.
 const SURE_DIGITS: u32 = 15;
 
-/// The hash of a text, or of bytes. Texts that are equal, and no others, have equal hashes; see the head of the module for
-/// which numbers and dates have the hash of their text.
+/// The hash of a text, or of bytes. Equal texts, and no others, have equal hashes; the module documentation says which numbers and dates
+/// have the hash of their text.
 #[inline]
 pub fn of_text(text: &[u8]) -> u64 {
     match text {
@@ -63,12 +62,12 @@ fn of_figure(text: &[u8]) -> u64 {
     tagged_hash(text, tag)
 }
 
-/// Undoes what [`super::Normaliser::distinct_text`] does to words that would be taken for something else.
+/// Undoes the apostrophes of [`super::Normaliser::distinct_text`].
 fn of_apostrophised(text: &[u8], rest: &[u8]) -> u64 {
     match rest {
         [b'\'', unfolded @ ..] if unfolded.len() > LONGEST_FOLDED && unfolded[0] == b'\'' => xxh3_64(unfolded),
         _ if rest.len() > LONGEST_FOLDED || is_canonical(rest) => tagged_hash(rest, Tag::Text),
-        // No normal form: with one apostrophe only it would have the hash of the form with three.
+        // Not a normal form: with one apostrophe only it would have the hash of the form with three.
         _ if text.len() > LONGEST_FOLDED => other(QUOTED, text),
         _ => of_words(text),
     }
@@ -96,10 +95,10 @@ pub fn of_unsigned(value: u64) -> u64 {
     integer_hash::hash(value, false)
 }
 
-/// The hash of a float: that of the number it is, with -0 as 0 and every NaN alike.
+/// The hash of a float's number; -0 is 0, and all NaNs are equal.
 #[inline]
 pub fn of_float(value: f64) -> u64 {
-    // Casts instead of `trunc` and `round`, which are calls of functions on machines without SSE4.1.
+    // Casts instead of `trunc` and `round`, which are function calls on machines without SSE4.1.
     if value as i64 as f64 == value && value < TWO_TO_63 {
         return of_integer(value as i64);
     }
@@ -134,7 +133,7 @@ fn of_millionths(millionths: u64, negative: bool) -> u64 {
     tagged_hash(text.written(), Tag::Number)
 }
 
-/// The hash of the decimal number `mantissa` / 10^`scale`: that of the float where it has at most fifteen digits, else that of its
+/// The hash of the decimal number `mantissa` / 10^`scale`: that of the float if it has at most fifteen digits, otherwise that of its
 /// digits.
 pub fn of_decimal(mantissa: i128, scale: i8) -> u64 {
     let (mut mantissa, mut scale) = (mantissa, i32::from(scale));
@@ -157,7 +156,7 @@ pub fn of_decimal(mantissa: i128, scale: i8) -> u64 {
     of_digits(&mantissa.to_string(), scale)
 }
 
-/// The hash of a decimal number of any length: the whole number written in `mantissa`, divided by 10^`scale`.
+/// The hash of a decimal number of any length: the integer text `mantissa`, divided by 10^`scale`.
 pub fn of_digits(mantissa: &str, scale: i32) -> u64 {
     let (sign, digits) = mantissa.strip_prefix('-').map_or(("", mantissa), |digits| ("-", digits));
     let mut text = String::from(sign);
@@ -192,7 +191,7 @@ pub fn of_day(day: i64) -> u64 {
     other(MOMENT, &nanoseconds.to_le_bytes())
 }
 
-/// The hash of a point in time, in units of which `per_second` make a second, counted from 1970-01-01. Midnight is the day.
+/// The hash of a point in time, in units of 1/`per_second` seconds since 1970-01-01. Midnight has the hash of the day.
 #[inline]
 pub fn of_moment(units: i64, per_second: i64) -> u64 {
     let (seconds, rest) = (units.div_euclid(per_second), units.rem_euclid(per_second));
@@ -225,10 +224,10 @@ fn of_written_moment(day: i64, second: u64) -> u64 {
     tagged_hash(text.written(), Tag::Date)
 }
 
-/// Year, month and day of a day counted from 1970-01-01, of the years 0 to 9999 (Howard Hinnant, "chrono-compatible low-level date
+/// Year, month and day of a day counted from 1970-01-01, for the years 0 to 9999 (Howard Hinnant, "chrono-compatible low-level date
 /// algorithms"; years here begin in March).
 fn civil(day: i64) -> (u64, u64, u64) {
-    // 0000-01-01 lies in the year before that of 0000-03-01, so count from 400 years earlier.
+    // 0000-01-01 is in the year before that of 0000-03-01, so count from 400 years earlier.
     let days = (day + 719_468 + 146_097) as u64;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -244,12 +243,12 @@ pub fn of_time(nanoseconds: i64) -> u64 {
     other(TIME, &nanoseconds.to_le_bytes())
 }
 
-/// The hash of a length of time.
+/// The hash of a duration.
 pub fn of_duration(nanoseconds: i128) -> u64 {
     other(DURATION, &nanoseconds.to_le_bytes())
 }
 
-/// The hash of an interval; months, days and nanoseconds are not made into each other.
+/// The hash of an interval; months, days and nanoseconds are not converted into each other.
 pub fn of_interval(months: i32, days: i32, nanoseconds: i64) -> u64 {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&months.to_le_bytes());
@@ -262,7 +261,7 @@ fn other(seed: u64, bytes: &[u8]) -> u64 {
     xxh3_64_with_seed(bytes, seed).max(1)
 }
 
-/// Room for the text of a number or a point in time, written from its end.
+/// Buffer for the text of a number or a point in time, written from its end.
 struct Text {
     bytes: [u8; 32],
     start: usize,
@@ -313,7 +312,7 @@ mod tests {
     use super::*;
     use crate::Normaliser;
 
-    /// The hash that an index stores of a cell.
+    /// The hash that an index stores for a cell.
     fn indexed(cell: &str) -> u64 {
         Normaliser::default().value(cell).hash
     }

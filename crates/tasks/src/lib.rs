@@ -1,6 +1,6 @@
-//! Which datasets served which tasks: documents in ([`papers`]), the graph that they make ([`task_graph`]).
+//! Which datasets were used for which tasks: reads documents ([`papers`]) and builds a graph from them ([`task_graph`]).
 //!
-//! A leaf: the agent knows it only as [`lakeward_search::task_search::TaskSearch`].
+//! A leaf crate: the agent sees it only as [`lakeward_search::task_search::TaskSearch`].
 
 pub mod papers;
 pub mod task_graph;

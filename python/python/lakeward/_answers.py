@@ -1,4 +1,4 @@
-"""What a lake answers: ranked rows that are a sequence, a table for Arrow libraries, and a picture in a notebook."""
+"""Answers of a lake: ranked rows that are a sequence, a table for Arrow libraries, and HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -43,17 +43,16 @@ _SHOWN_ROWS = 60
 class Answers(ArrowTable, Generic[Row]):
     """Ranked rows, best first.
 
-    Can be counted, indexed and iterated: rows are frozen dataclasses of :mod:`lakeward.types`, made when they are first
-    looked at. Also a table that pyarrow, pandas and polars read, with the columns of the SQL function that answers the
-    same.
+    Can be counted, indexed and iterated: rows are frozen dataclasses of :mod:`lakeward.types`, created on first access.
+    Also a table for pyarrow, pandas and polars, with the columns of the corresponding SQL function.
     """
 
     kind: str
-    """What was asked: ``search``, ``join``, ``union``, ``ask``, ``profile`` or ``tables``."""
+    """The kind of search: ``search``, ``join``, ``union``, ``ask``, ``profile`` or ``tables``."""
     query: str
-    """The text or the table it was asked with."""
+    """The text or the table of the request."""
     elapsed_ms: float | None
-    """Time that it took inside the library, in milliseconds, where it is measured."""
+    """Time spent in the library, in milliseconds, if measured."""
 
     def __init__(
         self,
@@ -75,11 +74,11 @@ class Answers(ArrowTable, Generic[Row]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there is to know besides: what could not be compared, what was left out."""
+        """Notes: what could not be compared, what was left out."""
         return ()
 
-    # No `Sequence`: polars would take its rows for the table, not the Arrow stream.
-    def _made(self) -> tuple[Row, ...]:
+    # Not a `Sequence`: polars would then read the rows instead of the Arrow stream.
+    def _decoded(self) -> tuple[Row, ...]:
         if self._rows is None:
             self._rows = tuple([decode(self._row, document) for document in self._documents])
         return self._rows
@@ -88,17 +87,17 @@ class Answers(ArrowTable, Generic[Row]):
         return len(self._documents)
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self._made())
+        return iter(self._decoded())
 
     @overload
     def __getitem__(self, place: int) -> Row: ...
     @overload
     def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
     def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
-        return self._made()[place]
+        return self._decoded()[place]
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows as the library's own documents: what ``--json`` prints. A copy."""
+        """The rows as dictionaries, as ``--json`` prints them. A copy."""
         copied: list[dict[str, Any]] = json.loads(json.dumps(list(self._documents)))
         return copied
 
@@ -117,7 +116,7 @@ class JoinAnswers(Answers[JoinAnswer]):
     """Tables that can be joined, best first."""
 
     composite_keys: tuple[CompositeKey, ...]
-    """Columns that are a key of the query table only together, and worth naming as ``column``."""
+    """Composite keys of the query table, to be passed as ``column``."""
 
     def __init__(self, document: Mapping[str, Any], found: _lakeward.Found, query: str) -> None:
         super().__init__("join", JoinAnswer, document["answers"], found, query, document["elapsed_ms"])
@@ -134,13 +133,13 @@ class Recommendation(Answers[RankedTable]):
     """The answer to a request: ranked tables, and ranked operations."""
 
     operations: tuple[RankedOperation, ...]
-    """What to do next, likeliest first."""
+    """Possible next operations, likeliest first."""
     signals: Signals
-    """What was understood."""
+    """How the request was understood."""
     spec: TaskSpec
-    """What a table should be like for that."""
+    """The table specification derived from the request."""
     session: str | None
-    """The session it belongs to, where it is kept."""
+    """The session it belongs to, if that is stored."""
     turn: int
     """The number of the turn in its session, from 1."""
     model: ModelCost | None
@@ -158,12 +157,12 @@ class Recommendation(Answers[RankedTable]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out, and what could not be used."""
+        """Notes: what was left out, and what could not be used."""
         return self._notes
 
     @property
     def question(self) -> Question | None:
-        """What Lakeward asks back first of all, where it does; answer it with the next turn of a session."""
+        """Lakeward's question, if asking it is the first operation; answer it in the next turn of a session."""
         return self.operations[0].question if self.operations else None
 
     @property
@@ -180,18 +179,18 @@ class Tables(Answers[TableLine]):
 
 
 class Profile(Answers[ColumnProfile]):
-    """What is in a table: a sequence of its columns, with what is known of the whole."""
+    """The profile of a table: a sequence of its columns, with properties of the whole table."""
 
     table: str
     """Its id."""
     path: str
     """Its file, below the folder of the lake."""
     rows: int
-    """Its rows; those read, where it is ``sampled``."""
+    """Number of rows; of those read, if it is ``sampled``."""
     sampled: bool
     """Whether only its first rows were read."""
     in_lake: bool
-    """Whether it is a table of the lake; else it was read just now."""
+    """Whether it is a table of the lake; else it was read from a file now."""
     record: bool
     """Whether it is a record of a catalogue, whose data is not in the lake."""
     keys: tuple[str, ...]
@@ -199,19 +198,19 @@ class Profile(Answers[ColumnProfile]):
     composite_keys: tuple[CompositeKey, ...]
     """Columns that identify a row only together."""
     grain: str
-    """What a row stands for: ``instance`` or ``aggregate``."""
+    """What a row represents: ``instance`` or ``aggregate``."""
     grain_evidence: tuple[str, ...]
-    """What speaks for an aggregate."""
+    """The evidence for an aggregate."""
     time: TimeCoverage | None
-    """The period covered, where a column tells."""
+    """The period covered, if a column shows it."""
     places: PlaceCoverage | None
-    """The places covered, where a column tells."""
+    """The places covered, if a column shows them."""
     metadata: TableMetadata | None
-    """What the publisher says."""
+    """The publisher's metadata."""
     repairs: tuple[Repair, ...]
-    """What had to be mended when it was read."""
+    """Repairs made when it was read."""
     citation: str
-    """By what it can be cited."""
+    """The identifier to cite it by."""
 
     def __init__(self, document: Mapping[str, Any], found: _lakeward.Found) -> None:
         profile, report = document["profile"], document["report"]
@@ -235,14 +234,14 @@ class Profile(Answers[ColumnProfile]):
     @property
     def columns(self) -> tuple[ColumnProfile, ...]:
         """The columns, in their order."""
-        return self._made()
+        return self._decoded()
 
 
 class SqlRows(ArrowTable):
     """The rows of a query."""
 
     notes: tuple[str, ...]
-    """Cells read as NULL, tables read in part."""
+    """Notes on cells read as NULL and on tables read in part."""
 
     def __init__(self, batches: _lakeward.Batches, notes: Sequence[str]) -> None:
         self._batches = batches
@@ -277,8 +276,8 @@ class SqlRows(ArrowTable):
 
 def searched(found: _lakeward.Found) -> Answers[SearchAnswer]:
     """The answer to a search."""
-    said = document(found)
-    return Answers("search", SearchAnswer, said["answers"], found, said["query"], said["elapsed_ms"])
+    answer = document(found)
+    return Answers("search", SearchAnswer, answer["answers"], found, answer["query"], answer["elapsed_ms"])
 
 
 def joined(found: _lakeward.Found, query: str) -> JoinAnswers:
@@ -288,8 +287,8 @@ def joined(found: _lakeward.Found, query: str) -> JoinAnswers:
 
 def united(found: _lakeward.Found, query: str) -> Answers[UnionAnswer]:
     """The answer to a union search with the table shown as ``query``."""
-    said = document(found)
-    return Answers("union", UnionAnswer, said["answers"], found, query, said["elapsed_ms"])
+    answer = document(found)
+    return Answers("union", UnionAnswer, answer["answers"], found, query, answer["elapsed_ms"])
 
 
 def recommended(found: _lakeward.Found) -> Recommendation:
@@ -313,7 +312,7 @@ def summaries(found: _lakeward.Found) -> list[SessionSummary]:
 
 
 def document(found: _lakeward.Found) -> Any:
-    """The document of an answer; what it warns of is told to the caller of the method that asked."""
+    """The document of an answer; its warnings are issued at the caller of the public method."""
     for warning in found.warnings:
         warnings.warn(warning, LakewardWarning, stacklevel=4)
     return json.loads(found.json)

@@ -1,4 +1,4 @@
-"""Tables for other libraries, which are imported only when they are asked for."""
+"""Conversion to tables of other libraries, which are imported only when needed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class ArrowTable:
-    """Something with rows that Arrow libraries read without a copy, by the Arrow PyCapsule interface.
+    """An object whose rows Arrow libraries read without a copy, by the Arrow PyCapsule interface.
 
     ``pyarrow.table(x)``, ``polars.DataFrame(x)``, ``duckdb.sql("SELECT * FROM x")`` and
-    ``ctx.from_arrow(x)`` of ``datafusion`` take it as it is.
+    ``ctx.from_arrow(x)`` of ``datafusion`` accept it directly.
     """
 
     _batches: _lakeward.Batches

@@ -1,7 +1,7 @@
 """The lake in a session of the PyPI package ``datafusion``.
 
-What crosses between the two libraries are structures of ``datafusion-ffi``, whose layout belongs to one major version
-of DataFusion: with another one the process would crash, so the version is checked before anything is handed over.
+The two libraries exchange structures of ``datafusion-ffi``, whose layout is specific to a major version of DataFusion:
+with another one the process would crash, so the version is checked first.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ CATALOG = "lake"
 
 
 def register(lake: _lakeward.Lake, ctx: datafusion.SessionContext) -> None:
-    """Makes the functions and tables of ``lake`` known to ``ctx``."""
+    """Registers the functions and tables of ``lake`` in ``ctx``."""
     datafusion = checked()
     if not isinstance(ctx, datafusion.SessionContext):
-        raise UsageError(f"a `datafusion.SessionContext` is wanted, not a `{type(ctx).__name__}`")
+        raise UsageError(f"expected a `datafusion.SessionContext`, not a `{type(ctx).__name__}`")
     scalars, aggregates, tables, catalog = lake.functions()
     for scalar in scalars:
         ctx.register_udf(datafusion.udf(scalar))
     for aggregate in aggregates:
         ctx.register_udaf(datafusion.udaf(aggregate))
-    # A session of its own: functions that held `ctx` would keep it, and it them, for ever.
+    # A separate session: functions that refer to `ctx` would make a reference cycle.
     plans = datafusion.SessionContext()
     for table in tables:
         ctx.register_udtf(datafusion.udtf(_named(plans, table), table.name))
@@ -42,10 +42,10 @@ def register(lake: _lakeward.Lake, ctx: datafusion.SessionContext) -> None:
 
 
 def _named(plans: datafusion.SessionContext, table: Any) -> Callable[..., Any]:
-    """The function ``table``, whose calls stand in plans under their whole text.
+    """The function ``table``, whose calls are named in plans by their whole text.
 
-    DataFusion takes scans of one name for one and the same: of two subqueries that call one function with different
-    arguments only one would run.
+    DataFusion treats scans of one name as the same: of two subqueries that call one function with different arguments
+    only one would run.
     """
 
     def call(*arguments: Any) -> Any:
@@ -62,7 +62,7 @@ def checked() -> Any:
     major = re.match(r"\d+", found)
     if major is None or int(major.group()) != MAJOR:
         raise MissingPackage(
-            f"the installed `datafusion` has version {found}, which does not go with this `lakeward`",
+            f"the installed `datafusion` has version {found}, which is incompatible with this `lakeward`",
             hint=f"`pip install 'datafusion>={MAJOR},<{MAJOR + 1}'`",
         )
     return datafusion

@@ -1,4 +1,4 @@
-"""From the library's JSON documents to the dataclasses of :mod:`lakeward.types`, as their annotations say."""
+"""Decodes the library's JSON documents to the dataclasses of :mod:`lakeward.types`, by their annotations."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ T = TypeVar("T")
 
 
 def decode(kind: type[T], document: Any) -> T:
-    """``document`` as a ``kind``; keys that it does not know are left out, so that a newer document is read too."""
-    made: Callable[[Any], T] = decoder(cast(Any, kind))
-    return made(document)
+    """``document`` as a ``kind``; unknown keys are ignored, so that newer documents can be read."""
+    decode_document: Callable[[Any], T] = decoder(cast(Any, kind))
+    return decode_document(document)
 
 
 def same(value: Any) -> Any:
-    """A value that stays as it is."""
+    """The identity, for values that need no decoding."""
     return value
 
 
 @functools.cache
 def decoder(kind: Any) -> Callable[[Any], Any]:
-    """What makes a ``kind`` of a JSON value."""
+    """The function that decodes a JSON value to a ``kind``."""
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         return _dataclass(kind)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -52,22 +52,22 @@ def _tuple(arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
 def _dataclass(kind: type) -> Callable[[Any], Any]:
     annotations = typing.get_type_hints(kind)
     plain: dict[str, str] = {}
-    made: dict[str, tuple[str, Callable[[Any], Any]]] = {}
+    decoded: dict[str, tuple[str, Callable[[Any], Any]]] = {}
     for field in dataclasses.fields(kind):
         key = field.metadata.get("json", field.name)
         inner = decoder(annotations[field.name])
         if inner is same:
             plain[key] = field.name
         else:
-            made[key] = (field.name, inner)
+            decoded[key] = (field.name, inner)
 
     def build(document: Any) -> Any:
         values = {}
         for key, value in document.items():
             if key in plain:
                 values[plain[key]] = value
-            elif key in made:
-                name, inner = made[key]
+            elif key in decoded:
+                name, inner = decoded[key]
                 values[name] = inner(value)
         return kind(**values)
 

@@ -1,6 +1,6 @@
 """Answers as HTML for notebooks: tables, bars and pairs of columns. No script; every text of a lake is escaped.
 
-Colours are those of the page, thinned, so that light and dark themes both read well.
+Colours are derived from those of the page, so that light and dark themes are both readable.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def page(answers: Any, most: int) -> str:
     rest = [_more(len(answers), len(lines))]
     if answers.kind == "ask":
         rest.append(_operations(answers.operations))
-    rest += [f'<div class="quiet">{_said(note)}</div>' for note in answers.notes]
+    rest += [f'<div class="quiet">{_sentence(note)}</div>' for note in answers.notes]
     return _framed(body, *rest)
 
 
@@ -47,7 +47,7 @@ def rows(names: Sequence[str], texts: Sequence[Sequence[str | None]], count: int
         for row in texts
     ]
     body = _table("", [escaped(name, 60) for name in names], lines)
-    return _framed(body, _more(count, len(lines)), *[f'<div class="quiet">{_said(note)}</div>' for note in notes])
+    return _framed(body, _more(count, len(lines)), *[f'<div class="quiet">{_sentence(note)}</div>' for note in notes])
 
 
 def turns(name: str, history: Iterable[Turn]) -> str:
@@ -90,12 +90,12 @@ def _bar(share: float, label: str | None = None) -> str:
 
 
 def _name(table: str, title: str) -> str:
-    said = escaped(title, 120)
-    return _cell(f"<code>{escaped(table, 120)}</code>" + (f'<br><span class="quiet">{said}</span>' if said else ""))
+    subtitle = f'<br><span class="quiet">{escaped(title, 120)}</span>' if title else ""
+    return _cell(f"<code>{escaped(table, 120)}</code>{subtitle}")
 
 
-def _said(sentence: str) -> str:
-    """A sentence of the library, which names things in backticks."""
+def _sentence(sentence: str) -> str:
+    """A sentence of the library, with its backticks as code."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped(sentence))
 
 
@@ -110,7 +110,7 @@ def _search_row(place: int, answer: SearchAnswer) -> list[str]:
         _name(answer.table, answer.title),
         _cell(_bar(answer.score, f"{answer.score:.2f}"), "n"),
         _number(answer.rows),
-        _cell(_said(answer.reason)),
+        _cell(_sentence(answer.reason)),
     ]
 
 
@@ -146,16 +146,16 @@ def _union_row(place: int, answer: UnionAnswer) -> list[str]:
         for pair in answer.alignment
     ]
     missing = [f"no partner for <code>{escaped(column, 60)}</code>" for column in answer.unmatched]
-    extra = [f"besides <code>{escaped(column, 60)}</code>" for column in answer.extra]
-    asked = len(answer.alignment) + len(answer.unmatched)
+    extra = [f"additional <code>{escaped(column, 60)}</code>" for column in answer.extra]
+    total = len(answer.alignment) + len(answer.unmatched)
     new = "–" if answer.new_rows is None else f"{answer.new_rows.new:,}"
     return [
         _number(place),
         _name(answer.table, answer.title),
         _cell(_bar(answer.score, f"{answer.score:.2f}"), "n"),
-        _cell(_bar(len(answer.alignment) / max(asked, 1), f"{len(answer.alignment)} of {asked}"), "n"),
+        _cell(_bar(len(answer.alignment) / max(total, 1), f"{len(answer.alignment)} of {total}"), "n"),
         _cell(new, "n"),
-        _cell(_said(answer.reason) + _folded("columns", [*pairs, *missing, *extra])),
+        _cell(_sentence(answer.reason) + _folded("columns", [*pairs, *missing, *extra])),
     ]
 
 
@@ -171,8 +171,8 @@ def _ask_row(place: int, table: RankedTable) -> list[str]:
         ("richness", table.fit.richness),
         ("compatibility", table.fit.compatibility),
     ]
-    seen = [
-        f"{'✓' if check.met else '✗'} {escaped(name, 60)}: {_said(check.evidence)}"
+    checked = [
+        f"{'✓' if check.met else '✗'} {escaped(name, 60)}: {_sentence(check.evidence)}"
         for name, check in [*checks, *table.fit.constraints]
     ]
     return [
@@ -181,22 +181,22 @@ def _ask_row(place: int, table: RankedTable) -> list[str]:
         _cell(_bar(utility.total, f"{utility.total:.2f}"), "n"),
         _cell(escaped(table.operation)),
         _cell("–" if table.record else f"{table.rows:,} × {table.columns:,}", "n"),
-        _cell(_said(table.reason) + _folded("why", [*parts, *seen])),
+        _cell(_sentence(table.reason) + _folded("why", [*parts, *checked])),
     ]
 
 
 def _operations(operations: Sequence[RankedOperation]) -> str:
     lines = []
     for operation in operations:
-        met = [f"{'✓' if condition.met else '✗'} {_said(condition.what)}" for condition in operation.preconditions]
+        met = [f"{'✓' if condition.met else '✗'} {_sentence(condition.what)}" for condition in operation.preconditions]
         sql = [f"<code>{escaped(operation.sql, 2000)}</code>"] if operation.sql else []
-        asked = ""
+        question = ""
         if operation.question is not None:
             choices = [
                 f"{place}. {escaped(choice.label)}" for place, choice in enumerate(operation.question.choices, 1)
             ]
-            asked = "<br>".join(["", f"<em>{_said(operation.question.text)}</em>", *choices])
-        reason = _said(operation.reason) + asked + _folded("what has to hold", met) + _folded("SQL", sql)
+            question = "<br>".join(["", f"<em>{_sentence(operation.question.text)}</em>", *choices])
+        reason = _sentence(operation.reason) + question + _folded("preconditions", met) + _folded("SQL", sql)
         lines.append([_cell(escaped(operation.kind)), _cell(_bar(operation.score), "n"), _cell(reason)])
     return _table("next", ["operation", "score", "reason"], lines) if lines else ""
 

@@ -25,13 +25,13 @@ PathLike = str | os.PathLike[str]
 class Lake:
     """A lake with a snapshot of its index; :func:`lakeward.open` and :func:`lakeward.index` make one.
 
-    May be used from several threads at once. What takes long releases the GIL and can be interrupted by Ctrl-C.
-    ``table`` is everywhere the id of a table of the lake, the path of a file, or a table of pyarrow, pandas, polars or
+    Can be used from several threads at once. Long calls release the GIL and can be interrupted by Ctrl-C. Every
+    ``table`` argument is the id of a table of the lake, the path of a file, or a table of pyarrow, pandas, polars or
     anything else with ``__arrow_c_stream__``.
     """
 
     stats: BuildStats | None
-    """What indexing did, where :func:`lakeward.index` made it."""
+    """The statistics of indexing, if made by :func:`lakeward.index`."""
 
     def __init__(self, lake: _lakeward.Lake, stats: BuildStats | None = None) -> None:
         self._lake = lake
@@ -52,19 +52,19 @@ class Lake:
 
     def search(self, text: str, k: int = 10) -> Answers[SearchAnswer]:
         """The best ``k`` tables for a text: words, names, topics, values."""
-        return _answers.searched(self._lake.search(_words(text), k))
+        return _answers.searched(self._lake.search(_text(text), k))
 
     def join(self, table: TableLike, column: str | Sequence[str] | None = None, k: int = 10) -> JoinAnswers:
         """The best ``k`` tables to join with ``table``.
 
-        ``column`` is its key; several are a key together; without one the column is taken that serves best.
+        ``column`` is its key column; several form a composite key; without one the best column is used.
         """
         columns = [column] if isinstance(column, str) else builtins.list(column or ())
         with query_table(table) as name:
             return _answers.joined(self._lake.join(name, columns, k), titled(table))
 
     def union(self, table: TableLike, k: int = 10) -> Answers[UnionAnswer]:
-        """The best ``k`` tables whose rows could stand below those of ``table``."""
+        """The best ``k`` tables whose rows could be appended to ``table``."""
         with query_table(table) as name:
             return _answers.united(self._lake.union(name, k), titled(table))
 
@@ -79,21 +79,21 @@ class Lake:
     ) -> Recommendation:
         """Ranked tables and ranked operations for a request in plain language.
 
-        ``table`` is the table at hand and ``column`` its key. As the next turn of ``session``, which is begun where no
-        session has this name; without one the request stands for itself. Without ``k`` there are as many answers as the request
-        asks for, else ten tables or three records of a catalogue.
+        ``table`` is the table to start from and ``column`` its key. The request is the next turn of ``session``, which
+        is created if no session has this name; without one it is independent. Without ``k`` there are as many answers
+        as the text requests, else ten tables or three catalogue records.
         """
         if isinstance(session, str):
             session = self.session(session)
         if session is not None:
             return session.ask(text, table, k, column=column)
         if table is None:
-            return _answers.recommended(self._lake.ask(_words(text), None, column, k))
+            return _answers.recommended(self._lake.ask(_text(text), None, column, k))
         with query_table(table) as name:
-            return _answers.recommended(self._lake.ask(_words(text), name, column, k))
+            return _answers.recommended(self._lake.ask(_text(text), name, column, k))
 
     def profile(self, table: TableLike) -> Profile:
-        """What is in a table: its columns, keys, grain, coverage, and what the publisher says."""
+        """The profile of a table: its columns, keys, grain, coverage, and the publisher's metadata."""
         with query_table(table) as name:
             return _answers.profiled(self._lake.profile(name))
 
@@ -107,37 +107,37 @@ class Lake:
         A table is named by its id with dots, ``SELECT * FROM transport.airports``; ``lake_search('…')``,
         ``lake_joinable('…')`` and the others are tables too: ``SELECT * FROM lake_functions()`` lists them.
         """
-        batches, notes = self._lake.sql(_words(query))
+        batches, notes = self._lake.sql(_text(query))
         return SqlRows(batches, notes)
 
     def session(self, name: str | None = None, *, keep: bool = True) -> Session:
-        """A conversation: the one called ``name``, begun where there is none; without a name a new one.
+        """A conversation: the one called ``name``, created if it does not exist; without a name a new one.
 
-        It is on the disk, beside the index, after every turn; with ``keep=False`` nowhere.
+        It is saved on disk, beside the index, after every turn; with ``keep=False`` it is not saved.
         """
         if name is not None and not keep:
-            raise UsageError("a session with a name is kept", hint="leave out `name` or `keep=False`")
+            raise UsageError("a session with a name is always saved", hint="leave out `name` or `keep=False`")
         return Session(self._lake.session(name, False, keep))
 
     def resume(self, name: str | None = None) -> Session:
-        """The conversation called ``name``, which must exist; without a name the one written last."""
+        """The conversation called ``name``, which must exist; without a name the most recently written one."""
         return Session(self._lake.session(name, True, True))
 
     def sessions(self) -> list[SessionSummary]:
-        """All conversations, the one written last first; files that cannot be used at the end."""
+        """All conversations, the most recently written first; unusable files last."""
         return builtins.list(_answers.summaries(self._lake.sessions()))
 
     def refresh(self) -> Lake:
-        """Looks at the index as it is on the disk now; answers that were given stay. Returns this lake."""
+        """Switches to the current index on disk; earlier answers remain valid. Returns this lake."""
         self._lake.refresh()
         return self
 
     def register(self, ctx: datafusion.SessionContext) -> None:
-        """Makes the lake known to a ``datafusion.SessionContext`` of the PyPI package ``datafusion`` 55.
+        """Registers the lake in a ``datafusion.SessionContext`` of the PyPI package ``datafusion`` 55.
 
         Its tables become ``lake.folder.name``; ``lake_search``, ``lake_joinable`` and the other table functions, the
-        scalar functions and the aggregates can be called in its SQL. What is registered is the snapshot: after
-        :meth:`refresh`, register again.
+        scalar functions and the aggregates can be called in its SQL. Only the current snapshot is registered: register
+        again after :meth:`refresh`.
         """
         from . import _datafusion
 
@@ -152,13 +152,13 @@ def open(
     llm_url: str | None = None,
     llm_model: str | None = None,
 ) -> Lake:
-    """Opens the indexed lake in the folder ``path``, else in the nearest folder upward that holds an index.
+    """Opens the indexed lake in the folder ``path``, else in the nearest folder upward that has an index.
 
     ``index`` is the folder of its index, by default ``.lakeward`` in that of the lake. ``llm_url`` and ``llm_model``
-    name a language model on an OpenAI-compatible server; without them that of ``LAKEWARD_LLM_URL``,
-    ``LAKEWARD_LLM_MODEL`` or the lake's ``lakeward.toml`` is used where there is one, and none with ``llm=False``.
+    name a language model on an OpenAI-compatible server; by default the one of ``LAKEWARD_LLM_URL``,
+    ``LAKEWARD_LLM_MODEL`` or the lake's ``lakeward.toml`` is used, if any, and none with ``llm=False``.
 
-    Raises :class:`lakeward.errors.NoIndex` where the lake was never indexed.
+    Raises :class:`lakeward.errors.NoIndex` if the lake was never indexed.
     """
     return Lake(_lakeward.Lake.open(path, index, _model(llm, llm_url, llm_model)))
 
@@ -176,21 +176,21 @@ def index(
     llm_url: str | None = None,
     llm_model: str | None = None,
 ) -> Lake:
-    """Indexes the lake in the folder ``path``, or brings its index up to date, and opens it.
+    """Builds or updates the index of the lake in the folder ``path``, and opens the lake.
 
-    Only files that changed are read. ``rebuild`` forgets the old index, ``repair`` checks every byte of it and reads
-    again what is damaged, ``records`` is a file of catalogue records, ``sample_rows`` reads only so many rows of each
-    table. ``progress`` shows a bar in a notebook and on a terminal. Interrupted by Ctrl-C, what was read so far is
-    kept, and the next call goes on from there. The other arguments are those of :func:`open`. What was done is in
+    Only files that changed are read. ``rebuild`` discards the old index, ``repair`` checks every byte of it and reads
+    the tables of damaged parts again, ``records`` is a file of catalogue records, ``sample_rows`` is the number of rows
+    to read of each table. ``progress`` shows a bar in a notebook and on a terminal. After Ctrl-C, the next call
+    continues from what was read so far. The other arguments are those of :func:`open`. The statistics are in
     :attr:`Lake.stats`.
     """
     from ._progress import Progress
 
     if sample_rows is not None and sample_rows < 1:
         raise UsageError(f"`sample_rows` is {sample_rows}; it must be at least 1")
-    wishes = {"rebuild": rebuild, "repair": repair, "records": records, "sample_rows": sample_rows}
+    arguments = {"rebuild": rebuild, "repair": repair, "records": records, "sample_rows": sample_rows}
     with Progress(progress) as shown:
-        lake, found = _lakeward.build(path, index, wishes, _model(llm, llm_url, llm_model), shown)
+        lake, found = _lakeward.build(path, index, arguments, _model(llm, llm_url, llm_model), shown)
     return Lake(lake, decode(BuildStats, _answers.document(found)))
 
 
@@ -198,7 +198,7 @@ def _model(llm: bool, url: str | None, model: str | None) -> dict[str, Any]:
     return {"enabled": llm, "url": url, "model": model}
 
 
-def _words(text: object) -> str:
+def _text(text: object) -> str:
     if isinstance(text, str):
         return text
-    raise UsageError(f"a text is wanted, not a `{type(text).__name__}`")
+    raise UsageError(f"expected a text, not a `{type(text).__name__}`")

@@ -94,7 +94,7 @@ class Lake:
 def build(
     path: str | os.PathLike[str],
     index: str | os.PathLike[str] | None,
-    wishes: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     model: Mapping[str, Any],
     progress: Callable[[int, int, int, str], None] | None,
 ) -> tuple[Lake, Found]: ...

@@ -1,4 +1,4 @@
-"""Answers as plain text: one line a row."""
+"""Answers as plain text: one line per row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far an index is: a bar in a notebook or on a terminal, nothing elsewhere."""
+"""Progress of indexing: a bar in a notebook or on a terminal, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from types import TracebackType
 from typing import Any
 
 _WIDTH = 30
-_PATIENCE = 0.3
-"""Seconds before anything is shown: what is done by then needs no bar."""
+_DELAY = 0.3
+"""Seconds before a bar is shown: shorter work needs none."""
 
 
 class Progress:
-    """Called with the state of a build, shows it; as a context manager takes it away at the end."""
+    """Shows the state of a build when called; as a context manager, removes the bar at the end."""
 
-    def __init__(self, wanted: bool) -> None:
-        self._notebook: Any = _notebook() if wanted else None
-        self._terminal = wanted and self._notebook is None and sys.stderr is not None and sys.stderr.isatty()
+    def __init__(self, enabled: bool) -> None:
+        self._notebook: Any = _notebook() if enabled else None
+        self._terminal = enabled and self._notebook is None and sys.stderr is not None and sys.stderr.isatty()
         self._begun = time.monotonic()
         self._handle: Any = None
         self._last = ""
@@ -27,7 +27,7 @@ class Progress:
         return self
 
     def __call__(self, files: int, total_bytes: int, read_bytes: int, phase: str) -> None:
-        if time.monotonic() - self._begun < _PATIENCE or not phase:
+        if time.monotonic() - self._begun < _DELAY or not phase:
             return
         share = read_bytes / total_bytes if total_bytes else 1.0
         text = f"{phase} {files:,} files" if phase == "reading" else phase
@@ -68,7 +68,7 @@ class Progress:
 
 
 def _notebook() -> Any:
-    """``IPython.display`` in a kernel that shows HTML; nothing is imported to find out."""
+    """``IPython.display`` in a kernel that shows HTML, else ``None``; IPython is not imported to find out."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or not hasattr(shell, "kernel"):

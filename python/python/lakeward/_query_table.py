@@ -1,4 +1,4 @@
-"""The table that a search starts from: an id, a file, or a table in memory, which becomes a file while it is needed."""
+"""The table that a search starts from: an id, a file, or a table in memory, which is written to a temporary file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._arrow import package
 from .errors import LakewardError, UsageError
 
 _IN_MEMORY = "table"
-"""What a table in memory is called in answers."""
+"""The name of a table in memory in answers."""
 
 
 @runtime_checkable
@@ -35,7 +35,7 @@ class PandasFrame(Protocol):
 
 
 TableLike = str | os.PathLike[str] | ArrowStream | PandasFrame
-"""What can be searched with: an id of the lake, the path of a file, or a table in memory."""
+"""A query table: an id of the lake, the path of a file, or a table in memory."""
 
 
 @contextlib.contextmanager
@@ -50,8 +50,8 @@ def query_table(table: TableLike) -> Iterator[str]:
         yield path
 
 
-def kept(table: TableLike, folder: str) -> str:
-    """As :func:`query_table`, but a table in memory stays in ``folder``, named by its content: each once."""
+def stored(table: TableLike, folder: str) -> str:
+    """Like :func:`query_table`, but a table in memory is stored in ``folder``, once, named by its content."""
     if isinstance(table, (str, os.PathLike)):
         return os.fspath(table)
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -73,7 +73,7 @@ def _digest(file: Any) -> Any:
 
 
 def titled(table: TableLike) -> str:
-    """``table`` as an answer names it."""
+    """The name of ``table`` in answers."""
     if isinstance(table, (str, os.PathLike)):
         return os.fspath(table)
     return f"a {type(table).__module__.split('.')[0]} {type(table).__name__}"
@@ -102,7 +102,7 @@ def _is_pandas(table: object) -> bool:
 
 
 def _from_pandas(frame: Any) -> Any:
-    """A data frame's columns; its index is the first of them where it has a name."""
+    """A data frame as an Arrow table; an index with a name becomes its first column."""
     pyarrow = package("pyarrow")
     try:
         if all(name is not None for name in frame.index.names):

@@ -10,18 +10,18 @@ from typing import Any
 from . import _answers, _lakeward
 from ._answers import Recommendation
 from ._decode import decode
-from ._query_table import TableLike, kept
+from ._query_table import TableLike, stored
 from ._text import escaped, shown
 from .errors import UsageError
 from .types import Constraints, Step, Turn
 
 
 class Session:
-    """A conversation: each request is understood with those before it.
+    """A conversation: each request is understood in the context of those before it.
 
-    :meth:`lakeward.Lake.session` begins or opens one, :meth:`lakeward.Lake.resume` goes on with one. The same session
-    can be resumed in the command line and there in Python. Turns asked from several threads come one after the other; a
-    turn that is interrupted did not happen.
+    :meth:`lakeward.Lake.session` creates or opens one, :meth:`lakeward.Lake.resume` resumes one. Sessions are shared
+    with the command line: each can resume those of the other. Turns from several threads run one after the other; an
+    interrupted turn has no effect.
     """
 
     def __init__(self, session: _lakeward.Session) -> None:
@@ -31,12 +31,12 @@ class Session:
 
     @property
     def id(self) -> str:
-        """Its name; empty where it is kept nowhere."""
+        """Its name; empty if it is not saved."""
         return self._id
 
     @property
     def kept(self) -> bool:
-        """Whether it is on the disk after every turn."""
+        """Whether it is saved on disk after every turn."""
         return self._session.kept
 
     def ask(
@@ -44,30 +44,30 @@ class Session:
     ) -> Recommendation:
         """The next turn: ranked tables and operations for a request.
 
-        ``table`` becomes the table at hand, ``column`` is its key. A table in memory is kept beside the session. ``k`` as
-        in :meth:`lakeward.Lake.ask`.
+        ``table`` becomes the working table, ``column`` is its key. A table in memory is stored beside the session.
+        ``k`` is as in :meth:`lakeward.Lake.ask`.
         """
         if not isinstance(text, str):
-            raise UsageError(f"a text is wanted, not a `{type(text).__name__}`")
-        name = None if table is None else kept(table, self._folder(table))
+            raise UsageError(f"expected a text, not a `{type(text).__name__}`")
+        name = None if table is None else stored(table, self._folder(table))
         return _answers.recommended(self._session.ask(text, name, column, k))
 
     def accept(self, table: str) -> None:
-        """Says that a table of the lake is wanted: it counts more from now on."""
+        """Accepts a table of the lake, which ranks higher from now on."""
         self._session.accept(table)
 
     def reject(self, table: str) -> None:
-        """Says that a table of the lake is not wanted: it is not recommended any more."""
+        """Rejects a table of the lake, which is no longer recommended."""
         self._session.reject(table)
 
     @property
     def history(self) -> tuple[Turn, ...]:
-        """The turns so far, oldest first; the oldest of very many are gone."""
+        """The turns so far, oldest first; in very long sessions the oldest are dropped."""
         return tuple([decode(Turn, turn) for turn in self.document()["turns"]])
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The operations carried out, which the command line's ``/run`` does."""
+        """The operations that were run, with ``/run`` in the command line."""
         return tuple([decode(Step, step) for step in self.document()["steps"]])
 
     @property
@@ -76,7 +76,7 @@ class Session:
         return decode(Constraints, self.document()["constraints"])
 
     def document(self) -> dict[str, Any]:
-        """The whole session as the library keeps it. A copy."""
+        """The whole session as the library stores it. A copy."""
         document: dict[str, Any] = json.loads(self._session.document().json)
         return document
 
@@ -99,7 +99,7 @@ class Session:
         return _html.turns(escaped(self.id), self.history)
 
     def _folder(self, table: TableLike) -> str:
-        """Where tables in memory stay as long as the session does."""
+        """The folder for tables in memory, which exists as long as the session."""
         if isinstance(table, (str, os.PathLike)):
             return ""
         if self.kept:

@@ -1,7 +1,7 @@
-"""What goes wrong, by kind. Every exception says what to do where something can be done.
+"""Exceptions, by kind, with a hint on what to do where possible.
 
-All are :class:`LakewardError`; where Python has an exception for the same mishap, they are that one too, so that
-``except FileNotFoundError`` and ``except ValueError`` work as expected. Ctrl-C stays ``KeyboardInterrupt``.
+All are :class:`LakewardError`, and also Python's own exception for the same error, if there is one, so that
+``except FileNotFoundError`` and ``except ValueError`` work as expected. Ctrl-C raises ``KeyboardInterrupt``.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ __all__ = [
 
 
 class LakewardError(Exception):
-    """Anything that Lakeward cannot do."""
+    """Base class of all errors of Lakeward."""
 
     message: str
     """What failed."""
     hint: str | None
-    """What to do next, where there is something."""
+    """What to do next, if known."""
     nearest: tuple[str, ...]
-    """Names that exist and are like the one asked for, nearest first."""
+    """Existing names similar to the requested one, nearest first."""
     path: str | None
-    """The file or folder concerned, where one is."""
+    """The file or folder concerned, if any."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class LakewardError(Exception):
         self.nearest = tuple(nearest)
         self.path = path
         self._errno = errno
-        # Python's own attributes of a file's error, which a message alone does not set.
+        # The attributes of `OSError`, which a message alone does not set.
         if isinstance(self, OSError):
             for name, value in (("errno", errno), ("filename", path), ("strerror", message)):
                 setattr(self, name, value)
@@ -78,11 +78,11 @@ def _rebuilt(kind: type[LakewardError], message: str, details: dict[str, object]
 
 
 class UsageError(LakewardError, ValueError):
-    """The request cannot be met as written."""
+    """The request is invalid."""
 
 
 class UnknownTable(LakewardError, LookupError):
-    """No table of this id and no such file; ``nearest`` has ids that exist."""
+    """No table has this id, and there is no such file; ``nearest`` has existing ids."""
 
 
 class UnknownColumn(LakewardError, LookupError):
@@ -90,19 +90,19 @@ class UnknownColumn(LakewardError, LookupError):
 
 
 class UnknownSession(LakewardError, LookupError):
-    """No session of this name; ``nearest`` has names that exist."""
+    """No session of this name; ``nearest`` has existing names."""
 
 
 class SqlError(LakewardError, ValueError):
-    """SQL that DataFusion refused, or that failed while it ran."""
+    """SQL that DataFusion rejected, or that failed during execution."""
 
 
 class NoIndex(LakewardError, FileNotFoundError):
-    """The lake was never indexed, or no lake is near."""
+    """The lake was never indexed, or no lake was found."""
 
 
 class DamagedIndex(LakewardError):
-    """An index file is not what was written."""
+    """The content of an index file is not what was written."""
 
 
 class IndexVersion(LakewardError):
@@ -114,7 +114,7 @@ class OtherEmbeddingModel(LakewardError):
 
 
 class EmbeddingServerError(LakewardError, ConnectionError):
-    """The server of the embedding model gives no vectors."""
+    """The server of the embedding model returns no vectors."""
 
 
 class IndexLocked(LakewardError):
@@ -122,7 +122,7 @@ class IndexLocked(LakewardError):
 
 
 class FileError(LakewardError, OSError):
-    """The operating system refused something."""
+    """The operating system refused an operation on a file."""
 
 
 class UnreadableTable(LakewardError):
@@ -130,11 +130,11 @@ class UnreadableTable(LakewardError):
 
 
 class DamagedSession(LakewardError):
-    """A session's file is not what was written."""
+    """The content of a session file is not what was written."""
 
 
 class SessionVersion(LakewardError):
-    """A session of a version that this package does not read."""
+    """The session has a version that this package does not read."""
 
 
 class SessionChanged(LakewardError):
@@ -146,8 +146,8 @@ class InternalError(LakewardError, RuntimeError):
 
 
 class MissingPackage(LakewardError, ImportError):
-    """A package that this needs is not installed, or not in a version that fits."""
+    """A required package is not installed, or has an incompatible version."""
 
 
 class LakewardWarning(UserWarning):
-    """An answer is worth less than it could be, and says why."""
+    """An answer is limited in quality; the message says why."""

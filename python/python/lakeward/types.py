@@ -73,9 +73,9 @@ class FieldMatch:
     field: str
     """The field."""
     words: tuple[str, ...]
-    """The user's words as typed, punctuation around them removed; for an exact match the whole text."""
+    """The user's words as typed, without surrounding punctuation; for an exact match the whole text."""
     exact: bool
-    """The query is the table's id, file name (both ``Id``) or title but for case, accents and punctuation."""
+    """Whether the query is the table's id, file name (both ``Id``) or title, ignoring case, accents and punctuation."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class ColumnPair:
     column: str
     """The candidate's column."""
     containment: float
-    """Share of the query's values, or combinations, whose value is in the candidate's column, 0..=1."""
+    """Share of the query's values, or combinations, whose value in this column is in the candidate's column, 0..=1."""
     name_likeness: float
     """Likeness of the two names, 0..=1."""
 
@@ -143,14 +143,14 @@ class ValueMatch:
     query: str
     """As the query writes it."""
     candidate: str | None = None
-    """As the candidate writes it, where it is among the values kept for showing."""
+    """As the candidate writes it, if it is among the values stored as examples."""
     difference: str | None = None
-    """What normalisation overcame; nothing when both are written alike."""
+    """The difference that normalisation removed; none where both are written the same."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VariantMatch:
-    """A value of the query and one nearly alike."""
+    """A value of the query and a nearly equal one."""
     query: str
     """As the query writes it."""
     candidate: str
@@ -161,8 +161,8 @@ class VariantMatch:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JoinAnswer:
-    """A table that can be joined, on one column or on several together, with the evidence. Where several are, what is
-    said of values is said of combinations: rows of the query's columns without a missing part, each once.
+    """A table that can be joined, on one column or on several together, with the evidence. With several columns, all
+    that refers to values refers to combinations: the distinct rows of the query's columns without a missing part.
     """
     table: str
     """The table's id."""
@@ -185,9 +185,9 @@ class JoinAnswer:
     containment_of_candidate: float
     """Share of the candidate's distinct values found in the query."""
     jaccard: float
-    """Shared values over all values of both."""
+    """Shared values divided by all values of both."""
     exact: bool
-    """Whether the three above are exact; else they are estimates from a sample of the values or of the rows."""
+    """Whether the figures above are exact, not estimates from a sample of the values or of the rows."""
     sampled: bool
     """Whether only the first rows of the candidate, or of the query, were read: all figures are of those."""
     shared_values: int
@@ -195,7 +195,7 @@ class JoinAnswer:
     uniqueness: float
     """Distinct values per cell of the candidate's column, 0..=1; 1 for a key."""
     fan_out: float
-    """Rows of the candidate that one matching row of the query meets, on average."""
+    """Rows of the candidate that match one matching row of the query, on average."""
     name_likeness: float
     """Likeness of the two column names, 0..=1."""
     semantic_likeness: float
@@ -205,7 +205,7 @@ class JoinAnswer:
     matches: tuple[ValueMatch, ...]
     """Up to three matching values."""
     normalised: tuple[str, ...]
-    """What normalisation had to overcome."""
+    """Differences that normalisation removed."""
     adds: tuple[str, ...]
     """Columns that the join would add."""
     rows: int
@@ -214,28 +214,28 @@ class JoinAnswer:
     """The answer in a sentence."""
     variants: float = 0.0
     """Share of the query's distinct values that are not found but have a variant in the candidate: cut short, as
-    initials, misspelt, run together. They are not equal: no other figure counts them, and a join on equal values meets
-    none. An estimate where the candidate has more values than the index keeps samples of.
+    initials, misspelt, run together. They are not equal: no other figure counts them, and a join on equal values
+    matches none. An estimate where the candidate has more values than the index stores as samples.
     """
     variant_matches: tuple[VariantMatch, ...] = ()
     """Up to three values that have a variant."""
     weakness: str | None = None
-    """Why the match may be an accident."""
+    """Why the values may match by chance."""
     citation: str = ""
-    """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+    """Its citation: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CompositeKey:
-    """Columns that identify a row together, and none of them without the others."""
+    """Columns that together identify a row; no subset of them does."""
     columns: tuple[str, ...]
     """Two or three column names, in column order."""
     plausibility: float
-    """How much the set looks meant as a key, 0..=1."""
+    """How plausible the set is as an intended key, 0..=1."""
     rows: int
     """Rows it was checked on."""
     complete: bool
-    """Whether those are all rows of the table."""
+    """Whether these are all rows of the table."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -276,25 +276,25 @@ class UnionAnswer:
     score: float
     """Greater is better, 0..=1."""
     parts: Mapping[str, float]
-    """What the score is made of."""
+    """The features of the score."""
     alignment: tuple[AlignedPair, ...]
     """Aligned columns, in the query's order."""
     unmatched: tuple[str, ...]
-    """Columns of the query that found no partner."""
+    """Columns of the query without an aligned column."""
     extra: tuple[str, ...]
-    """Columns of the candidate that found none."""
+    """Columns of the candidate without an aligned column."""
     near_copy: bool
-    """Whether the candidate adds next to nothing: a copy of the query."""
+    """Whether the candidate adds almost nothing: a near copy of the query."""
     rows: int
-    """Rows of the candidate; those read, where it is ``sampled``."""
+    """Rows of the candidate; of a ``sampled`` one, the rows read."""
     sampled: bool
     """Whether only the first rows of the candidate, or of the query, were read: all figures are of those."""
     reason: str
     """The answer in a sentence."""
     new_rows: NewRows | None = None
-    """Rows that a union would add, where they were counted."""
+    """Rows that a union would add, if counted."""
     citation: str = ""
-    """What it is cited by: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
+    """Its citation: the publisher's identifier, else ``lakeward:<lake>/<table>@<hash>``."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -504,7 +504,7 @@ class RankedOperation:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ranked:
-    """A label with how probable it is and what the others are."""
+    """The most probable label, its probability and the alternatives."""
     label: str
     """The most probable label."""
     confidence: float
@@ -515,40 +515,39 @@ class Ranked:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Constraints:
-    """The constraints in force after a turn. Names as the analyst wrote them, in short; nothing where nothing was said.
-    """
+    """The constraints in force after a turn. Names as the analyst wrote them, shortened; empty if none was given."""
     topic: str | None = None
-    """What the data is about: ``bus ridership``."""
+    """The topic of the data: ``bus ridership``."""
     geography: tuple[str, ...] = ()
-    """Where: names of places, each of one: ``Dublin``, ``Trinidad and Tobago``."""
+    """Names of places, one per entry: ``Dublin``, ``Trinidad and Tobago``."""
     time_range: Mapping[str, Any] | None = None
-    """When."""
+    """The period."""
     granularity: tuple[str, ...] = ()
-    """What one row of the answer stands for, part by part: ``route``, ``month``."""
+    """What one row of the answer represents, part by part: ``route``, ``month``."""
     required_columns: tuple[str, ...] = ()
-    """Columns that the answer must have, in the order they were asked for."""
+    """Columns that the answer must have, in the order requested."""
     excluded: tuple[str, ...] = ()
     """What must not be in the answer: tables, columns, kinds of rows."""
     set_in_turn: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """For each constraint in force the turn that set it, from 1: by its field's name; each column and each exclusion as
-    ``required_columns: x`` and ``excluded: x``.
+    """The turn, from 1, that set each constraint in force. The key is the field name; for each column and exclusion it
+    is ``required_columns: x`` and ``excluded: x``.
     """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Override:
-    """An earlier constraint that a turn replaced or took back."""
+    """An earlier constraint that a turn replaced or withdrew."""
     constraint: str
     """The field of ``Constraints``."""
     was: str
-    """What it was."""
+    """Its value before."""
     set_in_turn: int
-    """The turn that had set it, from 1."""
+    """The turn, from 1, that had set it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TurnWords:
-    """Words of a turn."""
+    """Words with the turn they are from."""
     text: str
     """The words."""
     turn: int
@@ -557,24 +556,24 @@ class TurnWords:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RequestedData:
-    """What kind of data is wanted."""
+    """The kind of data requested."""
     modality: TurnWords | None = None
     """Tables, images, sensor readings, text, …"""
     annotation: TurnWords | None = None
     """How it is labelled."""
     entity: TurnWords | None = None
-    """Whom or what it describes: a species, persons, firms."""
+    """What it describes: a species, persons, firms."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Demand:
-    """What a record must (hard) or should (soft) meet in one role."""
+    """What a record must (hard) or should (soft) satisfy in one role."""
     role: str
-    """In which role; ``period`` for years."""
+    """The role; ``period`` for years."""
     value: Mapping[str, Any]
-    """What."""
+    """The demanded value."""
     hard: bool
-    """Whether it was stated (a filter) or only inferred (it counts, and leaves nothing out)."""
+    """Whether it was stated (then it filters) or only inferred (then it only affects the score)."""
     turn: int
     """The turn that set it, from 1."""
     said: str
@@ -583,40 +582,40 @@ class Demand:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Intent:
-    """What is wanted, as of one turn or of all turns so far."""
+    """The request as of one turn or of all turns so far."""
     topics: tuple[TurnWords, ...] = ()
-    """What the data is about, and which part of that: the words to search by, each with the turn that said it."""
+    """The topic of the data and its aspects: the search words, each with the turn it is from."""
     task: TurnWords | None = None
-    """What it is to be used for: ``train a classifier``."""
+    """What the data will be used for: ``train a classifier``."""
     data: RequestedData = dataclasses.field(default_factory=RequestedData)
     """What kind of data: modality, annotation, entity."""
     demands: tuple[Demand, ...] = ()
-    """What a record must or should meet, in the order it was said; one a role is in force."""
+    """What a record must or should satisfy, in the order given; only one demand per role is in force."""
     refused: tuple[Demand, ...] = ()
-    """What it must not be."""
+    """What a record must not be."""
     measures: tuple[TurnWords, ...] = ()
-    """How results will be judged: ``F1``, ``mean absolute error``."""
+    """How results will be evaluated: ``F1``, ``mean absolute error``."""
     columns_wanted: tuple[TurnWords, ...] = ()
-    """Columns wanted."""
+    """Requested columns."""
     columns_excluded: tuple[TurnWords, ...] = ()
-    """Columns unwanted."""
+    """Excluded columns."""
     answers: int | None = None
-    """How many answers are wanted, 1..=100."""
+    """Number of answers requested, 1..=100."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Signals:
-    """What a request asks for, what for, and under which constraints."""
+    """The predicted operation, intention and constraints of a request."""
     operation: Ranked
-    """What to do."""
+    """The operation."""
     intention: Ranked
-    """What for."""
+    """The intention."""
     constraints: Constraints = dataclasses.field(default_factory=Constraints)
     """The constraints in force after this turn."""
     overrides: tuple[Override, ...] = ()
-    """What this turn replaced or took back of earlier ones."""
+    """The earlier constraints that this turn replaced or withdrew."""
     intent: Intent = dataclasses.field(default_factory=Intent)
-    """What is wanted of the catalogue after this turn; of old turns it is not kept."""
+    """The catalogue request after this turn; not stored for old turns."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -638,26 +637,26 @@ class ModelCost:
     id: str
     """Model and server."""
     calls: int
-    """Calls, repairs included, those answered from the cache not."""
+    """Calls, including repairs, without those answered from the cache."""
     usage: Mapping[str, int]
     """Tokens."""
     refused: int
-    """Answers that broke their contract."""
+    """Answers that violated their contract."""
     elapsed_ms: float
-    """Time waited, in milliseconds."""
+    """Waiting time in milliseconds."""
     money: float = 0.0
-    """Money, where prices are configured."""
+    """Cost, if prices are configured."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sample:
     """The part of a table that was read."""
     rows: int
-    """How many rows from the first on."""
+    """Number of rows, from the first on."""
     estimated: bool
-    """Whether that is an estimate, from the bytes that the sample takes."""
+    """Whether ``total_rows`` is an estimate from the bytes that the sample takes."""
     total_rows: int | None = None
-    """Rows of the whole file, where the file says so or its size tells."""
+    """Rows of the whole file, as declared by the file or estimated from its size."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -691,9 +690,9 @@ class ColumnProfile:
     distinct: int
     """Different values after normalisation."""
     distinct_exact: bool
-    """Whether ``distinct`` is a count; else it is an estimate from a sample of the values."""
+    """Whether ``distinct`` is an exact count, not an estimate from a sample of the values."""
     uniqueness: float
-    """Distinct values per cell with a value, in 0..=1; 1 for a key."""
+    """Distinct values divided by cells with a value, in 0..=1; 1 for a key."""
     key_likeness: float
     """How much it looks like a key, in 0..=1."""
     patterns: tuple[tuple[str, float], ...]
@@ -711,14 +710,14 @@ class ColumnProfile:
     quantiles: tuple[float, ...] | None = None
     """5th, 25th, 50th, 75th and 95th percentile of the numbers."""
     weakness: str | None = None
-    """Why the column may join by accident."""
+    """Why equal values may occur in the column by chance."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TimeCoverage:
     """The period that a table's column covers."""
     column: str
-    """The column that tells; the first and the last one where each year has its own."""
+    """The column that shows the period; the first and the last one where each year has its own column."""
     first: str = dataclasses.field(metadata={"json": "from"})
     """First year or day, as written."""
     last: str = dataclasses.field(metadata={"json": "to"})
@@ -729,7 +728,7 @@ class TimeCoverage:
 class PlaceCoverage:
     """The places that a table's column names."""
     column: str
-    """The column that tells."""
+    """The column that names the places."""
     kind: str
     """What kind of places."""
     distinct: int
@@ -740,14 +739,15 @@ class PlaceCoverage:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TimeCovered:
-    """The time that a publisher says is covered, as written: a start and an end, either of which may be open, or words.
+    """The time covered according to the publisher, as written: a start and an end, either of which may be open, or
+    words.
     """
-    from: str | None = None
-    """The start."""
-    to: str | None = None
+    end: str | None = None
     """The end."""
+    start: str | None = None
+    """The start."""
     words: str | None = None
-    """What is written where that is no start and end."""
+    """The text as written, where it is not a start and an end."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -758,7 +758,7 @@ class Facet:
     values: tuple[str, ...]
     """Values in the order of the record, each once and at most 200 bytes; at most 256."""
     cut_short: bool = False
-    """Whether the publisher's list is longer than what is here."""
+    """Whether the publisher's list is longer than this one."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -800,13 +800,13 @@ class TableMetadata:
     temporal: TimeCovered | None = None
     """Time covered."""
     facets: tuple[Facet, ...] = ()
-    """What a record says under fields of other names."""
+    """The values of a record's other fields."""
     first_year: int | None = None
-    """First year covered, where a field says it."""
+    """First year covered, where a field gives it."""
     last_year: int | None = None
-    """Last year covered, where a field says it."""
+    """Last year covered, where a field gives it."""
     columns: Mapping[str, ColumnMetadata] = dataclasses.field(default_factory=dict)
-    """By the column's name in the file."""
+    """Metadata of columns, by the column's name in the file."""
     standard: str | None = None
     """The standard that the sidecar follows."""
     file: str | None = None
@@ -819,9 +819,9 @@ class Repair:
     kind: str
     """What was done."""
     count: int
-    """How often: rows, cells, columns, bytes or lines, as the kind says."""
+    """How often: rows, cells, columns, bytes or lines, depending on the kind."""
     first_line: int | None = None
-    """The line of the file (from 1) where it was done first; the row for formats without lines."""
+    """The line of the file (from 1) of the first one; the row for formats without lines."""
     detail: str | None = None
     """The decoder's reason, for damage."""
 
@@ -841,24 +841,24 @@ class SkippedFile:
     path: str
     """Path below the lake's root."""
     reason: str
-    """Why."""
+    """The reason."""
     read_bytes: int
-    """Its size when it was tried, so that an unchanged file is not tried again."""
+    """Its size when reading was tried, so that an unchanged file is not tried again."""
     modified_ns: int
-    """Its time of change when it was tried."""
+    """Its modification time when reading was tried."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BuildStats:
-    """What a build did."""
+    """The results of a build."""
     tables: int
     """Tables in the index now."""
     records: int
-    """Records of a catalogue in the index now that describe none of these tables; not counted among them, but among
-    what was added, changed, removed and left.
+    """Catalogue records now in the index that describe none of these tables. They are not included in ``tables``, but
+    in ``added``, ``changed``, ``removed`` and ``unchanged``.
     """
     records_left_out: int
-    """Lines of the file of records that hold none; ``problems`` says why."""
+    """Invalid lines in the record files; ``problems`` gives the reasons."""
     columns: int
     """Columns in the index now."""
     added: int
@@ -866,21 +866,21 @@ class BuildStats:
     changed: int
     """Tables read because their file or its metadata changed."""
     removed: int
-    """Tables whose file is gone."""
+    """Tables whose file was deleted."""
     renamed: int
-    """Tables whose file is now elsewhere in the lake, its content unchanged; not counted as added or removed."""
+    """Tables whose file was moved in the lake with unchanged content; not counted as added or removed."""
     unchanged: int
-    """Tables left as they were."""
+    """Unchanged tables."""
     unread: int
-    """New or changed files not read because the run was interrupted; the next run reads them."""
+    """New or changed files that were not read because the run was interrupted; the next run reads them."""
     sampled: int
-    """Tables of which this run read only the first rows, as it was asked to."""
+    """Tables of which this run read only the first rows, as requested."""
     rows: int
     """Rows read in this run."""
     read_bytes: int
     """Bytes read in this run."""
     segments: int
-    """Segments of the index now."""
+    """Segments now in the index."""
     merged_segments: int
     """Older segments that were merged into new ones in this run."""
     index_bytes: int
@@ -890,13 +890,13 @@ class BuildStats:
     elapsed_ms: int
     """Wall time in milliseconds."""
     repaired: tuple[tuple[str, tuple[Repair, ...]], ...]
-    """Files mended while reading, in this run: (path, repairs)."""
+    """Files repaired while reading, in this run: (path, repairs)."""
     partial: tuple[PartialFile, ...]
-    """Files of which rows are missing, whenever they were read."""
+    """Files with missing rows, from this or earlier runs."""
     skipped: tuple[SkippedFile, ...]
-    """Files of the lake that hold no readable table."""
+    """Files of the lake without a readable table."""
     problems: tuple[tuple[str, str], ...]
-    """Metadata files and folders that could not be used: (path, reason)."""
+    """Unusable metadata files and folders: (path, reason)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct CiteCommand {
-    /// Ids of tables or records, or identifiers: a DOI, a CSTR, a handle, an ARK, an address, `lakeward:…@…`.
+    /// Ids of tables or records, or identifiers: a DOI, a CSTR, a handle, an ARK, a URL, `lakeward:…@…`.
     #[arg(required = true, num_args = 1.., value_name = "ID")]
     pub ids: Vec<String>,
     /// How to write the citations.
@@ -14,19 +14,19 @@ pub struct CiteCommand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CiteFormat {
-    /// A line as DataCite recommends.
+    /// One line, as DataCite recommends.
     Text,
     /// Entries for BibTeX and biblatex.
     Bibtex,
-    /// A list of items as citation managers read them.
+    /// A list of items for citation managers.
     CslJson,
-    /// All of these.
+    /// All three.
     All,
 }
 
 #[derive(Debug, Args)]
 pub struct ResolveCommand {
-    /// The identifier, as it was written down somewhere; or the id of a table.
+    /// The identifier, in any common spelling, or the id of a table.
     #[arg(required = true, num_args = 1.., value_name = "ID")]
     pub id: Vec<String>,
 }

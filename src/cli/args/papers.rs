@@ -12,44 +12,44 @@ pub struct PapersCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum PapersWhat {
-    /// Add documents: PDF, plain text, Markdown, or JSON lines with `title`, `abstract`, `text` and the like. Only what is new
-    /// or changed is read; what failed is tried again.
+    /// Add documents: PDF, plain text, Markdown, or JSON lines with fields such as `title`, `abstract`, `text`. Only new or
+    /// changed files are read; failed ones are tried again.
     Add {
-        /// Files, or folders whose files are added with those of all folders below.
+        /// Files, or folders, which are read recursively.
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// Read all of them anew, also those that are as they were; removed ones come back.
+        /// Read all files again, also unchanged ones; removed documents come back.
         #[arg(long)]
         again: bool,
     },
     /// List the documents, and the files that could not be read.
     List {
-        /// Only documents whose id or title contains this.
+        /// Only documents whose id or title contains this text.
         containing: Option<String>,
     },
-    /// Show a document: its sections and their text, and what was extracted from it.
+    /// Show a document: its sections with their text, and the tasks and datasets extracted from it.
     Show {
         /// Its id.
         id: String,
     },
-    /// Find what documents say of data sets and tasks, by the language model that is configured, else by rules; only in what is
-    /// new or changed. A model is told title, abstract and up to 60 sentences that speak of data, and has to name the sentence
-    /// of each data set. `lakeward graph build` takes what was found.
+    /// Extract datasets and tasks from new or changed documents, by the configured language model or else by rules. A model
+    /// is given title, abstract and up to 60 sentences about data, and must name the sentence of each dataset. `lakeward graph
+    /// build` uses the result.
     Extract {
-        /// Look at all of them anew.
+        /// Extract from all documents again.
         #[arg(long)]
         again: bool,
-        /// By rules, also where a model is configured; what a model has made is made anew.
+        /// Use rules even if a model is configured, and replace what a model extracted.
         #[arg(long)]
         rules: bool,
-        /// Tokens that the language model may use in all; the documents left get what the rules find.
+        /// Token budget of the language model for the whole run; the remaining documents are extracted by rules.
         #[arg(long, value_name = "N", conflicts_with = "rules")]
         tokens: Option<u64>,
-        /// Money that the language model may cost in all, at the prices of the settings.
+        /// Money budget of the language model for the whole run, at the configured prices.
         #[arg(long, value_name = "AMOUNT", conflicts_with = "rules")]
         money: Option<f64>,
     },
-    /// Forget documents.
+    /// Remove documents.
     Remove {
         /// Their ids.
         #[arg(required = true, value_name = "ID")]

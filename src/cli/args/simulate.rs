@@ -9,13 +9,13 @@ use lakeward_eval::simulation::BANKS;
 
 #[derive(Debug, Args)]
 pub struct SimulateCommand {
-    /// Dialogues to make.
+    /// Number of dialogues.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub dialogues: u32,
-    /// Seed of the users; the same seed over the same catalogue gives the same dialogues.
+    /// Random seed; the same seed over the same catalogue gives the same dialogues.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Phrases that the users speak in; several times for several, all by default.
+    /// The users' phrase bank; repeatable, all by default.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(BANKS.iter().map(|bank| bank.name)))]
     pub phrases: Vec<String>,
     /// Share of users who correct themselves in the same turn.
@@ -24,17 +24,17 @@ pub struct SimulateCommand {
     /// Share of users who correct themselves in a later turn.
     #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
     pub later_turn: f64,
-    /// Write the dialogues to FILE, which must not exist yet, and the records meant to qrels.txt beside it: with corpus.jsonl or
-    /// lake/ there, or with `--corpus`, `lakeward eval` measures on them.
+    /// Write the dialogues to FILE, which must not exist yet, and the target records to qrels.txt beside it: together with
+    /// corpus.jsonl or lake/ there, or with `--corpus`, this is a benchmark for `lakeward eval`.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Let the users talk with the agent, and say how that went.
+    /// Run the dialogues against the agent, and report the results.
     #[arg(long)]
     pub run: bool,
     /// Turns after which a user gives up.
     #[arg(long, value_name = "N", default_value_t = 8, requires = "run", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub turns: u32,
-    /// A user takes his record when it is among the first N shown.
+    /// A user accepts the target record if it is among the first N shown.
     #[arg(long, value_name = "N", default_value_t = 3, requires = "run", value_parser = clap::value_parser!(u32).range(1..=10))]
     pub looks_at: u32,
 }

@@ -8,27 +8,27 @@ use super::Answers;
 
 #[derive(Debug, Args)]
 pub struct TaskCommand {
-    /// What is to be done, in your own words.
+    /// The task, in your own words.
     #[arg(required = true, num_args = 1.., value_name = "TEXT")]
     pub text: Vec<String>,
     #[command(flatten)]
     pub answers: Answers,
-    /// How far a walk goes from the tasks like this one, from 0 to below 1 (networkx's alpha).
+    /// Damping factor of the PageRank walk from similar tasks, from 0 to below 1 (networkx's alpha).
     #[arg(long, default_value_t = 0.85)]
     pub alpha: f64,
-    /// Only datasets that the index has, none that only papers name.
+    /// Only datasets in the index, none that only papers mention.
     #[arg(long)]
     pub in_lake: bool,
-    /// Leave this paper out, with all that is known from it; several times for several.
+    /// Exclude this paper and everything known from it; repeatable.
     #[arg(long, value_name = "ID")]
     pub exclude: Vec<String>,
-    /// Rank as KATS was published, from this many tasks; for comparisons.
+    /// Rank by KATS as published, from this many seed tasks; for comparisons.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: Option<u32>,
-    /// Count neither descriptions nor popularity, and ask no language model for the order; for comparisons.
+    /// Ignore descriptions and popularity, and do not rerank with a language model; for comparisons.
     #[arg(long)]
     pub no_rerank: bool,
-    /// Let no walk lead to tasks; for comparisons.
+    /// Do not use PageRank to reach further tasks; for comparisons.
     #[arg(long)]
     pub no_pagerank: bool,
 }
@@ -41,57 +41,57 @@ pub struct GraphCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum GraphWhat {
-    /// Build the graph, or bring it up to date.
+    /// Build or update the graph.
     Build {
-        /// What papers say, JSON lines, one a paper: added to what the graph has and to what `papers extract` found. Several times
-        /// for several.
+        /// Extractions from papers as JSON lines, one per paper, added to those in the graph and from `papers extract`;
+        /// repeatable.
         #[arg(long, value_name = "FILE")]
         papers: Vec<PathBuf>,
-        /// Leave out what `papers extract` found.
+        /// Leave out the results of `papers extract`.
         #[arg(long)]
         no_extractions: bool,
-        /// Forget the papers that the graph has, also those that were removed since with `papers remove`.
+        /// Discard the papers in the graph, including those removed with `papers remove` since.
         #[arg(long)]
         anew: bool,
-        /// Join no names but those that `merge` has joined.
+        /// Merge no names except those joined with `merge`.
         #[arg(long)]
         no_resolution: bool,
-        /// Calls of the language model, where one is configured, about names that rules leave open.
+        /// Maximum calls of the configured language model about names that the rules leave undecided.
         #[arg(long, value_name = "N", default_value_t = 200)]
         calls: u32,
     },
-    /// How much is in the graph.
+    /// Show the size of the graph.
     Stats,
-    /// What sessions have taught: which tables were accepted or used for which requests.
+    /// Show or forget what was learned from sessions: which tables were accepted or used for which requests.
     Learned(FeedbackCommand),
-    /// Say by which verdicts two names are one dataset, or why not.
+    /// Explain by which verdicts two names are one dataset, or why not.
     Why {
-        /// A record or table by id or title, or a name as a paper has it.
+        /// A record or table by id or title, or a name as a paper writes it.
         a: String,
-        /// The other.
+        /// The other one.
         b: String,
     },
-    /// Show a random sample of the names that were joined, with their records, to be judged by a person.
+    /// Show a random sample of merged names with their records, to be judged by a person.
     Audit {
-        /// How many.
+        /// Sample size.
         #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         count: u32,
         /// Seed of the sample.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Settle that two names are one dataset, for good.
+    /// Decide permanently that two names are one dataset.
     Merge {
         /// As with `why`.
         a: String,
-        /// The other.
+        /// The other one.
         b: String,
     },
-    /// Settle that two names are two datasets, for good.
+    /// Decide permanently that two names are two datasets.
     Split {
         /// As with `why`.
         a: String,
-        /// The other.
+        /// The other one.
         b: String,
     },
 }
@@ -104,17 +104,17 @@ pub struct FeedbackCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum FeedbackAction {
-    /// List it, oldest first.
+    /// List the learned uses, oldest first.
     List,
-    /// Forget it, in the graph, too.
+    /// Forget learned uses, also in the graph.
     Forget {
-        /// What was learned of this table.
+        /// Everything learned about this table.
         #[arg(long, value_name = "ID")]
         table: Option<String>,
-        /// What was learned of this request, as `list` shows it with `--json`.
+        /// Everything learned about this request, as `list --json` shows it.
         #[arg(long, value_name = "TEXT")]
         request: Option<String>,
-        /// All of it.
+        /// Everything.
         #[arg(long, conflicts_with_all = ["table", "request"])]
         all: bool,
     },

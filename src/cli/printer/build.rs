@@ -1,14 +1,14 @@
-//! What a build did, on stderr: counts, and the files that were mended, cut or skipped.
+//! The summary of a build, on stderr: counts, and the files that were repaired, cut or skipped.
 
 use super::{bytes, narrate};
 use lakeward_core::text::shown;
 use lakeward_index::build::BuildStats;
 use lakeward_lake::reader::Repair;
 
-/// Files named one by one in a summary.
-const NAMED_FILES: usize = 10;
+/// Files listed individually in a summary.
+const LISTED_FILES: usize = 10;
 
-/// What a build did, on stderr.
+/// Prints the summary of a build to stderr.
 pub fn build_summary(stats: &BuildStats) {
     let seconds = stats.elapsed_ms as f64 / 1000.0;
     narrate(&format!(
@@ -23,10 +23,10 @@ pub fn build_summary(stats: &BuildStats) {
         bytes(stats.read_bytes)
     ));
     if stats.records > 0 {
-        narrate(&format!("{} records of data that is not in the lake", stats.records));
+        narrate(&format!("{} records of data outside the lake", stats.records));
     }
     if stats.records_left_out > 0 {
-        narrate(&format!("{} lines of the records could not be used", stats.records_left_out));
+        narrate(&format!("{} lines of the records are not usable", stats.records_left_out));
     }
     if stats.sampled > 0 {
         narrate(&format!("{} tables were sampled: only their first rows are in the index", stats.sampled));
@@ -37,20 +37,20 @@ pub fn build_summary(stats: &BuildStats) {
     if stats.unread > 0 {
         narrate(&format!("interrupted: {} files are not read yet; run the command again to finish", stats.unread));
     }
-    let (lost, mended): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
-    if !mended.is_empty() {
+    let (lost, repaired): (Vec<_>, Vec<_>) = stats.repaired.iter().partition(|(_, repairs)| loses_cells(repairs));
+    if !repaired.is_empty() {
         narrate(&format!(
-            "{} tables were mended while reading (`--json` lists them, `profile TABLE` says how)",
-            mended.len()
+            "{} tables were repaired while reading (`--json` lists them, `profile TABLE` shows how)",
+            repaired.len()
         ));
     }
-    named("cells left out", lost.iter().map(|(path, repairs)| (path.as_str(), losses(repairs))));
-    named("read in part", stats.partial.iter().map(|file| (file.path.as_str(), file.reason.clone())));
-    named("skipped", stats.skipped.iter().map(|file| (file.path.as_str(), file.reason.clone())));
-    named("not usable", stats.problems.iter().map(|(path, reason)| (path.as_str(), reason.clone())));
+    list_files("cells left out", lost.iter().map(|(path, repairs)| (path.as_str(), losses(repairs))));
+    list_files("read in part", stats.partial.iter().map(|file| (file.path.as_str(), file.reason.clone())));
+    list_files("skipped", stats.skipped.iter().map(|file| (file.path.as_str(), file.reason.clone())));
+    list_files("not usable", stats.problems.iter().map(|(path, reason)| (path.as_str(), reason.clone())));
 }
 
-/// Whether cells are missing though all rows are there.
+/// Whether cells are missing but no rows.
 fn loses_cells(repairs: &[Repair]) -> bool {
     let rows = repairs.iter().any(|repair| repair.kind.loses_rows());
     !rows && repairs.iter().any(|repair| repair.kind.loses_data())
@@ -62,12 +62,12 @@ fn losses(repairs: &[Repair]) -> String {
     losses.join("; ")
 }
 
-fn named<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
+fn list_files<'a>(what: &str, files: impl ExactSizeIterator<Item = (&'a str, String)>) {
     let count = files.len();
-    for (path, reason) in files.take(NAMED_FILES) {
+    for (path, reason) in files.take(LISTED_FILES) {
         narrate(&format!("{what}: {}: {}", shown(path, 200), shown(&reason, 300)));
     }
-    if count > NAMED_FILES {
-        narrate(&format!("{what}: {} more (`--json` lists them)", count - NAMED_FILES));
+    if count > LISTED_FILES {
+        narrate(&format!("{what}: {} more (`--json` lists them)", count - LISTED_FILES));
     }
 }

@@ -1,4 +1,4 @@
-//! What people see of conversations: the answer to a turn and its reasons, previews, sessions.
+//! Output of conversations: explanations of an answer, previews, sessions.
 
 use serde_json::Value;
 
@@ -15,19 +15,19 @@ use lakeward_operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;
-/// First rows of a result that are shown: as a list, and where it is too wide for one.
+/// Number of result rows shown: in a list, and if the result is too wide for a list.
 const SAMPLE: [usize; 2] = [5, 2];
-/// Columns that a list has room for.
+/// Most columns that are shown as a list.
 const LISTED_COLUMNS: usize = 12;
-/// Sessions named one by one when they cannot be used.
-const NAMED: usize = 10;
+/// Unusable sessions that are listed individually.
+const LISTED_SESSIONS: usize = 10;
 
-/// What a model cost: `3 calls, 2345 tokens of m@host, 1.2 s`.
+/// The cost of a model: `3 calls, 2345 tokens of m@host, 1.2 s`.
 pub fn model_cost(cost: &ModelCost) -> String {
     let Spent { calls, usage, refused, elapsed_ms, money } = cost.spent;
     let mut parts = vec![format!("{}, {} tokens of {}", counted(calls as u64, "call"), usage.tokens(), cost.id)];
     if refused > 0 {
-        parts.push(format!("{} refused", counted(refused as u64, "answer")));
+        parts.push(format!("{} rejected", counted(refused as u64, "answer")));
     }
     if money > 0.0 {
         parts.push(format!("{money:.4} spent"));
@@ -36,7 +36,7 @@ pub fn model_cost(cost: &ModelCost) -> String {
     parts.join(", ")
 }
 
-/// The sessions as a list, those that can be resumed.
+/// The sessions that can be resumed, as a list.
 pub fn sessions(sessions: &[SessionSummary]) {
     let mut table = list();
     table.set_header(["session", "last written", "turns", "steps", "first request"]);
@@ -62,17 +62,17 @@ pub fn damaged_sessions(sessions: &[SessionSummary]) {
         SessionState::Readable { .. } => None,
     });
     let damaged: Vec<_> = damaged.collect();
-    for (file, reason) in damaged.iter().take(NAMED) {
+    for (file, reason) in damaged.iter().take(LISTED_SESSIONS) {
         narrate(&format!("not usable: {}: {}", shown(&file.display().to_string(), 300), shown(reason, 300)));
     }
-    if damaged.len() > NAMED {
-        narrate(&format!("not usable: {} more (`--json` lists them)", damaged.len() - NAMED));
+    if damaged.len() > LISTED_SESSIONS {
+        narrate(&format!("not usable: {} more (`--json` lists them)", damaged.len() - LISTED_SESSIONS));
     }
 }
 
-/// The session with what is in force and what happened.
+/// The session with its state and its turns.
 pub fn session(session: &Session) {
-    out(&format!("{}  (begun {}, last written {})", session.id, minute(&session.created), minute(&session.updated)));
+    out(&format!("{}  (created {}, last written {})", session.id, minute(&session.created), minute(&session.updated)));
     out(&format!("lake: {}", shown(&session.lake, 300)));
     memory(session);
     for turn in &session.turns {
@@ -88,9 +88,9 @@ pub fn session(session: &Session) {
     }
 }
 
-/// What the next answer depends on: working table, constraints with the turn that set each, choices, steps.
+/// The state that the next answer depends on: working table, constraints with the turn that set each, choices, steps.
 pub fn memory(session: &Session) {
-    let working = session.working().map_or("none; `/use TABLE` names one".into(), |input| name(&input));
+    let working = session.working().map_or("none; `/use TABLE` sets one".into(), |input| name(&input));
     out(&format!("working table: {working}"));
     let constraints = constraint_lines(&session.constraints);
     if constraints.is_empty() {
@@ -102,7 +102,7 @@ pub fn memory(session: &Session) {
             out(&format!("  {}{turn}", shown(&text, 300)));
         }
     }
-    wanted(&session.memory);
+    demands(&session.memory);
     choices("accepted", &session.accepted);
     choices("rejected", &session.rejected);
     for step in &session.steps {
@@ -110,15 +110,15 @@ pub fn memory(session: &Session) {
     }
 }
 
-/// What is wanted of the catalogue, each element with the turn that set it.
-fn wanted(memory: &Memory) {
+/// The demands on catalogue records, each with the turn that set it.
+fn demands(memory: &Memory) {
     let Memory { intent, open, retrievals } = memory;
     if !intent.is_empty() {
-        out("wanted of the catalogue:");
+        out("demands on the catalogue:");
     }
     let line = |what: &str, text: &str, turn: usize| out(&format!("  {what}: {}  (turn {turn})", shown(text, 300)));
-    for said in &intent.topics {
-        line("topic", &said.text, said.turn);
+    for topic in &intent.topics {
+        line("topic", &topic.text, topic.turn);
     }
     let data = &intent.data;
     let single = [
@@ -127,8 +127,8 @@ fn wanted(memory: &Memory) {
         ("annotation", &data.annotation),
         ("entity", &data.entity),
     ];
-    for (what, said) in single.into_iter().filter_map(|(what, said)| Some((what, said.as_ref()?))) {
-        line(what, &said.text, said.turn);
+    for (what, element) in single.into_iter().filter_map(|(what, element)| Some((what, element.as_ref()?))) {
+        line(what, &element.text, element.turn);
     }
     for (demands, must) in [(&intent.demands, "must"), (&intent.refused, "must not")] {
         for demand in demands {
@@ -139,7 +139,7 @@ fn wanted(memory: &Memory) {
     let lists =
         [("measure", &intent.measures), ("column", &intent.columns_wanted), ("no column", &intent.columns_excluded)];
     for (what, list) in lists {
-        list.iter().for_each(|said| line(what, &said.text, said.turn));
+        list.iter().for_each(|element| line(what, &element.text, element.turn));
     }
     if let Some(answers) = intent.answers {
         out(&format!("  answers: {answers}"));
@@ -149,7 +149,7 @@ fn wanted(memory: &Memory) {
     }
     if let Some(latest) = retrievals.last() {
         let (turn, met) = (latest.turn, counted(latest.met as u64, "record"));
-        out(&format!("found in turn {turn}: {met} that meet all that was stated"));
+        out(&format!("found in turn {turn}: {met} matching all stated demands"));
     }
 }
 
@@ -162,7 +162,7 @@ fn choices(what: &str, choices: &[Choice]) {
 /// A step in one line.
 pub fn step_line(step: &Step) -> String {
     let inputs: Vec<String> = step.operation.inputs().into_iter().map(name).collect();
-    let undone = if step.undone { ", taken back" } else { "" };
+    let undone = if step.undone { ", undone" } else { "" };
     let (number, kind, columns) = (step.number, step.operation.kind().name(), step.columns.len());
     let size = format!("{}, {}", counted(step.rows, "row"), counted(columns as u64, "column"));
     format!("step {number}: {kind} of {}: {size}{undone}", inputs.join(", "))
@@ -177,7 +177,7 @@ fn minute(time: &str) -> String {
     shown(&time.replacen('T', " ", 1), 17).trim_end_matches([':', '…']).to_string()
 }
 
-/// How the latest answer came about: all probabilities, what a table should be like, what every operation needs.
+/// Explains the latest answer: all probabilities, the table specification, the preconditions of every operation.
 pub fn why_answer(answer: &Recommendation) {
     let Recommendation { signals, spec, .. } = answer;
     let percent = |probability: f64| format!("{:.0} %", probability * 100.0);
@@ -197,7 +197,7 @@ pub fn why_answer(answer: &Recommendation) {
     super::recommendation::why_operations(answer);
 }
 
-/// The SQL of an operation and what it would do.
+/// The SQL of an operation and its preview.
 pub fn preview(preview: &Preview) {
     preview.sql.lines().for_each(|line| out(&format!("  {}", shown(line, 4000))));
     for input in &preview.inputs {
@@ -219,7 +219,10 @@ pub fn preview(preview: &Preview) {
     }
     let columns = counted(preview.columns.len() as u64, "column");
     out(&format!("gives {}, {columns}", counted(preview.rows_out, "row")));
-    preview.left_out.iter().for_each(|what| narrate(&format!("left out, since it takes long: {}", shown(what, 300))));
+    preview
+        .left_out
+        .iter()
+        .for_each(|what| narrate(&format!("skipped, because it takes too long: {}", shown(what, 300))));
     preview.notes.iter().for_each(|note| narrate(&shown(&note.to_string(), 400)));
 }
 
@@ -232,11 +235,11 @@ fn join_preview(join: &JoinPreview) {
         let keys = shown(&side.unmatched_keys.join(", "), 200);
         let examples = if keys.is_empty() { String::new() } else { format!(": {keys}") };
         let share = side.unmatched_share() * 100.0;
-        out(&format!("  {} rows of {whose} without a partner ({share:.0} %){examples}", side.unmatched_rows));
+        out(&format!("  {} rows of {whose} without a match ({share:.0} %){examples}", side.unmatched_rows));
     }
-    out(&format!("  partners a row: {:.2} on average, {} at most", join.mean_fan_out, join.greatest_fan_out));
+    out(&format!("  matches per row: {:.2} on average, {} at most", join.mean_fan_out, join.greatest_fan_out));
     if let Some(gain) = join.normalising_gains.filter(|gain| *gain != 0) {
-        out(&format!("  {gain:+} rows would find a partner with keys in their normal form (`/run N normalised`)"));
+        out(&format!("  {gain:+} rows would match with normalised keys (`/run N normalised`)"));
     }
     let added: Vec<String> = join
         .added
@@ -282,7 +285,7 @@ pub fn sample(preview: &Preview) {
     }
 }
 
-/// The commands of the REPL: name, arguments, what each does.
+/// The commands of the REPL: name, arguments, description.
 pub fn commands<'a>(commands: impl Iterator<Item = (&'a str, &'a str, &'a str)>) {
     let mut table = list();
     commands.for_each(|(name, arguments, does)| {

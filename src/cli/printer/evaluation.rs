@@ -1,4 +1,4 @@
-//! What `lakeward eval` shows: a list a group of queries, comparisons, signals, costs; what was left out goes to stderr.
+//! Output of `lakeward eval`: one list per group of queries, comparisons, signals, costs; problems of the benchmark on stderr.
 
 use super::{bytes, list, narrate, out, right_align, variants};
 use lakeward_core::text::{counted, shown};
@@ -42,7 +42,7 @@ pub fn report(report: &EvalReport) {
         out("");
     }
     for system in report.systems.iter().filter(|system| system.groups.is_empty()) {
-        out(&format!("{} has no way to answer these queries", shown(&system.system, 100)));
+        out(&format!("{} cannot answer these queries", shown(&system.system, 100)));
     }
     variants::legend(report);
     comparisons(report);
@@ -74,7 +74,7 @@ fn measures(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
     out(&table.trim_fmt());
 }
 
-/// Hits by depth and names of first answers, of searches for the datasets of a task.
+/// Searches for the datasets of a task: hits by depth, and how well the first answer's name matches.
 fn names(systems: &[(&SystemReport, &GroupReport)]) {
     if systems.iter().all(|(_, group)| group.names.is_none()) {
         return;
@@ -91,7 +91,7 @@ fn names(systems: &[(&SystemReport, &GroupReport)]) {
     out(&table.trim_fmt());
 }
 
-/// What conversations are measured by besides: whether the one record is found, when, and what that took.
+/// Further measures of conversations: whether and when the target record is found, and its cost.
 fn dialogues(systems: &[(&SystemReport, &GroupReport)]) {
     if systems.iter().all(|(_, group)| group.average_turn.is_none()) {
         return;
@@ -124,7 +124,7 @@ fn dialogues(systems: &[(&SystemReport, &GroupReport)]) {
     out(&table.trim_fmt());
 }
 
-/// What conversations with simulated users came to.
+/// The results of conversations with simulated users.
 pub fn conversations(report: &ConversationReport) {
     out(&format!(
         "{} records; users look at the first {} and give up after {} turns; seed {}",
@@ -163,7 +163,7 @@ pub fn conversations(report: &ConversationReport) {
 fn aliases(report: &EvalReport) {
     let Some(aliases) = &report.aliases else { return };
     out(&format!(
-        "names of datasets: {} names, hit@1 {:.3}; {} joined by a rule, {:.3} of them rightly ({:.3} by `dataset_ids` alone)",
+        "names of datasets: {} names, hit@1 {:.3}; {} merged by a rule, precision {:.3} ({:.3} by `dataset_ids` alone)",
         aliases.aliases, aliases.hit_at_1, aliases.merged, aliases.precision, aliases.precision_strict
     ));
     let rules: Vec<String> =
@@ -171,10 +171,10 @@ fn aliases(report: &EvalReport) {
     out(&format!("  by rule: {}\n", rules.join(", ")));
 }
 
-/// How well data sets were extracted from papers.
+/// Scores of the extraction of datasets from papers.
 pub fn extraction(scores: &ExtractionScores) {
     out(&format!(
-        "{} (extraction: {} papers, {} pairs of task and data set, {} names known, {} data sets extracted, {:.1} s)",
+        "{} (extraction: {} papers, {} pairs of task and dataset, {} known names, {} datasets extracted, {:.1} s)",
         shown(&scores.benchmark, 200),
         scores.papers,
         scores.pairs,
@@ -183,9 +183,9 @@ pub fn extraction(scores: &ExtractionScores) {
         scores.elapsed_ms / 1000.0
     ));
     let mut table = list();
-    table.set_header(["data sets", "P", "R", "F1"]);
+    table.set_header(["datasets", "P", "R", "F1"]);
     for (what, measure) in [
-        ("by name, each once a paper", scores.datasets),
+        ("by name, once per paper", scores.datasets),
         ("by name, recall over pairs", scores.dataset_pairs),
         ("named in the text, any spelling", scores.named_pairs),
     ] {
@@ -195,7 +195,7 @@ pub fn extraction(scores: &ExtractionScores) {
     right_align(&mut table, &[1, 2, 3]);
     out(&table.trim_fmt());
     out(&format!(
-        "in papers of several tasks, pairs of data sets put to one task or to two as in the gold: {:.3} of {}",
+        "papers with several tasks: share of dataset pairs grouped by task as in the gold standard: {:.3} of {}",
         scores.tasks_apart, scores.compared_pairs
     ));
 }
@@ -247,7 +247,7 @@ fn signals(report: &EvalReport) {
 
 fn confusion(what: &str, scores: &LabelScores) {
     out(&format!(
-        "{what}: macro-F1 {:.3}, {:.3} told rightly; true labels down, told ones across",
+        "{what}: macro-F1 {:.3}, accuracy {:.3}; rows: true labels, columns: predicted labels",
         scores.macro_f1, scores.accuracy
     ));
     let mut table = list();
@@ -261,7 +261,7 @@ fn confusion(what: &str, scores: &LabelScores) {
     out(&table.trim_fmt());
 }
 
-/// What `lakeward tune` learned, and what it is worth on queries that it was not learned from.
+/// The weights that `lakeward tune` learned, and their scores on held-out queries.
 pub fn tuned(report: &TuneReport) {
     for ranker in &report.rankers {
         out(&format!("{}: shares of the weights", ranker.ranker.name()));
@@ -310,7 +310,7 @@ fn costs(report: &EvalReport) {
     out(&table.trim_fmt());
 }
 
-/// Every query of every system: its place of the first relevant document, and its measures.
+/// Every query of every system, with its measures.
 pub fn queries(report: &EvalReport) {
     let k = report.k;
     for system in report.systems.iter().filter(|system| !system.rows.is_empty()) {
@@ -347,18 +347,18 @@ pub fn queries(report: &EvalReport) {
     }
 }
 
-/// What of the benchmark could not be used, on stderr.
+/// The parts of the benchmark that could not be used, on stderr.
 pub fn problems(report: &EvalReport) {
     for Problem { what, count, examples } in &report.problems {
         narrate(&format!("{count} {}; for example {}", shown(what, 200), shown(&examples.join(", "), 300)));
     }
 }
 
-/// What a model's word is worth.
+/// How much a language model improves the results.
 pub fn voice(report: &VoiceReport) {
     let Spent { calls, usage, refused, elapsed_ms, .. } = report.spent;
     out(&format!(
-        "{} of {}: {}, {} tokens, longest question {} tokens, {} refused, {:.1} s",
+        "{} on {}: {}, {} tokens, longest prompt {} tokens, {} rejected, {:.1} s",
         report.model,
         report.benchmark,
         counted(calls as u64, "call"),
@@ -369,7 +369,7 @@ pub fn voice(report: &VoiceReport) {
     ));
     if !report.orders.is_empty() {
         let mut table = list();
-        table.set_header(["candidates ordered", "valid", "τ", "weight", &format!("nDCG@{}", report.k), "MRR"]);
+        table.set_header(["candidates reranked", "valid", "τ", "weight", &format!("nDCG@{}", report.k), "MRR"]);
         for orders in &report.orders {
             let valid = format!("{}/{}", orders.answered, orders.queries);
             let mut lead = [orders.group.clone(), valid, format!("{:.2}", orders.agreement)];
@@ -381,8 +381,8 @@ pub fn voice(report: &VoiceReport) {
             for score in &orders.fixed {
                 row(format!("{:.2}", score.voice), score);
             }
-            row(format!("{:.2} learned, held out", orders.learned.voice), &orders.learned);
-            row("its order alone".into(), &orders.alone);
+            row(format!("{:.2} learned, held-out", orders.learned.voice), &orders.learned);
+            row("model's order alone".into(), &orders.alone);
         }
         right_align(&mut table, &[2, 4, 5]);
         out(&table.trim_fmt());

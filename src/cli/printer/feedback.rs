@@ -1,4 +1,4 @@
-//! What was learned from sessions, and what that is worth, for people.
+//! Output of what was learned from sessions, and how much it improves the results.
 
 use super::{list, out, safe_line};
 use lakeward_agent::session::TableUse;
@@ -9,7 +9,7 @@ use lakeward_eval::feedback::FeedbackReport;
 /// Characters of a request in a list.
 const REQUEST_CHARS: usize = 100;
 
-/// Before and after, stage by stage.
+/// The scores before and after learning, by stage.
 pub fn report(report: &FeedbackReport) {
     let mut table = list();
     let ndcg = format!("nDCG@{}", report.k);
@@ -44,7 +44,7 @@ pub fn report(report: &FeedbackReport) {
     }
     out(&table.to_string());
     out(&format!(
-        "{}: known: a session took a table that is relevant to the request; others: none did; 95% intervals by paired bootstrap",
+        "{}: known: a session accepted a table relevant to the request; others: none did; 95% intervals by paired bootstrap",
         report.benchmark
     ));
 }
@@ -53,13 +53,13 @@ fn interval(difference: &PairedDifference) -> String {
     format!("{:+.3} [{:+.3}, {:+.3}]", difference.mean, difference.low, difference.high)
 }
 
-/// What stands, oldest first.
+/// The learned uses, oldest first.
 pub fn uses(uses: &[TableUse], unread: usize) {
-    for known in uses {
-        let day = known.at.get(..10).unwrap_or(&known.at);
-        safe_line(&format!("{day}  {}  {}  “{}”", known.operation, known.table, shown(&known.request, REQUEST_CHARS)));
+    for TableUse { at, operation, table, request } in uses {
+        let day = at.get(..10).unwrap_or(at);
+        safe_line(&format!("{day}  {operation}  {table}  “{}”", shown(request, REQUEST_CHARS)));
     }
     let unread =
         if unread > 0 { format!("; {} cannot be read", counted(unread as u64, "line")) } else { String::new() };
-    out(&format!("{} of a table for a request{unread}", counted(uses.len() as u64, "use")));
+    out(&format!("{} of tables for requests{unread}", counted(uses.len() as u64, "use")));
 }

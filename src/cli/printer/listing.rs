@@ -1,4 +1,4 @@
-//! Lists of answers, with the columns that their type declares; and the evidence of each answer below its name.
+//! Lists of answers, with the columns that their type declares, or each answer's name with its evidence below.
 
 use super::{list, out, right_align};
 use lakeward_core::listing::{ListCell, ListColumn, Listed};
@@ -10,9 +10,9 @@ const ID_CHARS: usize = 200;
 /// How the rows of a list are laid out.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Layout {
-    /// Whether their numbers come first.
+    /// Whether the first column is the row's number.
     pub numbered: bool,
-    /// Lines of a row at most, where that is bounded.
+    /// Maximum number of lines per row, if limited.
     pub lines: Option<u16>,
 }
 
@@ -30,7 +30,7 @@ pub fn answers<A: Listed>(answers: &[A], explain: Option<&impl Fn(&A) -> Vec<Str
     }
 }
 
-/// Which answer it is, and its figures: `us/states  (0.873, 51 rows)`.
+/// The answer's id and figures: `us/states  (0.873, 51 rows)`.
 fn heading<A>(columns: &[ListColumn<A>], answer: &A) -> String {
     let mut name = String::new();
     let mut figures = Vec::new();
@@ -47,7 +47,7 @@ fn heading<A>(columns: &[ListColumn<A>], answer: &A) -> String {
     format!("{name}  ({})", figures.join(", "))
 }
 
-/// `answers` below the heads of these columns; nothing where there are none.
+/// Prints `answers` as a table with these columns; nothing if there are none.
 pub fn rows<A>(columns: &[ListColumn<A>], answers: &[A], layout: Layout) {
     if answers.is_empty() {
         return;

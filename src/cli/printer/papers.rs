@@ -8,14 +8,14 @@ use lakeward_core::text::{counted, shown};
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::papers::{Document, FileFault, SectionKind};
 
-/// Files that failed are told one by one, so many.
+/// Failed files that are listed individually.
 const MOST_FAULTS: usize = 50;
 const ID_WIDTH: usize = 48;
 const TITLE_WIDTH: usize = 100;
 const PATH_WIDTH: usize = 300;
 const SENTENCE_WIDTH: usize = 600;
 
-/// Documents, one a line.
+/// Documents, one per line.
 pub fn documents(documents: &[PaperLine]) {
     let columns = [
         column("id", ListCell::Text(ID_WIDTH, |document: &PaperLine| document.id.as_str().into())),
@@ -24,27 +24,27 @@ pub fn documents(documents: &[PaperLine]) {
     rows(&columns, documents, Layout::default());
 }
 
-/// Files that failed, on stderr, whatever `--quiet` says.
+/// Files that failed, on stderr, even with `--quiet`.
 pub fn faults(faults: &[FileFault], what: &str) {
     for fault in faults.iter().take(MOST_FAULTS) {
         narrate(&shown(&format!("{what}: `{}`: {}", shown(&fault.path, PATH_WIDTH), fault.reason), LINE_WIDTH));
     }
     if let Some(more) = faults.len().checked_sub(MOST_FAULTS).filter(|more| *more > 0) {
-        narrate(&format!("{what}: {more} more (`lakeward papers list --json` has all)"));
+        narrate(&format!("{what}: {more} more (`lakeward papers list --json` lists all)"));
     }
 }
 
-/// A document: what is known of it, and its sections.
+/// A document: its metadata and its sections.
 pub fn document(document: &Document) {
     safe_line(&document.title);
     let place = document.source.line.map(|line| format!(", line {line}")).unwrap_or_default();
     safe_line(&format!("  {} from {}{place}", document.id, document.source.path));
-    let known = [
+    let fields = [
         document.year.map(|year| format!("  year {year}")),
         document.doi.as_ref().map(|doi| format!("  DOI {doi}")),
         document.url.as_ref().map(|url| format!("  {url}")),
     ];
-    known.into_iter().flatten().for_each(|known| safe_line(&known));
+    fields.into_iter().flatten().for_each(|field| safe_line(&field));
     for section in &document.sections {
         line("");
         if !section.heading.is_empty() {
@@ -62,9 +62,9 @@ pub fn document(document: &Document) {
 pub fn extraction(extraction: &Extraction) {
     line("");
     if extraction.tasks.is_empty() {
-        safe_line(&format!("It uses no data sets ({})", extraction.extractor));
+        safe_line(&format!("No datasets found ({})", extraction.extractor));
     } else {
-        safe_line(&format!("Found by {}", extraction.extractor));
+        safe_line(&format!("Extracted by {}", extraction.extractor));
     }
     for task in &extraction.tasks {
         safe_line(&shown(

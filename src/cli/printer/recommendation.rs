@@ -1,4 +1,4 @@
-//! What people see of an answer: what was understood, the tables, the operations; and why.
+//! Output of an answer: what was understood, the tables, the operations; and their explanation.
 
 use super::listing::{Layout, rows};
 use super::{join_answer, out, search_answer, task_path, union_answer};
@@ -10,7 +10,7 @@ use lakeward_core::text::shown;
 
 /// Characters of a reason.
 const REASON: usize = 400;
-/// Operations that score less than this are not worth a line.
+/// Operations with a lower score are not shown.
 const LEAST_SCORE: f64 = 0.02;
 
 /// The screen after a turn.
@@ -19,25 +19,23 @@ pub fn screen(answer: &Recommendation) {
     overrides(&answer.signals);
     if !answer.tables.is_empty() {
         out("");
-        let near = worth_a_line(&answer.tables);
+        let near = listed_count(&answer.tables);
         match answer.tables[..near].iter().all(|ranked| ranked.record) {
             true => {
                 rows(RankedTable::RECORD_COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(2) });
-                out("their data is not in the lake: `lakeward cite ID` says who has it");
+                out("their data is not in the lake; `lakeward cite ID` shows the source");
             }
-            // A line each, whatever the width; `why_table` has all of it.
+            // One line each at any width; `why_table` shows everything.
             false => {
                 rows(RankedTable::COLUMNS, &answer.tables[..near], Layout { numbered: true, lines: Some(1) });
                 if answer.tables[..near].iter().any(|ranked| ranked.record) {
-                    out(
-                        "`?` is a record of a catalogue: its data is not in the lake; `lakeward cite ID` says who has it",
-                    );
+                    out("`?` is a catalogue record: its data is not in the lake; `lakeward cite ID` shows the source");
                 }
             }
         }
         if near < answer.tables.len() {
             let more = answer.tables.len() - near;
-            out(&format!("{more} more of less than half the utility (`--json` has them)"));
+            out(&format!("{more} more with less than half the best utility (`--json` lists them)"));
         }
     }
     out("");
@@ -51,9 +49,9 @@ pub fn screen(answer: &Recommendation) {
     }
 }
 
-/// How many of the tables come near the best one: those of at least half its utility. Of records those that were asked for: there are
-/// few, and each is the answer of its own stage.
-fn worth_a_line(tables: &[RankedTable]) -> usize {
+/// How many tables to list: those with at least half the best utility. Records are all listed: there are few, and
+/// each comes from its own search stage.
+fn listed_count(tables: &[RankedTable]) -> usize {
     if tables.first().is_some_and(|first| first.record) {
         return tables.len();
     }
@@ -77,7 +75,7 @@ fn operation_line(number: usize, operation: &RankedOperation) -> String {
     format!("{number} {} ({:.0} %): {}", operation.kind.name(), 100.0 * operation.score, shown(&what, REASON))
 }
 
-/// The question with its answers, where asking comes first.
+/// The question with its choices, if the first operation is to ask one.
 fn question(answer: &Recommendation) {
     let Some(first) = answer.operations.first().filter(|first| first.kind == OperationKind::Clarify) else { return };
     let Some(question) = &first.question else { return };
@@ -93,7 +91,7 @@ fn question(answer: &Recommendation) {
     }
 }
 
-/// What the turn replaced of earlier ones.
+/// The constraints of earlier turns that this turn replaced.
 fn overrides(signals: &Signals) {
     for replaced in &signals.overrides {
         let what = format!("{} no longer {} (turn {})", replaced.constraint, replaced.was, replaced.set_in_turn);
@@ -101,19 +99,19 @@ fn overrides(signals: &Signals) {
     }
 }
 
-/// Every term that made a table stand where it stands.
+/// Every term of a table's rank.
 pub fn why_table(number: usize, ranked: &RankedTable) {
     let utility = &ranked.utility;
-    let (size, serves) = match ranked.record {
+    let (size, operation) = match ranked.record {
         true => ("a record: its data is not in the lake".to_string(), String::new()),
         false => (
             format!("{} rows, {} columns", ranked.rows, ranked.columns),
-            format!(", as a table to {}", ranked.operation.name().to_lowercase()),
+            format!(" for {}", ranked.operation.name().to_lowercase()),
         ),
     };
     out(&format!("{number}. {}  ({size})", shown(&ranked.table, 200)));
     out(&format!(
-        "   utility {:.3}{serves}: relevance {:.3}, intention {:.3}, operation {:.3}",
+        "   utility {:.3}{operation}: relevance {:.3}, intention {:.3}, operation {:.3}",
         utility.total, utility.relevance, utility.intention, utility.operation
     ));
     let fit = &ranked.fit;
@@ -129,7 +127,7 @@ pub fn why_table(number: usize, ranked: &RankedTable) {
         ("words and meaning", evidence.search.as_ref().map(search_answer)),
         ("shared keys", evidence.join.as_ref().map(join_answer)),
         ("like columns", evidence.union.as_ref().map(union_answer)),
-        ("tasks that it served", evidence.task.as_ref().map(|task| task_path::lines(&task.path))),
+        ("tasks it was used for", evidence.task.as_ref().map(|task| task_path::lines(&task.path))),
     ];
     for (name, lines) in parts {
         let Some(lines) = lines else { continue };
@@ -143,11 +141,11 @@ fn check_line(name: &str, check: &Match) -> String {
     format!("{name} {:.2} ({met}): {}", check.grade, shown(&check.evidence, REASON))
 }
 
-/// Every term that made the operations stand where they stand.
+/// Every term of the operations' ranks.
 pub fn why_operations(answer: &Recommendation) {
     for (place, operation) in worth_showing(answer).enumerate() {
         out(&format!("  {}", operation_line(place + 1, operation)));
-        out(&format!("     asked for with probability {:.3}", operation.asked));
+        out(&format!("     requested with probability {:.3}", operation.asked));
         for precondition in &operation.preconditions {
             let sign = if precondition.met { "holds" } else { "does not hold" };
             out(&format!("     {sign}: {}", shown(&precondition.what, REASON)));

@@ -1,4 +1,4 @@
-//! What `lakeward eval` shows of variants: small tables a group, each narrow enough for a terminal of 100 columns.
+//! Output of `lakeward eval` for variants: small tables per group, each narrow enough for a terminal of 100 columns.
 
 use super::{list, out, right_align};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport};
@@ -10,7 +10,7 @@ use lakeward_eval::variant::table::{
 /// Characters of a line of running text.
 const WIDTH: usize = 100;
 
-/// The paper's measures of the variants among `systems`, what their answers took, and what failures did.
+/// The paper's measures of the variants among `systems`, the cost of their answers, and the effect of failures.
 pub fn tables(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
     let variants = accounted(systems);
     if variants.is_empty() {
@@ -40,7 +40,7 @@ pub fn tables(k: usize, systems: &[(&SystemReport, &GroupReport)]) {
     faults(k, &variants.iter().map(|(name, group, _)| (*name, *group)).collect::<Vec<_>>());
 }
 
-/// What the columns say, where a variant was shown.
+/// The legend of the columns, if a variant was shown.
 pub fn legend(report: &EvalReport) {
     if report.variants.is_some() {
         paragraph(WORK_LEGEND);
@@ -71,7 +71,7 @@ fn faults(k: usize, variants: &[(&str, &GroupReport)]) {
     }
 }
 
-/// What of the benchmark was taken.
+/// The subset of the benchmark that was used.
 pub fn subset(subset: &Subset) {
     paragraph(&told(subset));
     out("");

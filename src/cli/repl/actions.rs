@@ -1,4 +1,4 @@
-//! What the lines of a conversation do.
+//! The commands of the REPL.
 
 use std::path::Path;
 
@@ -23,11 +23,11 @@ use lakeward_search::cite::Gate;
 const TABLES: usize = 10;
 
 impl Repl<'_> {
-    /// A request and its answer.
+    /// Answers a request.
     pub(super) fn ask(&mut self, text: String) -> Result<Status> {
         let request = Request { text, ..Request::default() };
         let traced = self.traces.is_some();
-        let (session, answer, provenance, trace) = self.apart(move |agent, mut session| {
+        let (session, answer, provenance, trace) = self.on_worker(move |agent, mut session| {
             if traced {
                 let trace = agent.trace(&mut session, &request)?;
                 return Ok((session, trace.answer.clone(), trace.provenance.clone(), Some(trace)));
@@ -58,7 +58,7 @@ impl Repl<'_> {
         Ok(if answer.tables.is_empty() { Status::NothingFound } else { Status::Done })
     }
 
-    /// A number alone: the answer to a question that is open.
+    /// A number alone: the answer to the open question.
     pub(super) fn number(&mut self, number: usize) -> Result<Status> {
         let choices = self.latest().and_then(open_question).map(|question| question.choices.len());
         match choices {
@@ -66,8 +66,8 @@ impl Repl<'_> {
             Some(choices) => Err(Error::Usage(format!("the question has the answers 1 to {choices}"))),
             None => {
                 printer::line(&format!(
-                    "no question is open, so {number} alone says nothing; `/why {number}`, `/accept {number}` and \
-                     `/use {number}` take table {number}, `/run {number}` carries operation {number} out"
+                    "no question is open for {number} to answer; `/why {number}`, `/accept {number}` and \
+                     `/use {number}` mean table {number}, `/run {number}` runs operation {number}"
                 ));
                 Ok(Status::Done)
             }
@@ -76,7 +76,7 @@ impl Repl<'_> {
 
     pub(super) fn command(&mut self, slash: Slash) -> Result<Status> {
         match slash {
-            Slash::Use(None) => self.tell_working(),
+            Slash::Use(None) => self.print_working(),
             Slash::Use(Some(pick)) => self.work_on(&pick),
             Slash::Tables(text) => self.tables(text.as_deref().unwrap_or_default()),
             Slash::Join(words) => self.join(&words),
@@ -103,7 +103,7 @@ impl Repl<'_> {
         self.session.latest()?.recommendation.as_ref()
     }
 
-    /// Numbers mean the tables of the latest answer again.
+    /// Resets the numbered list to the tables of the latest answer.
     pub(super) fn list_latest(&mut self) {
         self.listed = self.session.latest().map(|turn| turn.tables.clone()).unwrap_or_default();
     }
@@ -115,7 +115,7 @@ impl Repl<'_> {
         Ok(ids)
     }
 
-    /// Columns of the working table, as far as they are known without reading a file.
+    /// Columns of the working table, if known without reading a file.
     pub(super) fn working_columns(&self) -> Vec<String> {
         match self.session.working() {
             Some(Input::Table(id)) => columns_of(self.lakeward.index(), &id).unwrap_or_default(),
@@ -125,7 +125,7 @@ impl Repl<'_> {
         }
     }
 
-    /// The table that is meant: by its number in the latest list, `step 2`, an id or a file.
+    /// The input that `pick` names: a number in the latest list, `step 2`, an id or a file.
     fn input(&self, pick: &Pick) -> Result<Input> {
         let name = match pick {
             Pick::Named(name) => name,
@@ -139,7 +139,7 @@ impl Repl<'_> {
         };
         if let Some(number) = name.strip_prefix("step ").and_then(|number| number.trim().parse().ok()) {
             return match self.session.step(number) {
-                Some(step) if step.undone => Err(Error::Usage(format!("step {number} was taken back"))),
+                Some(step) if step.undone => Err(Error::Usage(format!("step {number} was undone"))),
                 Some(_) => Ok(Input::Step(number)),
                 None => Err(Error::Usage(format!("there is no step {number}"))),
             };
@@ -153,18 +153,17 @@ impl Repl<'_> {
         }
     }
 
-    /// The table that is meant, else the working table.
+    /// The table that `pick` names, else the working table.
     pub(super) fn input_or_working(&self, pick: Option<&Pick>) -> Result<Input> {
-        let missing =
-            || Error::Usage("there is no working table; name a table, or choose one with `/use TABLE`".into());
+        let missing = || Error::Usage("there is no working table; name a table, or set one with `/use TABLE`".into());
         pick.map_or_else(|| self.session.working().ok_or_else(missing), |pick| self.input(pick))
     }
 
     fn open(&mut self, input: Input) -> Result<QueryTable> {
-        self.apart(move |agent, session| agent.open_input(&session, &input))
+        self.on_worker(move |agent, session| agent.open_input(&session, &input))
     }
 
-    pub(super) fn tell_working(&self) -> Result<Status> {
+    pub(super) fn print_working(&self) -> Result<Status> {
         let working = self.session.working().map_or("none".to_string(), |input| transcript::input_name(&input));
         printer::safe_line(&format!("working table: {working}"));
         Ok(Status::Done)
@@ -177,7 +176,7 @@ impl Repl<'_> {
         self.file_columns = columns.collect();
         self.session.use_table(input);
         self.save()?;
-        self.tell_working()?;
+        self.print_working()?;
         self.say(&format!("{} rows; columns: {}", table.entry.profile.rows, self.file_columns.join(", ")));
         Ok(Status::Done)
     }
@@ -195,7 +194,7 @@ impl Repl<'_> {
             [] => (self.input_or_working(None)?, None),
             [word] => match (self.input(&named(word)), self.session.working()) {
                 (Ok(input), _) => (input, None),
-                // No table, but there is one to look for the column in.
+                // Not a table, so it is a column of the working table.
                 (Err(_), Some(working)) => (working, Some(word)),
                 (Err(error), None) => return Err(error),
             },
@@ -238,27 +237,27 @@ impl Repl<'_> {
     fn answers<A: Listed>(&self, document: &Document<A>) {
         printer::listing::answers(&document.answers, None::<&fn(&A) -> Vec<String>>);
         if !self.arguments.quiet {
-            let next = "`/accept N` takes one, `/use N` works on it";
+            let next = "`/accept N` accepts one, `/use N` makes it the working table";
             printer::after_answers(document.answers.len(), document.elapsed_ms, next);
         }
     }
 
-    fn choose(&mut self, pick: &Pick, wanted: bool) -> Result<Status> {
+    fn choose(&mut self, pick: &Pick, accepted: bool) -> Result<Status> {
         let Input::Table(table) = self.input(pick)? else {
             return Err(Error::Usage(
-                "only tables of the lake are accepted or rejected; `/use` works on others".into(),
+                "only tables of the lake can be accepted or rejected; `/use` takes others too".into(),
             ));
         };
-        if wanted {
+        if accepted {
             self.session.accept(&table);
         } else {
             self.session.reject(&table);
         }
         self.save()?;
-        let what = if wanted { "accepted" } else { "rejected" };
+        let what = if accepted { "accepted" } else { "rejected" };
         printer::safe_line(&format!("{what}: {table}"));
-        if wanted && self.session.working() == Some(Input::Table(table)) {
-            self.say("it is the working table: `/join` and `/union` find what goes with it");
+        if accepted && self.session.working() == Some(Input::Table(table)) {
+            self.say("it is now the working table: `/join` and `/union` search from it");
         }
         Ok(Status::Done)
     }
@@ -267,7 +266,7 @@ impl Repl<'_> {
         let Some(answer) = self.latest() else {
             return Err(Error::Usage("there is nothing to explain yet; ask for something first".into()));
         };
-        // It may come from a session file, which anyone can have written.
+        // It may come from a session file, which is not trusted.
         let answer = &Gate::new(self.lakeward.index()).admit(answer.clone())?.into_inner();
         let Some(number) = number else {
             if self.arguments.json {
@@ -281,7 +280,7 @@ impl Repl<'_> {
             Input::Table(id) => answer.tables.iter().find(|table| table.table == id).ok_or_else(|| {
                 Error::Usage(format!("`{id}` is not in the latest answer; `/why` explains its tables"))
             })?,
-            _ => return Err(Error::Internal("a list has other tables than the lake's".into())),
+            _ => return Err(Error::Internal("a list contains a table that is not in the lake".into())),
         };
         if self.arguments.json {
             printer::json_line(table)?;
@@ -293,23 +292,23 @@ impl Repl<'_> {
 
     fn save_as(&mut self, name: Option<&str>) -> Result<Status> {
         if let Some(name) = name {
-            // Results stay where they are: the copy names the same files.
-            let begun = self.store.create(Some(name), &self.session.lake)?;
+            // Result files are shared: the copy refers to the same ones.
+            let created = self.store.create(Some(name), &self.session.lake)?;
             let mut copy = self.session.clone();
-            (copy.id, copy.revision) = (begun.id, begun.revision);
+            (copy.id, copy.revision) = (created.id, created.revision);
             self.store.save(&mut copy)?;
             self.session = copy;
         } else {
             self.save()?;
         }
-        printer::line(&format!("session {} is written", self.session.id));
+        printer::line(&format!("session {} saved", self.session.id));
         Ok(Status::Done)
     }
 
     fn resume(&mut self, id: &str) -> Result<Status> {
         let session = self.store.open(id)?;
         if self.session.is_untouched() && self.session.id != session.id {
-            // As on leaving: an empty session is not kept.
+            // As on exit: an empty session is discarded.
             let _ = self.store.discard_untouched(&self.session);
         }
         self.session = session;
@@ -320,16 +319,16 @@ impl Repl<'_> {
     }
 
     fn model_budget(&self) -> String {
-        let Some(may) = &self.limits else {
-            return "models: no language model is configured; nothing is sent anywhere and nothing is spent".into();
+        let Some(limits) = &self.limits else {
+            return "models: no language model is configured; nothing is sent and nothing is spent".into();
         };
         let spent = self.cost.as_ref().map(|cost| format!("; the latest turn: {}", conversation::model_cost(cost)));
         format!(
             "models: a turn may make {} calls, use {} tokens and wait {:.0} s{}{}",
-            may.calls,
-            may.tokens,
-            may.time.as_secs_f64(),
-            may.money.map(|money| format!(", spend {money}")).unwrap_or_default(),
+            limits.calls,
+            limits.tokens,
+            limits.time.as_secs_f64(),
+            limits.money.map(|money| format!(", spend {money}")).unwrap_or_default(),
             spent.unwrap_or_default()
         )
     }
@@ -338,14 +337,14 @@ impl Repl<'_> {
         let (limits, preview) = (Limits::default(), PreviewLimits::default());
         for line in [
             self.model_budget(),
-            "time: a turn or an operation has no limit of its own; Ctrl-C ends it and keeps the session".to_string(),
+            "time: turns and operations have no time limit; Ctrl-C ends one and keeps the session".to_string(),
             format!(
                 "memory: queries and operations use at most {}, then temporary files of at most {}",
                 printer::bytes(limits.memory_bytes as u64),
                 printer::bytes(limits.spill_bytes)
             ),
             format!(
-                "rows: an operation that would give more than {} rows, or a join of more than {:.0} for each row, is stopped",
+                "rows: an operation that would return more than {} rows, or a join with more than {:.0} per row, is refused",
                 preview.max_rows, preview.max_fan_out
             ),
         ] {
@@ -355,7 +354,7 @@ impl Repl<'_> {
     }
 }
 
-/// The question that the latest answer asks first of all.
+/// The question of `answer`, if asking it is the first operation.
 pub(super) fn open_question(answer: &Recommendation) -> Option<&Question> {
     answer.operations.first().filter(|first| first.kind == OperationKind::Clarify)?.question.as_ref()
 }
@@ -365,18 +364,17 @@ fn columns_of(index: &LakeIndex, id: &str) -> Result<Vec<String>> {
     Ok(dataset.columns().iter().map(|column| column.name.clone()).collect())
 }
 
-/// What to type after an answer.
+/// Suggests what to type after an answer.
 fn what_next(answer: &Recommendation) -> String {
     if let Some(question) = open_question(answer) {
         return format!("type 1 to {} to answer, or ask in other words", question.choices.len());
     }
     let runnable = worth_showing(answer).position(|ranked| ranked.runnable.is_some());
-    let mut parts: Vec<String> =
-        runnable.map(|place| format!("`/run {}` carries it out", place + 1)).into_iter().collect();
+    let mut parts: Vec<String> = runnable.map(|place| format!("`/run {}` runs it", place + 1)).into_iter().collect();
     if !answer.tables.is_empty() {
-        parts.push("`/why 1` explains table 1, `/accept 1` takes it, `/reject 1` turns it down".into());
+        parts.push("`/why 1` explains table 1, `/accept 1` accepts it, `/reject 1` rejects it".into());
     }
-    parts.push("or ask on".into());
+    parts.push("or ask another question".into());
     parts.join("; ")
 }
 

@@ -3,12 +3,12 @@
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::text::shown;
 
-/// A line as understood.
+/// A parsed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// Nothing was typed.
     Nothing,
-    /// A number alone: the answer to a question, where one is open.
+    /// A number alone: the answer to the open question, if there is one.
     Number(usize),
     /// Anything else is a request.
     Request(String),
@@ -19,31 +19,31 @@ pub enum Line {
 /// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slash {
-    /// Work on a table, or say which is worked on.
+    /// Set the working table, or show it.
     Use(Option<Pick>),
     /// List the lake's tables whose ids contain a text.
     Tables(Option<String>),
-    /// Find tables to join; a table, a column, or both.
+    /// Find tables to join, given a table, a column, or both.
     Join(Vec<String>),
     /// Find tables to append.
     Union(Option<Pick>),
-    /// Want a table.
+    /// Accept a table.
     Accept(Pick),
-    /// Do not want a table.
+    /// Reject a table.
     Reject(Pick),
     /// Explain the latest answer, or a table of it.
     Why(Option<usize>),
     /// Show the SQL of an operation, or run a query.
     Sql(SqlOf),
-    /// Carry an operation out.
+    /// Run an operation.
     Run(Option<usize>, Option<Keys>),
-    /// Take the latest operation back.
+    /// Undo the latest operation.
     Undo,
-    /// Write the session, or go on under another name.
+    /// Save the session, or continue in a copy of another name.
     Save(Option<String>),
     /// List the sessions.
     Sessions,
-    /// Go on with another session.
+    /// Resume another session.
     Resume(String),
     /// Show or change what the next answer depends on.
     Memory(Remember),
@@ -62,15 +62,15 @@ pub enum Slash {
 pub enum Remember {
     /// Show it.
     Show,
-    /// Forget what is wanted in one respect: a role such as `place`, `period`, or `topic`.
+    /// Forget the demands in one role such as `place` or `period`, or the `topic`.
     Forget(String),
-    /// Want this value in a role from now on.
+    /// Demand this value in a role from now on.
     Set(String, String),
-    /// Forget all that is wanted.
+    /// Forget all demands.
     Clear,
 }
 
-/// How the keys of a join are compared, where somebody wants it otherwise than proposed.
+/// How the keys of a join are compared, if not as proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keys {
     /// After the normalisation of the index.
@@ -79,7 +79,7 @@ pub enum Keys {
     AsWritten,
 }
 
-/// A table as people point at it.
+/// How a line names a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pick {
     /// By its number in the latest list.
@@ -88,10 +88,10 @@ pub enum Pick {
     Named(String),
 }
 
-/// What SQL is meant.
+/// Which SQL to show or run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SqlOf {
-    /// That of an operation of the latest answer, by its number; of the first that can be run.
+    /// That of an operation of the latest answer: the one with this number, or the first that can be run.
     Operation(Option<usize>),
     /// This query.
     Query(String),
@@ -101,7 +101,7 @@ pub enum SqlOf {
 pub struct Description {
     /// Its name, with the slash.
     pub name: &'static str,
-    /// What may follow.
+    /// Its arguments.
     pub arguments: &'static str,
     /// What it does.
     pub does: &'static str,
@@ -116,35 +116,35 @@ pub const COMMANDS: [Description; 18] = [
     command(
         "/use",
         "[TABLE|FILE|N]",
-        "work on a table of the lake, a file, or table N of the list; alone: say which it is",
+        "set the working table: a table of the lake, a file, or table N of the list; alone: show it",
     ),
     command("/tables", "[TEXT]", "list the lake's tables whose ids contain TEXT"),
     command("/join", "[TABLE] [COLUMN]", "find tables that share key values with TABLE, else with the working table"),
-    command("/union", "[TABLE]", "find tables whose rows could stand below those of TABLE, else of the working table"),
-    command("/accept", "N|TABLE", "take a table: later joins and unions start from it"),
-    command("/reject", "N|TABLE", "turn a table down: it does not come back unless asked for"),
-    command("/why", "[N]", "explain the latest answer, or why table N of the list stands where it stands"),
+    command("/union", "[TABLE]", "find tables whose rows could be appended to TABLE, else to the working table"),
+    command("/accept", "N|TABLE", "accept a table: later joins and unions start from it"),
+    command("/reject", "N|TABLE", "reject a table: it is not recommended again unless named"),
+    command("/why", "[N]", "explain the latest answer, or the rank of table N of the list"),
     command("/sql", "[N|QUERY]", "show the SQL of operation N, or run one read-only query"),
     command(
         "/run",
         "[N] [normalised|as-written]",
-        "show SQL and preview of operation N, then carry it out; alone: the first that can be run; the word says how a join \
+        "show SQL and preview of operation N, then run it; alone: the first that can be run; the word sets how a join \
          compares keys",
     ),
-    command("/undo", "", "take the latest operation back"),
-    command("/save", "[NAME]", "write the session; with NAME go on in a copy of that name"),
+    command("/undo", "", "undo the latest operation"),
+    command("/save", "[NAME]", "save the session; with NAME continue in a copy of that name"),
     command("/sessions", "", "list the sessions"),
-    command("/resume", "SESSION", "go on with another session"),
+    command("/resume", "SESSION", "resume another session"),
     command(
         "/memory",
         "[forget ROLE|set ROLE VALUE|clear]",
-        "show what is remembered: working table, what is wanted with its turns, choices, operations; or change what is \
-         wanted: ROLE is place, period, frequency, … as shown, or topic",
+        "show the session's memory: working table, demands with their turns, choices, operations; or change the \
+         demands: ROLE is place, period, frequency, … as shown, or topic",
     ),
     command("/budget", "", "show the limits of time, memory and models"),
     command("/export", "FILE", "write the transcript (.md) or the working table (.csv, .parquet) to a new file"),
     command("/help", "[COMMAND]", "show the commands, or one of them"),
-    command("/quit", "", "leave; so does Ctrl-D"),
+    command("/quit", "", "leave, like Ctrl-D"),
 ];
 
 /// The command called `name`, with or without its slash.
@@ -153,10 +153,10 @@ pub fn description(name: &str) -> Option<&'static Description> {
     COMMANDS.iter().find(|command| &command.name[1..] == name)
 }
 
-/// What `line` means. A line that begins with a space is a request whatever follows.
+/// Parses `line`. A line that begins with a space is always a request.
 ///
 /// # Errors
-/// [`Error::Usage`] for a command that does not exist, with the nearest, or with arguments that it does not take.
+/// [`Error::Usage`] for an unknown command (with the nearest name), or for arguments that it does not take.
 pub fn parse(line: &str) -> Result<Line> {
     let text = line.trim();
     if text.is_empty() {
@@ -175,7 +175,7 @@ pub fn parse(line: &str) -> Result<Line> {
 
 fn slash(command: &Description, rest: &str) -> Result<Slash> {
     let some = || (!rest.is_empty()).then(|| unquoted(rest));
-    let needed = || some().ok_or_else(|| usage(command, "it needs an argument"));
+    let required = || some().ok_or_else(|| usage(command, "it needs an argument"));
     let number = || match rest {
         "" => Ok(None),
         _ => rest.parse().map(Some).map_err(|_| usage(command, "it takes a number")),
@@ -189,8 +189,8 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
             _ => return Err(usage(command, "it takes a table and a column; put names with spaces in quotes")),
         },
         "union" => Slash::Union(some().map(pick)),
-        "accept" => Slash::Accept(pick(needed()?)),
-        "reject" => Slash::Reject(pick(needed()?)),
+        "accept" => Slash::Accept(pick(required()?)),
+        "reject" => Slash::Reject(pick(required()?)),
         "why" => Slash::Why(number()?),
         "sql" => Slash::Sql(match rest.parse() {
             Ok(number) => SqlOf::Operation(Some(number)),
@@ -201,16 +201,16 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
         "undo" => none(Slash::Undo)?,
         "save" => Slash::Save(some()),
         "sessions" => none(Slash::Sessions)?,
-        "resume" => Slash::Resume(needed()?),
+        "resume" => Slash::Resume(required()?),
         "memory" => Slash::Memory(remember(command, rest)?),
         "budget" => none(Slash::Budget)?,
-        "export" => Slash::Export(needed()?),
+        "export" => Slash::Export(required()?),
         "help" => Slash::Help(some()),
         _ => none(Slash::Quit)?,
     })
 }
 
-/// The operation to run, by its number, and how its keys are to be compared.
+/// The arguments of `/run`: the operation's number, and how to compare keys.
 fn run_of(command: &Description, rest: &str) -> Result<Slash> {
     let (mut number, mut keys) = (None, None);
     for word in rest.split_whitespace() {
@@ -233,12 +233,12 @@ fn remember(command: &Description, rest: &str) -> Result<Remember> {
         ["clear"] => Ok(Remember::Clear),
         ["forget", role] => Ok(Remember::Forget(role.to_lowercase())),
         ["set", role, value @ ..] if !value.is_empty() => Ok(Remember::Set(role.to_lowercase(), value.join(" "))),
-        _ => Err(usage(command, "say `forget` with a role, `set` with a role and a value, or `clear`")),
+        _ => Err(usage(command, "use `forget` with a role, `set` with a role and a value, or `clear`")),
     }
 }
 
 fn unknown(name: &str) -> Error {
-    // The slash that all have says nothing about likeness.
+    // Without the slash, which would make all names similar.
     let names = COMMANDS.iter().map(|command| &command.name[1..]);
     let typed = &name[1..];
     let nearest = if typed.is_empty() { None } else { nearest_names(typed, names, 1).into_iter().next() };

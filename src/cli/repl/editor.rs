@@ -1,4 +1,4 @@
-//! Where lines come from: a line editor on a terminal, with completion, hints and history; else plain lines of stdin.
+//! The source of lines: a line editor on a terminal, with completion, hints and history; else plain lines of stdin.
 
 use std::borrow::Cow;
 use std::io::{BufRead, IsTerminal, Read};
@@ -19,22 +19,22 @@ use lakeward_core::error::{Error, Result};
 const PROMPT: &str = "lakeward> ";
 const HISTORY_FILE: &str = ".history";
 const HISTORY_LINES: usize = 1000;
-/// A longer line of stdin is no request.
+/// A longer line of stdin is an error.
 const LONGEST_LINE: u64 = 8 << 20;
 /// Completions offered at once.
 const MOST_COMPLETIONS: usize = 200;
 
-/// What was typed.
+/// The result of reading a line.
 pub enum Typed {
-    /// A line, or several that belong together.
+    /// A line, or several joined by `\`.
     Line(String),
-    /// Ctrl-C: the line is thrown away.
+    /// Ctrl-C: the line is discarded.
     Abandoned,
     /// Ctrl-D, or the end of stdin.
     End,
 }
 
-/// Names that completion knows.
+/// Names for completion.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Ids of the lake's tables, in order.
@@ -56,12 +56,12 @@ pub enum Lines {
 /// The line editor with its history.
 pub struct Terminal {
     editor: Editor<Completion, DefaultHistory>,
-    /// Nothing where the file in its place is none of ours.
+    /// `None` if the path is not a regular file.
     history: Option<PathBuf>,
 }
 
 impl Lines {
-    /// Lines of a person where stdin and stdout are terminals, with the history kept in `folder`.
+    /// A line editor if stdin and stdout are terminals, with its history in `folder`; else stdin.
     pub fn open(folder: &Path) -> Result<Self> {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Ok(Lines::Stdin);
@@ -75,21 +75,21 @@ impl Lines {
         let mut editor = Editor::with_config(config).map_err(failed)?;
         editor.set_helper(Some(Completion::default()));
         let path = folder.join(HISTORY_FILE);
-        // A link would have what is typed written elsewhere.
-        let ours = path.symlink_metadata().map_or(true, |metadata| metadata.is_file());
-        if ours {
-            // Without a history the REPL works all the same.
+        // Through a link, the history would be written to another file.
+        let is_usable = path.symlink_metadata().map_or(true, |metadata| metadata.is_file());
+        if is_usable {
+            // The REPL also works without a history.
             let _ = editor.load_history(&path);
         }
-        Ok(Lines::Terminal(Box::new(Terminal { editor, history: ours.then_some(path) })))
+        Ok(Lines::Terminal(Box::new(Terminal { editor, history: is_usable.then_some(path) })))
     }
 
-    /// Whether a person types them.
+    /// Whether they come from a terminal.
     pub fn are_typed(&self) -> bool {
         matches!(self, Lines::Terminal(_))
     }
 
-    /// The names that completion knows, where somebody types.
+    /// The names for completion, on a terminal.
     pub fn names(&mut self) -> Option<&mut Names> {
         match self {
             Lines::Terminal(terminal) => terminal.editor.helper_mut().map(|helper| &mut helper.names),
@@ -100,7 +100,7 @@ impl Lines {
     /// The next line.
     ///
     /// # Errors
-    /// [`Error::Io`] when stdin cannot be read; [`Error::Usage`] for a line without end.
+    /// [`Error::Io`] when stdin cannot be read; [`Error::Usage`] for a line that is too long.
     pub fn next(&mut self) -> Result<Typed> {
         match self {
             Lines::Terminal(terminal) => terminal.next(),
@@ -114,7 +114,7 @@ impl Terminal {
         match self.editor.readline(PROMPT) {
             Ok(line) => {
                 if !line.trim().is_empty() && self.editor.add_history_entry(line.as_str()).unwrap_or(false) {
-                    self.keep_history();
+                    self.append_history();
                 }
                 Ok(Typed::Line(joined(&line)))
             }
@@ -124,10 +124,10 @@ impl Terminal {
         }
     }
 
-    /// Written after each line, so that a killed process loses none; for this user alone.
-    fn keep_history(&mut self) {
+    /// Writes the history after each line, so that a killed process loses none; readable by this user only.
+    fn append_history(&mut self) {
         if let Some(path) = &self.history {
-            // What cannot be written is remembered as long as the process lives.
+            // If writing fails, the history stays in memory.
             let _ = self.editor.history_mut().append(path);
         }
     }
@@ -140,7 +140,7 @@ fn failed(error: ReadlineError) -> Error {
     }
 }
 
-/// One line of stdin, with those that a `\` at the end joins to it.
+/// One line of stdin, with the lines that a `\` at its end joins to it.
 fn plain_line() -> Result<Typed> {
     let mut text = String::new();
     let mut stdin = std::io::stdin().lock();
@@ -155,7 +155,7 @@ fn plain_line() -> Result<Typed> {
         if count as u64 == left && bytes.last() != Some(&b'\n') {
             stdin.skip_until(b'\n').map_err(failed)?;
             let most = LONGEST_LINE >> 20;
-            return Err(Error::Usage(format!("a line is longer than {most} MB; nobody asks so much at once")));
+            return Err(Error::Usage(format!("a line is longer than {most} MB, which is the limit")));
         }
         text.push_str(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
         if !text.ends_with('\\') {
@@ -165,12 +165,12 @@ fn plain_line() -> Result<Typed> {
     }
 }
 
-/// A line with those that a `\` at the end joined to it.
+/// Replaces `\` at line ends by plain line breaks.
 fn joined(text: &str) -> String {
     text.replace("\\\n", "\n").trim_end_matches('\\').to_string()
 }
 
-/// Completion, hints and when a line is whole.
+/// Completion, hints, and the check whether a line is complete.
 #[derive(Default)]
 struct Completion {
     names: Names,
@@ -201,7 +201,7 @@ impl Hinter for Completion {
     }
 }
 
-/// A hint that is only looked at.
+/// A hint that is displayed but not inserted.
 struct Shown(String);
 
 impl rustyline::hint::Hint for Shown {
@@ -214,7 +214,7 @@ impl rustyline::hint::Hint for Shown {
     }
 }
 
-/// What the command on `line` takes, as long as nothing of it is there.
+/// The arguments and description of the command on `line`, until an argument is typed.
 fn hint(line: &str) -> Option<String> {
     let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
     let command = description(name)?;
@@ -236,7 +236,7 @@ impl Completer for Completion {
     }
 }
 
-/// Where the word under completion begins in `before`, the text before the cursor, and what it could become.
+/// Where the word to complete begins in `before`, the text before the cursor, and its completions.
 fn completions(names: &Names, before: &str) -> (usize, Vec<String>) {
     let Some((command, rest)) = before.split_once(' ').filter(|_| before.starts_with('/')) else {
         if before.starts_with('/') {
@@ -277,7 +277,7 @@ fn completions(names: &Names, before: &str) -> (usize, Vec<String>) {
     }
 }
 
-/// The names that begin with `word`, whatever the letter case; those with a part after a `/` that does, else.
+/// The names that begin with `word`, ignoring case; if none does, those with a path component that does.
 fn matching<'a>(names: impl Iterator<Item = &'a String>, word: &str, as_word: bool) -> Vec<String> {
     let word = word.trim_start_matches('"').to_lowercase();
     let starts = |name: &str| name.to_lowercase().starts_with(&word);
@@ -290,7 +290,7 @@ fn matching<'a>(names: impl Iterator<Item = &'a String>, word: &str, as_word: bo
         }
     }
     let found = if first.is_empty() { later } else { first };
-    // A name of the lake must not do anything when it is put into the line.
+    // Names from the lake are untrusted: control characters must not reach the terminal.
     let safe = found.into_iter().filter(|name| !name.chars().any(char::is_control));
     safe.map(|name| if as_word { quoted(name) } else { name.clone() }).collect()
 }
@@ -326,8 +326,8 @@ mod tests {
     }
 
     #[test]
-    fn hints_tell_what_a_command_takes() {
-        assert_eq!(hint("/undo").as_deref(), Some(" take the latest operation back"));
+    fn hints_show_what_a_command_takes() {
+        assert_eq!(hint("/undo").as_deref(), Some(" undo the latest operation"));
         assert!(hint("/join").unwrap().starts_with(" [TABLE] [COLUMN]  find"));
         assert!(hint("/join ").unwrap().starts_with("[TABLE]"));
         assert_eq!(hint("/join a"), None);

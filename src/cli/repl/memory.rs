@@ -1,4 +1,4 @@
-//! What a conversation remembers: shown, and changed by hand.
+//! `/memory`: shows the session's memory, and changes its demands.
 
 use super::command::Remember;
 use super::{Repl, Status};
@@ -7,7 +7,7 @@ use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::request::Intent;
 use lakeward_core::role::Role;
 
-/// What `/memory forget` calls the words that say what data is about.
+/// The name by which `/memory forget` removes the topic.
 const TOPIC: &str = "topic";
 
 impl Repl<'_> {
@@ -47,9 +47,9 @@ impl Repl<'_> {
         let nearest = nearest_names(role, known.iter().map(String::as_str), 1).into_iter().next();
         let advice = match (nearest, known.is_empty()) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
-            (None, true) => "nothing is wanted yet".to_string(),
+            (None, true) => "there are no demands yet".to_string(),
             (None, false) => format!("there is {}", known.join(", ")),
         };
-        Err(Error::Usage(format!("nothing is wanted in `{role}`; {advice}")))
+        Err(Error::Usage(format!("there is no demand in `{role}`; {advice}")))
     }
 }

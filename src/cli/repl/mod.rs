@@ -1,5 +1,5 @@
-//! `lakeward repl`: a conversation line by line. Lines come from [`editor`], mean what [`command`] says, and are carried out
-//! by [`actions`] and [`run_operation`]; the session is written after every change, so that nothing is lost whatever ends the process.
+//! `lakeward repl`: a conversation line by line. [`editor`] reads lines, [`command`] parses them, [`actions`] and
+//! [`run_operation`] run them. The session is saved after every change, so that nothing is lost if the process ends.
 
 mod actions;
 mod command;
@@ -23,24 +23,24 @@ use lakeward_models::llm::Limits;
 use lakeward_operate::LakeContext;
 use worker::Worker;
 
-/// A conversation and what it needs.
+/// The state of a conversation.
 struct Repl<'a> {
     arguments: &'a Arguments,
     lakeward: Lakeward,
     worker: Worker,
     store: SessionStore,
     session: Session,
-    /// The tables of the latest list: what a number means.
+    /// The tables of the latest list, which numbers refer to.
     listed: Vec<String>,
-    /// Made when the first query runs.
+    /// Created by the first query.
     context: Option<LakeContext>,
     /// Columns of a working table that is a file.
     file_columns: Vec<String>,
-    /// Where a trace of every turn goes.
+    /// The folder for the traces of every turn.
     traces: Option<PathBuf>,
-    /// What a turn may cost with the language model, where there is one.
+    /// Limits of the language model per turn, if there is one.
     limits: Option<Limits>,
-    /// What the latest turn cost.
+    /// Model cost of the latest turn.
     cost: Option<ModelCost>,
 }
 
@@ -50,7 +50,7 @@ enum Next {
     Leave,
 }
 
-/// Converses until the lines end. The exit code is 0 for a person, else that of the last line that failed.
+/// Runs the conversation until the input ends. The exit code is 0 on a terminal, else that of the last line that failed.
 pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
     let lakeward = lake::open_with_model(arguments)?;
     let store = lakeward.sessions();
@@ -77,13 +77,13 @@ pub fn run(arguments: &Arguments, command: &ReplCommand) -> Result<Status> {
     };
     repl.list_latest();
     if typed {
-        // Without it Ctrl-C ends the process, which is what whoever feeds lines expects.
+        // Not for piped input: there Ctrl-C should end the process.
         interrupt::listen()?;
     }
     repl.greet();
     let failure = repl.converse(&mut lines)?;
     repl.leave();
-    Ok(failure.filter(|_| !typed).map_or(Status::Done, Status::Told))
+    Ok(failure.filter(|_| !typed).map_or(Status::Done, Status::Reported))
 }
 
 fn begin(store: &SessionStore, place: &Place, command: &ReplCommand) -> Result<Session> {
@@ -96,7 +96,7 @@ fn begin(store: &SessionStore, place: &Place, command: &ReplCommand) -> Result<S
 }
 
 impl Repl<'_> {
-    /// Reads and carries out lines until they end; the exit code of the last that failed.
+    /// Reads and runs lines until they end; returns the exit code of the last that failed.
     fn converse(&mut self, lines: &mut Lines) -> Result<Option<u8>> {
         let mut failure = None;
         if let Some(names) = lines.names() {
@@ -112,7 +112,7 @@ impl Repl<'_> {
                 Ok(Typed::Abandoned) => continue,
                 Ok(Typed::Line(line)) => {
                     interrupt::clear();
-                    self.carry_out(&line)
+                    self.run_line(&line)
                 }
                 Err(error @ Error::Usage(_)) => Err(error),
                 Err(error) => return Err(error),
@@ -129,7 +129,7 @@ impl Repl<'_> {
         }
     }
 
-    fn carry_out(&mut self, line: &str) -> Result<Next> {
+    fn run_line(&mut self, line: &str) -> Result<Next> {
         match parse(line)? {
             Line::Nothing => Ok(Next::Go(Status::Done)),
             Line::Number(number) => self.number(number).map(Next::Go),
@@ -139,20 +139,20 @@ impl Repl<'_> {
         }
     }
 
-    /// What `work` comes to with the agent and a copy of the session, unless Ctrl-C stops it.
-    fn apart<T: Send + 'static>(
+    /// Runs `work` on the worker thread with the agent and a copy of the session; Ctrl-C stops it.
+    fn on_worker<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&Agent, Session) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let session = self.session.clone();
-        self.worker.carry_out(move |agent| work(agent, session))
+        self.worker.run(move |agent| work(agent, session))
     }
 
     fn save(&mut self) -> Result<()> {
         self.store.save(&mut self.session)
     }
 
-    /// Narration for a person; programs read the data.
+    /// Prints a message to stderr unless `--quiet`.
     fn say(&self, text: &str) {
         if !self.arguments.quiet {
             printer::note(text);
@@ -166,25 +166,23 @@ impl Repl<'_> {
             self.say(&format!("new session {id}, {tables} tables; ask in your own words, `/help` lists the commands"));
         } else {
             let steps = self.session.steps.len();
-            self.say(&format!(
-                "session {id} resumed: {turns} requests, {steps} operations; `/memory` shows what is in force"
-            ));
+            self.say(&format!("session {id} resumed: {turns} requests, {steps} operations; `/memory` shows its state"));
         }
         let (there, here) = (Path::new(&self.session.lake).canonicalize(), self.lakeward.place().lake.canonicalize());
         if let (Ok(there), Ok(here)) = (there, here)
             && there != here
         {
-            self.say(&format!("it was begun with the lake `{}`, and this is `{}`", there.display(), here.display()));
+            self.say(&format!("it was created with the lake `{}`, and this is `{}`", there.display(), here.display()));
         }
     }
 
-    /// Says how to go on another time; a session in which nothing happened is not kept.
+    /// Prints how to resume the session; discards an empty one.
     fn leave(&self) {
         if self.session.is_untouched() {
-            // Left behind empty where it cannot be removed.
+            // If it cannot be removed, an empty session remains.
             let _ = self.store.discard_untouched(&self.session);
             return;
         }
-        self.say(&format!("go on with `lakeward repl --session {}`", self.session.id));
+        self.say(&format!("resume with `lakeward repl --session {}`", self.session.id));
     }
 }

@@ -1,4 +1,4 @@
-//! Operations in a conversation: their SQL shown, previewed, carried out, taken back; queries and exports.
+//! Operations in a conversation: show SQL, preview, run, undo; queries and exports.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Label, Operation};
 use lakeward_operate::{LakeContext, Limits, PreviewLimits};
 
-/// Rows of a query shown.
+/// Most rows of a query that are shown.
 const ROWS: usize = 100;
 
 impl Repl<'_> {
-    /// The operation of the latest answer that is meant, with its number.
+    /// The numbered operation of the latest answer, or the first that can be run, with its number.
     fn operation(&self, number: Option<usize>) -> Result<(usize, Operation)> {
         let Some(answer) = self.latest() else {
             return Err(Error::Usage("there is no operation yet; ask for something first".into()));
@@ -29,8 +29,7 @@ impl Repl<'_> {
         let Some(number) = number else {
             let first =
                 operations.iter().enumerate().find_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
-            return first
-                .ok_or_else(|| Error::Usage("no operation of the latest answer can be run as it stands".into()));
+            return first.ok_or_else(|| Error::Usage("no operation of the latest answer can be run yet".into()));
         };
         let ranked = number.checked_sub(1).and_then(|place| operations.get(place));
         let ranked = ranked.ok_or_else(|| {
@@ -40,11 +39,11 @@ impl Repl<'_> {
         Ok((number, runnable))
     }
 
-    /// `work` with the tables of the lake and of the session's steps.
+    /// Runs `work` with the tables of the lake and of the session's steps.
     fn with_context<T>(&mut self, work: impl FnOnce(&mut Self, &LakeContext) -> Result<T>) -> Result<T> {
         let context = match self.context.take() {
             Some(context) => context,
-            None => functions::context(&self.lakeward, Limits::default())?.stopping_when(interrupt::asked),
+            None => functions::context(&self.lakeward, Limits::default())?.stopping_when(interrupt::requested),
         };
         let outcome = execution::connect(&context, &self.store, &self.session).and_then(|()| work(self, &context));
         self.context = Some(context);
@@ -63,7 +62,7 @@ impl Repl<'_> {
         self.with_context(|_, context| sql::show(arguments, context, query, ROWS))
     }
 
-    /// SQL and preview first, then the operation; its result is the working table.
+    /// Shows SQL and preview, then runs the operation; its result becomes the working table.
     pub(super) fn run(&mut self, number: Option<usize>, keys: Option<Keys>) -> Result<Status> {
         let (number, mut operation) = self.operation(number)?;
         match (&mut operation, keys) {
@@ -95,17 +94,17 @@ impl Repl<'_> {
             outcome.notes.iter().for_each(|note| printer::note(&note.to_string()));
             repl.save()
         })?;
-        self.say("the result is the working table; `/export FILE.csv` writes it, `/undo` takes it back");
+        self.say("the result is now the working table; `/export FILE.csv` writes it, `/undo` undoes it");
         Ok(Status::Done)
     }
 
     pub(super) fn undo(&mut self) -> Result<Status> {
         let Some(step) = self.session.undo() else {
-            return Err(Error::Usage("there is no operation to take back".into()));
+            return Err(Error::Usage("there is no operation to undo".into()));
         };
         printer::line(&conversation::step_line(step));
         self.save()?;
-        self.tell_working()
+        self.print_working()
     }
 
     pub(super) fn export(&mut self, path: &Path) -> Result<Status> {
@@ -127,5 +126,5 @@ fn cannot_run(number: usize, ranked: &RankedOperation) -> String {
     let unmet: Vec<&str> =
         ranked.preconditions.iter().filter(|precondition| !precondition.met).map(|it| it.what.as_str()).collect();
     let why = if unmet.is_empty() { ranked.reason.clone() } else { unmet.join("; ") };
-    format!("operation {number} ({}) cannot be run as it stands: {why}", ranked.kind.name())
+    format!("operation {number} ({}) cannot be run yet: {why}", ranked.kind.name())
 }

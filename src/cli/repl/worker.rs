@@ -1,5 +1,4 @@
-//! The thread that the agent works on, so that Ctrl-C can leave it alone: then what it does ends unheard, nothing of it is
-//! kept, and another thread takes its place.
+//! The thread that runs the agent, so that Ctrl-C can abandon it: its result is then discarded, and a new thread replaces it.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -10,58 +9,57 @@ use lakeward_agent::Agent;
 use lakeward_core::error::{Error, Result};
 use lakeward_models::embed::EmbedderExt;
 
-/// How often whoever waits looks whether it is to stop.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// How often the waiting caller checks for Ctrl-C.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 type Job = Box<dyn FnOnce(&Agent) + Send>;
 
-/// An agent on a thread of its own.
+/// An agent on its own thread.
 pub struct Worker {
     lakeward: Lakeward,
     jobs: Sender<Job>,
 }
 
 impl Worker {
-    /// An agent that waits for work.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// [`Error::Internal`] when the system gives no thread.
+    /// [`Error::Internal`] if the system cannot start a thread.
     pub fn start(lakeward: Lakeward) -> Result<Self> {
         let (jobs, receiver) = channel::<Job>();
-        let own = lakeward.clone();
+        let lake = lakeward.clone();
         let spawned = std::thread::Builder::new().spawn(move || {
-            let agent = own.agent();
+            let agent = lake.agent();
             for job in receiver {
                 // A server that was down may be back.
-                own.embedder().retry();
+                lake.embedder().retry();
                 job(&agent);
             }
         });
-        spawned.map_err(|error| Error::Internal(format!("the system gives no thread: {error}")))?;
+        spawned.map_err(|error| Error::Internal(format!("the system cannot start a thread: {error}")))?;
         Ok(Self { lakeward, jobs })
     }
 
-    /// What `work` comes to.
+    /// Runs `work` and returns its result.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when the user asked to stop; those of `work`.
-    pub fn carry_out<T: Send + 'static>(
-        &mut self,
-        work: impl FnOnce(&Agent) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+    /// [`Error::Interrupted`] if the user requested a stop; those of `work`.
+    pub fn run<T: Send + 'static>(&mut self, work: impl FnOnce(&Agent) -> Result<T> + Send + 'static) -> Result<T> {
         let (sender, receiver) = channel();
         let job: Job = Box::new(move |agent| {
-            // Nobody waits any more where it was interrupted.
+            // Fails if the caller was interrupted and no longer waits.
             let _ = sender.send(work(agent));
         });
-        // A thread that is gone drops the job, which is seen below.
+        // If the thread has ended, the job is dropped, which `recv_timeout` below reports.
         let _ = self.jobs.send(job);
         let error = loop {
-            match receiver.recv_timeout(PATIENCE) {
+            match receiver.recv_timeout(POLL_INTERVAL) {
                 Ok(outcome) => return outcome,
-                Err(RecvTimeoutError::Timeout) if interrupt::asked() => break Error::Interrupted,
+                Err(RecvTimeoutError::Timeout) if interrupt::requested() => break Error::Interrupted,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break Error::Internal("the turn broke off".into()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Error::Internal("the worker thread ended unexpectedly".into());
+                }
             }
         };
         *self = Self::start(self.lakeward.clone())?;

@@ -1,4 +1,4 @@
-//! The hash of each row of a column, of whatever type, by [`value_hash`]: equal values have equal hashes across types, widths and
+//! The hash of each row of a column of any type, by [`value_hash`]: equal values have equal hashes across types, widths and
 //! layouts. Lists, structures and maps have none.
 
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(super) fn is_hashable(data_type: &DataType) -> bool {
     }
 }
 
-/// Replaces `hashes` by those of the rows of `array`, and returns which rows have a value; what stands at the others means
-/// nothing.
+/// Replaces `hashes` by those of the rows of `array`, and returns which rows have a value; the hashes of the other rows are
+/// undefined.
 ///
 /// # Errors
 /// An execution error for types that are not [`is_hashable`].

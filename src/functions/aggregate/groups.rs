@@ -1,4 +1,4 @@
-//! The accumulator of many groups: a signature a column and group. A group takes 40 bytes and 16 to 32 for each value kept.
+//! The accumulator of many groups: one signature per column and group. A group takes 40 bytes, and 16 to 32 per stored value.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::array_hash::hash_rows;
 use super::state::{parse_state, state_column};
 use lakeward_sketch::signature::{Signature, SignatureBuilder};
 
-/// What a column of type Binary holds.
+/// Most bytes in a column of type Binary.
 const MOST_BYTES: usize = i32::MAX as usize;
 
 /// Gathers the values of the rows of each group.
@@ -20,22 +20,22 @@ const MOST_BYTES: usize = i32::MAX as usize;
 pub(super) struct SignatureGroups {
     measure: Measure,
     capacity: usize,
-    /// For each column one for each group.
+    /// For each column, one builder per group.
     columns: Vec<Vec<SignatureBuilder>>,
-    /// What the builders hold beside themselves.
+    /// Heap memory of the builders.
     heap_bytes: usize,
-    /// Kept for its room.
+    /// Scratch buffer, reused for its capacity.
     hashes: Vec<u64>,
 }
 
 impl SignatureGroups {
-    /// No groups; `capacity` hashes are kept of each column of each.
+    /// No groups yet; `capacity` hashes are stored per column and group.
     pub(super) fn new(measure: Measure, capacity: usize) -> Self {
         let columns = vec![Vec::new(); measure.columns()];
         Self { measure, capacity, columns, heap_bytes: 0, hashes: Vec::new() }
     }
 
-    /// Takes the builders of the groups to emit: for each column one for each group.
+    /// Removes and returns the builders of the groups to emit: for each column, one per group.
     fn take(&mut self, emit_to: EmitTo) -> Vec<Vec<SignatureBuilder>> {
         let taken: Vec<_> = self.columns.iter_mut().map(|builders| emit_to.take_needed(builders)).collect();
         let freed: usize = taken.iter().flatten().map(SignatureBuilder::heap_bytes).sum();
@@ -70,8 +70,9 @@ impl GroupsAccumulator for SignatureGroups {
         let taken = self.take(emit_to);
         match &taken[..] {
             [left, right, ..] => {
-                let told = left.iter().zip(right).map(|(left, right)| self.measure.of(&left.finish(), &right.finish()));
-                Ok(Arc::new(told.collect::<Float64Array>()))
+                let values =
+                    left.iter().zip(right).map(|(left, right)| self.measure.of(&left.finish(), &right.finish()));
+                Ok(Arc::new(values.collect::<Float64Array>()))
             }
             signatures => binary(signatures.iter().flatten()),
         }
@@ -119,7 +120,7 @@ impl GroupsAccumulator for SignatureGroups {
     }
 }
 
-/// The rows that a filter lets pass, which are not those where it is unknown.
+/// The rows that pass a filter; rows where it is NULL do not.
 fn passed(filter: &BooleanArray) -> NullBuffer {
     let yes = filter.values();
     NullBuffer::new(filter.nulls().map_or_else(|| yes.clone(), |known| yes & known.inner()))
@@ -134,7 +135,7 @@ fn binary<'a>(builders: impl Iterator<Item = &'a SignatureBuilder>) -> Result<Ar
         written += bytes.len();
         if written > MOST_BYTES {
             return exec_err!(
-                "the signatures of all groups have more than 2 GiB; keep fewer hashes of each, as in `minhash(x, 256)`"
+                "the signatures of all groups exceed 2 GiB; store fewer hashes in each, as in `minhash(x, 256)`"
             );
         }
         column.append_value(&bytes);

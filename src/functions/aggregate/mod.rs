@@ -1,12 +1,12 @@
 //! Aggregates over sets of values, by [`Signature`]s.
 //!
 //! - `minhash(x [, k])` → binary: the signature of the distinct values of `x`, for `jaccard` and `containment`.
-//! - `approx_jaccard(x, y)` → double: |X ∩ Y| / |X ∪ Y| of the distinct values of two columns; NULL where both have none.
-//! - `approx_containment(x, y)` → double: the share of the distinct values of `x` that `y` has; NULL where `x` has none.
+//! - `approx_jaccard(x, y)` → double: |X ∩ Y| / |X ∪ Y| of the distinct values of two columns; NULL if both have none.
+//! - `approx_containment(x, y)` → double: the share of the distinct values of `x` that `y` has; NULL if `x` has none.
 //!
-//! NULLs are no values. Values are compared as [`lakeward_sketch::value_hash`] says, with no normalisation: for that there is
-//! `value_normalize(x)`. The answer is the same however rows are ordered, repeated and spread over partitions; DISTINCT
-//! changes nothing. Memory depends on the number of groups and of values kept, not on that of rows.
+//! NULLs are ignored. Values are compared by [`lakeward_sketch::value_hash`], without normalisation, for which there is
+//! `value_normalize(x)`. The result does not depend on the order, repetition or partitioning of rows; DISTINCT changes
+//! nothing. Memory depends on the number of groups and of stored values, not on that of rows.
 
 mod array_hash;
 mod groups;
@@ -30,8 +30,8 @@ use self::groups::SignatureGroups;
 use self::state::SignatureAccumulator;
 use lakeward_sketch::signature::{DEFAULT_CAPACITY, LEAST_CAPACITY, MOST_CAPACITY, Signature};
 
-/// Hashes kept of each column where two columns are compared at once: nothing is stored, so more can be kept than in a
-/// stored signature, which halves the error where one set is far larger than the other.
+/// Hashes per column when two columns are compared directly: as no signature is stored, more hashes than in one are affordable,
+/// which halves the error if one set is far larger than the other.
 const COMPARING_CAPACITY: usize = 16_384;
 
 /// The aggregates of this module.
@@ -41,7 +41,7 @@ pub fn aggregates() -> Vec<AggregateUDF> {
         .into()
 }
 
-/// What an aggregate tells of the signatures of its columns.
+/// What an aggregate computes from the signatures of its columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Measure {
     Signature,
@@ -58,12 +58,12 @@ impl Measure {
         }
     }
 
-    /// How many columns of values it takes.
+    /// The number of value columns that it takes.
     fn columns(self) -> usize {
         if self == Measure::Signature { 1 } else { 2 }
     }
 
-    /// What is told of two columns; nothing of one.
+    /// The value for two columns; `None` for `minhash`, which has one.
     fn of(self, left: &Signature, right: &Signature) -> Option<f64> {
         match self {
             Measure::Signature => None,
@@ -75,15 +75,15 @@ impl Measure {
     fn documentation(self) -> &'static Documentation {
         static MINHASH: LazyLock<Documentation> = LazyLock::new(|| {
             let description = "Makes a signature of the distinct values of a column, for `jaccard` and `containment`. Up to \
-                k distinct values it is exact. Values are compared as they are; `minhash(value_normalize(x))` compares \
-                what they mean, as searches of the lake do.";
+                k distinct values it is exact. Values are compared as written; `minhash(value_normalize(x))` compares \
+                their normal forms, as searches of the lake do.";
             Documentation::builder(DOC_SECTION_APPROXIMATE, description, "minhash(expression [, k])")
                 .with_sql_example("SELECT minhash(name) FROM lake.geo.countries")
                 .with_standard_argument("expression", None)
                 .with_argument(
                     "k",
                     format!(
-                        "Hashes kept, {LEAST_CAPACITY} to {MOST_CAPACITY}; {DEFAULT_CAPACITY} where it is left out. A \
+                        "Number of stored hashes, {LEAST_CAPACITY} to {MOST_CAPACITY}; default {DEFAULT_CAPACITY}. A \
                          signature has up to 8 k + 24 bytes."
                     ),
                 )
@@ -93,7 +93,7 @@ impl Measure {
         });
         static JACCARD: LazyLock<Documentation> = LazyLock::new(|| {
             let description = "Estimates the Jaccard similarity of the distinct values of two columns: shared by both / in \
-                either. Exact up to 16384 distinct values in each. NULL where both have none.";
+                either. Exact up to 16384 distinct values in each. NULL if both have none.";
             Documentation::builder(DOC_SECTION_APPROXIMATE, description, "approx_jaccard(expression1, expression2)")
                 .with_sql_example("SELECT approx_jaccard(origin, destination) FROM flights")
                 .with_standard_argument("expression1", Some("First"))
@@ -103,9 +103,9 @@ impl Measure {
                 .build()
         });
         static CONTAINMENT: LazyLock<Documentation> = LazyLock::new(|| {
-            let description = "Estimates which share of the distinct values of the first column the second one has. Exact up \
-                to 16384 distinct values in each. NULL where the first has none, and where it has so few beside the second \
-                that nothing can be told.";
+            let description = "Estimates the share of the distinct values of the first column that are also in the second. Exact up \
+                to 16384 distinct values in each. NULL if the first has none, or too few compared with the second for an \
+                estimate.";
             Documentation::builder(DOC_SECTION_APPROXIMATE, description, "approx_containment(expression1, expression2)")
                 .with_sql_example("SELECT approx_containment(origin, destination) FROM flights")
                 .with_standard_argument("expression1", Some("First"))
@@ -134,7 +134,7 @@ impl SignatureAggregate {
             Measure::Signature => &[&[DataType::Utf8], &[DataType::Utf8, DataType::Int64]],
             _ => &[&[DataType::Utf8, DataType::Utf8]],
         };
-        // Any types are taken as they are, and checked by `return_type`; the others are what listings of functions show.
+        // All types are accepted here and checked by `return_type`; the exact ones are for function listings.
         let examples = examples.iter().map(|types| TypeSignature::Exact(types.to_vec()));
         let types = std::iter::once(TypeSignature::VariadicAny).chain(examples).collect();
         Self { measure, signature: datafusion::logical_expr::Signature::one_of(types, Volatility::Immutable) }
@@ -181,7 +181,7 @@ impl AggregateUDFImpl for SignatureAggregate {
     }
 
     fn state_fields(&self, arguments: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        // Large: the states of many groups can have more than 2 GiB.
+        // Large: the states of many groups can exceed 2 GiB.
         let field = |place| Field::new(format_state_name(arguments.name, place), DataType::LargeBinary, false);
         let places = &["left", "right"][..self.measure.columns()];
         Ok(places.iter().map(|place| Arc::new(field(place))).collect())

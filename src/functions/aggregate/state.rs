@@ -1,4 +1,4 @@
-//! The accumulator of one group: a signature a column.
+//! The accumulator of one group: one signature per column.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::common::{Result, ScalarValue, exec_datafusion_err};
@@ -12,14 +12,14 @@ use lakeward_sketch::signature::{Signature, SignatureBuilder};
 #[derive(Debug)]
 pub(super) struct SignatureAccumulator {
     measure: Measure,
-    /// One a column.
+    /// One per column.
     builders: Vec<SignatureBuilder>,
-    /// Kept for its room.
+    /// Scratch buffer, reused for its capacity.
     hashes: Vec<u64>,
 }
 
 impl SignatureAccumulator {
-    /// An accumulator without values that keeps `capacity` hashes of each column.
+    /// An empty accumulator that stores `capacity` hashes per column.
     pub(super) fn new(measure: Measure, capacity: usize) -> Self {
         Self { measure, builders: vec![SignatureBuilder::new(capacity); measure.columns()], hashes: Vec::new() }
     }
@@ -74,7 +74,7 @@ pub(super) fn state_column(states: &ArrayRef) -> Result<&arrow::array::LargeBina
     states.as_binary_opt::<i64>().ok_or_else(|| exec_datafusion_err!("states of signatures are binary, not {found}"))
 }
 
-/// A signature that was a state.
+/// The signature in a state.
 pub(super) fn parse_state(state: &[u8]) -> Result<Signature> {
     Signature::parse(state).map_err(|reason| exec_datafusion_err!("{reason}"))
 }

@@ -13,12 +13,12 @@ use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs,
 use super::{any_types, check_count};
 
 static DOCUMENTATION: LazyLock<Documentation> = LazyLock::new(|| {
-    let description = "Gives the cosine of the angle between two vectors, -1 to 1: how alike they point. NULL where one is NULL, \
-        has a NULL in it, or is all zero. Vectors of different lengths are an error.";
+    let description = "Computes the cosine of the angle between two vectors, -1 to 1. NULL if one is NULL, \
+        contains a NULL, or is all zero. Vectors of different lengths are an error.";
     Documentation::builder(DOC_SECTION_MATH, description, "cosine(vector1, vector2)")
         .with_sql_example("SELECT cosine(embed('inhabitants'), embed('population'))")
         .with_argument("vector1", "List of numbers")
-        .with_argument("vector2", "List of as many numbers")
+        .with_argument("vector2", "List of the same length")
         .with_related_udf("embed")
         .build()
 });
@@ -49,7 +49,9 @@ impl ScalarUDFImpl for Cosine {
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         check_count("cosine", arguments.len(), 2, &DOCUMENTATION)?;
         match arguments.iter().find(|data_type| !is_vector(data_type)) {
-            Some(data_type) => plan_err!("cosine takes lists of numbers, not {data_type}; `embed` makes one of a text"),
+            Some(data_type) => {
+                plan_err!("cosine takes lists of numbers, not {data_type}; `embed` makes one from a text")
+            }
             None => Ok(DataType::Float64),
         }
     }
@@ -62,8 +64,8 @@ impl ScalarUDFImpl for Cosine {
         if left.repeats && right.repeats {
             return Ok(ColumnarValue::Scalar(ScalarValue::Float64(cosine(left.at(0), right.at(0))?)));
         }
-        let told = (0..arguments.number_rows).map(|row| cosine(left.at(row), right.at(row)));
-        Ok(ColumnarValue::Array(Arc::new(told.collect::<Result<Float64Array>>()?)))
+        let values = (0..arguments.number_rows).map(|row| cosine(left.at(row), right.at(row)));
+        Ok(ColumnarValue::Array(Arc::new(values.collect::<Result<Float64Array>>()?)))
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -81,7 +83,7 @@ fn is_vector(data_type: &DataType) -> bool {
     }
 }
 
-/// One vector a row, or one for all rows.
+/// One vector per row, or one for all rows.
 struct Vectors {
     lists: ArrayRef,
     numbers: Float64Array,
@@ -104,7 +106,7 @@ impl Vectors {
         Ok(Self { lists, numbers, repeats })
     }
 
-    /// The vector of a row, if it has one and no part of it is missing.
+    /// The vector of a row; `None` if it or a part of it is NULL.
     fn at(&self, row: usize) -> Option<&[f64]> {
         let row = if self.repeats { 0 } else { row };
         if self.lists.is_null(row) {
@@ -131,13 +133,13 @@ impl Vectors {
     }
 }
 
-/// v·w / (|v| |w|); `None` where one of them is missing, all zero or not finite.
+/// v·w / (|v| |w|); `None` if one of them is missing, all zero or not finite.
 fn cosine(left: Option<&[f64]>, right: Option<&[f64]>) -> Result<Option<f64>> {
     let Some((left, right)) = left.zip(right) else { return Ok(None) };
     if left.len() != right.len() {
-        return exec_err!("cosine takes vectors of one length, not of {} and {}", left.len(), right.len());
+        return exec_err!("cosine takes vectors of the same length, not of {} and {}", left.len(), right.len());
     }
-    // Divided by their greatest parts, so that no square is too large or too small.
+    // Divided by their greatest components, so that no square overflows or underflows.
     let greatest = |vector: &[f64]| vector.iter().fold(0.0f64, |most, part| most.max(part.abs()));
     let (most_left, most_right) = (greatest(left), greatest(right));
     let (mut product, mut left_square, mut right_square) = (0.0, 0.0, 0.0);

@@ -1,5 +1,5 @@
-//! `embed(text)`: the vector of a text by the embedding model of the lake's index, of length 1; all zero where the model knows no
-//! word of it.
+//! `embed(text)`: the vector of a text by the embedding model of the lake's index, of length 1; all zero if the model knows none
+//! of its words.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -18,8 +18,8 @@ use crate::Lakeward;
 use lakeward_models::embed::{Embedder, EmbedderExt};
 
 static DOCUMENTATION: LazyLock<Documentation> = LazyLock::new(|| {
-    let description = "Makes the vector of a text by the embedding model of the lake. `cosine` compares two of them. NULL for \
-        NULL; all zero for a text of which the model knows no word.";
+    let description = "Computes the vector of a text by the lake's embedding model. `cosine` compares two vectors. NULL for \
+        NULL; all zero if the model knows none of the words.";
     Documentation::builder(DOC_SECTION_STRING, description, "embed(text)")
         .with_sql_example("SELECT cosine(embed('inhabitants'), embed('population'))")
         .with_standard_argument("text", Some("String"))
@@ -27,7 +27,7 @@ static DOCUMENTATION: LazyLock<Documentation> = LazyLock::new(|| {
         .build()
 });
 
-/// Asks the embedding model of a lake.
+/// The function over the embedding model of a lake.
 #[derive(Debug)]
 pub(super) struct Embed {
     lake: Lakeward,
@@ -45,7 +45,7 @@ impl Embed {
             .map_err(|_| exec_datafusion_err!("the vectors of the model are too long"))
     }
 
-    /// A vector a row.
+    /// One vector per row.
     fn vectors(&self, texts: &ArrayRef) -> Result<ArrayRef> {
         let texts = cast(texts, &DataType::Utf8)?;
         let texts = texts.as_string::<i32>();
@@ -140,15 +140,15 @@ fn embedded(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<f32>> {
         }
         (vectors, embedder.failure())
     };
-    // A model on a server waits for it, which must not be done on a thread that drives others' waiting.
-    let done = if tokio::runtime::Handle::try_current().is_ok() {
+    // A remote model blocks, which must not happen on a thread of an async runtime.
+    let outcome = if tokio::runtime::Handle::try_current().is_ok() {
         std::thread::scope(|scope| scope.spawn(work).join())
     } else {
         Ok(work())
     };
-    match done {
+    match outcome {
         Ok((vectors, None)) => Ok(vectors),
-        Ok((_, Some(trouble))) => exec_err!("the embedding model gives no vectors: {}", trouble.message),
+        Ok((_, Some(trouble))) => exec_err!("the embedding model returned no vectors: {}", trouble.message),
         Err(_) => exec_err!("the embedding model failed"),
     }
 }

@@ -1,9 +1,9 @@
-//! Scalar functions over signatures and vectors; one file a function or pair of functions. Those that normalise cells are in
+//! Scalar functions over signatures and vectors; one file per function or pair of functions. Those that normalise cells are in
 //! [`lakeward_operate::functions`].
 //!
-//! - `jaccard(sig, sig)`, `containment(sig, sig)` → double: what two signatures of `minhash` have in common.
+//! - `jaccard(sig, sig)`, `containment(sig, sig)` → double: the overlap of two signatures of `minhash`.
 //! - `embed(text)` → list of float: the vector of a text by the lake's embedding model.
-//! - `cosine(v, v)` → double: how alike two vectors point.
+//! - `cosine(v, v)` → double: the cosine of two vectors.
 //!
 //! NULL in, NULL out.
 
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{Documentation, ScalarUDF, Signature, TypeSignatur
 
 use crate::Lakeward;
 
-/// The scalar functions of this module; `embed` asks the embedding model of `lake`.
+/// The scalar functions of this module; `embed` uses the embedding model of `lake`.
 pub fn scalars(lake: &Lakeward) -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::new_from_impl(overlap::Overlap::new(overlap::Measure::Jaccard)),
@@ -27,16 +27,16 @@ pub fn scalars(lake: &Lakeward) -> Vec<ScalarUDF> {
     ]
 }
 
-/// Takes arguments of any types as they are, so that the function can say itself what it wants; `example` is what listings of
-/// functions show.
+/// Accepts arguments of any types, so that the function can check them with its own error message; `example` is for function
+/// listings.
 fn any_types(example: &[DataType]) -> Signature {
     let types = vec![TypeSignature::VariadicAny, TypeSignature::Exact(example.to_vec())];
     Signature::one_of(types, Volatility::Immutable)
 }
 
-/// Says how the function is called where the number of arguments is another.
-fn check_count(name: &str, arguments: usize, wanted: usize, documentation: &Documentation) -> Result<()> {
-    if arguments == wanted {
+/// Checks the number of arguments; the error shows how to call the function.
+fn check_count(name: &str, arguments: usize, expected: usize, documentation: &Documentation) -> Result<()> {
+    if arguments == expected {
         return Ok(());
     }
     plan_err!("{name} is called as `{}`, not with {arguments} arguments", documentation.syntax_example)

@@ -1,6 +1,6 @@
-//! `jaccard(sig, sig)` and `containment(sig, sig)`: what two signatures made by `minhash` have in common.
+//! `jaccard(sig, sig)` and `containment(sig, sig)`: the overlap of two signatures made by `minhash`.
 //!
-//! Signatures of different k are compared by what both kept.
+//! Signatures of different k are compared on the range of hashes that both hold.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{ColumnarValue, Documentation, ScalarFunctionArgs,
 use super::{any_types, check_count};
 use lakeward_sketch::signature::Signature;
 
-/// What is told of two signatures.
+/// How two signatures are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Measure {
     /// Shared by both / in either.
@@ -30,12 +30,12 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
-    /// The function that tells `measure`.
+    /// The function that computes `measure`.
     pub(super) fn new(measure: Measure) -> Self {
         Self { measure, types: any_types(&[DataType::Binary, DataType::Binary]) }
     }
 
-    fn tell(&self, left: Option<&Signature>, right: Option<&Signature>) -> Option<f64> {
+    fn compare(&self, left: Option<&Signature>, right: Option<&Signature>) -> Option<f64> {
         let (left, right) = left.zip(right)?;
         match self.measure {
             Measure::Jaccard => left.jaccard(right),
@@ -46,22 +46,22 @@ impl Overlap {
     fn description(&self) -> &'static Documentation {
         static JACCARD: LazyLock<Documentation> = LazyLock::new(|| {
             let description = "Estimates the Jaccard similarity of two sets from their signatures: shared by both / in either. \
-                Exact where both signatures hold their whole sets. NULL where both sets are empty.";
+                Exact if both signatures hold their whole sets. NULL if both sets are empty.";
             Documentation::builder(DOC_SECTION_OTHER, description, "jaccard(signature1, signature2)")
                 .with_sql_example("SELECT jaccard((SELECT minhash(a) FROM t), (SELECT minhash(b) FROM u))")
-                .with_argument("signature1", "What `minhash` made of the first set")
-                .with_argument("signature2", "What `minhash` made of the second set")
+                .with_argument("signature1", "The signature of the first set, by `minhash`")
+                .with_argument("signature2", "The signature of the second set, by `minhash`")
                 .with_related_udf("containment")
                 .build()
         });
         static CONTAINMENT: LazyLock<Documentation> = LazyLock::new(|| {
-            let description = "Estimates from their signatures which share of the first set the second one has. Exact where \
-                both signatures hold their whole sets. NULL where the first set is empty, or so much smaller than the second \
-                that nothing can be told.";
+            let description = "Estimates from their signatures the share of the first set that is also in the second. Exact if \
+                both signatures hold their whole sets. NULL if the first set is empty, or too small compared with the second \
+                for an estimate.";
             Documentation::builder(DOC_SECTION_OTHER, description, "containment(signature1, signature2)")
                 .with_sql_example("SELECT containment((SELECT minhash(a) FROM t), (SELECT minhash(b) FROM u))")
-                .with_argument("signature1", "What `minhash` made of the first set")
-                .with_argument("signature2", "What `minhash` made of the second set")
+                .with_argument("signature1", "The signature of the first set, by `minhash`")
+                .with_argument("signature2", "The signature of the second set, by `minhash`")
                 .with_related_udf("jaccard")
                 .build()
         });
@@ -99,23 +99,23 @@ impl ScalarUDFImpl for Overlap {
         let [left, right] = &arguments.args[..] else {
             return exec_err!("{} takes two signatures", self.name());
         };
-        // One signature is often compared with those of many rows: it is read once.
+        // One signature is often compared with those of many rows, so it is parsed once.
         let rows = arguments.number_rows;
         Ok(match (left, right) {
             (ColumnarValue::Scalar(left), ColumnarValue::Scalar(right)) => {
                 let (left, right) = (scalar(left)?, scalar(right)?);
-                ColumnarValue::Scalar(ScalarValue::Float64(self.tell(left.as_ref(), right.as_ref())))
+                ColumnarValue::Scalar(ScalarValue::Float64(self.compare(left.as_ref(), right.as_ref())))
             }
             (ColumnarValue::Scalar(left), ColumnarValue::Array(right)) => {
                 let left = scalar(left)?;
-                column(rows, |row| Ok(self.tell(left.as_ref(), at(right, row)?.as_ref())))?
+                column(rows, |row| Ok(self.compare(left.as_ref(), at(right, row)?.as_ref())))?
             }
             (ColumnarValue::Array(left), ColumnarValue::Scalar(right)) => {
                 let right = scalar(right)?;
-                column(rows, |row| Ok(self.tell(at(left, row)?.as_ref(), right.as_ref())))?
+                column(rows, |row| Ok(self.compare(at(left, row)?.as_ref(), right.as_ref())))?
             }
             (ColumnarValue::Array(left), ColumnarValue::Array(right)) => {
-                column(rows, |row| Ok(self.tell(at(left, row)?.as_ref(), at(right, row)?.as_ref())))?
+                column(rows, |row| Ok(self.compare(at(left, row)?.as_ref(), at(right, row)?.as_ref())))?
             }
         })
     }
@@ -125,9 +125,9 @@ impl ScalarUDFImpl for Overlap {
     }
 }
 
-fn column(rows: usize, tell: impl Fn(usize) -> Result<Option<f64>>) -> Result<ColumnarValue> {
-    let told = (0..rows).map(tell).collect::<Result<Float64Array>>()?;
-    Ok(ColumnarValue::Array(Arc::new(told)))
+fn column(rows: usize, value: impl Fn(usize) -> Result<Option<f64>>) -> Result<ColumnarValue> {
+    let values = (0..rows).map(value).collect::<Result<Float64Array>>()?;
+    Ok(ColumnarValue::Array(Arc::new(values)))
 }
 
 fn scalar(value: &ScalarValue) -> Result<Option<Signature>> {

@@ -1,4 +1,4 @@
-//! `lake_ask(text [, table [, k]])`: a row a recommended table, with the operation that it serves best.
+//! `lake_ask(text [, table [, k]])`: one row per recommended table, with the operation it suits best.
 
 use std::sync::LazyLock;
 
@@ -23,8 +23,8 @@ pub(super) fn schema() -> SchemaRef {
 }
 
 /// A row. `utility` is the weighted sum of `relevance`, `intention` and `appropriateness`
-/// ([`lakeward_agent::recommend::Utility`]); `operation` is what the table serves best, `operation_score` how likely that operation
-/// is meant (those of all operations sum to 1); `sql` carries it out with this table, NULL where it is not complete.
+/// ([`lakeward_agent::recommend::Utility`]); `operation` is the one the table suits best, `operation_score` its probability
+/// (summing to 1 over all operations); `sql` runs it with this table, NULL if it is incomplete.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]
 struct Row<'a> {
@@ -44,7 +44,7 @@ struct Row<'a> {
     reason: &'a str,
 }
 
-/// The best `k` tables for the request `text`, beside `table` where one is at hand; without `k` as many as the text asks for.
+/// The best `k` tables for the request `text`, with the user's `table` if any; without `k` as many as the text requests.
 pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: Option<usize>) -> Result<RecordBatch> {
     let table = table.map(|name| named::table(lakeward, name)).transpose()?.map(|named| named.name().to_string());
     let request = Request { text: text.to_string(), table, column: None, k: k.unwrap_or(0) };
@@ -55,7 +55,7 @@ pub(super) fn rows(lakeward: &Lakeward, text: &str, table: Option<&str>, k: Opti
 /// The tables of `answer` as rows of `lake_ask`.
 ///
 /// # Errors
-/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] if Arrow rejects them.
 pub fn answered(answer: &Recommendation) -> Result<RecordBatch> {
     let rows: Vec<Row> = answer.tables.iter().map(|table| row(table, answer)).collect();
     COLUMNS.batch(&rows)
@@ -81,7 +81,7 @@ fn row<'a>(table: &'a RankedTable, answer: &'a Recommendation) -> Row<'a> {
     }
 }
 
-/// Whether `operation`, as it would run, reads the table `id`.
+/// Whether the runnable form of `operation` reads the table `id`.
 fn uses(operation: &RankedOperation, id: &str) -> bool {
     let inputs = operation.runnable.iter().flat_map(|operation| operation.inputs());
     inputs.into_iter().any(|input| matches!(input, Input::Table(table) if table == id))

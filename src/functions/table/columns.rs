@@ -1,4 +1,4 @@
-//! Answers as rows: the columns of a type are read off its JSON Schema; [`lakeward_core::answer`] says what stands there.
+//! Answers as rows: the columns of a type are derived from its JSON Schema, with the extensions of [`lakeward_core::answer`].
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use lakeward_core::answer::ORDER;
 use lakeward_core::error::{Error, Result};
 
-/// Rows that are written as JSON at the same time, on their way into a batch.
+/// Rows converted to JSON at a time, when a batch is built.
 const ROWS_AT_ONCE: usize = 1024;
 
 /// The columns of a type's values.
@@ -23,16 +23,16 @@ pub(super) struct Columns {
     is_ranked: bool,
 }
 
-/// A column, or a part of the values of one.
+/// A column, or a part of a column's values.
 struct Column {
-    /// Where its value stands in an answer: a field, or a field and a part of that.
+    /// The path of its value in an answer: a field, or a field and a part of it.
     path: Vec<String>,
     name: String,
     kind: Kind,
     nullable: bool,
 }
 
-/// What a column holds.
+/// The type of a column.
 enum Kind {
     Plain(DataType),
     List(Box<Kind>),
@@ -40,12 +40,12 @@ enum Kind {
 }
 
 impl Columns {
-    /// Those of `A`.
+    /// The columns of `A`.
     pub(super) fn of<A: JsonSchema>() -> Self {
         Self::read(false, schema_for!(A).as_value())
     }
 
-    /// Those of `A` after the place among all answers, from 1.
+    /// The columns of `A` after a column `rank`, which counts from 1.
     pub(super) fn ranked<A: JsonSchema>() -> Self {
         Self::read(true, schema_for!(A).as_value())
     }
@@ -57,7 +57,7 @@ impl Columns {
         Self { schema: Arc::new(Schema::new(fields)), columns, is_ranked }
     }
 
-    /// The columns as Arrow has them.
+    /// The Arrow schema.
     pub(super) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -65,7 +65,7 @@ impl Columns {
     /// `answers` as one batch of rows.
     ///
     /// # Errors
-    /// [`Error::Internal`] where Arrow refuses them.
+    /// [`Error::Internal`] if Arrow rejects them.
     pub(super) fn batch<A: Serialize>(&self, answers: &[A]) -> Result<RecordBatch> {
         let failed = |error: ArrowError| Error::Internal(error.to_string());
         if answers.is_empty() {
@@ -100,7 +100,7 @@ impl<'a> Description<'a> {
     /// The columns for the fields of `object`.
     fn columns(self, object: &'a Value) -> Vec<Column> {
         let fields = &object["properties"];
-        // Where nothing can be missing, the order of what is required is that of the fields.
+        // If no field is optional, `required` has all fields in order.
         let order = object.get(ORDER).or_else(|| object.get("required")).and_then(Value::as_array);
         let mut columns = Vec::new();
         for name in order.into_iter().flatten().filter_map(Value::as_str) {
@@ -127,7 +127,7 @@ impl<'a> Description<'a> {
         Column { path: vec![field.into()], name: name.into(), kind, nullable }
     }
 
-    /// What a field holds where it is not null, and whether it may be.
+    /// The schema of a field's non-null values, and whether it may be null.
     fn resolved(self, mut described: &'a Value) -> (&'a Value, bool) {
         let is_null = |choice: &Value| choice["type"] == "null";
         let mut nullable = described["type"].as_array().is_some_and(|types| types.iter().any(|name| name == "null"));
@@ -154,14 +154,14 @@ impl<'a> Description<'a> {
             (Some("integer"), _) => DataType::UInt64,
             (Some("array"), _) => return Kind::List(Box::new(self.kind(self.resolved(&described["items"]).0))),
             (Some("object"), _) => return Kind::Parts(self.columns(described)),
-            // Also one of several words.
+            // Also enums.
             _ => DataType::Utf8,
         })
     }
 }
 
 impl Column {
-    /// The same as a part of the field `name`.
+    /// The same column, as a part of the field `name`.
     fn below(mut self, name: &str, nullable: bool) -> Self {
         self.path.insert(0, name.into());
         self.nullable |= nullable;
@@ -182,7 +182,7 @@ impl Kind {
         }
     }
 
-    /// `value` with its parts called as the columns are.
+    /// `value` with its parts renamed to the column names.
     fn renamed(&self, value: Value) -> Value {
         match (self, value) {
             (Self::List(item), Value::Array(values)) => values.into_iter().map(|value| item.renamed(value)).collect(),
@@ -191,7 +191,7 @@ impl Kind {
         }
     }
 
-    /// What stands for nothing where that cannot be NULL: an answer leaves out what is empty.
+    /// The value of a field that an answer leaves out because it is empty, if the column cannot be NULL.
     fn empty(&self) -> Value {
         match self {
             Self::Plain(DataType::Boolean) => false.into(),
@@ -203,7 +203,7 @@ impl Kind {
     }
 }
 
-/// The values of an answer by their columns' names.
+/// The values of an answer by column name.
 fn values(columns: &[Column], mut answer: Value) -> Map<String, Value> {
     let mut value = |column: &Column| {
         let found = column.path.iter().try_fold(&mut answer, |value, name| value.get_mut(name));

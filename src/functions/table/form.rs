@@ -1,4 +1,4 @@
-//! How each table function is written: its parameters, what it is for, an example; and reading arguments accordingly.
+//! The form of each table function: its parameters, description and example; and the parsing of its arguments.
 
 use datafusion::common::ScalarValue;
 
@@ -15,19 +15,19 @@ pub(super) const FUNCTIONS: &str = "lake_functions";
 /// The names of all table functions.
 pub const NAMES: [&str; 7] = [TABLES, PROFILE, SEARCH, JOINABLE, UNIONABLE, ASK, FUNCTIONS];
 
-/// Rows where no number is given.
-pub const USUAL_ROWS: usize = 10;
-/// Rows that can be asked for at most.
+/// Default number of rows.
+pub const DEFAULT_ROWS: usize = 10;
+/// Largest number of rows that can be requested.
 pub const MOST_ROWS: usize = 10_000;
 
-/// What an argument may be.
+/// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
     /// A text.
     Text,
-    /// A text; it may be left out or NULL.
+    /// A text; optional or NULL.
     TextOrNull,
-    /// A whole number in 1..=[`MOST_ROWS`]; it may be left out or NULL, which is [`USUAL_ROWS`].
+    /// A whole number in 1..=[`MOST_ROWS`]; optional or NULL, which means [`DEFAULT_ROWS`].
     Count,
 }
 
@@ -36,20 +36,20 @@ pub enum ParameterKind {
 pub struct Parameter {
     /// Its name in the form.
     pub name: &'static str,
-    /// What it may be.
+    /// Its type.
     pub kind: ParameterKind,
-    /// What it is for.
+    /// Its meaning.
     pub description: &'static str,
 }
 
-/// A table function as it is documented and as its arguments are read.
+/// A table function's documentation, by which its arguments are also parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Form {
     /// Its name.
     pub name: &'static str,
-    /// Its parameters in order; those that may be left out come last.
+    /// Its parameters in order; optional ones come last.
     pub parameters: &'static [Parameter],
-    /// What it gives.
+    /// What it returns.
     pub description: &'static str,
     /// A query that runs over the sample lake.
     pub example: &'static str,
@@ -61,12 +61,12 @@ const TABLE: Parameter = Parameter {
     description: "an id of the lake (`us/zip/zip_ma`), its name in SQL (`us.zip.zip_ma`), or the path of a file",
 };
 const COUNT: Parameter =
-    Parameter { name: "k", kind: ParameterKind::Count, description: "rows at most, 1 to 10000; 10 where left out" };
+    Parameter { name: "k", kind: ParameterKind::Count, description: "maximum rows, 1 to 10000; default 10" };
 
 const ANSWERS: Parameter = Parameter {
     name: "k",
     kind: ParameterKind::Count,
-    description: "rows at most, 1 to 10000; left out, as many as the text asks for, else 10 tables or 3 records",
+    description: "maximum rows, 1 to 10000; by default as many as the text requests, else 10 tables or 3 records",
 };
 
 /// All table functions.
@@ -74,7 +74,7 @@ pub const FORMS: &[Form] = &[
     Form {
         name: TABLES,
         parameters: &[],
-        description: "All tables and catalogue records of the lake, by id, with what is known of each",
+        description: "All tables and catalogue records of the lake, by id, with their metadata",
         example: "SELECT id, rows, title FROM lake_tables() WHERE format = 'parquet' ORDER BY rows DESC",
     },
     Form {
@@ -86,10 +86,10 @@ pub const FORMS: &[Form] = &[
     Form {
         name: SEARCH,
         parameters: &[
-            Parameter { name: "text", kind: ParameterKind::Text, description: "what the table should be about" },
+            Parameter { name: "text", kind: ParameterKind::Text, description: "the topic of the tables" },
             COUNT,
         ],
-        description: "Tables that answer a text, best first",
+        description: "Tables that match a text, best first",
         example: "SELECT rank, id, score, reason FROM lake_search('flight delays', 5)",
     },
     Form {
@@ -99,17 +99,17 @@ pub const FORMS: &[Form] = &[
             Parameter {
                 name: "column",
                 kind: ParameterKind::TextOrNull,
-                description: "its key column, several parted by commas; NULL for the one that serves best",
+                description: "its key column, or several separated by commas; NULL for the best column",
             },
             COUNT,
         ],
-        description: "Tables that can be joined with a table, best first, with how many of its values they hold",
+        description: "Tables that can be joined with a table, best first, with the share of its values they contain",
         example: "SELECT rank, id, table_column, containment FROM lake_joinable('us/states', 'fips', 5)",
     },
     Form {
         name: UNIONABLE,
         parameters: &[TABLE, COUNT],
-        description: "Tables whose rows could stand below those of a table, best first, with the columns aligned",
+        description: "Tables whose rows could be appended to a table, best first, with the alignment of their columns",
         example: "SELECT rank, id, new_rows, alignment FROM lake_unionable('climate/daily/seattle_2012')",
     },
     Form {
@@ -119,11 +119,11 @@ pub const FORMS: &[Form] = &[
             Parameter {
                 name: "table",
                 kind: ParameterKind::TextOrNull,
-                description: "the table at hand: an id of the lake or the path of a file; NULL for none",
+                description: "the table to start from: an id of the lake or the path of a file; NULL for none",
             },
             ANSWERS,
         ],
-        description: "Tables for a request, most useful first, each with the operation it serves best",
+        description: "Tables for a request, most useful first, each with the operation it suits best",
         example: "SELECT rank, id, utility, operation, reason FROM lake_ask('which airports have the longest delays?')",
     },
     Form {
@@ -135,7 +135,7 @@ pub const FORMS: &[Form] = &[
 ];
 
 impl Form {
-    /// How it is written: `lake_search(text [, k])`.
+    /// Its syntax: `lake_search(text [, k])`.
     pub fn syntax(&self) -> String {
         let mut text = format!("{}(", self.name);
         let mut open = 0;
@@ -153,7 +153,7 @@ impl Form {
         text
     }
 
-    fn wrong(&self, what: &str) -> Error {
+    fn usage(&self, what: &str) -> Error {
         Error::Usage(format!("{}: {what}; write {}", self.name, self.syntax()))
     }
 }
@@ -171,7 +171,7 @@ pub fn form(name: &str) -> Result<&'static Form> {
     })
 }
 
-/// Arguments beside the form that they are to have.
+/// The arguments of a call with the function's form.
 pub(super) struct Given<'a> {
     pub(super) form: &'static Form,
     arguments: &'a [ScalarValue],
@@ -180,7 +180,7 @@ pub(super) struct Given<'a> {
 /// The arguments of a call of the function `name`.
 ///
 /// # Errors
-/// [`Error::Usage`] for another name, and for too few or too many arguments.
+/// [`Error::Usage`] for an unknown name, and for too few or too many arguments.
 pub(super) fn given<'a>(name: &str, arguments: &'a [ScalarValue]) -> Result<Given<'a>> {
     let form = form(name)?;
     let least = form.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::Text).count();
@@ -191,7 +191,7 @@ pub(super) fn given<'a>(name: &str, arguments: &'a [ScalarValue]) -> Result<Give
             (1, 1) => "one argument".to_string(),
             _ => format!("{least} to {most} arguments"),
         };
-        return Err(form.wrong(&format!(
+        return Err(form.usage(&format!(
             "it takes {takes}, and {} given",
             match arguments.len() {
                 0 => "none is".to_string(),
@@ -204,16 +204,16 @@ pub(super) fn given<'a>(name: &str, arguments: &'a [ScalarValue]) -> Result<Give
 }
 
 impl Given<'_> {
-    fn wrong(&self, place: usize, what: &str) -> Error {
+    fn usage(&self, place: usize, what: &str) -> Error {
         let name = self.form.parameters.get(place).map_or("argument", |parameter| parameter.name);
-        self.form.wrong(&format!("`{name}` {what}"))
+        self.form.usage(&format!("`{name}` {what}"))
     }
 
     /// The text at `place`.
     pub(super) fn text(&self, place: usize) -> Result<String> {
-        let text = self.text_or_none(place)?.ok_or_else(|| self.wrong(place, "must be a text, not NULL"))?;
+        let text = self.text_or_none(place)?.ok_or_else(|| self.usage(place, "must be a text, not NULL"))?;
         if text.trim().is_empty() {
-            return Err(self.wrong(place, "must not be empty"));
+            return Err(self.usage(place, "must not be empty"));
         }
         Ok(text)
     }
@@ -224,25 +224,25 @@ impl Given<'_> {
             None | Some(ScalarValue::Null) => Ok(None),
             Some(value) => match value.try_as_str() {
                 Some(text) => Ok(text.map(str::to_string)),
-                None => Err(self.wrong(place, &format!("must be a text, not {}", value.data_type()))),
+                None => Err(self.usage(place, &format!("must be a text, not {}", value.data_type()))),
             },
         }
     }
 
     /// The number of rows at `place`.
     pub(super) fn count(&self, place: usize) -> Result<usize> {
-        Ok(self.count_or_none(place)?.unwrap_or(USUAL_ROWS))
+        Ok(self.count_or_none(place)?.unwrap_or(DEFAULT_ROWS))
     }
 
     pub(super) fn count_or_none(&self, place: usize) -> Result<Option<usize>> {
         let Some(value) = self.arguments.get(place).filter(|value| !value.is_null()) else { return Ok(None) };
         if !value.data_type().is_integer() {
-            return Err(self.wrong(place, &format!("must be a whole number, not {}", value.data_type())));
+            return Err(self.usage(place, &format!("must be a whole number, not {}", value.data_type())));
         }
         let number: Option<usize> = value.to_string().parse().ok();
         number
             .filter(|number| (1..=MOST_ROWS).contains(number))
             .map(Some)
-            .ok_or_else(|| self.wrong(place, &format!("must be 1 to {MOST_ROWS}, not {value}")))
+            .ok_or_else(|| self.usage(place, &format!("must be 1 to {MOST_ROWS}, not {value}")))
     }
 }

@@ -1,4 +1,4 @@
-//! `lake_functions()`: a row a function of Lakeward, with how it is written.
+//! `lake_functions()`: one row per function of Lakeward, with its syntax.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! `lake_joinable(table [, column [, k]])`: a row a table that can be joined, on one column or on several together. [`JoinAnswer`]
+//! `lake_joinable(table [, column [, k]])`: one row per joinable table, on one column or on a composite key. [`JoinAnswer`]
 //! declares the columns.
 
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub(super) fn schema() -> SchemaRef {
     COLUMNS.schema()
 }
 
-/// The best `k` tables to join with `table` on the columns that `column` names, or on the one that serves best.
+/// The best `k` tables to join with `table` on the columns in `column`, or on the best column.
 pub(super) fn rows(lakeward: &Lakeward, table: &str, column: Option<&str>, k: usize) -> Result<RecordBatch> {
     let query = lakeward.cached_query_table(named::table(lakeward, table)?.name())?;
     let columns: Vec<String> = column.map(str::to_string).into_iter().collect();
@@ -28,7 +28,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str, column: Option<&str>, k: us
 /// `answers` as rows of `lake_joinable`.
 ///
 /// # Errors
-/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] if Arrow rejects them.
 pub fn answered(answers: &[JoinAnswer]) -> Result<RecordBatch> {
     COLUMNS.batch(answers)
 }

@@ -1,9 +1,8 @@
-//! Table functions: questions to the lake whose answers are rows.
+//! Table functions: searches of the lake that return rows.
 //!
-//! One file a function: which type declares its columns, and how its rows come about. What they share is here and below: [`TableCall`],
-//! a call with checked arguments; [`form`], how each is written; `provider`, the table that searches when it is read and not
-//! before; `columns`, from answers as plain types to Arrow. The functions do not rank anything themselves: they ask
-//! [`Lakeward`].
+//! One file per function: the type that declares its columns, and the code that makes its rows. Shared parts: [`TableCall`],
+//! a call with checked arguments; [`form`], the syntax of each function; `provider`, the table that searches only when it is
+//! read; `columns`, the conversion of answers to Arrow. The functions rank nothing themselves: [`Lakeward`] does.
 
 mod ask;
 mod columns;
@@ -45,36 +44,36 @@ pub enum TableCall {
         /// An id of the lake, or a file.
         table: String,
     },
-    /// `lake_search(text [, k])`: tables that answer a text.
+    /// `lake_search(text [, k])`: tables that match a text.
     Search {
         /// The text.
         text: String,
-        /// Rows at most.
+        /// Maximum number of rows.
         k: usize,
     },
     /// `lake_joinable(table [, column [, k]])`: tables to join with a table.
     Joinable {
         /// An id of the lake, or a file.
         table: String,
-        /// Its key column, or several parted by commas; none for the one that serves best.
+        /// Its key column, or several separated by commas; none for the best column.
         column: Option<String>,
-        /// Rows at most.
+        /// Maximum number of rows.
         k: usize,
     },
     /// `lake_unionable(table [, k])`: tables to append to a table.
     Unionable {
         /// An id of the lake, or a file.
         table: String,
-        /// Rows at most.
+        /// Maximum number of rows.
         k: usize,
     },
     /// `lake_ask(text [, table [, k]])`: tables for a request, with what to do next.
     Ask {
         /// The request.
         text: String,
-        /// The table at hand: an id of the lake, or a file.
+        /// The table to start from: an id of the lake, or a file.
         table: Option<String>,
-        /// Rows at most; as many as the request asks for where none is said.
+        /// Maximum number of rows; if none, as many as the text requests.
         k: Option<usize>,
     },
     /// `lake_functions()`: all functions of Lakeward.
@@ -85,7 +84,7 @@ impl TableCall {
     /// The call of the function `name` with `arguments`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Usage`] for another name, number or type of arguments, with the form that is valid.
+    /// [`lakeward_core::Error::Usage`] for an unknown name, or a wrong number or type of arguments, with the valid syntax.
     pub fn parse(name: &str, arguments: &[ScalarValue]) -> Result<Self> {
         let given = form::given(name, arguments)?;
         Ok(match given.form.name {
@@ -127,12 +126,12 @@ impl TableCall {
         }
     }
 
-    /// Whether the tables and columns that it names exist; searches nothing and reads no table.
+    /// Checks that the tables and columns that it names exist; searches nothing and reads no table.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names; [`lakeward_core::Error::Usage`] for
-    /// a record of a catalogue, whose data is not in the lake; [`lakeward_core::Error::Unreadable`] for a table that was removed
-    /// since it was indexed.
+    /// [`lakeward_core::Error::UnknownTable`] and [`lakeward_core::Error::UnknownColumn`] with the nearest names;
+    /// [`lakeward_core::Error::Usage`] for a catalogue record, whose data is not in the lake;
+    /// [`lakeward_core::Error::Unreadable`] for a table that was removed since it was indexed.
     pub fn check(&self, lakeward: &Lakeward) -> Result<()> {
         match self {
             Self::Profile { table } | Self::Unionable { table, .. } | Self::Ask { table: Some(table), .. } => {
@@ -146,7 +145,7 @@ impl TableCall {
         }
     }
 
-    /// Its rows, in the order of their rank. Searches; may take as long as a search does.
+    /// Runs the search and returns its rows in ranked order.
     ///
     /// # Errors
     /// Those of [`TableCall::check`], and those of the search.
@@ -164,7 +163,7 @@ impl TableCall {
 }
 
 impl fmt::Display for TableCall {
-    /// As SQL calls it.
+    /// The call in SQL.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let or_null = |value: &Option<String>| value.as_deref().map_or_else(|| "NULL".to_string(), text);

@@ -1,4 +1,4 @@
-//! Which table an argument means: one of the lake by its id or by its name in SQL, else a file.
+//! Resolves a table argument: a table of the lake by its id or its name in SQL, else a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use lakeward_lake::dataset::TableEntry;
 use lakeward_operate::CATALOG;
 use lakeward_search::query_table;
 
-/// A table that a call names.
+/// The table that a call names.
 pub(super) enum Named {
-    /// One of the lake.
+    /// A table of the lake.
     Lake(TableRef, Arc<TableEntry>),
     /// A file.
     File(String),
@@ -30,7 +30,7 @@ pub(super) fn table(lakeward: &Lakeward, name: &str) -> Result<Named> {
         None if Path::new(name).is_file() => return Ok(Named::File(name.to_string())),
         None => match by_sql_name(lakeward, name)? {
             Some(table) => table,
-            // An unknown name is told with the nearest ones.
+            // The error has the nearest names.
             None => index.find(name)?,
         },
     };
@@ -53,7 +53,7 @@ fn by_sql_name(lakeward: &Lakeward, name: &str) -> Result<Option<TableRef>> {
 }
 
 impl Named {
-    /// What a search takes for the table's name.
+    /// The name for a search: an id or a path.
     pub(super) fn name(&self) -> &str {
         match self {
             Named::Lake(_, entry) => entry.id.as_str(),
@@ -61,7 +61,7 @@ impl Named {
         }
     }
 
-    /// Whether the columns that `typed` names are the table's; those of a file show when it is read.
+    /// Checks that the table has the columns that `typed` names; a file is checked when it is read.
     ///
     /// # Errors
     /// [`lakeward_core::Error::UnknownColumn`] with the nearest names.

@@ -1,4 +1,4 @@
-//! `lake_profile(table)`: a row a column of a table, in their order.
+//! `lake_profile(table)`: one row per column of a table, in order.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -25,8 +25,8 @@ pub(super) fn schema() -> SchemaRef {
     COLUMNS.schema()
 }
 
-/// A row: [`ColumnProfile`] says what most of it means. `data_type` is what a query gets, `samples` are some of the values as written,
-/// `unit` and `description` what the publisher says.
+/// A row; most fields are those of [`ColumnProfile`]. `data_type` is the type in queries, `samples` are some values as written,
+/// `unit` and `description` come from the publisher's metadata.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]
 struct Row<'a> {
@@ -54,7 +54,7 @@ struct Row<'a> {
     weakness: Option<Weakness>,
     unit: Option<&'a str>,
     description: Option<&'a str>,
-    /// As hexadecimal digits, which is how bytes are read from rows.
+    /// Hexadecimal digits, from which bytes are decoded.
     #[schemars(extend("x-sql-type" = "Binary"))]
     signature: Option<String>,
 }
@@ -76,21 +76,21 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
     match named::table(lakeward, table)? {
         Named::File(path) => {
             let query = lakeward.query_table(&path)?;
-            let kept = query.columns.iter().map(|column| ValueSample {
+            let samples = query.columns.iter().map(|column| ValueSample {
                 samples: column.sketch.samples.iter().map(|sample| sample.1.clone()).collect(),
                 signature: Some(signature(&column.sketch.hashes, column.sketch.bound)),
             });
-            of_columns(&query.path, &query.entry.profile.columns, kept.collect(), |_| None)
+            of_columns(&query.path, &query.entry.profile.columns, samples.collect(), |_| None)
         }
         Named::Lake(table, entry) => {
             let segment = lakeward.index().segment(table.segment)?;
             let columns = &segment.columns;
-            let mut kept = Vec::with_capacity(entry.profile.columns.len());
+            let mut samples = Vec::with_capacity(entry.profile.columns.len());
             for column in segment.catalog.columns(table.table)? {
                 let record = columns.record(column)?;
-                // That of the first rows would pass for that of all.
+                // No signature of a sample, which would be taken for that of all rows.
                 let whole = !record.is_sampled();
-                kept.push(ValueSample {
+                samples.push(ValueSample {
                     samples: columns.samples(record)?.into_iter().map(|sample| sample.1.to_string()).collect(),
                     signature: whole
                         .then(|| columns.hashes(record))
@@ -99,21 +99,21 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str) -> Result<RecordBatch> {
                 });
             }
             let path: PathBuf = entry.file(&lakeward.place().lake)?;
-            let said = |name: &str| entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(name));
-            of_columns(&path, &entry.profile.columns, kept, said)
+            let metadata = |name: &str| entry.metadata.as_ref().and_then(|metadata| metadata.columns.get(name));
+            of_columns(&path, &entry.profile.columns, samples, metadata)
         }
     }
 }
 
-/// What is kept of the values of a column.
+/// The stored samples and signature of a column's values.
 struct ValueSample {
-    /// Some as written.
+    /// Some values as written.
     samples: Vec<String>,
-    /// The signature of all, in hexadecimal digits.
+    /// The signature of all values, in hexadecimal digits.
     signature: Option<String>,
 }
 
-/// The signature of the normal forms whose `hashes` are all up to `bound`: what `minhash(value_normalize(x))` makes of the column.
+/// The signature of a column from the `hashes` of its normal forms up to `bound`: equal to `minhash(value_normalize(x))`.
 fn signature(hashes: &[u64], bound: u64) -> String {
     let bytes = Signature::from_hashes(hashes, bound, DEFAULT_CAPACITY).to_bytes();
     let mut digits = String::with_capacity(2 * bytes.len());
@@ -128,12 +128,12 @@ fn signature(hashes: &[u64], bound: u64) -> String {
 fn of_columns<'a>(
     path: &Path,
     columns: &'a [ColumnProfile],
-    kept: Vec<ValueSample>,
-    said: impl Fn(&str) -> Option<&'a ColumnMetadata>,
+    samples: Vec<ValueSample>,
+    metadata: impl Fn(&str) -> Option<&'a ColumnMetadata>,
 ) -> Result<RecordBatch> {
     let types = column_types(path, columns)?;
-    let rows = columns.iter().zip(types).zip(kept).zip(1..).map(|(((column, data_type), kept), position)| {
-        let said = said(&column.name);
+    let rows = columns.iter().zip(types).zip(samples).zip(1..).map(|(((column, data_type), sample), position)| {
+        let metadata = metadata(&column.name);
         Row {
             position,
             name: &column.name,
@@ -153,11 +153,11 @@ fn of_columns<'a>(
             quantiles: column.quantiles,
             patterns: column.patterns.iter().map(|(pattern, share)| Pattern { pattern, share: *share }).collect(),
             top: column.top.iter().map(|(value, cells)| Frequent { value, cells: *cells }).collect(),
-            samples: kept.samples,
+            samples: sample.samples,
             weakness: column.weakness,
-            unit: said.and_then(|said| said.unit.as_deref()),
-            description: said.and_then(|said| said.description.as_deref()),
-            signature: kept.signature,
+            unit: metadata.and_then(|metadata| metadata.unit.as_deref()),
+            description: metadata.and_then(|metadata| metadata.description.as_deref()),
+            signature: sample.signature,
         }
     });
     let rows: Vec<Row> = rows.collect();

@@ -1,7 +1,7 @@
-//! The table that a call stands for: it searches when it is read, on a thread of its own.
+//! The table of a call: it searches when it is read, on its own thread.
 //!
-//! Not on a thread of the session's runtime: in another program's session there may be none to be had, and the end of a
-//! runtime waits for threads of its own, while a query that is stopped must not wait for a search.
+//! Not on a thread of the session's runtime: another program's session may have none free, and a runtime waits for its threads
+//! when it shuts down, while a cancelled query must not wait for a search.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +45,7 @@ impl CallFunction {
         let constant = |argument: &Expr| match argument {
             Expr::Literal(value, _) => Ok(value.clone()),
             other => Err(Error::Usage(format!(
-                "{}: arguments must be constants, and `{other}` is none; write {}",
+                "{}: arguments must be constants, and `{other}` is not; write {}",
                 self.form.name,
                 self.form.syntax()
             ))),
@@ -75,14 +75,14 @@ pub(super) struct CallTable {
     lakeward: Lakeward,
     call: TableCall,
     schema: SchemaRef,
-    /// The reading of the same rows under the name of the whole call.
+    /// A scan of the same rows under the text of the whole call as its name.
     named: Option<LogicalPlan>,
 }
 
 impl CallTable {
     pub(super) fn new(lakeward: &Lakeward, call: TableCall) -> Self {
-        // DataFusion calls all scans of a function alike and takes scans of one name for one and the same, whatever the
-        // arguments were: of two subqueries only one would run.
+        // DataFusion gives all scans of a function one name and treats scans of one name as the same, whatever their
+        // arguments: of two subqueries only one would run.
         let name = TableReference::bare(call.to_string());
         let unnamed = Self { lakeward: lakeward.clone(), schema: call.schema(), call: call.clone(), named: None };
         let scan = LogicalPlanBuilder::scan(name, provider_as_source(Arc::new(unnamed)), None);
@@ -153,32 +153,32 @@ impl PartitionStream for Answers {
         let schema = Arc::clone(&self.schema);
         let most_rows = context.session_config().batch_size().max(1);
         let search = move || {
-            let turn = Turn::wait();
-            // Nobody waits for the answer of a query that was stopped meanwhile.
+            let permit = SearchPermit::wait();
+            // The query was cancelled while this waited.
             if batches.is_closed() {
                 return;
             }
             let rows = guarded(|| call.rows(&lakeward))
                 .unwrap_or_else(|_| Err(Error::Internal(format!("{} panicked", call.name()))));
-            drop(turn);
-            let rows = rows.and_then(|rows| under(rows, &columns, &schema)).map_err(fault);
-            for piece in pieces(rows, most_rows) {
-                // Sending fails when the query needs no more rows.
-                if batches.blocking_send(piece).is_err() {
+            drop(permit);
+            let rows = rows.and_then(|rows| project(rows, &columns, &schema)).map_err(fault);
+            for slice in slices(rows, most_rows) {
+                // Sending fails if the query needs no more rows.
+                if batches.blocking_send(slice).is_err() {
                     return;
                 }
             }
         };
         if let Err(error) = std::thread::Builder::new().name(self.call.name().to_string()).spawn(search) {
-            // There is room for one.
+            // The channel has room for one message.
             let _ = failed.try_send(Err(DataFusionError::IoError(error)));
         }
         builder.build()
     }
 }
 
-/// These columns of `rows` under `schema`.
-fn under(rows: RecordBatch, columns: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
+/// These columns of `rows` with the schema `schema`.
+fn project(rows: RecordBatch, columns: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
     let arrays = columns.iter().map(|column| Arc::clone(rows.column(*column))).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)
@@ -186,7 +186,7 @@ fn under(rows: RecordBatch, columns: &[usize], schema: &SchemaRef) -> Result<Rec
 }
 
 /// The rows in batches of at most `most_rows`, or the error.
-fn pieces(
+fn slices(
     rows: DataFusionResult<RecordBatch>,
     most_rows: usize,
 ) -> Box<dyn Iterator<Item = DataFusionResult<RecordBatch>>> {
@@ -198,24 +198,24 @@ fn pieces(
     Box::new((0..count).step_by(most_rows).map(move |from| Ok(rows.slice(from, most_rows.min(count - from)))))
 }
 
-/// One of the [`MOST_SEARCHES`] that may run; given back when dropped.
-struct Turn;
+/// The right to run one of [`MOST_SEARCHES`] searches; released when dropped.
+struct SearchPermit;
 
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static FREE: Condvar = Condvar::new();
 
-impl Turn {
+impl SearchPermit {
     fn wait() -> Self {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         while *running >= MOST_SEARCHES {
             running = FREE.wait(running).unwrap_or_else(PoisonError::into_inner);
         }
         *running += 1;
-        Turn
+        SearchPermit
     }
 }
 
-impl Drop for Turn {
+impl Drop for SearchPermit {
     fn drop(&mut self) {
         *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         FREE.notify_one();

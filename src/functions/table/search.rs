@@ -1,4 +1,4 @@
-//! `lake_search(text [, k])`: a row a table that answers the text. [`SearchAnswer`] declares the columns.
+//! `lake_search(text [, k])`: one row per table that matches the text. [`SearchAnswer`] declares the columns.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ pub(super) fn rows(lakeward: &Lakeward, text: &str, k: usize) -> Result<RecordBa
 /// `answers` as rows of `lake_search`.
 ///
 /// # Errors
-/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] if Arrow rejects them.
 pub fn answered(answers: &[SearchAnswer]) -> Result<RecordBatch> {
     COLUMNS.batch(answers)
 }

@@ -1,4 +1,4 @@
-//! `lake_tables()`: a row a table or catalogue record, by id, with what its entry says.
+//! `lake_tables()`: one row per table or catalogue record, by id, with the fields of its entry.
 
 use std::sync::{Arc, LazyLock};
 
@@ -24,8 +24,8 @@ pub(super) fn schema() -> SchemaRef {
     COLUMNS.schema()
 }
 
-/// A row. `sql_name` is how a query names the table; `rows` are those read where it is `sampled`, of `total_rows` where that is known;
-/// figures of a record, whose data is not in the lake, are NULL. `content` is the hash of the file.
+/// A row. `sql_name` is the table's name in queries; if it is `sampled`, `rows` are the rows read, of `total_rows` if known;
+/// for a record, whose data is not in the lake, the figures are NULL. `content` is the hash of the file.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]
 struct Row {
@@ -55,12 +55,12 @@ struct Row {
     content: Option<String>,
 }
 
-/// All tables of the snapshot; kept with it, because every entry has to be parsed.
+/// All tables of the snapshot; cached, because every entry has to be parsed.
 pub(super) fn rows(lakeward: &Lakeward) -> Result<RecordBatch> {
-    lakeward.kept().tables(|| {
+    lakeward.cache().tables(|| {
         let index = lakeward.index();
         let tables: Vec<TableRef> = index.tables().collect();
-        // Not through the index's own store of entries, which all of them would empty.
+        // Bypasses the index's cache of entries, which a full scan would evict.
         let dataset = |table: &TableRef| index.segment(table.segment)?.catalog.dataset(table.table).map(row);
         let mut rows: Vec<Row> = tables.par_iter().map(dataset).collect::<Result<_>>()?;
         rows.sort_by(|a, b| a.id.cmp(&b.id));

@@ -1,4 +1,4 @@
-//! `lake_unionable(table [, k])`: a row a table whose rows could be appended. [`UnionAnswer`] declares the columns.
+//! `lake_unionable(table [, k])`: one row per table whose rows could be appended. [`UnionAnswer`] declares the columns.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ pub(super) fn rows(lakeward: &Lakeward, table: &str, k: usize) -> Result<RecordB
 /// `answers` as rows of `lake_unionable`.
 ///
 /// # Errors
-/// [`lakeward_core::Error::Internal`] where Arrow refuses them.
+/// [`lakeward_core::Error::Internal`] if Arrow rejects them.
 pub fn answered(answers: &[UnionAnswer]) -> Result<RecordBatch> {
     COLUMNS.batch(answers)
 }

@@ -76,7 +76,7 @@ fn messages_without_an_answer() {
     assert!(line.ends_with("declines: I can't help"), "{line}");
     let calls = json!({"content": null, "tool_calls": [{"id": "1", "function": {"name": "rank", "arguments": "{}"}}]});
     let (kind, line) = message(&calls, "tool_calls");
-    assert!(kind == FailureKind::Broken && line.contains("calls a tool"), "{line}");
+    assert!(kind == FailureKind::Broken && line.contains("called a tool"), "{line}");
     for none in [json!({"choices": []}), json!({"choices": [{}]}), json!({})] {
         assert_eq!(failure(&Server::new(move |_, _| body(200, &none))).0, FailureKind::Broken);
     }

@@ -106,7 +106,7 @@ fn what_was_extracted_is_in_the_graph_and_a_model_has_a_voice_where_it_agrees() 
     let agreeing = titles.clone();
     let server = Server::new(move |_, asked| says(&json!({"ranking": ids(asked, &agreeing)}).to_string()));
     let (found, said) = asked(&lake, Some(&server));
-    assert_eq!((datasets(&found), said.contains("did not help")), (order.clone(), false));
+    assert_eq!((datasets(&found), said.contains("did not rerank")), (order.clone(), false));
     let model = &found["order"];
     assert!(model["weight"].as_f64() > Some(0.0) && model["tokens"] == 18 && model["calls"] == 1, "{model}");
     assert!(model["by"].as_str().is_some_and(|by| by.contains("rerank_datasets@1#")), "{model}");

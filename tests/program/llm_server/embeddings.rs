@@ -122,11 +122,11 @@ fn vectors_that_are_none_are_refused_on_connecting() {
     };
     for (server, told) in [
         (Server::new(with(|rows| _ = rows.pop())), "3 vectors for 4 texts"),
-        (Server::new(with(|rows| rows[1]["index"] = json!(0))), "numbers its vectors wrongly"),
-        (Server::new(with(|rows| rows[1]["index"] = json!(99))), "numbers its vectors wrongly"),
+        (Server::new(with(|rows| rows[1]["index"] = json!(0))), "returns vectors with wrong indexes"),
+        (Server::new(with(|rows| rows[1]["index"] = json!(99))), "returns vectors with wrong indexes"),
         (Server::new(with(|rows| rows[1]["embedding"] = json!([1.0]))), "vectors of 16 and of 1 values"),
-        (Server::new(with(|rows| rows[1]["embedding"] = json!(vec![0.0; DIMS]))), "without direction"),
-        (Server::new(with(|rows| rows[1]["embedding"][3] = json!(1e300))), "without direction"),
+        (Server::new(with(|rows| rows[1]["embedding"] = json!(vec![0.0; DIMS]))), "zero or not finite"),
+        (Server::new(with(|rows| rows[1]["embedding"][3] = json!(1e300))), "zero or not finite"),
         (Server::new(with(|rows| rows[1]["embedding"][3] = Value::Null)), "OpenAI protocol"),
         (Server::new(with(|rows| rows.iter_mut().for_each(|row| row["embedding"] = json!([])))), "vectors of 0 values"),
         (Server::new(|_, _| body(200, &json!({"error": "not loaded"}))), "answers: not loaded"),

@@ -1,5 +1,5 @@
-//! What a request demands of the answer besides the operation: topic, places, period, granularity, columns wanted and things
-//! unwanted; and what a later turn of a conversation replaced.
+//! The constraints of a request besides its operation: topic, places, period, granularity, required columns and exclusions; and which of
+//! them a later turn of the conversation replaced.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,36 @@ use serde::{Deserialize, Serialize};
 
 use super::Period;
 
-/// The constraints in force after a turn. Names as the analyst wrote them, in short; nothing where nothing was said.
+/// The constraints in force after a turn. Names as the analyst wrote them, shortened; empty if none was given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = in_order::<Self>)]
 pub struct Constraints {
-    /// What the data is about: `bus ridership`.
+    /// The topic of the data: `bus ridership`.
     pub topic: Option<String>,
-    /// Where: names of places, each of one: `Dublin`, `Trinidad and Tobago`.
+    /// Names of places, one per entry: `Dublin`, `Trinidad and Tobago`.
     pub geography: Vec<String>,
-    /// When.
+    /// The period.
     pub time_range: Option<Period>,
-    /// What one row of the answer stands for, part by part: `route`, `month`.
+    /// What one row of the answer represents, part by part: `route`, `month`.
     pub granularity: Vec<String>,
-    /// Columns that the answer must have, in the order they were asked for.
+    /// Columns that the answer must have, in the order requested.
     pub required_columns: Vec<String>,
     /// What must not be in the answer: tables, columns, kinds of rows.
     pub excluded: Vec<String>,
-    /// For each constraint in force the turn that set it, from 1: by its field's name; each column and each exclusion as
+    /// The turn, from 1, that set each constraint in force. The key is the field name; for each column and exclusion it is
     /// `required_columns: x` and `excluded: x`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub set_in_turn: BTreeMap<String, usize>,
 }
 
 impl Constraints {
-    /// What one row of the answer stands for, in one word: `route-month`.
+    /// The granularity in one word: `route-month`.
     pub fn grain(&self) -> Option<String> {
         (!self.granularity.is_empty()).then(|| self.granularity.join("-"))
     }
 
-    /// Whether nothing was demanded.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         let Self { topic, geography, time_range, granularity, required_columns, excluded, .. } = self;
         topic.is_none()
@@ -50,13 +50,13 @@ impl Constraints {
     }
 }
 
-/// An earlier constraint that a turn replaced or took back.
+/// An earlier constraint that a turn replaced or withdrew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Override {
     /// The field of [`Constraints`].
     pub constraint: String,
-    /// What it was.
+    /// Its value before.
     pub was: String,
-    /// The turn that had set it, from 1.
+    /// The turn, from 1, that had set it.
     pub set_in_turn: usize,
 }

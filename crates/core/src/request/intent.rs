@@ -1,5 +1,5 @@
-//! What a conversation wants, element by element: topic, task, data, constraints, measures, columns, number of answers. Its
-//! JSON Schema is published as `schemas/intent.schema.json`.
+//! What a conversation requests, element by element: topic, task, data, constraints, measures, columns, number of answers. Its JSON Schema
+//! is published as `schemas/intent.schema.json`.
 //!
 //! The elements follow ScienceDB AI (Long et al., 2026): subject, task, data (modality, source, annotation, entity),
 //! settings and constraints, evaluation measures.
@@ -12,33 +12,33 @@ use serde::{Deserialize, Serialize};
 use crate::answer::in_order;
 use crate::role::Role;
 
-/// What is wanted, as of one turn or of all turns so far.
+/// The request as of one turn or of all turns so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = in_order::<Self>)]
 pub struct Intent {
-    /// What the data is about, and which part of that: the words to search by, each with the turn that said it.
+    /// The topic of the data and its aspects: the search words, each with the turn it is from.
     pub topics: Vec<TurnWords>,
-    /// What it is to be used for: `train a classifier`.
+    /// What the data will be used for: `train a classifier`.
     pub task: Option<TurnWords>,
     /// What kind of data: modality, annotation, entity.
     pub data: RequestedData,
-    /// What a record must or should meet, in the order it was said; one a role is in force.
+    /// What a record must or should satisfy, in the order given; only one demand per role is in force.
     pub demands: Vec<Demand>,
-    /// What it must not be.
+    /// What a record must not be.
     pub refused: Vec<Demand>,
-    /// How results will be judged: `F1`, `mean absolute error`.
+    /// How results will be evaluated: `F1`, `mean absolute error`.
     pub measures: Vec<TurnWords>,
-    /// Columns wanted.
+    /// Requested columns.
     pub columns_wanted: Vec<TurnWords>,
-    /// Columns unwanted.
+    /// Excluded columns.
     pub columns_excluded: Vec<TurnWords>,
-    /// How many answers are wanted, 1..=100.
+    /// Number of answers requested, 1..=100.
     pub answers: Option<usize>,
 }
 
 impl Intent {
-    /// Whether nothing is wanted.
+    /// Whether nothing is requested.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -49,7 +49,7 @@ pub fn intent_schema() -> Schema {
     schema_for!(Intent)
 }
 
-/// Words of a turn.
+/// Words with the turn they are from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnWords {
     /// The words.
@@ -58,7 +58,7 @@ pub struct TurnWords {
     pub turn: usize,
 }
 
-/// What kind of data is wanted.
+/// The kind of data requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(transform = in_order::<Self>)]
@@ -67,18 +67,18 @@ pub struct RequestedData {
     pub modality: Option<TurnWords>,
     /// How it is labelled.
     pub annotation: Option<TurnWords>,
-    /// Whom or what it describes: a species, persons, firms.
+    /// What it describes: a species, persons, firms.
     pub entity: Option<TurnWords>,
 }
 
-/// What a record must (hard) or should (soft) meet in one role.
+/// What a record must (hard) or should (soft) satisfy in one role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Demand {
-    /// In which role; `period` for years.
+    /// The role; `period` for years.
     pub role: Role,
-    /// What.
+    /// The demanded value.
     pub value: Demanded,
-    /// Whether it was stated (a filter) or only inferred (it counts, and leaves nothing out).
+    /// Whether it was stated (then it filters) or only inferred (then it only affects the score).
     pub hard: bool,
     /// The turn that set it, from 1.
     pub turn: usize,
@@ -86,17 +86,17 @@ pub struct Demand {
     pub said: String,
 }
 
-/// What is demanded.
+/// The value of a demand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Demanded {
-    /// All of these things; each as the values by which the catalogue writes it, any of which will do. Exactly as in the catalogue.
+    /// All of these things; each is a list of equivalent catalogue values, written exactly as in the catalogue.
     Values(Vec<Vec<String>>),
     /// Years covered.
     Period(RequestedYears),
 }
 
-/// In words: `Ontario and Quebec`, `2015 onward`.
+/// Formats it in words: `Ontario and Quebec`, `2015 onward`.
 impl fmt::Display for Demanded {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,14 +113,14 @@ impl fmt::Display for Demanded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestedYears {
-    /// All of `from..=to`, perhaps more.
+    /// All of `from..=to`, possibly more.
     Cover {
         /// First year.
         from: i32,
         /// Last year.
         to: i32,
     },
-    /// These and no others.
+    /// These years and no others.
     Exactly {
         /// First year.
         from: i32,

@@ -1,7 +1,6 @@
-//! What an analyst asks, as far as it is understood: the plain types that travel from the reading of a request to its answer.
+//! The plain types of an understood request, from its interpretation to its answer.
 //!
-//! Definitions after AIDEN (Taha, 2026): the operation is the single one that gives what is asked for now, the intention is
-//! what it is for.
+//! Definitions after AIDEN (Taha, 2026): the operation is the single one that produces what is requested now; the intention is its purpose.
 
 mod constraints;
 mod intent;
@@ -26,16 +25,16 @@ pub trait Label: Copy + PartialEq + 'static {
     /// All of them, in a fixed order.
     const ALL: &'static [Self];
 
-    /// Its place in [`Label::ALL`].
+    /// Its position in [`Label::ALL`].
     fn place(self) -> usize {
         Self::ALL.iter().position(|label| *label == self).unwrap_or_default()
     }
 
-    /// Its name, as in JSON.
+    /// Its name in JSON.
     fn name(self) -> &'static str;
 }
 
-/// Declares a set of names with [`Label`] for it, so that each name is written once.
+/// Declares a set of names and implements [`Label`] for it, so that each name is written once.
 macro_rules! labels {
     ($(#[$about_set:meta])* pub enum $set:ident { $($(#[$about:meta])* $label:ident,)* }) => {
         $(#[$about_set])*
@@ -63,13 +62,13 @@ labels! {
         Union,
         /// Counts, sums, averages, groups, distributions.
         Aggregate,
-        /// Ask: the request is too vague to choose one of the others.
+        /// Ask a question: the request is too vague to choose one of the others.
         Clarify,
     }
 }
 
 impl OperationKind {
-    /// Whether it works on tables; asking a question does not.
+    /// Whether it works on tables; clarifying does not.
     pub fn needs_table(self) -> bool {
         match self {
             OperationKind::Filter | OperationKind::Join | OperationKind::Union | OperationKind::Aggregate => true,
@@ -87,7 +86,7 @@ impl OperationKind {
 }
 
 labels! {
-    /// What a request is for.
+    /// The purpose of a request.
     pub enum Intention {
         /// Inspect, browse, look up, understand; no downstream task.
         Exploration,

@@ -1,7 +1,7 @@
-//! A typed operation on tables: what is to be done, checked, before it becomes SQL.
+//! A typed table operation, checked before it becomes SQL.
 //!
-//! The working table is the one the analyst has at hand; an operation makes a new one out of it. Names of tables and columns
-//! are data here: only `operate` turns them into quoted SQL.
+//! The working table is the analyst's current table; an operation makes a new one from it. Names of tables and columns are data here: only
+//! `operate` turns them into quoted SQL.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,17 +20,17 @@ pub enum Input {
     Step(usize),
 }
 
-/// One operation, complete: it can be previewed and run.
+/// One complete operation: it can be previewed and run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "operation")]
 pub enum Operation {
     /// Rows and columns of one table.
     Filter(Filter),
-    /// Columns of another table at the rows of the working table.
+    /// Adds columns of another table to the rows of the working table.
     Join(Join),
-    /// Rows of other tables below those of the working table.
+    /// Appends rows of other tables to the working table.
     Union(Union),
-    /// One row a group.
+    /// One row per group.
     Aggregate(Aggregate),
 }
 
@@ -66,7 +66,7 @@ pub struct Filter {
     /// Conditions; a row must meet all. Empty: every row.
     #[serde(default)]
     pub conditions: Vec<Condition>,
-    /// Columns kept, in this order. Empty: all.
+    /// Columns to keep, in this order. Empty: all.
     #[serde(default)]
     pub columns: Vec<String>,
 }
@@ -76,99 +76,98 @@ pub struct Filter {
 pub struct Condition {
     /// The column.
     pub column: String,
-    /// What must hold of its value.
+    /// The test that its value must pass.
     #[serde(flatten)]
     pub test: Test,
 }
 
-/// What must hold of a value. Values are text as the analyst writes them; they are compared as the column's type.
+/// A test of a value. Values are text as the analyst writes them, compared in the column's type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "test")]
 pub enum Test {
-    /// It is one of these, after normalisation.
+    /// Equal to one of these, after normalisation.
     OneOf {
         /// The values.
         values: Vec<String>,
     },
-    /// It is none of these, after normalisation; a missing value passes.
+    /// Equal to none of these, after normalisation; a missing value passes.
     NoneOf {
         /// The values.
         values: Vec<String>,
     },
-    /// It contains this text, in any letter case.
+    /// Contains this text, ignoring case.
     Contains {
         /// The text.
         text: String,
     },
-    /// It lies between these, both included; a bound left out does not bind. Years bind dates by their year.
+    /// Between these bounds, inclusive; a missing bound is open. Years bound dates by their year.
     Between {
-        /// Least value.
+        /// Lower bound.
         from: Option<String>,
-        /// Greatest value.
+        /// Upper bound.
         to: Option<String>,
     },
-    /// There is a value.
+    /// Not missing.
     Present,
 }
 
 /// Adds columns of `right` to the rows of `left`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Join {
-    /// The working table; every row of it stays, unless `matched_only`.
+    /// The working table; all its rows are kept, unless `matched_only`.
     pub left: Input,
     /// The table whose columns are added.
     pub right: Input,
-    /// Columns that must be equal, the left one first; at least one pair.
+    /// Pairs of columns that must be equal, the left one first; at least one.
     pub on: Vec<(String, String)>,
     /// Compare keys after the normalisation of the index (letter case, spaces, footnote marks, `1,234`, date styles)
     /// instead of as written.
     #[serde(default)]
     pub normalised: bool,
-    /// Leave out rows without a partner.
+    /// Leave out rows without a match.
     #[serde(default)]
     pub matched_only: bool,
-    /// Columns of `right` that are added. Empty: all but its keys.
+    /// Columns of `right` to add. Empty: all but its keys.
     #[serde(default)]
     pub columns: Vec<String>,
 }
 
-/// Rows of other tables below those of the first, under its column names.
+/// Appends rows of other tables to the first, under its column names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Union {
     /// The table whose columns the result has.
     pub first: Input,
-    /// What is appended, in this order; at least one.
+    /// The tables to append, in this order; at least one.
     pub others: Vec<UnionPart>,
-    /// Keep columns of the others that have no counterpart in the first, as further columns.
+    /// Keep columns of the others without a counterpart in the first, as extra columns.
     #[serde(default)]
     pub keep_extra: bool,
-    /// Name of a column that says which table a row is from; none adds none.
+    /// Name of an added column with the source table of each row; `None` adds none.
     #[serde(default)]
     pub source_column: Option<String>,
-    /// Each row once (the source column apart).
+    /// Remove duplicate rows (ignoring the source column).
     #[serde(default)]
     pub distinct: bool,
 }
 
-/// A table that is appended.
+/// A table to append.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnionPart {
     /// The table.
     pub input: Input,
-    /// Its columns for those of the first table: (column of the first, its own column). Columns of the first that are not
-    /// named here are empty in its rows.
+    /// Pairs (column of the first table, column of this table). Columns of the first that are not listed are empty in this table's rows.
     pub alignment: Vec<(String, String)>,
 }
 
-/// One row a group of a table.
+/// One row per group of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Aggregate {
     /// The table.
     pub input: Input,
-    /// Grouping columns. Empty: one row over all.
+    /// Grouping columns. Empty: one row for the whole table.
     #[serde(default)]
     pub group_by: Vec<GroupKey>,
-    /// What is computed for each group; at least one.
+    /// What to compute for each group; at least one.
     pub measures: Vec<Measure>,
 }
 
@@ -177,12 +176,12 @@ pub struct Aggregate {
 pub struct GroupKey {
     /// The column.
     pub column: String,
-    /// Group dates by a part of them.
+    /// For dates, the part to group by.
     #[serde(default)]
     pub part: Option<DatePart>,
 }
 
-/// A part of a date to group by.
+/// The part of a date to group by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DatePart {
@@ -194,21 +193,21 @@ pub enum DatePart {
     Day,
 }
 
-/// A figure of a group.
+/// A value computed for a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
     /// How it is computed.
     pub function: MeasureFunction,
-    /// Of which column; none for the count of rows.
+    /// The column; `None` to count rows.
     #[serde(default)]
     pub column: Option<String>,
 }
 
-/// How a figure is computed from a group's rows.
+/// How a value is computed from a group's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasureFunction {
-    /// Rows, or values where a column is named.
+    /// Number of rows, or of values if a column is given.
     Count,
     /// Distinct values.
     CountDistinct,
@@ -218,8 +217,8 @@ pub enum MeasureFunction {
     Mean,
     /// Median of the numbers.
     Median,
-    /// Least value.
+    /// Minimum.
     Min,
-    /// Greatest value.
+    /// Maximum.
     Max,
 }

@@ -1,4 +1,4 @@
-//! Periods: what of time a request is about.
+//! Periods: the time that a request is about.
 
 use std::fmt;
 
@@ -6,28 +6,28 @@ use chrono::Month;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What of time the data should cover. Shown as `2012`, `2017, 2021`, `2010-2020`, `2015 onward`, `June-August 2021`, `last five
-/// years`; such text is for people and never read again.
+/// The time that the data should cover. Displayed as `2012`, `2017, 2021`, `2010-2020`, `2015 onward`, `June-August 2021`, `last five
+/// years`; this text is for people and never parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
-    /// Single years in order: one, or several.
+    /// One or several single years, in order.
     Years(Vec<i32>),
-    /// From a year on, to a year, or both, both included.
+    /// From a year, to a year, or both, inclusive.
     Span {
         /// First year.
         from: Option<i32>,
         /// Last year.
         to: Option<i32>,
     },
-    /// Months, both included.
+    /// A range of months, inclusive.
     Months {
         /// First month.
         from: YearMonth,
         /// Last month.
         to: YearMonth,
     },
-    /// What no year is known of, as it was said: `last five years`.
+    /// A period without a known year, as written: `last five years`.
     Relative(String),
 }
 
@@ -47,7 +47,7 @@ impl YearMonth {
 }
 
 impl Period {
-    /// First and last year, each where it is bounded: (2015, none) for `2015 onward`; none at all for `last five years`.
+    /// First and last year, `None` where open: (2015, none) for `2015 onward`; both `None` for `last five years`.
     pub fn years(&self) -> (Option<i32>, Option<i32>) {
         match self {
             Self::Years(years) => (years.first().copied(), years.last().copied()),

@@ -1,4 +1,4 @@
-//! What was read from a request.
+//! What was predicted from a request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Constraints, Intent, Intention, OperationKind, Override};
 use crate::answer::in_order;
 
-/// A label with how probable it is and what the others are.
+/// The most probable label, its probability and the alternatives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ranked<L> {
     /// The most probable label.
@@ -23,7 +23,7 @@ impl<L: Copy + PartialEq> Ranked<L> {
         self.all.iter().find(|(other, _)| *other == label).map_or(0.0, |(_, probability)| *probability)
     }
 
-    /// `label` for certain, because somebody said so; the others keep their order.
+    /// `label` as certain, because the user chose it; the others keep their order.
     pub fn certain(&self, label: L) -> Self {
         let others = self.all.iter().filter(|(other, _)| *other != label).map(|(other, _)| (*other, 0.0));
         Self { label, confidence: 1.0, all: std::iter::once((label, 1.0)).chain(others).collect() }
@@ -31,27 +31,27 @@ impl<L: Copy + PartialEq> Ranked<L> {
 }
 
 impl Ranked<OperationKind> {
-    /// The probability that the working table is to be combined with others.
+    /// The probability that the working table will be combined with others.
     pub fn combining(&self) -> f64 {
         self.all.iter().filter(|(kind, _)| kind.combines()).map(|(_, probability)| probability).sum()
     }
 }
 
-/// What a request asks for, what for, and under which constraints.
+/// The predicted operation, intention and constraints of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]
 pub struct Signals {
-    /// What to do.
+    /// The operation.
     pub operation: Ranked<OperationKind>,
-    /// What for.
+    /// The intention.
     pub intention: Ranked<Intention>,
     /// The constraints in force after this turn.
     #[serde(default)]
     pub constraints: Constraints,
-    /// What this turn replaced or took back of earlier ones.
+    /// The earlier constraints that this turn replaced or withdrew.
     #[serde(default)]
     pub overrides: Vec<Override>,
-    /// What is wanted of the catalogue after this turn; of old turns it is not kept.
+    /// The catalogue request after this turn; not stored for old turns.
     #[serde(default, skip_serializing_if = "Intent::is_empty")]
     pub intent: Intent,
 }

@@ -1,8 +1,8 @@
-//! Files that appear whole or not at all.
+//! Atomic file writes: a file appears complete or not at all.
 //!
-//! Bytes go to an unfinished file beside the one that is meant. It is flushed, takes the other's name in one step, and the folder
-//! is flushed. Dropped before that, it is removed; a killed process leaves it behind, and [`remove_unfinished`] finds it by its
-//! name: that of `NAME.EXT` is `.NAME-` with six random letters and digits.
+//! Bytes go to a temporary file beside the target. It is flushed and renamed to the target in one step, then the folder is flushed. If
+//! dropped before that, it is removed; if the process is killed, it stays behind, and [`remove_unfinished`] finds it by its name: `.NAME-`
+//! plus six random letters and digits for a target `NAME.EXT`.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,21 +16,21 @@ use crate::error::{Error, Result};
 
 /// Random letters and digits at the end of an unfinished file's name.
 const RANDOM_CHARS: usize = 6;
-/// Of the final name so many bytes at the most are in the unfinished one: no file system takes names of more than 255.
+/// Maximum bytes of the target's stem in the temporary name: no file system accepts names of more than 255 bytes.
 const STEM_BYTES: usize = 200;
 
-/// What a file is for: it decides who may read the file, what is flushed, and how errors call the attempt.
+/// What a file is for: this decides who may read it, what is flushed, and the verb in errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A part of an index, for everybody whom the process's mask lets read it.
+    /// A part of an index, readable by everyone whom the umask allows.
     Index,
-    /// As [`Purpose::Index`], one of many written in a row: its folder is flushed by the caller, once for all of them.
+    /// As [`Purpose::Index`], one of many files: the caller flushes the folder once for all of them.
     Batch,
-    /// For the user alone.
+    /// Readable by the user only.
     Private,
-    /// A file that the user asked for by name; errors say `save`.
+    /// A file whose name the user gave; errors say `save`.
     Output,
-    /// Can be lost at any time, and is the user's alone: nothing is flushed.
+    /// Private, and may be lost at any time: nothing is flushed.
     Cache,
 }
 
@@ -45,7 +45,7 @@ impl Purpose {
     }
 }
 
-/// A file in the making.
+/// A file being written.
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
@@ -54,13 +54,13 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Starts a file that will lie at `path`; its folder must exist.
+    /// Creates the temporary file for the target `path`; its folder must exist.
     ///
     /// # Errors
-    /// [`Error::Io`], also where a pipe, device or folder has that name.
+    /// [`Error::Io`], also if `path` is a pipe, device or folder.
     pub fn create(path: &Path, purpose: Purpose) -> Result<Self> {
         let failed = |error| Error::io(purpose.action(), path, error);
-        // Renaming would put a file in the place of a device.
+        // Renaming would replace a device by a file.
         if path.symlink_metadata().is_ok_and(|found| !found.is_file() && !found.is_symlink()) {
             return Err(failed(io::Error::new(ErrorKind::AlreadyExists, "it is not a file")));
         }
@@ -70,14 +70,14 @@ impl AtomicFile {
         #[cfg(unix)]
         if !purpose.is_private() {
             use std::os::unix::fs::PermissionsExt;
-            // Unfinished files are private unless this is said; the process's mask still applies.
+            // Temporary files are private by default; the umask still applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let file = builder.tempfile_in(folder_of(path)).map_err(failed)?;
         Ok(Self { path: path.to_path_buf(), purpose, out: BufWriter::new(file) })
     }
 
-    /// Where it will lie.
+    /// The target path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -85,12 +85,12 @@ impl AtomicFile {
     /// Writes the next bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] naming the final file.
+    /// [`Error::Io`] naming the target file.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.out.write_all(bytes).map_err(|error| self.failed(error))
     }
 
-    /// The file itself, for a writer that owns what it writes to; not to be mixed with [`AtomicFile::put`].
+    /// A handle to the temporary file, for a writer that owns its output; do not mix with [`AtomicFile::put`].
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -98,15 +98,15 @@ impl AtomicFile {
         self.out.get_ref().as_file().try_clone().map_err(|error| self.failed(error))
     }
 
-    /// Flushes the file and gives it its name, in the place of one that had it; its length in bytes.
+    /// Flushes the file and renames it to the target, replacing an existing file; returns its length in bytes.
     ///
     /// # Errors
-    /// [`Error::Io`]; what had the name is as it was then.
+    /// [`Error::Io`]; an existing target is unchanged then.
     pub fn replace(self) -> Result<u64> {
         self.replace_after(|| ())
     }
 
-    /// As [`AtomicFile::replace`]; `ready` is called when the new file is on the disk and the old one still stands.
+    /// As [`AtomicFile::replace`]; calls `ready` when the new file is on disk and the old one has not been replaced yet.
     ///
     /// # Errors
     /// As [`AtomicFile::replace`].
@@ -118,7 +118,7 @@ impl AtomicFile {
         Ok(bytes)
     }
 
-    /// As [`AtomicFile::replace`], but only where nothing has the name yet; none where something has.
+    /// As [`AtomicFile::replace`], but only if the target does not exist; `None` if it does.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -159,18 +159,18 @@ impl Write for AtomicFile {
     }
 }
 
-/// Writes `bytes` to `path`: all of them or nothing.
+/// Writes `bytes` to `path`, all or nothing.
 ///
 /// # Errors
-/// [`Error::Io`]; a file that was there is as it was then.
+/// [`Error::Io`]; an existing file is unchanged then.
 pub fn write_atomic(path: &Path, purpose: Purpose, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path, purpose)?;
     file.put(bytes)?;
     file.replace().map(|_| ())
 }
 
-/// Removes what killed writers of `path` left behind. Only for whoever holds the lock under which `path` is written; what cannot be
-/// removed stays for the next time.
+/// Removes temporary files that killed writers of `path` left behind. The caller must hold the lock under which `path` is written. Files
+/// that cannot be removed are left for the next call.
 pub fn remove_unfinished(path: &Path) {
     let prefix = unfinished_prefix(path);
     for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
@@ -189,7 +189,7 @@ fn sync_name(path: &Path, purpose: Purpose) -> Result<()> {
     }
 }
 
-/// What the names of unfinished files begin with that will be called `path`.
+/// Prefix of the names of temporary files with target `path`.
 fn unfinished_prefix(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or(OsStr::new("file")).to_string_lossy();
     let end = (0..=STEM_BYTES.min(stem.len())).rev().find(|end| stem.is_char_boundary(*end));

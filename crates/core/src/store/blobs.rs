@@ -1,5 +1,4 @@
-//! Texts by key in a folder, one file each. What cannot be read or written is as if it were not there: a cache is never a reason to
-//! fail.
+//! A text cache: a folder with one file per key. Texts that cannot be read or written count as missing: a cache never causes an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +18,13 @@ pub struct BlobCache {
 }
 
 impl BlobCache {
-    /// The cache in `folder`, which need not exist. It keeps texts of at most `most_bytes`, and of more than `most_files` the newer
-    /// half of so many.
+    /// The cache in `folder`, which need not exist. It stores texts of at most `most_bytes`; beyond `most_files` texts it keeps the newest
+    /// `most_files` / 2.
     pub fn new(folder: &Path, most_files: usize, most_bytes: u64) -> Self {
         Self { folder: folder.to_path_buf(), most_files, most_bytes }
     }
 
-    /// The text of `key`, if there is one. It is not to be trusted more than a text from anywhere.
+    /// The text of `key`, if stored. It is as untrusted as any other input.
     pub fn get(&self, key: &str) -> Option<String> {
         let damaged = |path: &Path, reason| Error::damaged(path, reason);
         let bounds = Bounds { most_bytes: self.most_bytes, links: Links::Followed, damaged };
@@ -33,7 +32,7 @@ impl BlobCache {
         String::from_utf8(bytes).ok()
     }
 
-    /// Keeps a text.
+    /// Stores a text.
     pub fn put(&self, key: &str, text: &str) {
         let Some(path) = self.path(key).filter(|_| text.len() as u64 <= self.most_bytes) else { return };
         let written = make_folder(&self.folder).and_then(|()| write_atomic(&path, Purpose::Cache, text.as_bytes()));
@@ -42,7 +41,7 @@ impl BlobCache {
         }
     }
 
-    /// Where the text of `key` lies; nowhere if `key` could lead out of the folder.
+    /// The path of the text of `key`; `None` if `key` could lead out of the folder.
     fn path(&self, key: &str) -> Option<PathBuf> {
         let is_plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
         is_plain.then(|| self.folder.join(key))
@@ -59,7 +58,7 @@ impl BlobCache {
         }
         files.sort();
         for (_, path) in files.iter().take(files.len() - self.most_files / 2) {
-            // Another process may have been faster.
+            // Another process may have removed it already.
             let _ = fs::remove_file(path);
         }
     }

@@ -1,4 +1,4 @@
-//! What a file may be that is read: files of an index may come from anybody.
+//! Checks on files before reading: files of an index may come from anyone.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -6,31 +6,31 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Whether a link in the place of a file is followed.
+/// Whether a symbolic link is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// It is: an index may be put together from links.
+    /// Followed: an index may consist of links.
     Followed,
-    /// It is not: it could lead to what the user would not show.
+    /// Refused: a link could lead to files that the user does not want to show.
     Refused,
 }
 
-/// Bounds of a file.
+/// Limits on a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// A larger file is not read.
+    /// Maximum size in bytes.
     pub most_bytes: u64,
     /// Whether it may be a link.
     pub links: Links,
-    /// The error for a file that is not what it has to be, with the reason.
+    /// Builds the error for an invalid file, from its path and the reason.
     pub damaged: fn(&Path, String) -> Error,
 }
 
 impl Bounds {
-    /// The file at `path`; none where there is none.
+    /// Opens the file at `path`; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Bounds::damaged`] for what is no plain file, or too large.
+    /// [`Error::Io`]; [`Bounds::damaged`] if it is not a regular file, or too large.
     pub fn open(&self, path: &Path) -> Result<Option<File>> {
         let failed = |error| Error::io("read", path, error);
         let found = match self.links {
@@ -54,14 +54,14 @@ impl Bounds {
         File::open(path).map(Some).map_err(failed)
     }
 
-    /// The bytes of the file at `path`; none where there is none.
+    /// The bytes of the file at `path`; `None` if it does not exist.
     ///
     /// # Errors
     /// As [`Bounds::open`].
     pub fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
         let Some(file) = self.open(path)? else { return Ok(None) };
         let mut bytes = Vec::new();
-        // Somebody may still be writing it.
+        // Another process may still be appending to it.
         file.take(self.most_bytes.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(|error| Error::io("read", path, error))?;
@@ -72,6 +72,6 @@ impl Bounds {
     }
 
     fn too_large(&self, path: &Path, bytes: u64) -> Error {
-        (self.damaged)(path, format!("it has {} MB; none is larger than {}", bytes >> 20, self.most_bytes >> 20))
+        (self.damaged)(path, format!("it has {} MB; at most {} are allowed", bytes >> 20, self.most_bytes >> 20))
     }
 }

@@ -1,16 +1,16 @@
-//! Folders of files that last.
+//! Folders of durable files.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// The folder that `path` lies in; `.` for a bare name.
+/// The parent folder of `path`; `.` for a bare name.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes `folder` and those above it, where they do not exist.
+/// Creates `folder` and its missing parents.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -18,9 +18,9 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))
 }
 
-/// Makes the names in `folder` survive a failure of the machine: a rename is on the disk only when the folder is.
+/// Makes renames in `folder` durable: a rename is on disk only when its folder is flushed.
 ///
-/// Windows cannot open a folder as a file, and its file system journals renames itself: there is nothing to do there.
+/// On Windows it does nothing: a folder cannot be opened as a file there, and the file system journals renames itself.
 ///
 /// # Errors
 /// [`Error::Io`].

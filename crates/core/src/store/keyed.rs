@@ -1,5 +1,5 @@
-//! Lines of JSON with a record for each key: while records are added they are appended, a later one of a key taking the place of an
-//! earlier one; at the end the file has one line a key, in the order of keys.
+//! JSON Lines with one record per key: new records are appended, and a later record of a key replaces an earlier one; at the end the file
+//! has one line per key, in key order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// A record that has a key.
 pub trait KeyedRecord: LineRecord {
-    /// What no two records have in common.
+    /// The unique key.
     fn key(&self) -> &str;
 }
 
@@ -18,12 +18,12 @@ pub trait KeyedRecord: LineRecord {
 pub struct KeyedLines<R> {
     file: JsonLines,
     records: BTreeMap<String, R>,
-    /// Whether the file has one line a record, in order, and no others.
+    /// Whether the file has exactly one line per record, in key order.
     is_in_order: bool,
 }
 
 impl<R: KeyedRecord> KeyedLines<R> {
-    /// The records in the file at `path`; none where there is none.
+    /// Reads the records from the file at `path`; no records if it does not exist.
     ///
     /// # Errors
     /// As [`JsonLines::open`].
@@ -38,22 +38,22 @@ impl<R: KeyedRecord> KeyedLines<R> {
         Ok(Self { file, records, is_in_order })
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The record of a key.
+    /// The record with this key.
     pub fn get(&self, key: &str) -> Option<&R> {
         self.records.get(key)
     }
 
-    /// All records, by key.
+    /// All records, in key order.
     pub fn records(&self) -> impl ExactSizeIterator<Item = &R> {
         self.records.values()
     }
 
-    /// All records, to be changed in all but their keys; [`KeyedLines::finish`] writes them.
+    /// All records, mutable except for their keys; [`KeyedLines::finish`] writes them.
     pub fn records_mut(&mut self) -> impl Iterator<Item = &mut R> {
         self.is_in_order = false;
         self.records.values_mut()
@@ -62,7 +62,7 @@ impl<R: KeyedRecord> KeyedLines<R> {
     /// Adds or replaces records; as [`JsonLines::append`].
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the disk refuses.
+    /// [`Error::Io`](crate::Error::Io) if writing fails.
     pub fn append(&mut self, records: Vec<R>) -> Result<()> {
         if !self.file.is_whole() {
             self.file.replace(self.records.values())?;
@@ -73,27 +73,27 @@ impl<R: KeyedRecord> KeyedLines<R> {
         Ok(())
     }
 
-    /// What was appended is on the disk when this returns.
+    /// Flushes appended records to disk.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the disk refuses.
+    /// [`Error::Io`](crate::Error::Io) if writing fails.
     pub fn sync(&self) -> Result<()> {
         self.file.sync()
     }
 
-    /// Forgets records for whose keys `keep` is false; they leave the file with [`KeyedLines::finish`]. How many there were.
+    /// Removes records for whose keys `keep` is false, and returns their number; [`KeyedLines::finish`] removes them from the file.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) -> u64 {
         let before = self.records.len();
         self.records.retain(|key, _| keep(key));
-        let gone = before - self.records.len();
-        self.is_in_order &= gone == 0;
-        gone as u64
+        let removed = before - self.records.len();
+        self.is_in_order &= removed == 0;
+        removed as u64
     }
 
-    /// Leaves the file with one line a record, in the order of keys.
+    /// Rewrites the file, if needed, with one line per record in key order.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the disk refuses; the file is what it was then.
+    /// [`Error::Io`](crate::Error::Io) if writing fails; the file is unchanged then.
     pub fn finish(&mut self) -> Result<()> {
         if !self.is_in_order {
             self.file.replace(self.records.values())?;

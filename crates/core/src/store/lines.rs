@@ -1,8 +1,8 @@
-//! Records as lines of JSON below a head that names the format and its version: `{"lakeward_papers":1}`.
+//! Records as lines of JSON below a header line that names the format and its version: `{"lakeward_papers":1}`.
 //!
-//! Lines are appended; the file is rewritten as a whole from time to time. A last line without an end is what a killed writer left:
-//! it is dropped, and the file is rewritten before anything is appended to it. A line further up that is no record is refused with
-//! its number, or counted and left out, as the format says. A file of another version is refused, and left as it is.
+//! Lines are appended; from time to time the whole file is rewritten. A last line without a line end was left by a killed writer: it is
+//! dropped, and the file is rewritten before the next append. Any other invalid line is an error with its line number, or counted and
+//! skipped, depending on the format. A file of another version is rejected and left unchanged.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -17,37 +17,37 @@ use super::folder::{folder_of, make_folder};
 use super::reader::{Line, LineEnd, LineReader};
 use crate::error::{Error, Result};
 
-/// What becomes of a line that is no record.
+/// How invalid lines are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
-    /// The file is refused: what it says is not dropped unseen.
+    /// The file is rejected: nothing is dropped silently.
     Refused,
-    /// It is counted and left out.
+    /// They are counted and skipped.
     Counted,
 }
 
 /// A format of lines.
 #[derive(Debug)]
 pub struct LinesFormat {
-    /// The key of the head.
+    /// The key of the header line.
     pub name: &'static str,
-    /// The version that is written and read.
+    /// The version written and read.
     pub version: u64,
-    /// What the file is for.
+    /// The purpose of the file.
     pub purpose: Purpose,
-    /// Bounds of the file.
+    /// Limits on the file.
     pub bounds: Bounds,
-    /// Bytes of a line at the most.
+    /// Maximum bytes of a line.
     pub longest_line: u64,
-    /// Lines at the most.
+    /// Maximum number of lines.
     pub most_lines: usize,
-    /// What becomes of damaged lines.
+    /// How invalid lines are handled.
     pub damage: Damage,
 }
 
 /// A record that can be a line.
 pub trait LineRecord: Serialize + DeserializeOwned {
-    /// Whether this program could have written it: what somebody else put there is shown to people.
+    /// Checks that this program could have written the record: other content may be hostile, and it is shown to people.
     ///
     /// # Errors
     /// Why not, in one clause.
@@ -62,18 +62,18 @@ pub struct JsonLines {
     appending: Option<File>,
     /// Whether lines can be appended: there is a file, and its last line has an end.
     is_whole: bool,
-    /// Lines below the head.
+    /// Number of lines below the header.
     lines: usize,
-    /// Of them, those that are no records.
+    /// Number of those that are invalid.
     unread: usize,
 }
 
 impl JsonLines {
-    /// Reads the file at `path`, where there is one, and hands each record to `take`.
+    /// Reads the file at `path`, if it exists, and passes each record to `take`.
     ///
     /// # Errors
-    /// [`Error::Io`]; the format's error for a file of another version, for one that is not of this format, beyond its bounds, or
-    /// damaged where that is refused.
+    /// [`Error::Io`]; the format's error for a file of another version or format, beyond its limits, or with invalid lines where these are
+    /// rejected.
     pub fn open<R: LineRecord>(path: &Path, format: &'static LinesFormat, mut take: impl FnMut(R)) -> Result<Self> {
         let mut opened =
             Self { format, path: path.to_path_buf(), appending: None, is_whole: false, lines: 0, unread: 0 };
@@ -107,34 +107,37 @@ impl JsonLines {
         Ok(opened)
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Lines below the head.
+    /// Number of lines below the header.
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Lines that are no records; none where they are refused.
+    /// Number of invalid lines; 0 for formats that reject them.
     pub fn unread(&self) -> usize {
         self.unread
     }
 
-    /// Whether lines can be appended; else the file has to be [replaced](Self::replace) first.
+    /// Whether lines can be appended; otherwise [`replace`](Self::replace) the file first.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Appends records; they survive this process when this returns, and a failure of the machine after [`JsonLines::sync`].
+    /// Appends records. They survive a crash of this process when this returns, and a crash of the machine after [`JsonLines::sync`].
     ///
     /// # Errors
-    /// [`Error::Io`] when the disk refuses; the file ends as it did before, or has a last line without an end.
+    /// [`Error::Io`] if writing fails; the file then ends as before, or with a partial line.
     pub fn append<R: LineRecord>(&mut self, records: &[R]) -> Result<()> {
         let failed = |error| Error::io("write", &self.path, error);
         if !self.is_whole {
-            return Err(Error::Internal(format!("`{}` is appended to before it is whole", self.path.display())));
+            return Err(Error::Internal(format!(
+                "`{}` cannot be appended to: its last line is incomplete",
+                self.path.display()
+            )));
         }
         let mut bytes = Vec::new();
         for record in records {
@@ -146,7 +149,7 @@ impl JsonLines {
         };
         let before = file.metadata().map_err(failed)?.len();
         if let Err(error) = file.write_all(&bytes) {
-            // Half a line may be there: where it cannot be taken away, the next to write replaces the file.
+            // If the partial line cannot be removed, the next write replaces the file.
             self.is_whole = file.set_len(before).is_ok();
             return Err(failed(error));
         }
@@ -154,19 +157,19 @@ impl JsonLines {
         Ok(())
     }
 
-    /// What was appended is on the disk when this returns.
+    /// Flushes appended lines to disk.
     ///
     /// # Errors
-    /// [`Error::Io`] when the disk refuses.
+    /// [`Error::Io`] if writing fails.
     pub fn sync(&self) -> Result<()> {
         let Some(file) = &self.appending else { return Ok(()) };
         file.sync_data().map_err(|error| Error::io("write", &self.path, error))
     }
 
-    /// Writes the file anew with these records and no others: all of it or nothing.
+    /// Rewrites the file with exactly these records, all or nothing.
     ///
     /// # Errors
-    /// [`Error::Io`] when the disk refuses; the file is what it was then.
+    /// [`Error::Io`] if writing fails; the file is unchanged then.
     pub fn replace<'a, R: LineRecord + 'a>(&mut self, records: impl IntoIterator<Item = &'a R>) -> Result<()> {
         self.appending = None;
         make_folder(folder_of(&self.path))?;
@@ -199,7 +202,7 @@ impl JsonLines {
         if line.end == LineEnd::TooLong {
             return Err(format!("longer than {} KB", self.format.longest_line >> 10));
         }
-        let record: R = serde_json::from_slice(line.bytes).map_err(|error| format!("no record: {error}"))?;
+        let record: R = serde_json::from_slice(line.bytes).map_err(|error| format!("not a record: {error}"))?;
         record.check()?;
         Ok(record)
     }

@@ -1,4 +1,4 @@
-//! One writer at a time: an operating-system lock on a file that names its holder. The lock ends with the process, so that a
+//! One writer at a time: an operating-system lock on a file that contains the holder's process id. The lock ends with the process, so a
 //! killed writer leaves none behind.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 use super::folder::folder_of;
 use crate::error::{Error, Result};
 
-/// The lock of a folder with one writer.
+/// The lock file of a folder.
 const FILE_NAME: &str = "write.lock";
-/// How long a lock that somebody holds is tried again: a process that starts another one hands it its open files until the other
-/// program is loaded, a released lock among them.
-const A_MOMENT: Duration = Duration::from_millis(200);
-/// Between two tries.
+/// How long to retry a lock that is held: while a process starts another program, the child briefly inherits its open files, including a
+/// lock that was just released.
+const RETRY_TIME: Duration = Duration::from_millis(200);
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Held while something is written.
+/// A held lock.
 #[derive(Debug)]
 pub struct FileLock {
     _file: File,
 }
 
 impl FileLock {
-    /// Takes the lock `write.lock` of `folder`, at once or not at all.
+    /// Acquires the lock `write.lock` of `folder` at once, or fails.
     ///
     /// # Errors
     /// As [`FileLock::wait`].
@@ -32,20 +32,19 @@ impl FileLock {
         Self::acquire_file(&folder.join(FILE_NAME))
     }
 
-    /// Takes the lock file `path`, at once or not at all.
+    /// Acquires the lock file `path` at once, or fails.
     ///
     /// # Errors
     /// As [`FileLock::wait`].
     pub fn acquire_file(path: &Path) -> Result<Self> {
-        Self::wait(path, A_MOMENT)
+        Self::wait(path, RETRY_TIME)
     }
 
-    /// Takes the lock file `path`, which is made where there is none, as soon as its holder lets go; waits for `patience` at the
-    /// most.
+    /// Acquires the lock file `path`, creating it if missing, as soon as it is free; waits at most `patience`.
     ///
     /// # Errors
-    /// [`Error::Locked`] with the folder and the holder's process id when the lock stays taken, [`Error::Io`] when the folder cannot
-    /// be written.
+    /// [`Error::Locked`] with the folder and the holder's process id if the lock is still held, [`Error::Io`] if the folder cannot be
+    /// written.
     pub fn wait(path: &Path, patience: Duration) -> Result<Self> {
         let failed = |source| Error::io("create", path, source);
         let mut file =
@@ -61,7 +60,7 @@ impl FileLock {
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
         }
-        // Only the message to others needs it: on a full disk the lock still holds.
+        // The process id is only for messages: the lock holds even if the disk is full.
         let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())
@@ -70,7 +69,7 @@ impl FileLock {
     }
 }
 
-/// The process id in a lock file. Nobody trusts it: it is shown, and cut.
+/// The process id in a lock file. It is untrusted: only digits are accepted, at most 20.
 fn holder(file: &mut File) -> String {
     const DIGITS: u64 = 20;
     let mut pid = String::new();

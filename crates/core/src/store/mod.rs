@@ -1,12 +1,12 @@
-//! Files that last: whatever Lakeward keeps between two runs is written and read through these few nouns.
+//! Durable files: everything that Lakeward stores between two runs is written and read through these types.
 //!
-//! - [`AtomicFile`] and [`write_atomic`]: a file appears whole or not at all, and survives a failure of the machine.
+//! - [`AtomicFile`] and [`write_atomic`]: a file appears complete or not at all, and survives a crash of the machine.
 //! - [`FileLock`]: one writer at a time.
-//! - [`JsonLines`] and [`KeyedLines`]: records as lines of JSON below a head with name and version, appended to and rewritten.
-//! - [`BlobCache`]: texts by key that may be lost at any time.
-//! - [`Bounds`] and [`LineReader`]: reading what somebody else may have put in the place of a file.
+//! - [`JsonLines`] and [`KeyedLines`]: records as lines of JSON below a header with name and version, appended to and rewritten.
+//! - [`BlobCache`]: a cache of texts by key.
+//! - [`Bounds`] and [`LineReader`]: reading files that may be hostile.
 //!
-//! What it does not do: it knows no format beyond head and line; segments, sessions and manifests define their own.
+//! It knows no format beyond header and lines; segments, sessions and manifests define their own.
 
 mod atomic;
 mod blobs;

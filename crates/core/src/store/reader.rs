@@ -1,15 +1,15 @@
-//! Lines of a file, one in memory at a time and none longer than is allowed.
+//! Reads a file line by line, with one line in memory at a time and a maximum length.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 /// How a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnd {
-    /// With the end of a line.
+    /// With a line end.
     Whole,
-    /// With the end of the file: its writer was killed, or somebody else wrote it.
+    /// With the end of the file: its writer was killed, or it is from elsewhere.
     Cut,
-    /// It is longer than allowed; the rest of it was passed over.
+    /// It is too long; the rest was skipped.
     TooLong,
 }
 
@@ -18,9 +18,9 @@ pub enum LineEnd {
 pub struct Line<'a> {
     /// Its number, from 1.
     pub number: usize,
-    /// Where it begins, in bytes.
+    /// Its byte offset in the file.
     pub at: u64,
-    /// Its bytes without the end of the line; of one that is too long, the first.
+    /// Its bytes without the line end; if it is too long, only the first.
     pub bytes: &'a [u8],
     /// How it ended.
     pub end: LineEnd,
@@ -37,15 +37,15 @@ pub struct LineReader<R> {
 }
 
 impl<R: Read> LineReader<R> {
-    /// The lines of `input`, of at most `longest` bytes without the end of the line.
+    /// The lines of `input`, of at most `longest` bytes without the line end.
     pub fn new(input: R, longest: u64) -> Self {
         Self { input: BufReader::with_capacity(1 << 16, input), longest, line: Vec::new(), number: 0, at: 0 }
     }
 
-    /// The next line; none at the end of the file.
+    /// The next line; `None` at the end of the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let allowed = self.longest.saturating_add(1);
@@ -58,7 +58,7 @@ impl<R: Read> LineReader<R> {
         } else if length < allowed {
             LineEnd::Cut
         } else {
-            length += self.pass_over()?;
+            length += self.skip_rest()?;
             LineEnd::TooLong
         };
         let at = self.at;
@@ -67,13 +67,13 @@ impl<R: Read> LineReader<R> {
         Ok(Some(Line { number: self.number, at, bytes: &self.line, end }))
     }
 
-    /// What is read from.
+    /// The underlying input.
     pub fn into_inner(self) -> R {
         self.input.into_inner()
     }
 
-    /// Passes over the rest of a line; its length.
-    fn pass_over(&mut self) -> io::Result<u64> {
+    /// Skips the rest of a line; returns its length.
+    fn skip_rest(&mut self) -> io::Result<u64> {
         let mut passed = 0;
         loop {
             let bytes = self.input.fill_buf()?;

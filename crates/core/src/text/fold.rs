@@ -1,9 +1,9 @@
-//! Letters without case, accents and other marks, and the keys of names made of them.
+//! Folding of letters (case, accents and other marks), and name keys made from folded letters.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, decompose_compatible, is_combining_mark};
 
-/// Whether `letter` belongs to a word of the word index: a letter, a digit, or a mark on one.
+/// Whether `letter` belongs to a word of the word index: a letter, a digit, or a combining mark.
 pub fn is_letter(letter: char) -> bool {
     if letter.is_ascii() {
         letter.is_ascii_alphanumeric()
@@ -12,8 +12,8 @@ pub fn is_letter(letter: char) -> bool {
     }
 }
 
-/// Lower-cases `letter` and takes accents and width off, so that `Zürich` and `Zurich` are one word. Marks that scripts other than
-/// Latin, Greek and Cyrillic need stay. Words of the index are folded so: a change here makes indexes of before unreadable.
+/// Lower-cases `letter` and removes accents and width, so that `Zürich` and `Zurich` are one word. Marks that scripts other than Latin,
+/// Greek and Cyrillic need are kept. The word index stores folded words: a change here makes existing indexes unusable.
 pub fn fold_into(letter: char, folded: &mut String) {
     for lower in letter.to_lowercase() {
         match lower {
@@ -40,20 +40,20 @@ pub fn fold_into(letter: char, folded: &mut String) {
     }
 }
 
-/// Letters and digits of `text`, folded, nothing between them: two names are the same name when these are equal
-/// (`Food prices`, `food_prices` and `foodPrices` are).
+/// Letters and digits of `text`, folded and concatenated: two names are the same if their keys are equal (`Food prices`, `food_prices` and
+/// `foodPrices` are).
 pub fn name_key(text: &str) -> String {
     let mut key = String::new();
     text.chars().filter(|letter| is_letter(*letter)).for_each(|letter| fold_into(letter, &mut key));
     key
 }
 
-/// Letters and digits of `text` as written, nothing between them.
+/// Letters and digits of `text` as written, concatenated.
 pub fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|letter| letter.is_alphanumeric()).collect()
 }
 
-/// The letters of `text` in compatibility forms (NFKD), without any marks; case is kept.
+/// The letters of `text` in compatibility forms (NFKD), without combining marks; case is kept.
 pub fn without_marks(text: &str) -> impl Iterator<Item = char> {
     text.nfkd().filter(|letter| !is_combining_mark(*letter))
 }

@@ -1,4 +1,4 @@
-//! How text is taken apart, compared and shown: the one set of tools for all parts of Lakeward.
+//! Splitting, comparing and displaying text: the one set of text tools in Lakeward.
 //!
 //! | to get | call |
 //! |---|---|
@@ -6,15 +6,15 @@
 //! | one word without the punctuation around it | [`bare`] |
 //! | the words inside a name (`popByState_2019`) | [`name_words`] |
 //! | one key for several spellings of a name | [`name_key`] (folded), [`letters_and_digits`] (as written) |
-//! | a text on one line, parted by single spaces | [`on_one_line`] |
 //! | how alike two names of columns are, 0..=1 | [`name_likeness`]; one name compared with many: [`NameParts`] |
+//! | a text on one line, separated by single spaces | [`on_one_line`] |
 //! | letters without accents | [`fold_into`] (lower case, the word index's folding), [`without_marks`] (case kept) |
 //! | the stem of an English word | [`Stemmer`] |
 //! | years in a text, and which numbers may be years | [`years`] |
-//! | text of others, safe to show | [`shown`] |
+//! | untrusted text, safe to show | [`shown`] |
 //!
-//! What it does not do: the terms of the word index (they build on these, in `lakeward-index`), the normal form of cells (in
-//! `lakeward-sketch`) and the pieces of the embedding models, each of which is a file format or a model's own rule.
+//! It does not contain the terms of the word index (they build on these, in `lakeward-index`), the normal form of cells (in
+//! `lakeward-sketch`) or the pieces of the embedding models; each of these is part of a file format or a model.
 
 mod fold;
 mod likeness;

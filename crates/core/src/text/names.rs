@@ -1,6 +1,6 @@
 //! The words inside names: headers, file names and ids.
 
-/// The lower-cased words of a name, split at separators and at camel-case and letter–digit borders:
+/// The lower-cased words of a name, split at separators and at camel-case and letter–digit boundaries:
 /// `popByState_2019` → `pop`, `by`, `state`, `2019`; `IATACode` → `iata`, `code`.
 pub fn name_words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -30,7 +30,7 @@ pub fn name_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a column name only counts columns (`c1`, `column_7`, `Unnamed: 3`) and so says nothing of what the column holds.
+/// Whether a column name only numbers the column (`c1`, `column_7`, `Unnamed: 3`) and so does not describe its content.
 pub fn is_placeholder(name: &str) -> bool {
     const COUNTED: [&str; 9] = ["c", "col", "column", "field", "v", "var", "variable", "attr", "attribute"];
     let words = name_words(name);

@@ -1,7 +1,7 @@
-//! Text of others as it is shown, and counts with their nouns.
+//! Untrusted text made safe to show, and counts with their nouns.
 
-/// `text` cut to at most `width` characters, with `…` for what is missing, control and text-direction characters replaced by
-/// spaces: safe to show in a terminal whatever a lake file holds.
+/// `text` cut to at most `width` characters, with `…` if cut, and control and text-direction characters replaced by spaces: safe to show in
+/// a terminal whatever a lake file contains.
 pub fn shown(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len().min(width * 4));
     let mut chars = text.chars();
@@ -17,7 +17,7 @@ pub fn shown(text: &str, width: usize) -> String {
     out
 }
 
-/// Characters of `text` from place `count` on, counting two at the most.
+/// Number of characters of `text` from position `count` on, at most two.
 fn chars_left(text: &str, count: usize) -> usize {
     text.chars().skip(count).take(2).count()
 }

@@ -1,20 +1,20 @@
-//! Stems of English words (Snowball), by the algorithm that the word index is built with.
+//! Stems of English words (Snowball), with the same algorithm as the word index.
 
 use frostem::Algorithm;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Longer words are their own stems: they are hashes and pasted blobs.
+/// Longer words, such as hashes and pasted blobs, are not stemmed.
 const LONGEST_BYTES: usize = 64;
-/// Slots of the memory; a power of two.
+/// Number of cache slots; a power of two.
 const SLOTS: usize = 8192;
-/// The memory is laid out after so many words: a request does without it.
-const WORDS_BEFORE_MEMORY: usize = 1024;
+/// The cache is allocated after this many words, so that a single request does without it.
+const WORDS_BEFORE_CACHE: usize = 1024;
 
-/// Finds stems and remembers them: stemming costs more than the rest of an analysis together, and words repeat. Making one is
-/// cheap; each thread of work has its own. Memory: about 1 MB once it has stemmed a thousand words.
+/// Stems words and caches the results: stemming costs more than the rest of the analysis together, and words repeat. Creating one is cheap;
+/// each worker thread has its own. Memory: about 1 MB after a thousand words.
 pub struct Stemmer {
     stemmer: frostem::Stemmer,
-    /// Words and their stems, each in the slot that its hash names; one slot until enough words came.
+    /// Words and their stems, each in the slot given by its hash; a single slot until the cache is allocated.
     slots: Vec<(String, String)>,
     words: usize,
 }
@@ -26,13 +26,13 @@ impl Default for Stemmer {
 }
 
 impl Stemmer {
-    /// The stem of a word in lower case: `agricultural` → `agricultur`.
+    /// The stem of a lower-case word: `agricultural` → `agricultur`.
     pub fn stem<'a>(&'a mut self, word: &'a str) -> &'a str {
         if word.len() > LONGEST_BYTES {
             return word;
         }
         self.words += 1;
-        if self.words == WORDS_BEFORE_MEMORY {
+        if self.words == WORDS_BEFORE_CACHE {
             self.slots.resize_with(SLOTS, Default::default);
         }
         let slots = self.slots.len();
@@ -64,10 +64,10 @@ mod tests {
     }
 
     #[test]
-    fn a_remembered_stem_is_the_computed_one() {
+    fn a_cached_stem_is_the_computed_one() {
         let mut stemmer = Stemmer::default();
         let words: Vec<String> =
-            (0..4 * WORDS_BEFORE_MEMORY).map(|number| format!("word{}ings", number % 1500)).collect();
+            (0..4 * WORDS_BEFORE_CACHE).map(|number| format!("word{}ings", number % 1500)).collect();
         for word in &words {
             assert_eq!(stemmer.stem(word), Stemmer::default().stem(word));
         }

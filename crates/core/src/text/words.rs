@@ -1,13 +1,13 @@
-//! How a text is cut into words.
+//! Splitting a text into words.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// English function words: the 33 that Lucene's `EnglishAnalyzer` leaves out.
+/// English function words: the 33 stop words of Lucene's `EnglishAnalyzer`.
 const FUNCTION_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there \
     these they this to was will with";
 
-/// The words of `text` as written: the longest runs of letters and digits.
+/// The words of `text` as written: maximal runs of letters and digits.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     runs(text, |_| false)
 }
@@ -17,17 +17,17 @@ pub fn lower_words(text: &str) -> impl Iterator<Item = String> {
     words(text).map(str::to_lowercase)
 }
 
-/// The longest runs of letters, digits and what `inside` allows besides, such as `_` in identifiers.
+/// Maximal runs of letters, digits and other characters that `inside` accepts, such as `_` in identifiers.
 pub fn runs(text: &str, inside: impl Fn(char) -> bool) -> impl Iterator<Item = &str> {
     text.split(move |letter: char| !(letter.is_alphanumeric() || inside(letter))).filter(|run| !run.is_empty())
 }
 
-/// `word` without what is neither letter nor digit at its ends: `"towns,"` is `towns`, `don't` stays.
+/// `word` without leading and trailing punctuation: `"towns,"` is `towns`, `don't` stays.
 pub fn bare(word: &str) -> &str {
     word.trim_matches(|letter: char| !letter.is_alphanumeric())
 }
 
-/// `text` with one space for each run of white space, and none at its ends.
+/// `text` trimmed, with each run of white space replaced by one space.
 pub fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for piece in text.split_whitespace() {
@@ -39,7 +39,7 @@ pub fn on_one_line(text: &str) -> String {
     line
 }
 
-/// Whether a word in lower case is one of the English function words that searches leave out.
+/// Whether a lower-case word is one of the English function words that searches ignore.
 pub fn is_function_word(word: &str) -> bool {
     static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
     WORDS.get_or_init(|| FUNCTION_WORDS.split_whitespace().collect()).contains(word)

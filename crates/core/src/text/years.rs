@@ -1,29 +1,29 @@
 //! Years in texts and in values.
 //!
-//! Whether a number is a year depends on what is known of it, so there are three ranges: [`STATED`] where a field or a column says
-//! that it holds dates, [`LIKELY`] for any other number of four digits, [`RECENT`] where a number that is no year is as likely.
+//! Whether a number is a year depends on its context, so there are three ranges: [`STATED`] where a field or a column is declared to
+//! contain dates, [`LIKELY`] for any other number of four digits, [`RECENT`] where a non-year number is as likely.
 
 use std::ops::RangeInclusive;
 
-/// Years of what is said to be a date, as in a publisher's metadata: old charters and projections are among them.
+/// Years in declared dates, as in a publisher's metadata; they include old charters and projections.
 pub const STATED: RangeInclusive<i32> = 1000..=2999;
-/// Four digits that nobody calls a year, such as a header `1995` or a word of a request, and that usually are one.
+/// Four digits that are usually a year though not declared as one, such as a header `1995` or a word of a request.
 pub const LIKELY: RangeInclusive<i32> = 1500..=2150;
-/// Four digits where other numbers are as likely: values of a column whose name does not say year, the end of a name.
+/// Four digits where other numbers are as likely: values of a column whose name does not mention years, the end of a name.
 pub const RECENT: RangeInclusive<i32> = 1800..=2100;
 
-/// The year that all of `text` is: four digits in `range`.
+/// `text` as a year, if it is exactly four digits in `range`.
 pub fn year(text: &str, range: RangeInclusive<i32>) -> Option<i32> {
     let is_number = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten().filter(|year| range.contains(year))
 }
 
-/// The years in `text`, in their order: runs of exactly four digits in `range`.
+/// The years in `text`, in order: runs of exactly four digits in `range`.
 pub fn years(text: &str, range: RangeInclusive<i32>) -> impl Iterator<Item = i32> {
     text.split(|letter: char| !letter.is_ascii_digit()).filter_map(move |digits| year(digits, range.clone()))
 }
 
-/// The year of a date as ISO 8601 writes it: `1999`, `1999-01`, `1999-01-02` and `1999-01-02T…`.
+/// The year of an ISO 8601 date: `1999`, `1999-01`, `1999-01-02` and `1999-01-02T…`.
 pub fn year_of_date(text: &str) -> Option<i32> {
     let (year, rest) = text.split_at_checked(4)?;
     let is_date = year.bytes().all(|byte| byte.is_ascii_digit())

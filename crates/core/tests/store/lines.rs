@@ -149,14 +149,14 @@ fn damage_is_refused_with_its_line_or_counted() {
         ("{\"lakeward_figures\":\"3\"}\n".into(), "line 1: it does not begin with", None),
         ("{\"lakeward_figures\":2}\n".into(), "line 1: format version 2; this program reads version 3", None),
         (format!("{{\"lakeward_figures\":4}}\n{good}"), "line 1: format version 4; this program reads version 3", None),
-        (lines("nonsense"), "line 3: no record", Some(1)),
-        (lines(""), "line 3: no record", Some(1)),
+        (lines("nonsense"), "line 3: not a record", Some(1)),
+        (lines(""), "line 3: not a record", Some(1)),
         (lines("{\"name\":\"\",\"figure\":1}"), "line 3: a figure without a name", Some(1)),
-        (lines("{\"name\":\"a\",\"figure\":1,\"more\":1}"), "line 3: no record", Some(1)),
+        (lines("{\"name\":\"a\",\"figure\":1,\"more\":1}"), "line 3: not a record", Some(1)),
         (lines(&format!("{{\"name\":\"{}\",\"figure\":1}}", "x".repeat(200))), "line 3: longer than", Some(1)),
         (lines(&"[".repeat(100_000)), "line 3: longer than", Some(1)),
         (format!("{HEAD}{}", good.repeat(1_001)), "line 1002: too many lines", None),
-        (format!("{HEAD}{}", "x".repeat(1 << 20)), "none is larger than 1", None),
+        (format!("{HEAD}{}", "x".repeat(1 << 20)), "at most 1 are allowed", None),
     ] {
         fs::write(&path, &text).unwrap();
         let error = read(&path, &REFUSED).unwrap_err().to_string();

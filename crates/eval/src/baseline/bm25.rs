@@ -1,10 +1,10 @@
-//! BM25 over the text of whole tables: the baseline that is hardest to beat.
+//! BM25 over the text of whole tables: the hardest baseline to beat.
 //!
 //! score(q, d) = Σ_{w ∈ q} ln(1 + (N − n_w + ½) / (n_w + ½)) · f_w / (f_w + k₁·(1 − b + b·|d| / avg|d|)); f_w:
 //! occurrences in d, n_w: documents with w. Robertson et al., TREC-3, in the variant of Lucene 8 and later (Kamphuis et
-//! al., ECIR 2020), which leaves the constant factor k₁ + 1 out; k₁ = 1.2, b = 0.75. Requests are cut into English
-//! words, a word counted as often as it is repeated; query tables into plain words, each counted once: a table repeats
-//! its values by their nature, and published figures for query tables count them so.
+//! al., ECIR 2020), which leaves the constant factor k₁ + 1 out; k₁ = 1.2, b = 0.75. Requests are split into English
+//! words, with repetitions counted; query tables into plain words, each counted once: tables repeat
+//! their values by nature, and published figures for query tables count them so.
 
 use super::postings::Postings;
 use super::words::Analysis;
@@ -18,23 +18,23 @@ const HEAD_ROWS: usize = 5;
 
 /// A collection to be ranked by BM25.
 pub(super) struct Bm25 {
-    /// For requests; none where only query tables are answered.
+    /// For requests; `None` if only query tables are answered.
     english: Option<Postings>,
     /// For query tables.
     plain: Postings,
-    /// Whether a query table is asked by the words of its join column only.
+    /// Whether only the words of the join column are the query.
     column_only: bool,
-    /// Rows read of each table and of the query's.
+    /// Rows read of each table and of the query table.
     rows: usize,
 }
 
 impl Bm25 {
-    /// Over all rows; asked by a request or by all of a table.
+    /// Over all rows; queried by a request or by a whole table.
     pub fn of_tables() -> Self {
         Bm25 { english: Some(Postings::new(Analysis::English)), ..Self::of_rows(usize::MAX) }
     }
 
-    /// Over all rows, asked by the join column.
+    /// Over all rows, queried by the join column.
     pub fn of_columns() -> Self {
         Bm25 { column_only: true, ..Self::of_rows(usize::MAX) }
     }
@@ -100,14 +100,17 @@ mod tests {
         assert!((scores[0] - expected).abs() < 1e-12, "{scores:?}");
         assert_eq!(scores[1], 0.0);
         let twice = PlainQuery { text: Some("Oslo Oslo city city"), ..PlainQuery::default() };
-        assert!((bm25.scores(&twice).expect("scores")[0] - 2.0 * expected).abs() < 1e-12, "repeated words count again");
+        assert!(
+            (bm25.scores(&twice).expect("scores")[0] - 2.0 * expected).abs() < 1e-12,
+            "repeated words count repeatedly"
+        );
         let own = table("q", &["city"], &[&["oslo"], &["Oslo"], &["Oslo"]]);
         let own = PlainQuery { table: Some(&own), ..PlainQuery::default() };
-        assert!((bm25.scores(&own).expect("scores")[0] - expected).abs() < 1e-12, "of a table each word counts once");
+        assert!((bm25.scores(&own).expect("scores")[0] - expected).abs() < 1e-12, "in a table each word counts once");
     }
 
     #[test]
-    fn parts_of_a_table_are_asked_by() {
+    fn parts_of_a_table_can_be_the_query() {
         let rows: Vec<Vec<String>> = (0..9).map(|at| vec![format!("first{at}"), format!("second{at}")]).collect();
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();

@@ -1,18 +1,18 @@
-//! When two cells are equal to a baseline: as written, folded, or folded with their words in any order.
+//! When two cells are equal for a baseline: as written, folded, or folded with their words in any order.
 //!
-//! Plain string work, apart from `sketch::normalise` on purpose: numbers and dates stay text, nothing is learnt of a
-//! column.
+//! Plain string operations, deliberately separate from `sketch::normalise`: numbers and dates stay text, and columns are
+//! not analysed.
 
 use lakeward_core::text::without_marks;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How cells are brought to one form before they are compared.
+/// The normal form in which cells are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CellForm {
     /// As written, without the spaces around it.
     #[default]
     Written,
-    /// Lower case, without accents, footnote marks (`[1]`, `*`, `†`, `‡`, `§` at the end) and punctuation, which parts
+    /// Lower case, without accents, footnote marks (`[1]`, `*`, `†`, `‡`, `§` at the end) and punctuation, which separates
     /// words.
     Folded,
     /// Folded, the words sorted.
@@ -20,7 +20,7 @@ pub enum CellForm {
 }
 
 impl CellForm {
-    /// A 64-bit hash of the form of `cell`; none for an empty cell.
+    /// A 64-bit hash of the form of `cell`; `None` for an empty cell.
     pub fn hash(self, cell: &str) -> Option<u64> {
         let cell = cell.trim();
         if cell.is_empty() {
@@ -47,7 +47,7 @@ impl CellForm {
     }
 }
 
-/// The folded words of `cell` with a space between; a cell of nothing but marks stays as it is.
+/// The folded words of `cell`, separated by a space; a cell of marks only is kept unchanged.
 fn folded(cell: &str) -> String {
     let mut words = String::with_capacity(cell.len());
     let without_notes = without_notes(cell);
@@ -67,8 +67,8 @@ fn folded(cell: &str) -> String {
     if words.is_empty() { cell.to_string() } else { words }
 }
 
-/// `cell` without what stands in square brackets; one bracket that is not closed is kept. Marks such as `*` at its end
-/// are punctuation to whoever folds the rest.
+/// `cell` without text in square brackets; an unclosed bracket is kept. Marks such as `*` at its end are removed later,
+/// as punctuation.
 fn without_notes(cell: &str) -> String {
     let mut kept = String::with_capacity(cell.len());
     let mut rest = cell;

@@ -1,15 +1,14 @@
 //! Exact containment: the share of the query column's distinct values that a column of the table holds.
 //!
 //! score(t) = max over the columns X of t of |Q ∩ X| / |Q|, in 0..=1; with headers, 1 more where X has values of Q and
-//! its folded header is the query column's, so that such columns come first. No attention to how large or how unique X
-//! is.
+//! its folded header is the query column's, so that such columns come first. Size and uniqueness of X do not count.
 
 use super::cell_form::CellForm;
 use super::value_sets::ValueSets;
 use super::{Method, PlainQuery, PlainTable};
 use lakeward_core::error::Result;
 
-/// A lake to be ranked by containment.
+/// A lake that is ranked by containment.
 pub(super) struct Containment {
     sets: ValueSets,
     same_header_first: bool,

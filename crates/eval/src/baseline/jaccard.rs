@@ -1,4 +1,4 @@
-//! Jaccard similarity of headers, and of headers and values: how alike two tables look, column by column.
+//! Jaccard similarity of headers, and of headers and values: how similar two tables are, column by column.
 //!
 //! header(q, t) = |H_q ∩ H_t| / |H_q ∪ H_t| over the sets of folded headers. value(q, t): the columns of both tables
 //! are paired one to one, the pair of greatest |Q ∩ X| / |Q ∪ X| first, and the similarities of the pairs are averaged
@@ -9,7 +9,7 @@ use super::value_sets::ValueSets;
 use super::{Method, PlainQuery, PlainTable};
 use lakeward_core::error::Result;
 
-/// A lake to be ranked by the headers of its tables.
+/// A lake that is ranked by the headers of its tables.
 #[derive(Default)]
 pub(super) struct HeaderJaccard {
     /// Hashes of the folded headers of each table, ascending.
@@ -28,19 +28,19 @@ impl Method for HeaderJaccard {
     }
 }
 
-/// |A ∩ B| / |A ∪ B| of two ascending sets; 0 of two empty ones.
+/// |A ∩ B| / |A ∪ B| of two ascending sets; 0 for two empty ones.
 fn jaccard(left: &[u64], right: &[u64]) -> f64 {
     let shared = left.iter().filter(|hash| right.binary_search(hash).is_ok()).count();
     shared as f64 / (left.len() + right.len() - shared).max(1) as f64
 }
 
-/// A lake to be ranked by headers and values.
+/// A lake that is ranked by headers and values.
 pub(super) struct HeaderValueJaccard {
     headers: HeaderJaccard,
     sets: ValueSets,
 }
 
-/// A column of the query beside one of a table with common values.
+/// A column of the query paired with one of a table that shares values.
 struct Pair {
     table: u32,
     own: usize,

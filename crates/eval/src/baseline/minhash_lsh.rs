@@ -1,9 +1,9 @@
-//! MinHash and LSH alone: what the sketches find without reading a value twice.
+//! MinHash and LSH alone: what the sketches find without rereading values.
 //!
 //! An LSH ensemble ([`lakeward_index::lsh`]) over the folded values of every column proposes columns that probably
 //! contain at least [`THRESHOLD`] of a query column's values; they are ranked by the containment estimated from both
-//! signatures. A whole table is scored by the mean over its columns of the best estimate in the table. Memory: 1 KiB a
-//! column for the signature; the trees lie in a temporary file of 2 KiB a column.
+//! signatures. A whole table is scored by the mean over its columns of the best estimate in the table. Memory: 1 KiB per
+//! column for the signature; the trees are in a temporary file with 2 KiB per column.
 
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ use lakeward_index::lsh::{LshBuilder, LshIndex, LshParams};
 use lakeward_index::segment::{SegmentFile, SegmentKind, SegmentWriter};
 use lakeward_sketch::minhash::{self, MinHash};
 
-/// The containment asked for, as in the published LSH Ensemble figures.
+/// The minimum containment, as in the published LSH Ensemble figures.
 const THRESHOLD: f64 = 0.3;
 const KIND: SegmentKind = SegmentKind(*b"BASE");
 const VERSION: u32 = 1;
@@ -70,7 +70,7 @@ impl Method for MinHashLsh {
         let mut scores: Vec<f64> = vec![0.0; self.tables];
         let Some(open) = &self.open else { return Ok(scores) };
         let columns = query.columns();
-        let asked = columns.len().max(1) as f64;
+        let query_columns = columns.len().max(1) as f64;
         for (_, cells) in columns {
             let values = CellForm::Folded.hashes(cells);
             let signature = MinHash::of(&values);
@@ -84,7 +84,7 @@ impl Method for MinHashLsh {
                 let best = &mut best[column.table as usize];
                 *best = best.max(containment);
             }
-            scores.iter_mut().zip(best).for_each(|(score, best)| *score += best / asked);
+            scores.iter_mut().zip(best).for_each(|(score, best)| *score += best / query_columns);
         }
         Ok(scores)
     }

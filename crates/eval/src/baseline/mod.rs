@@ -1,9 +1,9 @@
-//! Plain baselines: published ways to rank tables, each a page of code, that stand beside Lakeward in every report.
+//! Plain baselines: published ways to rank tables, each a page of code, included next to Lakeward in every report.
 //!
-//! They say what a benchmark's labels give to whoever does the obvious, so they are as published, untuned, and share no
-//! code with what they are measured against beyond the readers of files, MinHash and LSH, and the embedding model. A
-//! baseline reads the documents once ([`Documents`]), keeps what its module head says, and scores every document of a
-//! query; greater is better, 0 and below is no answer, ties go by id.
+//! They show what obvious methods reach on a benchmark's labels, so they are as published, untuned, and share no
+//! code with Lakeward beyond the file readers, MinHash and LSH, and the embedding model. A baseline reads the documents
+//! once ([`Documents`]), stores what its module comment says, and scores every document of a query; greater is better,
+//! 0 and below means no answer, ties are broken by id.
 
 mod bm25;
 mod cell_form;
@@ -25,7 +25,7 @@ use cell_form::CellForm;
 use containment::Containment;
 use jaccard::{HeaderJaccard, HeaderValueJaccard};
 use minhash_lsh::MinHashLsh;
-pub use plain_table::{Documents, MOST_TEXT_BYTES, PlainTable, Unread};
+pub use plain_table::{Documents, MAX_TEXT_BYTES, PlainTable, Unread};
 pub use system::BaselineSystem;
 use tf_idf::TfIdf;
 use union_vectors::UnionVectors;
@@ -38,11 +38,11 @@ pub enum BaselineKind {
     /// BM25 (Lucene's variant, k₁ 1.2, b 0.75) of the query table's header and cells, or of the request, over header,
     /// all rows and the words of the metadata record.
     Bm25,
-    /// The same over headers and the first five rows, of the query table too: what is left where tables are sampled.
+    /// The same over headers and the first five rows, of the query table too: the case of sampled tables.
     Bm25Head,
-    /// [`BaselineKind::Bm25`] asked by the header and cells of the join column alone.
+    /// [`BaselineKind::Bm25`] queried with only the header and cells of the join column.
     Bm25Column,
-    /// TF-IDF with cosine similarity, of the same text as [`BaselineKind::Bm25`], cut into English words.
+    /// TF-IDF with cosine similarity, of the same text as [`BaselineKind::Bm25`], split into English words.
     TfIdf,
     /// Jaccard similarity of the sets of headers.
     HeaderJaccard,
@@ -63,7 +63,7 @@ pub enum BaselineKind {
 }
 
 impl BaselineKind {
-    /// All of them, the usual ones first.
+    /// All baselines, the usual ones first.
     pub const ALL: [BaselineKind; 12] = [
         BaselineKind::Bm25,
         BaselineKind::Bm25Head,
@@ -114,7 +114,7 @@ impl BaselineKind {
         Err(Error::Usage(format!("there is no baseline `{name}`; {hint}")))
     }
 
-    /// Whether it has a way to answer a query of these parts.
+    /// Whether it can answer a query with these parts.
     pub fn answers(self, has_text: bool, has_table: bool, has_column: bool) -> bool {
         match self {
             BaselineKind::Bm25 | BaselineKind::TfIdf => has_text || has_table,
@@ -152,19 +152,19 @@ impl fmt::Display for BaselineKind {
     }
 }
 
-/// What a baseline is asked.
+/// The query of a baseline.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainQuery<'a> {
-    /// The request in words; used where there is no table.
+    /// The request text; used if there is no table.
     pub text: Option<&'a str>,
     /// The query table.
     pub table: Option<&'a PlainTable>,
-    /// The column of it to join on, by number.
+    /// The join column, by number.
     pub column: Option<usize>,
 }
 
 impl<'a> PlainQuery<'a> {
-    /// The column to join on, or all columns without one: header and cells of each.
+    /// The join column, or all columns without one: header and cells of each.
     fn columns(&self) -> Vec<(&'a str, &'a [String])> {
         let Some(table) = self.table else { return Vec::new() };
         let pairs = table.headers.iter().zip(&table.columns).enumerate();
@@ -174,8 +174,8 @@ impl<'a> PlainQuery<'a> {
             .collect()
     }
 
-    /// The words to ask by: of the join column, or of all columns without one, at most the first `rows` rows; without a
-    /// table those of the request.
+    /// The query words: of the join column, or of all columns without one, at most the first `rows` rows; without a
+    /// table, those of the request.
     fn texts(&self, rows: usize) -> Vec<&'a str> {
         if self.table.is_none() {
             return self.text.into_iter().collect();
@@ -187,9 +187,9 @@ impl<'a> PlainQuery<'a> {
     }
 }
 
-/// One way to score: documents in, a score for each of them out.
+/// A scoring method: takes documents, returns a score for each of them.
 trait Method: Send + Sync {
-    /// Adds the next document; its number is the count of those before it.
+    /// Adds the next document; its number is the number of documents before it.
     fn add(&mut self, table: &PlainTable) -> Result<()>;
 
     /// Called once after the last document.
@@ -197,7 +197,7 @@ trait Method: Send + Sync {
         Ok(())
     }
 
-    /// A score for every document, by number; 0 where nothing speaks for it.
+    /// A score for every document, by number; 0 without a match.
     fn scores(&self, query: &PlainQuery<'_>) -> Result<Vec<f64>>;
 }
 
@@ -214,7 +214,7 @@ impl Baseline {
     /// Reads the documents.
     ///
     /// # Errors
-    /// Where the folder or the corpus cannot be read at all; single tables that cannot are in [`Baseline::unread`].
+    /// If the folder or the corpus cannot be read at all; single unreadable tables are in [`Baseline::unread`].
     pub fn build(kind: BaselineKind, documents: &Documents) -> Result<Self> {
         let mut baseline =
             Baseline { kind, ids: Vec::new(), method: kind.method(), unread: Vec::new(), cut: Vec::new() };
@@ -230,17 +230,17 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Which one it is.
+    /// Its kind.
     pub fn kind(&self) -> BaselineKind {
         self.kind
     }
 
-    /// Documents it knows.
+    /// Number of documents.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether it knows none.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -250,7 +250,7 @@ impl Baseline {
         &self.unread
     }
 
-    /// Ids of tables of which only the first [`MOST_TEXT_BYTES`] were read.
+    /// Ids of tables of which only the first [`MAX_TEXT_BYTES`] were read.
     pub fn cut(&self) -> &[String] {
         &self.cut
     }
@@ -258,7 +258,7 @@ impl Baseline {
     /// At most `depth` documents with a score above 0, best first, ties by id.
     ///
     /// # Errors
-    /// Whatever its own files cause; a query without the parts it needs has no answers.
+    /// Errors of its own files; a query without the required parts has no answers.
     pub fn rank(&self, query: &PlainQuery<'_>, depth: usize) -> Result<Vec<(&str, f64)>> {
         if !self.kind.answers(query.text.is_some(), query.table.is_some(), query.column.is_some()) {
             return Ok(Vec::new());

@@ -1,7 +1,7 @@
-//! Tables as the plain baselines see them: headers and cells as text, and the words of a metadata record beside them.
+//! Tables as the plain baselines see them: headers and cells as text, and the words of their metadata records.
 //!
-//! Read with the lake's own readers, so that a baseline and Lakeward disagree about rankings and never about what a
-//! file holds. One table is in memory at a time, of at most [`MOST_TEXT_BYTES`]; rows beyond that are left out and
+//! They are read with the lake's own readers, so that a baseline and Lakeward differ in rankings and never in the
+//! content of a file. One table is in memory at a time, of at most [`MAX_TEXT_BYTES`]; rows beyond that are left out and
 //! [`PlainTable::is_whole`] says so.
 
 use std::collections::HashMap;
@@ -16,12 +16,12 @@ use lakeward_lake::metadata::{MetadataIndex, TableMetadata};
 use lakeward_lake::reader::{self, ReadOptions, TableReader};
 use lakeward_lake::{scan, source};
 
-/// Text of cells, and 24 bytes a cell for its place, after which the rest of a table is not read.
-pub const MOST_TEXT_BYTES: usize = 64 << 20;
-/// Bytes of one line of a metadata file; longer lines are skipped and told.
-const MOST_LINE_BYTES: u64 = 16 << 20;
-/// Bytes of metadata words kept of one record.
-const MOST_RECORD_BYTES: usize = 1 << 20;
+/// Maximum size of a table in bytes, counted as text plus 24 bytes per cell; the rest is not read.
+pub const MAX_TEXT_BYTES: usize = 64 << 20;
+/// Maximum line of a metadata file, in bytes; longer lines are skipped and reported.
+const MAX_LINE_BYTES: u64 = 16 << 20;
+/// Bytes of metadata words stored per record.
+const MAX_RECORD_BYTES: usize = 1 << 20;
 /// Nested lists and objects of a record are read to this depth.
 const DEEPEST_RECORD: usize = 8;
 
@@ -30,20 +30,20 @@ const DEEPEST_RECORD: usize = 8;
 pub struct PlainTable {
     /// The id that rankings and judgments use.
     pub id: String,
-    /// What its record calls it; empty without one.
+    /// The title in its record; empty without one.
     pub title: String,
     /// All other words of its record; empty without one.
     pub description: String,
-    /// The headers as written, one a column.
+    /// The headers as written, one per column.
     pub headers: Vec<String>,
-    /// The cells column by column, as written; missing ones are empty. As many rows in each.
+    /// The cells column by column, as written; missing ones are empty. All columns have the same number of rows.
     pub columns: Vec<Vec<String>>,
-    /// Whether all rows are here.
+    /// Whether all rows are included.
     pub is_whole: bool,
 }
 
 impl PlainTable {
-    /// Reads the table in the file `path`, to be known as `id`.
+    /// Reads the table in the file `path`, with the id `id`.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Unreadable`].
@@ -57,7 +57,7 @@ impl PlainTable {
         let mut bytes = 0;
         let mut is_whole = true;
         while let Some(batch) = reader.next_batch()? {
-            if bytes >= MOST_TEXT_BYTES {
+            if bytes >= MAX_TEXT_BYTES {
                 is_whole = false;
                 break;
             }
@@ -73,7 +73,7 @@ impl PlainTable {
         Ok(PlainTable { id, headers, columns, is_whole, ..PlainTable::default() })
     }
 
-    /// The column called `name`: as written, else whatever the case and the spaces around it.
+    /// The column `name`: as written, otherwise ignoring case and surrounding spaces.
     ///
     /// # Errors
     /// [`Error::UnknownColumn`] with the nearest names.
@@ -90,13 +90,13 @@ impl PlainTable {
     }
 }
 
-/// Where the documents of a benchmark lie.
+/// Where the documents of a benchmark are.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
     /// A folder of tables.
     pub lake: Option<PathBuf>,
-    /// A file of metadata records, one JSON object a line: the documents themselves without a lake, else titles and
-    /// descriptions of its tables.
+    /// A file of metadata records, one JSON object per line: the documents themselves if there is no lake, otherwise titles
+    /// and descriptions of its tables.
     pub corpus: Option<PathBuf>,
 }
 
@@ -110,11 +110,11 @@ pub struct Unread {
 }
 
 impl Documents {
-    /// Hands every document to `each`, in the order of its ids in the folder or file; returns those that could not be
-    /// read. A table without a record has the title, description and tags of the sidecar that describes it.
+    /// Passes every document to `each`, in the order of its ids in the folder or file; returns those that could not be
+    /// read. A table without a record gets the title, description and tags of its sidecar.
     ///
     /// # Errors
-    /// Where the folder or the corpus cannot be read at all, and whatever `each` fails with.
+    /// If the folder or the corpus cannot be read at all, and errors of `each`.
     pub fn for_each(&self, mut each: impl FnMut(PlainTable) -> Result<()>) -> Result<Vec<Unread>> {
         let mut unread = Vec::new();
         let Some(lake) = &self.lake else {
@@ -149,7 +149,7 @@ impl Documents {
     }
 }
 
-/// Title and description of a table by its sidecar, tags with the description.
+/// Title and description of a table from its sidecar, tags as part of the description.
 fn described(metadata: &TableMetadata) -> (String, String) {
     let mut description = metadata.description.clone().unwrap_or_default();
     for tag in &metadata.tags {
@@ -163,7 +163,7 @@ fn unread_at(path: &Path, reason: &str) -> Unread {
     Unread { place: path.display().to_string(), reason: reason.to_string() }
 }
 
-/// Hands every record of the JSON-lines file `path` to `each`; `.zst` is unpacked.
+/// Passes every record of the JSON-lines file `path` to `each`; `.zst` is decompressed.
 fn for_each_record(
     path: &Path,
     unread: &mut Vec<Unread>,
@@ -180,11 +180,11 @@ fn for_each_record(
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
-        let read = lines.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line);
+        let read = lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         if read.map_err(|source| Error::io("read", path, source))? == 0 {
             break;
         }
-        if line.len() as u64 >= MOST_LINE_BYTES && !line.ends_with(b"\n") {
+        if line.len() as u64 >= MAX_LINE_BYTES && !line.ends_with(b"\n") {
             unread.push(unread_line(path, number, "a line of more than 16 MB"));
             lines.skip_until(b'\n').map_err(|source| Error::io("read", path, source))?;
             continue;
@@ -226,12 +226,12 @@ fn record(value: &Value) -> Option<PlainTable> {
 }
 
 fn add_words(value: &Value, depth: usize, words: &mut String) {
-    if depth == 0 || words.len() >= MOST_RECORD_BYTES {
+    if depth == 0 || words.len() >= MAX_RECORD_BYTES {
         return;
     }
     match value {
         Value::String(text) => {
-            words.push_str(&text[..text.floor_char_boundary(MOST_RECORD_BYTES)]);
+            words.push_str(&text[..text.floor_char_boundary(MAX_RECORD_BYTES)]);
             words.push('\n');
         }
         Value::Array(values) => values.iter().for_each(|value| add_words(value, depth - 1, words)),

@@ -1,4 +1,4 @@
-//! Inverted lists of words, for the lexical baselines: which document holds which stem how often.
+//! Inverted lists of words, for the lexical baselines: which document contains which stem how often.
 
 use super::PlainTable;
 use super::words::{Analysis, Vocabulary};
@@ -7,9 +7,9 @@ use super::words::{Analysis, Vocabulary};
 #[derive(Default)]
 pub(super) struct Postings {
     vocabulary: Vocabulary,
-    /// (document, occurrences), ascending by document; one list a stem.
+    /// (document, occurrences), ascending by document; one list per stem.
     lists: Vec<Vec<(u32, u32)>>,
-    /// Words of each document, stop words left out.
+    /// Number of words of each document, without stop words.
     lengths: Vec<u32>,
     /// The stems of the document being added.
     stems: Vec<u32>,
@@ -39,12 +39,12 @@ impl Postings {
         }
     }
 
-    /// Documents.
+    /// Number of documents.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// Words of each document.
+    /// Number of words of each document.
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
     }
@@ -54,7 +54,7 @@ impl Postings {
         &self.lists
     }
 
-    /// The stems of a query that the collection has, each once with its occurrences, and their lists.
+    /// The stems of a query that occur in the collection, each once with its count, and their lists.
     pub fn find<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Vec<(u32, &[(u32, u32)])> {
         let mut stems = Vec::new();
         for text in texts {
@@ -64,7 +64,7 @@ impl Postings {
     }
 }
 
-/// Each stem once with how often it comes, ascending.
+/// Each stem once with its count, ascending.
 fn counted(stems: &mut [u32]) -> Vec<(u32, u32)> {
     stems.sort_unstable();
     stems.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()

@@ -1,4 +1,4 @@
-//! A baseline as a [`System`]: reads the query's table, ranks, leaves the query's own table out.
+//! A baseline as a [`System`]: reads the query table, ranks, and removes the query's own table.
 
 use super::{Baseline, BaselineKind, Documents, PlainQuery, PlainTable};
 use crate::BenchQuery;
@@ -20,7 +20,7 @@ impl BaselineSystem {
         Ok(BaselineSystem { baseline: Baseline::build(kind, documents)? })
     }
 
-    /// The baseline itself: what it read and could not read.
+    /// The baseline itself: with what it could and could not read.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
     }

@@ -1,5 +1,5 @@
-//! What every baseline must do: the identical table comes first, the order of rows and of documents changes nothing,
-//! queries without what a baseline needs have no answers.
+//! Requirements of every baseline: the identical table comes first, the order of rows and of documents changes nothing,
+//! queries without the parts that a baseline needs have no answers.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn baseline(kind: BaselineKind, tables: &[PlainTable]) -> Baseline {
 fn ranking(baseline: &Baseline, query: &PlainTable) -> Vec<(String, f64)> {
     let query = PlainQuery { text: None, table: Some(query), column: Some(0) };
     let ranking = baseline.rank(&query, 10).expect("a ranking");
-    // Sums of floats depend on their order in the last place.
+    // Floating-point sums depend on their order in the last digit.
     ranking.into_iter().map(|(id, score)| (id.to_string(), (score * 1e9).round() / 1e9)).collect()
 }
 
@@ -35,7 +35,7 @@ fn lake() -> Vec<PlainTable> {
 }
 
 #[test]
-fn names_are_found_and_wrong_ones_told_with_the_nearest() {
+fn names_are_found_and_unknown_ones_reported_with_the_nearest() {
     for kind in BaselineKind::ALL {
         assert_eq!(BaselineKind::named(kind.name()).expect("a baseline"), kind);
     }
@@ -131,7 +131,7 @@ proptest! {
         let mut turned: Vec<PlainTable> = tables.iter().map(|table| with_rows_turned(table, by)).collect();
         turned.reverse();
         for kind in BaselineKind::ALL {
-            // It reads the first rows only, and says so.
+            // It reads only the first rows, and reports that.
             if kind == BaselineKind::Bm25Head {
                 continue;
             }

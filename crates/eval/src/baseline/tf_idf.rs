@@ -8,11 +8,11 @@ use super::postings::Postings;
 use super::{Method, PlainQuery, PlainTable};
 use lakeward_core::error::Result;
 
-/// A collection to be ranked by TF-IDF.
+/// A collection that is ranked by TF-IDF.
 #[derive(Default)]
 pub(super) struct TfIdf {
     postings: Postings,
-    /// Length of each document's vector before scaling.
+    /// Norm of each document's vector before scaling.
     norms: Vec<f64>,
 }
 

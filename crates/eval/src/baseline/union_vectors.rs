@@ -1,7 +1,7 @@
-//! Table vectors alone: the cosine between what two tables are about.
+//! Table vectors alone: the cosine between the vectors of two tables.
 //!
-//! A table is the sum of two vectors of length 1 by the embedding model inside the binary, of its headers and of values
-//! of its text columns. No alignment of columns, no overlap of values. Memory: 1 KiB a table.
+//! A table is the sum of two vectors of length 1 by the built-in embedding model: of its headers and of values of its text
+//! columns. No alignment of columns, no overlap of values. Memory: 1 KiB per table.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,16 +10,16 @@ use lakeward_core::error::Result;
 use lakeward_core::text::name_words;
 use lakeward_models::embed::{EmbedderExt, StaticModel, normalise};
 
-/// Text columns of which values are embedded.
-const MOST_COLUMNS: usize = 16;
-/// Bytes of values of one column.
+/// Number of text columns whose values are embedded.
+const MAX_COLUMNS: usize = 16;
+/// Bytes of values used per column.
 const VALUE_BYTES: usize = 512;
 
-/// A lake to be ranked by the vectors of its tables.
+/// A lake that is ranked by the vectors of its tables.
 #[derive(Default)]
 pub(super) struct UnionVectors {
     tables: usize,
-    /// One vector after the other.
+    /// The vectors, stored back to back.
     vectors: Vec<f32>,
 }
 
@@ -38,13 +38,13 @@ impl Method for UnionVectors {
     }
 }
 
-/// The vector of a table, of length 1, or 0 where the model knows none of its words.
+/// The vector of a table, of length 1, or 0 if the model knows none of its words.
 fn content_vector(table: &PlainTable) -> Vec<f32> {
     let model = StaticModel::builtin();
     let headers: Vec<String> = table.headers.iter().map(|header| name_words(header).join(" ")).collect();
     let mut vector = model.embed(&headers.join(" "));
     let mut values = String::new();
-    for cells in table.columns.iter().filter(|cells| is_text(cells)).take(MOST_COLUMNS) {
+    for cells in table.columns.iter().filter(|cells| is_text(cells)).take(MAX_COLUMNS) {
         add_values(cells, &mut values);
     }
     let content = model.embed(&values);
@@ -53,7 +53,7 @@ fn content_vector(table: &PlainTable) -> Vec<f32> {
     vector
 }
 
-/// Whether at least half of the cells that are not empty have a letter.
+/// Whether at least half of the non-empty cells contain a letter.
 fn is_text(cells: &[String]) -> bool {
     let present = cells.iter().filter(|cell| !cell.trim().is_empty()).count();
     let lettered = cells.iter().filter(|cell| cell.chars().any(char::is_alphabetic)).count();

@@ -1,7 +1,7 @@
-//! The distinct values of every column of a lake, and how many of a query's values each of them holds.
+//! The distinct values of every column of a lake, and how many of a query's values each of them contains.
 //!
-//! What containment and Jaccard baselines are computed from: exact counts by one sorted list of (value, column) pairs.
-//! Memory: 16 bytes for each distinct value of each column; the cells themselves are not kept.
+//! Containment and Jaccard baselines are computed from these: exact counts by one sorted list of (value, column) pairs.
+//! Memory: 16 bytes for each distinct value of each column; the cells themselves are not stored.
 
 use super::PlainTable;
 use super::cell_form::CellForm;
@@ -11,20 +11,20 @@ use super::cell_form::CellForm;
 pub(super) struct ValueSets {
     form: CellForm,
     columns: Vec<ColumnSet>,
-    /// First column of each table, and at the end the number of columns.
+    /// First column of each table, followed by the number of columns.
     first_columns: Vec<usize>,
     /// (hash of a value, column), ascending once finished.
     pairs: Vec<(u64, u32)>,
 }
 
-/// What is kept of one column.
+/// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ColumnSet {
     /// Its table, by number.
     pub table: u32,
-    /// Hash of its folded header; none where it has no header.
+    /// Hash of its folded header; `None` without a header.
     pub header: Option<u64>,
-    /// Distinct values.
+    /// Number of distinct values.
     pub values: u32,
 }
 
@@ -46,13 +46,13 @@ impl ValueSets {
         self.first_columns.push(self.columns.len());
     }
 
-    /// Ends adding; nothing is found before.
+    /// Finishes adding; must be called before searching.
     pub fn finish(&mut self) {
         self.pairs.sort_unstable();
         self.pairs.shrink_to_fit();
     }
 
-    /// Tables added.
+    /// Number of tables.
     pub fn tables(&self) -> usize {
         self.first_columns.len() - 1
     }
@@ -67,12 +67,12 @@ impl ValueSets {
         &self.columns
     }
 
-    /// The values of a query column in the form of this lake's, ascending, each once.
+    /// The values of a query column in this lake's form, ascending, each once.
     pub fn values_of(&self, cells: &[String]) -> Vec<u64> {
         self.form.hashes(cells)
     }
 
-    /// How many of the distinct `values` each column holds; one number a column.
+    /// How many of the distinct `values` each column contains; one number per column.
     pub fn shared(&self, values: &[u64]) -> Vec<u32> {
         let mut shared = vec![0; self.columns.len()];
         for value in values {

@@ -1,13 +1,13 @@
-//! Words of the lexical baselines, in the two ways that published figures use.
+//! Words of the lexical baselines, in the two ways used for published figures.
 //!
-//! How they cut text stands apart from the analysis of the word index on purpose: a baseline must not change when Lakeward's
-//! own does. Stems, stop words and accents are the published ones, and the same for all.
+//! Their tokenisation is deliberately separate from the analysis of the word index: a baseline must not change when
+//! Lakeward's own does. Stems, stop words and accents are the published ones, and the same for all.
 
 use std::collections::HashMap;
 
 use lakeward_core::text::{Stemmer, is_function_word, without_marks};
 
-/// How text is cut into words.
+/// How text is split into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Analysis {
     /// For requests, as BM25S and scikit-learn do it: runs of two or more letters, digits and underscores in lower
@@ -22,11 +22,11 @@ pub(crate) enum Analysis {
 /// Longer words are cut here, in bytes.
 const LONGEST_WORD_BYTES: usize = 256;
 
-/// Numbers of the distinct stems of a collection. Memory: one entry a distinct word and one a distinct stem.
+/// Numbers the distinct stems of a collection. Memory: one entry per distinct word and one per distinct stem.
 #[derive(Default)]
 pub(crate) struct Vocabulary {
     analysis: Analysis,
-    /// The stem of each word seen; none for a stop word.
+    /// The stem of each word seen; `None` for a stop word.
     words: HashMap<Box<str>, Option<u32>>,
     stems: HashMap<Box<str>, u32>,
     stemmer: Stemmer,
@@ -37,7 +37,7 @@ impl Vocabulary {
         Vocabulary { analysis, ..Vocabulary::default() }
     }
 
-    /// Distinct stems seen.
+    /// Number of distinct stems.
     pub fn len(&self) -> usize {
         match self.analysis {
             Analysis::English => self.stems.len(),
@@ -45,7 +45,7 @@ impl Vocabulary {
         }
     }
 
-    /// Appends the stems of `text` to `ids`, new ones numbered on.
+    /// Appends the stems of `text` to `ids`, with new numbers for new ones.
     pub fn add(&mut self, text: &str, ids: &mut Vec<u32>) {
         for_each_word(text, self.analysis, |word| {
             let known = self.words.get(word).copied();
@@ -64,7 +64,7 @@ impl Vocabulary {
         id
     }
 
-    /// Appends the stems of `text` that the collection has to `ids`.
+    /// Appends the stems of `text` that occur in the collection to `ids`.
     pub fn find(&self, text: &str, ids: &mut Vec<u32>) {
         let mut stemmer = None;
         for_each_word(text, self.analysis, |word| {
@@ -81,7 +81,7 @@ impl Vocabulary {
     }
 }
 
-/// Calls `each` with the words of `text`, lower-cased, stop words among them.
+/// Calls `each` with the words of `text`, lower-cased, including stop words.
 fn for_each_word(text: &str, analysis: Analysis, each: impl FnMut(&str)) {
     match analysis {
         Analysis::English => for_each_run(text.chars().flat_map(char::to_lowercase), 2, |c| c == '_', each),
@@ -95,7 +95,7 @@ fn for_each_word(text: &str, analysis: Analysis, each: impl FnMut(&str)) {
     }
 }
 
-/// Calls `each` with the runs of at least `least` letters, digits and whatever `more` allows.
+/// Calls `each` with the runs of at least `least` letters, digits and characters that `more` allows.
 fn for_each_run(
     letters: impl Iterator<Item = char>,
     least: usize,

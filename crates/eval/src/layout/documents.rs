@@ -1,4 +1,4 @@
-//! Which documents a benchmark has: the tables of its lake, or the records of its corpus.
+//! The documents of a benchmark: the tables of its lake, or the records of its corpus.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use lakeward_lake::source;
 /// A table of a benchmark's lake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its id, the same that an index gives it.
+    /// Its id, the same as in an index.
     pub id: String,
     /// Its file.
     pub path: PathBuf,
@@ -20,7 +20,7 @@ pub struct Document {
 /// The tables below `lake`, in the order of their files.
 ///
 /// # Errors
-/// [`lakeward_core::Error::Io`] where the folder cannot be listed.
+/// [`lakeward_core::Error::Io`] if the folder cannot be listed.
 pub fn documents(lake: &Path) -> Result<Vec<Document>> {
     let listing = source::list_files(lake)?;
     let ids = source::assign_ids(&listing.files);

@@ -8,7 +8,7 @@ use crate::benchmark::{Grades, Problems};
 use crate::run::unescaped;
 use lakeward_core::error::Result;
 
-/// Grades by query: `query-id 0 document-id grade`. Of a repeated pair the last grade counts, and it is told.
+/// Grades by query: `query-id 0 document-id grade`. For a repeated pair the last grade counts, and a problem is reported.
 ///
 /// # Errors
 /// [`lakeward_core::Error::Io`], [`lakeward_core::Error::Benchmark`] with the line.
@@ -20,7 +20,8 @@ pub fn read_qrels(path: &Path, problems: &mut Problems) -> Result<HashMap<String
         let [query, _, document, grade] = fields[..] else {
             return Err(bad(format!("{} fields; a judgment has four: `query-id 0 document-id grade`", fields.len())));
         };
-        let grade = grade_of(grade).ok_or_else(|| bad(format!("`{grade}` is no grade: a whole number is")))?;
+        let grade =
+            grade_of(grade).ok_or_else(|| bad(format!("`{grade}` is not a grade: it must be a whole number")))?;
         if qrels.entry(unescaped(query)).or_default().insert(unescaped(document), grade).is_some() {
             let place = format!("{}:{}", path.display(), line.number);
             problems.add("judgments given twice; the last counts", &place);
@@ -30,13 +31,13 @@ pub fn read_qrels(path: &Path, problems: &mut Problems) -> Result<HashMap<String
     Ok(qrels)
 }
 
-/// A whole number that gains can be summed of, also written as `2.0`.
+/// A whole number within ±1e6, also written as `2.0`.
 pub(super) fn grade_of(text: &str) -> Option<i64> {
     let grade: f64 = text.parse().ok()?;
     (grade.fract() == 0.0 && grade.abs() <= 1e6).then_some(grade as i64)
 }
 
-/// Documents by query that nobody judged: `query-id document-id`.
+/// Unjudged documents by query: `query-id document-id`.
 ///
 /// # Errors
 /// As [`read_qrels`].
@@ -45,7 +46,7 @@ pub fn read_unjudged(path: &Path) -> Result<HashMap<String, HashSet<String>>> {
     read_lines(path, |line| {
         let fields: Vec<&str> = line.text.split_ascii_whitespace().collect();
         let [query, document] = fields[..] else {
-            let reason = format!("{} fields; a pair nobody judged has two: `query-id document-id`", fields.len());
+            let reason = format!("{} fields; an unjudged pair has two: `query-id document-id`", fields.len());
             return Err(bad_line(path, line.number, &reason));
         };
         unjudged.entry(unescaped(query)).or_default().insert(unescaped(document));

@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 use lakeward_core::error::{Error, Result};
 
 /// Longest line that is read.
-const MOST_LINE_BYTES: u64 = 64 << 20;
-/// Most bytes read of a file, after decompression.
-const MOST_BYTES: u64 = 16 << 30;
+const MAX_LINE_BYTES: u64 = 64 << 20;
+/// Maximum number of bytes of a file, after decompression.
+const MAX_BYTES: u64 = 16 << 30;
 
 /// A line that is not empty.
 pub struct Line<'a> {
@@ -31,27 +31,27 @@ pub fn bad_file(path: &Path, reason: impl Into<String>) -> Error {
     Error::Benchmark { path: path.to_path_buf(), line: None, reason: reason.into() }
 }
 
-/// Hands every line of `path` to `take` that is not empty. Bytes that are no UTF-8 are replaced.
+/// Passes every non-empty line of `path` to `take`. Invalid UTF-8 is replaced.
 ///
 /// # Errors
-/// [`Error::Io`], [`Error::Benchmark`] for a file or a line that is too long, and whatever `take` returns.
+/// [`Error::Io`], [`Error::Benchmark`] for a file or a line that is too long, and errors of `take`.
 pub fn read_lines(path: &Path, mut take: impl FnMut(&Line<'_>) -> Result<()>) -> Result<()> {
     let io = |source| Error::io("read", path, source);
     let mut reader = open(path)?;
     let (mut buffer, mut number, mut total) = (Vec::new(), 0, 0u64);
     loop {
         buffer.clear();
-        let read = reader.by_ref().take(MOST_LINE_BYTES + 1).read_until(b'\n', &mut buffer).map_err(io)? as u64;
+        let read = reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut buffer).map_err(io)? as u64;
         if read == 0 {
             return Ok(());
         }
         number += 1;
         total += read;
-        if read > MOST_LINE_BYTES {
-            return Err(bad_line(path, number, &format!("the line is longer than {} MB", MOST_LINE_BYTES >> 20)));
+        if read > MAX_LINE_BYTES {
+            return Err(bad_line(path, number, &format!("the line is longer than {} MB", MAX_LINE_BYTES >> 20)));
         }
-        if total > MOST_BYTES {
-            return Err(bad_file(path, format!("more than {} GB of text", MOST_BYTES >> 30)));
+        if total > MAX_BYTES {
+            return Err(bad_file(path, format!("more than {} GB of text", MAX_BYTES >> 30)));
         }
         let bytes = if number == 1 { buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&buffer) } else { &buffer[..] };
         let text = String::from_utf8_lossy(bytes);
@@ -71,10 +71,10 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-/// Hands every JSON object of `path`, one a line, to `take`.
+/// Passes every JSON object of `path`, one per line, to `take`.
 ///
 /// # Errors
-/// As [`read_lines`], and [`Error::Benchmark`] with the line that is no such object.
+/// As [`read_lines`], and [`Error::Benchmark`] with the invalid line.
 pub fn read_json<T: DeserializeOwned>(path: &Path, mut take: impl FnMut(usize, T) -> Result<()>) -> Result<()> {
     read_lines(path, |line| {
         let value = serde_json::from_str(line.text).map_err(|error| bad_line(path, line.number, &error.to_string()))?;

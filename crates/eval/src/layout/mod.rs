@@ -1,7 +1,7 @@
-//! From the files of a benchmark to a [`Benchmark`]; one file a layout, told by the files of the folder.
+//! Reads the files of a benchmark as a [`Benchmark`]; one module per layout, recognised by the files of the folder.
 //!
-//! A folder is hostile input: no id opens a file outside of it, lines and files are bounded, and whatever cannot be used is an
-//! error with file and line where it is a mistake, else counted as a [`super::benchmark::Problem`].
+//! A folder is untrusted input: no id opens a file outside of it, lines and files are bounded, and unusable content is an
+//! error with file and line if it is a mistake, otherwise counted as a [`super::benchmark::Problem`].
 
 mod documents;
 mod judgments;
@@ -22,7 +22,7 @@ use lines::{bad_file, file_of};
 /// Reads the benchmark in `folder`.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Benchmark`] for a folder of no known layout or a line that cannot be read.
+/// [`Error::Io`]; [`Error::Benchmark`] for a folder of unknown layout or an unreadable line.
 pub fn read(folder: &Path) -> Result<Benchmark> {
     if !folder.is_dir() {
         return Err(Error::Usage(format!("`{}` is not a folder", folder.display())));
@@ -34,7 +34,7 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
     }
 }
 
-/// Which layout the files of `folder` have.
+/// The layout of the files in `folder`.
 fn kind_of(folder: &Path) -> Result<LayoutKind> {
     if file_of(folder, "queries.jsonl").is_some() {
         return Ok(LayoutKind::Trec);
@@ -45,7 +45,7 @@ fn kind_of(folder: &Path) -> Result<LayoutKind> {
     if let Some(kind) = pairs::kind_of(folder)? {
         return Ok(kind);
     }
-    Err(bad_file(folder, "no benchmark is known by its files"))
+    Err(bad_file(folder, "no known benchmark layout"))
 }
 
 /// The name of a benchmark: that of its folder.
@@ -54,7 +54,7 @@ fn name_of(folder: &Path) -> String {
     real.file_name().map_or_else(|| "benchmark".to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The file `relative` of a benchmark, where it lies below `folder`, links followed; `None` where there is none.
+/// The file `relative` of a benchmark, if it is below `folder` after following links; `None` if it does not exist.
 ///
 /// # Errors
 /// The reason, for a path that leads out of the folder.

@@ -1,12 +1,12 @@
 //! Pairs of tables as CSV: LakeBench's own files and those of SANTOS, TUS and UGEN.
 //!
 //! LakeBench (Deng et al., PVLDB 2024): `*_query.csv` with `query_table[,query_column]`, `*_ground_truth.csv` with
-//! `query_table,candidate_table[,query_column,candidate_column]`, the tables in a folder beside them; most query tables lie among
-//! the searchable ones. SANTOS and its kin: `query_table,data_lake_table[,unionable]`, folders `query/` and `datalake/`.
-//! What is published has its header twice, pairs of a table with itself and names of tables that are not there: all of that is
-//! counted and told, and nothing of it is used.
+//! `query_table,candidate_table[,query_column,candidate_column]`, the tables in a folder next to them; most query tables are among
+//! the searchable ones. SANTOS and similar: `query_table,data_lake_table[,unionable]`, folders `query/` and `datalake/`.
+//! The published files have repeated headers, pairs of a table with itself and names of missing tables: these are counted,
+//! reported and not used.
 //!
-//! Names of tables are looked up among the files that lie in the folders; none is ever opened as a path.
+//! Table names are looked up among the files in the folders; they are never opened as paths.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,18 +24,18 @@ use lakeward_core::error::{Error, Result};
 const LAKE_FOLDERS: [&str; 7] = ["datalake", "data_lake", "lake", "tables", "tables_all", "benchmark", "data"];
 /// Folders that hold query tables or query lists.
 const QUERY_FOLDERS: [&str; 3] = ["query", "queries", "query_tables"];
-/// Folders that may hold lists, beside the folder itself.
+/// Folders that may hold lists, besides the folder itself.
 const LIST_FOLDERS: [&str; 6] = ["query", "queries", "ground_truth", "groundtruth", "gt", "labels"];
-/// Headers of the table that answers.
+/// Headers of the candidate table.
 const CANDIDATES: [&str; 4] = ["candidate_table", "data_lake_table", "lake_table", "target_table"];
 /// Headers of a grade.
 const GRADES: [&str; 5] = ["grade", "label", "unionable", "manual_unionable", "relevance"];
-/// Lists looked at in a folder, so that a folder of a million tables is not opened file by file.
-const MOST_LISTS: usize = 2000;
-/// Largest list.
-const MOST_BYTES: u64 = 1 << 30;
-/// A header ends within so many bytes, or it is none of a list.
-const MOST_HEADER_BYTES: u64 = 64 << 10;
+/// Maximum number of lists checked in a folder, so that a folder of a million tables is not opened file by file.
+const MAX_LISTS: usize = 2000;
+/// Maximum size of a list, in bytes.
+const MAX_BYTES: u64 = 1 << 30;
+/// Maximum size of a list's header, in bytes.
+const MAX_HEADER_BYTES: u64 = 64 << 10;
 
 /// A CSV file that lists queries or pairs.
 struct List {
@@ -44,7 +44,7 @@ struct List {
     columns: Columns,
 }
 
-/// Where what stands in a list.
+/// Positions of the columns in a list.
 struct Columns {
     query_table: usize,
     candidate_table: Option<usize>,
@@ -53,10 +53,10 @@ struct Columns {
     headers: Vec<String>,
 }
 
-/// Which of the two layouts the lists of `folder` make it; none without a list of pairs.
+/// Which of the two layouts the lists of `folder` have; `None` without a list of pairs.
 ///
 /// # Errors
-/// [`Error::Io`] where the folder cannot be listed, [`Error::Benchmark`] where the benchmarks lie one folder deeper.
+/// [`Error::Io`] if the folder cannot be listed, [`Error::Benchmark`] if the benchmarks are in subfolders.
 pub fn kind_of(folder: &Path) -> Result<Option<LayoutKind>> {
     let lists = lists(folder)?;
     let pairs: Vec<&List> = lists.iter().filter(|list| list.columns.candidate_table.is_some()).collect();
@@ -69,7 +69,10 @@ pub fn kind_of(folder: &Path) -> Result<Option<LayoutKind>> {
         if deeper.is_empty() {
             return Ok(None);
         }
-        return Err(bad_file(folder, format!("the lists of queries lie deeper; name one of {}", deeper.join(", "))));
+        return Err(bad_file(
+            folder,
+            format!("the lists of queries are in subfolders; use one of {}", deeper.join(", ")),
+        ));
     }
     let of_lake = pairs.iter().any(|list| list.columns.headers.iter().any(|header| header == "data_lake_table"));
     Ok(Some(if of_lake { LayoutKind::Pairs } else { LayoutKind::Lakebench }))
@@ -122,7 +125,7 @@ pub fn read(folder: &Path, kind: LayoutKind) -> Result<Benchmark> {
 #[derive(Default)]
 struct Names {
     documents: Vec<Document>,
-    /// By file name, by file name without what follows the first known extension, and by id; the first file of a name wins.
+    /// By file name, by file name without its extension, and by id; the first file of a name wins.
     places: HashMap<String, usize>,
 }
 
@@ -153,7 +156,7 @@ struct Reading {
     lake: Names,
     queries: Names,
     benchmark: Benchmark,
-    /// Places of the queries by id; none for what was left out.
+    /// Positions of the queries by id; `None` for queries that were left out.
     places: HashMap<String, Option<usize>>,
 }
 
@@ -190,7 +193,9 @@ impl Reading {
             };
             let grade = match list.columns.grade.map(|column| cells[column]) {
                 None => 1,
-                Some(text) => grade_in_words(text).ok_or_else(|| format!("`{text}` is no grade: a whole number is"))?,
+                Some(text) => {
+                    grade_in_words(text).ok_or_else(|| format!("`{text}` is not a grade: it must be a whole number"))?
+                }
             };
             if self.benchmark.qrels.entry(id).or_default().insert(document.id.clone(), grade).is_some() {
                 problems.add("pairs of tables given more than once, as for several columns; they count once", at);
@@ -201,7 +206,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The place of the query of a line, met before or new; none where its table is missing.
+    /// The position of the query of a line, known or new; `None` if its table is missing.
     fn query(&mut self, list: &List, cells: &[&str]) -> Option<usize> {
         let id = query_id(list, cells);
         if let Some(place) = self.places.get(&id) {
@@ -218,7 +223,7 @@ impl Reading {
             }
         };
         if origin.is_some() {
-            self.benchmark.problems.add("query tables that lie in the lake; never an answer to themselves", name);
+            self.benchmark.problems.add("query tables that are in the lake; never returned for their own query", name);
         }
         let column = list.columns.query_column.map(|column| cells[column].to_string());
         let query = BenchQuery {
@@ -263,10 +268,10 @@ fn grade_in_words(text: &str) -> Option<i64> {
     }
 }
 
-/// Takes one record: its place, its cells, the problems met so far; a reason where it cannot be used.
+/// Processes one record: its position, its cells, the problems so far; fails with a reason if it is unusable.
 type TakeRow<'a> = dyn FnMut(&str, &[&str], &mut Problems) -> Result<(), String> + 'a;
 
-/// Hands each record to `take` with its place as `file:line`, repeated headers left out; the problems met.
+/// Passes each record to `take` with its position as `file:line`, without repeated headers; returns the problems.
 fn each_record(list: &List, take: &mut TakeRow<'_>) -> Result<Problems> {
     let mut problems = Problems::default();
     let mut reader = csv_reader(&list.path)?;
@@ -299,8 +304,8 @@ fn each_record(list: &List, take: &mut TakeRow<'_>) -> Result<Problems> {
 fn csv_reader(path: &Path) -> Result<csv::Reader<fs::File>> {
     let io = |source| Error::io("read", path, source);
     let file = fs::File::open(path).map_err(io)?;
-    if file.metadata().map_err(io)?.len() > MOST_BYTES {
-        return Err(bad_file(path, format!("a list of more than {} GB", MOST_BYTES >> 30)));
+    if file.metadata().map_err(io)?.len() > MAX_BYTES {
+        return Err(bad_file(path, format!("a list of more than {} GB", MAX_BYTES >> 30)));
     }
     Ok(csv::ReaderBuilder::new().flexible(true).from_reader(file))
 }
@@ -313,7 +318,7 @@ fn lists(folder: &Path) -> Result<Vec<List>> {
         let mut files: Vec<PathBuf> = entries(&place)?
             .into_iter()
             .filter(|path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")))
-            .take(MOST_LISTS)
+            .take(MAX_LISTS)
             .collect();
         files.sort();
         found.extend(files.into_iter().filter_map(|path| list_of(path).ok().flatten()));
@@ -321,10 +326,10 @@ fn lists(folder: &Path) -> Result<Vec<List>> {
     Ok(found)
 }
 
-/// The list in `path`; none where its header is that of another table.
+/// The list in `path`; `None` if its header is not that of a list.
 fn list_of(path: PathBuf) -> Result<Option<List>> {
     let file = fs::File::open(&path).map_err(|source| Error::io("read", &path, source))?;
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(MOST_HEADER_BYTES));
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file.take(MAX_HEADER_BYTES));
     let Ok(headers) = reader.byte_headers() else { return Ok(None) };
     let headers: Vec<String> = headers
         .iter()
@@ -363,10 +368,7 @@ fn lake_of(folder: &Path) -> Result<PathBuf> {
         [only] => Ok(only.clone()),
         _ => Err(bad_file(
             folder,
-            format!(
-                "no folder of tables: call the one that holds them {}",
-                LAKE_FOLDERS.map(|n| format!("`{n}`")).join(", ")
-            ),
+            format!("no folder of tables: name it one of {}", LAKE_FOLDERS.map(|n| format!("`{n}`")).join(", ")),
         )),
     }
 }

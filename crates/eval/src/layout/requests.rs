@@ -11,7 +11,7 @@ use crate::benchmark::{BenchQuery, Benchmark, LabelledQuery, LayoutKind, Problem
 use lakeward_core::error::{Result, nearest_names};
 use lakeward_core::request::{Intention, Label, OperationKind};
 
-/// The labels that a request may carry.
+/// The optional labels of a request.
 #[derive(Deserialize, Default)]
 pub(super) struct SignalFields {
     operation: Option<String>,
@@ -19,10 +19,10 @@ pub(super) struct SignalFields {
 }
 
 impl SignalFields {
-    /// The labels, where both are there.
+    /// The labels, if both are given.
     ///
     /// # Errors
-    /// The reason, for a name that is no label.
+    /// The reason, for an unknown label.
     pub fn labels(&self) -> Result<Option<SignalLabels>, String> {
         let (Some(operation), Some(intention)) = (&self.operation, &self.intention) else { return Ok(None) };
         let labels = SignalLabels {
@@ -45,7 +45,7 @@ fn named<L: Label>(what: &str, name: &str) -> Result<L, String> {
     })
 }
 
-/// What a user says in one turn.
+/// A user's turn.
 #[derive(Deserialize)]
 pub(super) struct Turn {
     pub text: String,
@@ -57,7 +57,7 @@ pub(super) struct Turn {
 struct RequestLine {
     id: String,
     text: Option<String>,
-    /// The table at hand, below the folder.
+    /// The query table, below the folder.
     table: Option<String>,
     #[serde(default)]
     turns: Vec<Turn>,
@@ -66,7 +66,7 @@ struct RequestLine {
     signals: SignalFields,
 }
 
-/// Reads the requests and dialogues in `folder`; those of each file are a group of their own.
+/// Reads the requests and dialogues in `folder`; each file is a separate group.
 ///
 /// # Errors
 /// As [`super::read`].
@@ -78,7 +78,7 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
         let Some(path) = file_of(folder, &format!("{group}.jsonl")) else { continue };
         read_json(&path, |number, line: RequestLine| {
             if !ids.insert(line.id.clone()) {
-                problems.add("requests whose id was there before; left out", &format!("{}:{number}", line.id));
+                problems.add("requests with a repeated id; left out", &format!("{}:{number}", line.id));
                 return Ok(());
             }
             let query = labelled(folder, group, line).map_err(|reason| bad_line(&path, number, &reason))?;

@@ -1,4 +1,4 @@
-//! `queries.jsonl` and `qrels.txt` beside `lake/`, `corpus.jsonl` and `queries/`.
+//! `queries.jsonl` and `qrels.txt` next to `lake/`, `corpus.jsonl` and `queries/`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -16,8 +16,8 @@ use lakeward_core::error::{Error, Result, nearest_names};
 
 /// The version of `benchmark.json` that this program reads.
 const SETTINGS_VERSION: u32 = 1;
-/// Largest `benchmark.json`.
-const MOST_SETTINGS_BYTES: u64 = 1 << 16;
+/// Maximum size of `benchmark.json`, in bytes.
+const MAX_SETTINGS_BYTES: u64 = 1 << 16;
 
 #[derive(Deserialize)]
 struct QueryLine {
@@ -25,7 +25,7 @@ struct QueryLine {
     task: Option<String>,
     table: Option<String>,
     column: Option<String>,
-    /// Several columns that are the key only together.
+    /// The columns of a composite key.
     #[serde(default)]
     columns: Vec<String>,
     text: Option<String>,
@@ -50,7 +50,7 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
     let mut ids = HashSet::new();
     read_json(&path, |number, line: QueryLine| {
         if !ids.insert(line.id.clone()) {
-            problems.add("queries whose id was there before; left out", &format!("{}:{number}", line.id));
+            problems.add("queries with a repeated id; left out", &format!("{}:{number}", line.id));
             return Ok(());
         }
         if let Some(query) = labelled(folder, line, &mut problems).map_err(|reason| bad_line(&path, number, &reason))? {
@@ -79,22 +79,22 @@ pub fn read(folder: &Path) -> Result<Benchmark> {
     Ok(Benchmark { name, layout: LayoutKind::Trec, queries, qrels, unjudged, lake, corpus, papers, problems })
 }
 
-/// `benchmark.json`, which a benchmark may have.
+/// The optional file `benchmark.json`.
 #[derive(Deserialize)]
 struct Settings {
     version: u32,
-    /// The folder of the tables, from this one: a benchmark over a lake that lies elsewhere, such as beside it. The one path
-    /// that may lead out of the folder; never absolute.
+    /// The folder of the tables, relative to this one, for a benchmark over a lake elsewhere. The only path that may lead out of
+    /// the folder; never absolute.
     lake: Option<String>,
 }
 
-/// The folder that `benchmark.json` names, else `lake/` where there is one.
+/// The folder given in `benchmark.json`, otherwise `lake/` if it exists.
 fn lake_of(folder: &Path) -> Result<Option<PathBuf>> {
     let path = folder.join("benchmark.json");
     let own = Some(folder.join("lake")).filter(|lake| lake.is_dir());
     let Ok(found) = fs::metadata(&path) else { return Ok(own) };
-    if found.len() > MOST_SETTINGS_BYTES {
-        return Err(bad_file(&path, format!("larger than {MOST_SETTINGS_BYTES} bytes; that is no such file")));
+    if found.len() > MAX_SETTINGS_BYTES {
+        return Err(bad_file(&path, format!("larger than {MAX_SETTINGS_BYTES} bytes")));
     }
     let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
     let settings: Settings = serde_json::from_str(&text).map_err(|error| bad_file(&path, error.to_string()))?;
@@ -113,7 +113,7 @@ fn lake_of(folder: &Path) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Counts judgments that point nowhere. They stay, as trec_eval has them: a document that is not there is never found.
+/// Counts judgments of missing queries or documents. They are kept, as in trec_eval: a missing document is never found.
 fn check(
     qrels: &HashMap<String, Grades>,
     queries: &HashSet<String>,
@@ -140,7 +140,7 @@ fn check(
     }
 }
 
-/// The query of a line; `None` where its table is missing.
+/// The query of a line; `None` if its table is missing.
 fn labelled(folder: &Path, line: QueryLine, problems: &mut Problems) -> Result<Option<LabelledQuery>, String> {
     if line.id.trim().is_empty() {
         return Err("the query has an empty `id`".into());

@@ -1,4 +1,4 @@
-//! The metrics against values of trec_eval (`scripts/trec_eval_values.py` made them), and what trec_eval leaves open.
+//! The metrics against values of trec_eval (made by `scripts/trec_eval_values.py`), and cases that trec_eval leaves open.
 
 use std::collections::HashSet;
 use std::fs;

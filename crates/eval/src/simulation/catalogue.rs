@@ -1,4 +1,4 @@
-//! Which records of a catalogue meet what a user wants, read literally.
+//! Which records of a catalogue meet a user's wish, taken literally.
 
 use std::collections::HashMap;
 
@@ -37,9 +37,9 @@ impl<'a> Catalogue<'a> {
         Self { records, words, values, by_role }
     }
 
-    /// The records that meet `wanted`, in order.
-    pub fn meeting(&self, wanted: &Wish) -> Vec<u32> {
-        match wanted {
+    /// The records that meet `wish`, in order.
+    pub fn meeting(&self, wish: &Wish) -> Vec<u32> {
+        match wish {
             Wish::Topic(text) | Wish::Aspect(text) => {
                 let lists = lower_words(text).map(|word| self.words.get(&word).cloned().unwrap_or_default());
                 lists.reduce(|a, b| both(&a, &b)).unwrap_or_default()
@@ -64,7 +64,7 @@ fn add(list: &mut Vec<u32>, place: u32) {
     }
 }
 
-/// What stands in both of two ordered lists.
+/// The intersection of two sorted lists.
 pub(super) fn both(a: &[u32], b: &[u32]) -> Vec<u32> {
     a.iter().copied().filter(|place| b.binary_search(place).is_ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! The user in person: he says a turn, looks at what he is shown, and goes on, accepts or gives up.
+//! The live user: he says a turn, looks at the results, and continues, accepts or gives up.
 
 use std::time::Instant;
 
@@ -11,17 +11,17 @@ use crate::dialogue::{final_ranking, turn_of_success};
 use crate::evaluate::TURN_CUTS;
 use lakeward_core::error::Result;
 
-/// Probability that the user turns down what stands first.
+/// Probability that the user rejects the first result.
 const TURNS_DOWN: f64 = 0.3;
-/// Tables that an answer may show.
+/// Maximum number of tables in an answer.
 const SHOWN: usize = 10;
 
-/// What a system answers in a turn.
+/// A system's answer in a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
-    /// Ids and titles of what it shows, best first.
+    /// Ids and titles of the results, best first.
     pub shown: Vec<(String, String)>,
-    /// Tokens of a language model that it took.
+    /// Tokens of a language model used.
     pub tokens: u64,
 }
 
@@ -30,19 +30,19 @@ pub trait Conversation {
     /// Answers the next turn.
     ///
     /// # Errors
-    /// Whatever keeps it from answering.
+    /// Anything that prevents an answer.
     fn say(&mut self, text: &str) -> Result<Reply>;
 
-    /// Hears that the user does not want this table.
+    /// Tells the system that the user rejects this table.
     fn turn_down(&mut self, table: &str);
 }
 
-/// How long a user goes on and where he looks.
+/// How long a user continues and how many results he looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// Turns after which he gives up.
     pub turns: usize,
-    /// He takes his record when it is among the first so many.
+    /// He accepts his record if it is among this many first results.
     pub looks_at: usize,
 }
 
@@ -52,18 +52,18 @@ impl Default for Patience {
     }
 }
 
-/// What became of a conversation.
+/// The result of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversed {
-    /// What the user said.
+    /// The user's texts.
     pub said: Vec<String>,
-    /// Whether he found his record where he looks.
+    /// Whether he found his record among the results he looks at.
     pub accepted: bool,
-    /// Tables that he turned down.
+    /// Number of tables that he rejected.
     pub turned_down: usize,
-    /// Rank of his record, from 1, in the lists joined, the last turn's first.
+    /// Rank of his record, from 1, in the concatenated lists, the last turn's first.
     pub rank: Option<usize>,
-    /// First turn with the record among the first 1, 3 and 5; the number of turns + 2 where there is none.
+    /// First turn with the record among the first 1, 3 and 5; the number of turns + 2 if there is none.
     pub turn_of_success: [usize; 3],
     /// Time of each answer, in milliseconds.
     pub latencies_ms: Vec<f64>,
@@ -82,17 +82,17 @@ pub fn converse(dialogue: &Dialogue, system: &mut dyn Conversation, patience: Pa
     let mut lists: Vec<Vec<String>> = Vec::new();
     let (mut latencies_ms, mut tokens, mut turned_down, mut accepted) = (Vec::new(), 0, 0, false);
     let mut mood = Mood::Begins;
-    let mut refused: Option<String> = None;
+    let mut rejection: Option<String> = None;
     for turn in 0..patience.turns.max(1) {
         let mut text = match turn < dialogue.script.turns.len() {
             true => utterance(bank, &dialogue.script, turn, mood, &mut random),
-            false => match random.one(&standing(dialogue)) {
-                Some(wanted) => again(bank, wanted, &mut random),
+            false => match random.one(&final_wishes(dialogue)) {
+                Some(wish) => again(bank, wish, &mut random),
                 None => break,
             },
         };
-        if let Some(refused) = refused.take() {
-            text = format!("{refused} {text}");
+        if let Some(rejection) = rejection.take() {
+            text = format!("{rejection} {text}");
         }
         let started = Instant::now();
         let reply = system.say(&text)?;
@@ -112,7 +112,7 @@ pub fn converse(dialogue: &Dialogue, system: &mut dyn Conversation, patience: Pa
         {
             system.turn_down(first);
             turned_down += 1;
-            refused = Some(refusal(bank, title, &mut random));
+            rejection = Some(refusal(bank, title, &mut random));
         }
     }
     let grades = Grades::from([(dialogue.goal.clone(), 1)]);
@@ -121,11 +121,11 @@ pub fn converse(dialogue: &Dialogue, system: &mut dyn Conversation, patience: Pa
     Ok(Conversed { said, accepted, turned_down, rank, turn_of_success, latencies_ms, tokens })
 }
 
-/// What the user wants in the end.
-fn standing(dialogue: &Dialogue) -> Vec<Wish> {
+/// The user's final wishes.
+fn final_wishes(dialogue: &Dialogue) -> Vec<Wish> {
     let statements = dialogue.script.turns.iter().flatten();
     let right = statements.filter_map(|statement| match statement {
-        Statement::Says(wanted) => Some(wanted.clone()),
+        Statement::Says(wish) => Some(wish.clone()),
         Statement::Slips { right, .. } | Statement::Corrects { right, .. } => Some(right.clone()),
         Statement::Misstates(_) => None,
     });

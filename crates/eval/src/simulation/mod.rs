@@ -1,13 +1,13 @@
-//! A simulated user: rule based, seeded, over any catalogue with facets, so that a system that converses can be measured on
+//! A simulated user: rule-based, seeded, over any catalogue with facets, so that conversational systems can be evaluated on
 //! one's own data.
 //!
-//! The user has one record in mind ([`GoalRecord`]) and what he wants of it ([`script`]): enough that no other record of the
-//! catalogue meets it all. He withholds most of it at first, reveals one or two things a turn, sometimes misspeaks and
-//! corrects himself in the same turn or a later one, and words it by one of several banks of phrases ([`phrases`]), one of them
-//! hasty, with misspellings. Written down, his dialogues are a benchmark ([`Dialogue::line`]); in person ([`converse()`]) he looks
-//! at what is shown, takes the record when it is there, turns others down, and gives up after some turns.
+//! The user has a goal record ([`GoalRecord`]) and a script of wishes about it ([`script`]): enough that no other record of the
+//! catalogue meets all of them. He withholds most of them at first, reveals one or two per turn, sometimes misspeaks and
+//! corrects himself in the same turn or a later one, and words them with one of several banks of phrases ([`phrases`]), one of them
+//! hasty, with misspellings. Written to a file, his dialogues are a benchmark ([`Dialogue::line`]); live ([`converse()`]) he looks
+//! at the results, accepts the record when it is shown, rejects others, and gives up after some turns.
 //!
-//! What he knows of a record is what the catalogue says; nothing here knows a benchmark or reads how a system works.
+//! He knows only what the catalogue says about a record; nothing here depends on a benchmark or a system's internals.
 
 mod catalogue;
 mod converse;
@@ -33,21 +33,21 @@ pub use phrases::BANKS;
 pub use report::{ConversationReport, ConversationScores};
 pub use script::{Script, Statement};
 
-/// A record that a user may have in mind.
+/// A record that may be a user's goal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GoalRecord {
     /// Its id in the catalogue.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// What can be asked of it by field.
+    /// Its facets, which can be requested by field.
     pub facets: RecordFacets,
 }
 
-/// What a user wants of a record.
+/// A wish of a user about a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// It is about this: words of its title that stand together.
+    /// Its topic: consecutive words of its title.
     Topic(String),
     /// More of its title.
     Aspect(String),
@@ -57,20 +57,20 @@ pub enum Wish {
     Years(RequestedYears),
 }
 
-/// How dialogues are made.
+/// How dialogues are generated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulationOptions {
-    /// Dialogues wanted.
+    /// Number of dialogues.
     pub dialogues: usize,
     /// Seed; the same seed over the same catalogue gives the same dialogues.
     pub seed: u64,
-    /// Things said of a record at the most, beside its topic.
+    /// Maximum number of statements about a record, besides its topic.
     pub most_said: usize,
     /// Share of dialogues in which the user corrects himself in the same turn, 0..=1.
     pub same_turn: f64,
-    /// Share of dialogues in which he does in a later turn.
+    /// Share of dialogues in which he does so in a later turn.
     pub later_turn: f64,
-    /// Banks of phrases to use, by name; all where none is named.
+    /// Banks of phrases to use, by name; all if empty.
     pub banks: Vec<String>,
 }
 
@@ -80,41 +80,41 @@ impl Default for SimulationOptions {
     }
 }
 
-/// A user with his record and all that he is going to say.
+/// A user with his goal record and his script.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dialogue {
     /// Its id: `sim-0001`.
     pub id: String,
-    /// The id of the record that he has in mind.
+    /// The id of the goal record.
     pub goal: String,
-    /// How he words it.
+    /// The name of his bank of phrases.
     pub bank: &'static str,
-    /// What he says, turn by turn.
+    /// His statements, turn by turn.
     pub script: Script,
-    /// Seeds his wording.
+    /// Seed of his wording.
     pub seed: u64,
 }
 
-/// Records of a snapshot as goals, by id. Tables of the lake are among them.
+/// Records of a snapshot as goals, sorted by id, including tables of the lake.
 ///
 /// # Errors
 /// [`Error::DamagedIndex`].
 pub fn goal_records(index: &LakeIndex) -> Result<Vec<GoalRecord>> {
     let mut goals = Vec::with_capacity(index.len());
     for table in index.tables() {
-        // Not through the index's own store of entries, which all of them would empty.
+        // Bypasses the index's cache of entries, which reading all of them would evict.
         let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
-        let facets = dataset.metadata().map(|said| RecordFacets::of(said, dataset.path())).unwrap_or_default();
+        let facets = dataset.metadata().map(|metadata| RecordFacets::of(metadata, dataset.path())).unwrap_or_default();
         goals.push(GoalRecord { id: dataset.id().to_string(), title: dataset.title(), facets });
     }
     goals.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(goals)
 }
 
-/// Dialogues over `records`, each about another one as long as there are enough that can be told apart.
+/// Dialogues over `records`, each about a different one as long as there are enough distinguishable ones.
 ///
 /// # Errors
-/// [`Error::Usage`] for an unknown bank, shares that are none, and a catalogue in which no record can be told from the others.
+/// [`Error::Usage`] for an unknown bank, invalid shares, and a catalogue in which no record is distinguishable.
 pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<Vec<Dialogue>> {
     let banks = banks(options)?;
     let share = |share: f64| (0.0..=1.0).contains(&share);
@@ -129,7 +129,7 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
     let mut useful: Vec<usize> = Vec::new();
     let mut fresh = order.into_iter();
     while made.len() < options.dialogues {
-        // A small catalogue serves again and again.
+        // Records of a small catalogue are reused.
         let (goal, is_fresh) = match fresh.next() {
             Some(goal) => (goal, true),
             None => match random.one(&useful) {
@@ -151,7 +151,7 @@ pub fn dialogues(records: &[GoalRecord], options: &SimulationOptions) -> Result<
         made.push(Dialogue { id, goal: records[goal].id.clone(), bank, script, seed: random.next() });
     }
     if made.is_empty() && options.dialogues > 0 {
-        let what = "no record of this catalogue can be told from the others by its title and fields";
+        let what = "no record of this catalogue can be distinguished from the others by its title and fields";
         return Err(Error::Usage(what.into()));
     }
     Ok(made)
@@ -173,7 +173,7 @@ fn banks(options: &SimulationOptions) -> Result<Vec<&'static str>> {
 }
 
 impl Dialogue {
-    /// The dialogue as a line of `queries.jsonl`: what the user says whatever he is shown, with the gold of every turn.
+    /// The dialogue as a line of `queries.jsonl`: the user's texts, independent of the results, with the gold of every turn.
     pub fn line(&self) -> Value {
         let mut random = SplitMix(self.seed);
         let bank = phrases::named(self.bank);
@@ -198,7 +198,7 @@ impl Dialogue {
     }
 }
 
-/// The key under which a benchmark's gold has a role.
+/// The key of a role in a benchmark's gold.
 fn gold_key(role: &Role) -> &str {
     match role {
         Role::Place => "geography",
@@ -208,9 +208,9 @@ fn gold_key(role: &Role) -> &str {
     }
 }
 
-/// Adds what is wanted to the gold of a turn.
-fn add_gold(gold: &mut Map<String, Value>, wanted: &Wish) {
-    match wanted {
+/// Adds a wish to the gold of a turn.
+fn add_gold(gold: &mut Map<String, Value>, wish: &Wish) {
+    match wish {
         Wish::Topic(text) => _ = gold.insert("topic".into(), json!(text)),
         Wish::Aspect(text) => _ = gold.insert("aspect".into(), json!(text)),
         Wish::Value(Role::Dimension, value) => {

@@ -1,4 +1,4 @@
-//! Banks of phrases: how users word what they want. `{}` stands for the thing itself.
+//! Banks of phrases: how users word what they want. `{}` is replaced by the value.
 
 /// The phrases of one kind of user.
 pub struct Bank {
@@ -14,15 +14,15 @@ pub struct Bank {
     pub subject: &'static [&'static str],
     /// A survey, a publisher.
     pub source: &'static [&'static str],
-    /// How often.
+    /// The frequency of updates.
     pub frequency: &'static [&'static str],
-    /// Whether it is kept up, other than by the next two.
+    /// The status, other than the next two.
     pub status: &'static [&'static str],
-    /// Kept up.
+    /// Maintained.
     pub current: &'static [&'static str],
-    /// Not kept up any more.
+    /// No longer maintained.
     pub archived: &'static [&'static str],
-    /// By what it is broken down.
+    /// A dimension by which it is broken down.
     pub dimension: &'static [&'static str],
     /// A file format.
     pub format: &'static [&'static str],
@@ -36,19 +36,19 @@ pub struct Bank {
     pub starts: &'static [&'static str],
     /// The last year.
     pub ends: &'static [&'static str],
-    /// What was shown is wrong.
+    /// The results are wrong.
     pub wrong: &'static [&'static str],
-    /// What was shown is too much.
+    /// The results are too many.
     pub many: &'static [&'static str],
-    /// One that was shown is turned down; `{}` is its title.
+    /// A result is rejected; `{}` is its title.
     pub refusal: &'static [&'static str],
-    /// What was said in this turn is taken back; the right thing follows.
+    /// A statement of this turn is retracted; the right one follows.
     pub slip: &'static [&'static str],
-    /// What was said in an earlier turn is taken back; `{}` is what it was about, the right thing follows.
+    /// A statement of an earlier turn is retracted; `{}` is what it was about, the right one follows.
     pub correction: &'static [&'static str],
-    /// Something is said again.
+    /// A statement is repeated.
     pub again: &'static [&'static str],
-    /// Whether all is in small letters.
+    /// Whether everything is in lower case.
     pub small: bool,
     /// Share of long words that are misspelt.
     pub misspelt: f64,
@@ -194,7 +194,7 @@ pub const BANKS: [Bank; 4] = [
     },
 ];
 
-/// The bank of this name; the first for a name of none.
+/// The bank of this name; the first one for an unknown name.
 pub fn named(name: &str) -> &'static Bank {
     BANKS.iter().find(|bank| bank.name == name).unwrap_or(&BANKS[0])
 }

@@ -1,4 +1,4 @@
-//! What conversations with simulated users came to.
+//! The scores of conversations with simulated users.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use super::converse::Conversed;
 /// Conversations of one kind. Means over them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationScores {
-    /// All of them, those with a kind of correction, those in a bank of phrases.
+    /// `all`, a kind of correction, or a bank of phrases.
     pub group: String,
     /// Conversations.
     pub dialogues: usize,
-    /// Share in which the user found his record where he looks, 0..=1.
+    /// Share in which the user found his record among the results he looks at, 0..=1.
     pub accepted: f64,
     /// Turns.
     pub turns: f64,
-    /// Tables turned down.
+    /// Tables rejected.
     pub turned_down: f64,
-    /// Share with the record first in the lists joined, the last turn's first.
+    /// Share with the record first in the concatenated lists, the last turn's first.
     pub recall_at_1: f64,
-    /// Share with the record among the first five of that.
+    /// Share with the record among the first five of these.
     pub recall_at_5: f64,
-    /// Mean reciprocal rank in that.
+    /// Mean reciprocal rank in these.
     pub mrr: f64,
-    /// Mean turn of success at 1, 3 and 5; the turns + 2 where there is none.
+    /// Mean turn of success at 1, 3 and 5; the turns + 2 if there is none.
     pub average_turn: [f64; 3],
-    /// Seconds a conversation.
+    /// Seconds per conversation.
     pub seconds: f64,
-    /// Tokens of a language model a conversation.
+    /// Tokens of a language model per conversation.
     pub tokens: f64,
     /// Median time of an answer, in milliseconds.
     pub p50_ms: f64,
@@ -39,7 +39,7 @@ pub struct ConversationScores {
     pub p95_ms: f64,
 }
 
-/// What a run of conversations came to.
+/// The result of a run of conversations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConversationReport {
     /// The program's version.
@@ -50,14 +50,14 @@ pub struct ConversationReport {
     pub seed: u64,
     /// Turns after which they give up.
     pub most_turns: usize,
-    /// How far down they look.
+    /// Number of results they look at.
     pub looks_at: usize,
     /// All first, then by correction, then by bank of phrases.
     pub groups: Vec<ConversationScores>,
 }
 
 impl ConversationScores {
-    /// All, then by correction, then by bank.
+    /// Scores of all, then by correction, then by bank.
     pub fn of_all(conversed: &[(&Dialogue, Conversed)]) -> Vec<Self> {
         let all: Vec<&Conversed> = conversed.iter().map(|(_, conversed)| conversed).collect();
         let mut parts: BTreeMap<(u8, String), Vec<&Conversed>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What a user is going to say: what tells his record from all others, in which turn, and where he misspeaks.
+//! The script of a user: the statements that distinguish his record from all others, their turns, and where he misspeaks.
 
 use serde_json::{Map, Value};
 
@@ -8,16 +8,16 @@ use crate::compare::SplitMix;
 use lakeward_core::request::RequestedYears;
 use lakeward_core::role::Role;
 
-/// Words of a topic.
+/// Maximum number of words of a topic.
 const TOPIC_WORDS: usize = 3;
-/// Words that begin no topic, and end none.
+/// Words that do not begin or end a topic.
 const EMPTY: [&str; 26] = [
     "a", "an", "and", "as", "at", "by", "de", "der", "des", "die", "for", "from", "in", "la", "le", "of", "on", "or",
     "per", "the", "to", "und", "with", "et", "du", "im",
 ];
-/// How often something is said that tells nothing apart.
-const SAID_IN_VAIN: f64 = 0.15;
-/// Longer values are read out by nobody, in characters.
+/// Probability of a statement that does not narrow down the records.
+const REDUNDANT_SHARE: f64 = 0.15;
+/// Maximum length of a stated value, in characters.
 const LONGEST_VALUE: usize = 90;
 
 /// Whether and how a user corrects himself.
@@ -42,40 +42,40 @@ impl Correction {
     }
 }
 
-/// Something that a user says in a turn.
+/// A statement of a user in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
-    /// What he wants.
+    /// A wish.
     Says(Wish),
-    /// Something wrong, which he believes for now.
+    /// A wrong wish that is corrected in a later turn.
     Misstates(Wish),
-    /// Something wrong, taken back at once for what is right.
+    /// A wrong wish, corrected in the same turn.
     Slips {
-        /// What he says first.
+        /// The wrong wish.
         wrong: Wish,
-        /// What he means.
+        /// The right wish.
         right: Wish,
     },
-    /// What is right, in place of what he misstated in an earlier turn.
+    /// The correction of a misstatement in an earlier turn.
     Corrects {
-        /// What he said then.
+        /// The earlier, wrong wish.
         wrong: Wish,
-        /// What he means.
+        /// The right wish.
         right: Wish,
     },
 }
 
-/// All that a user is going to say, turn by turn.
+/// All statements of a user, turn by turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// What he says in each turn; the topic first of all.
+    /// The statements of each turn, starting with the topic.
     pub turns: Vec<Vec<Statement>>,
     /// Whether and how he corrects himself.
     pub correction: Correction,
 }
 
 impl Script {
-    /// A script for the record `goal` of a catalogue; `None` where nothing tells it from the others.
+    /// A script for the record `goal` of a catalogue; `None` if it cannot be distinguished from the others.
     pub(super) fn of(
         catalogue: &Catalogue<'_>,
         goal: usize,
@@ -83,8 +83,8 @@ impl Script {
         random: &mut SplitMix,
     ) -> Option<Self> {
         let record = catalogue.records.get(goal)?;
-        let wanted = wanted(catalogue, record, options.most_said, random)?;
-        let mut statements: Vec<Statement> = wanted.into_iter().map(Statement::Says).collect();
+        let wishes = wishes(catalogue, record, options.most_said, random)?;
+        let mut statements: Vec<Statement> = wishes.into_iter().map(Statement::Says).collect();
         let kind = match random.below(1000) as f64 / 1000.0 {
             share if share < options.same_turn => Correction::SameTurn,
             share if share < options.same_turn + options.later_turn => Correction::LaterTurn,
@@ -111,12 +111,12 @@ impl Script {
         Some(Self { turns: divided(statements, later, random), correction })
     }
 
-    /// What the turn `turn`, from 0, states: the gold that an extractor is scored by.
+    /// The gold of turn `turn`, from 0, by which an extractor is scored.
     pub fn gold(&self, turn: usize) -> Map<String, Value> {
         let mut gold = Map::new();
         for statement in self.turns.get(turn).into_iter().flatten() {
             match statement {
-                Statement::Says(wanted) | Statement::Misstates(wanted) => add_gold(&mut gold, wanted),
+                Statement::Says(wish) | Statement::Misstates(wish) => add_gold(&mut gold, wish),
                 Statement::Slips { right, .. } | Statement::Corrects { right, .. } => add_gold(&mut gold, right),
             }
         }
@@ -124,31 +124,31 @@ impl Script {
     }
 }
 
-/// Topic first, then what tells the record from the others with the same topic.
-fn wanted(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wish>> {
+/// The topic first, then the wishes that distinguish the record from others with the same topic.
+fn wishes(catalogue: &Catalogue<'_>, record: &GoalRecord, most: usize, random: &mut SplitMix) -> Option<Vec<Wish>> {
     let topic = Wish::Topic(topic(&record.title, random)?);
-    let mut left = catalogue.meeting(&topic);
-    let mut wanted = vec![topic];
+    let mut remaining = catalogue.meeting(&topic);
+    let mut wishes = vec![topic];
     for candidate in candidates(record, random) {
-        if wanted.len() > most || (left.len() <= 1 && wanted.len() > 2) {
+        if wishes.len() > most || (remaining.len() <= 1 && wishes.len() > 2) {
             break;
         }
-        let still = both(&left, &catalogue.meeting(&candidate));
-        let tells = still.len() < left.len();
-        if !still.is_empty() && (tells || random.happens(SAID_IN_VAIN)) {
-            left = still;
-            wanted.push(candidate);
+        let still = both(&remaining, &catalogue.meeting(&candidate));
+        let narrows = still.len() < remaining.len();
+        if !still.is_empty() && (narrows || random.happens(REDUNDANT_SHARE)) {
+            remaining = still;
+            wishes.push(candidate);
         }
     }
-    if left.len() > 1 {
+    if remaining.len() > 1 {
         let aspect = Wish::Aspect(record.title.trim().to_string());
-        left = both(&left, &catalogue.meeting(&aspect));
-        wanted.push(aspect);
+        remaining = both(&remaining, &catalogue.meeting(&aspect));
+        wishes.push(aspect);
     }
-    (left.len() == 1 && wanted.len() > 1).then_some(wanted)
+    (remaining.len() == 1 && wishes.len() > 1).then_some(wishes)
 }
 
-/// What could be said of a record, in random order, one of a role and two of what it can be broken down by.
+/// Possible wishes about a record in random order: one per role, two for dimensions.
 fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wish> {
     let sayable = |(role, value): &&(Role, String)| {
         !matches!(role, Role::Other(_))
@@ -157,18 +157,18 @@ fn candidates(record: &GoalRecord, random: &mut SplitMix) -> Vec<Wish> {
     };
     let mut values: Vec<&(Role, String)> = record.facets.values.iter().filter(sayable).collect();
     random.shuffle(&mut values);
-    let mut told: Vec<&Role> = Vec::new();
-    let mut wanted: Vec<Wish> = Vec::new();
+    let mut used_roles: Vec<&Role> = Vec::new();
+    let mut wishes: Vec<Wish> = Vec::new();
     for (role, value) in values {
         let most = if *role == Role::Dimension { 2 } else { 1 };
-        if told.iter().filter(|known| **known == role).count() < most {
-            told.push(role);
-            wanted.push(Wish::Value(role.clone(), value.clone()));
+        if used_roles.iter().filter(|known| **known == role).count() < most {
+            used_roles.push(role);
+            wishes.push(Wish::Value(role.clone(), value.clone()));
         }
     }
-    wanted.extend(years(record, random).map(Wish::Years));
-    random.shuffle(&mut wanted);
-    wanted
+    wishes.extend(years(record, random).map(Wish::Years));
+    random.shuffle(&mut wishes);
+    wishes
 }
 
 fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<RequestedYears> {
@@ -192,7 +192,7 @@ fn years(record: &GoalRecord, random: &mut SplitMix) -> Option<RequestedYears> {
     })
 }
 
-/// Words of a title that stand together, as they are written.
+/// Consecutive words of a title, as written.
 fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
     let mut words: Vec<(usize, usize)> = Vec::new();
     for word in lakeward_core::text::words(title) {
@@ -210,7 +210,7 @@ fn topic(title: &str, random: &mut SplitMix) -> Option<String> {
     Some(title[words[first].0..words[last].1].to_string())
 }
 
-/// Something else in place of `right`, which the record is not.
+/// A wrong wish in place of `right`, which the record does not meet.
 fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random: &mut SplitMix) -> Option<Wish> {
     const TRIES: usize = 8;
     match right {
@@ -240,7 +240,7 @@ fn mistaken(catalogue: &Catalogue<'_>, record: &GoalRecord, right: &Wish, random
     }
 }
 
-/// Statements in turns of one or two, the topic alone or with one more; `later` is a correction of the statement at its place.
+/// Divides statements into turns of one or two; `later` is a correction of the statement at its index.
 fn divided(
     statements: Vec<Statement>,
     later: Option<(usize, Statement)>,
@@ -249,7 +249,7 @@ fn divided(
     let mut turns: Vec<Vec<Statement>> = Vec::new();
     let mut misstated_in = 0;
     let mut room = 0;
-    // All at once would leave nothing to be said later.
+    // With everything in one turn, nothing would be left for later turns.
     let is_short = statements.len() <= 2;
     for (place, statement) in statements.into_iter().enumerate() {
         if room == 0 {

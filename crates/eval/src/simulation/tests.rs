@@ -1,4 +1,4 @@
-//! Dialogues over a made-up catalogue: seeded, true to their records, and had in person.
+//! Dialogues over a synthetic catalogue: seeded, consistent with their records, and live.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ fn made(options: &SimulationOptions) -> Vec<Dialogue> {
     dialogues(&records(), options).expect("dialogues")
 }
 
-/// What a user wants in the end, by what he said.
+/// A user's final wishes, from his statements.
 fn in_force(dialogue: &Dialogue) -> Vec<Wish> {
     let mut standing: Vec<Wish> = Vec::new();
     for statement in dialogue.script.turns.iter().flatten() {
@@ -78,7 +78,7 @@ fn in_the_end_the_record_is_the_only_one_that_meets_everything() {
             "{dialogue:?}"
         );
     }
-    // 60, 90 and 150 are asked for.
+    // 60, 90 and 150 are expected.
     assert!(
         (35..=90).contains(&corrections["same-turn"]) && (60..=120).contains(&corrections["later-turn"]),
         "{corrections:?}"
@@ -122,19 +122,19 @@ fn the_hasty_type_in_small_letters_and_misspell() {
     assert!(dialogues(&records(), &unknown).is_err());
 }
 
-/// Knows what every word of the gold means: an oracle that hears and never forgets. `None` hears nothing.
+/// An oracle that shows the goal from turn `after` on; with `None` it never does.
 struct Oracle<'a> {
     records: &'a [GoalRecord],
     goal: Option<&'a str>,
     after: usize,
-    heard: usize,
+    turns: usize,
     down: Vec<String>,
 }
 
 impl Conversation for Oracle<'_> {
     fn say(&mut self, _text: &str) -> Result<Reply> {
-        self.heard += 1;
-        let known = self.goal.filter(|_| self.heard >= self.after);
+        self.turns += 1;
+        let known = self.goal.filter(|_| self.turns >= self.after);
         let others = self.records.iter().filter(|record| Some(record.id.as_str()) != self.goal);
         let first = known.iter().map(|id| (id.to_string(), "it".to_string()));
         let others = others
@@ -154,12 +154,12 @@ fn a_user_takes_his_record_and_gives_up_in_the_end() {
     let all = made(&SimulationOptions { dialogues: 40, ..SimulationOptions::default() });
     let mut conversed = Vec::new();
     for dialogue in &all {
-        let mut system = Oracle { records: &records, goal: Some(&dialogue.goal), after: 2, heard: 0, down: Vec::new() };
+        let mut system = Oracle { records: &records, goal: Some(&dialogue.goal), after: 2, turns: 0, down: Vec::new() };
         let found = converse(dialogue, &mut system, Patience::default()).expect("a conversation");
-        // Some stand among the first ten of all.
+        // Some goals are among the first ten records anyway.
         assert!(found.accepted && found.said.len() <= 2, "{found:?}");
         conversed.push((dialogue, found));
-        let mut deaf = Oracle { records: &[], goal: None, after: 9, heard: 0, down: Vec::new() };
+        let mut deaf = Oracle { records: &[], goal: None, after: 9, turns: 0, down: Vec::new() };
         let lost = converse(dialogue, &mut deaf, Patience { turns: 5, looks_at: 1 }).expect("a conversation");
         assert_eq!((lost.accepted, lost.said.len(), lost.rank, lost.turn_of_success), (false, 5, None, [7; 3]));
         assert_eq!(lost.turned_down, 0);
@@ -175,7 +175,7 @@ fn a_user_takes_his_record_and_gives_up_in_the_end() {
 }
 
 #[test]
-fn records_that_cannot_be_told_apart_are_no_goals() {
+fn indistinguishable_records_are_no_goals() {
     let twin = |id: &str| GoalRecord { id: id.into(), title: "Twins".into(), ..GoalRecord::default() };
     assert!(dialogues(&[twin("a"), twin("b")], &SimulationOptions::default()).is_err());
     assert!(dialogues(&[], &SimulationOptions::default()).is_err());
@@ -207,7 +207,7 @@ proptest! {
         let options = SimulationOptions { dialogues: 5, seed, same_turn: 0.5, later_turn: 0.5, ..SimulationOptions::default() };
         for dialogue in dialogues(&records, &options).unwrap_or_default() {
             let _ = dialogue.line();
-            let mut system = Oracle { records: &records, goal: None, after: 1, heard: 0, down: Vec::new() };
+            let mut system = Oracle { records: &records, goal: None, after: 1, turns: 0, down: Vec::new() };
             let _ = converse(&dialogue, &mut system, Patience::default());
         }
     }

@@ -1,4 +1,4 @@
-//! What a user says in a turn, in the words of his bank.
+//! The text of a user's turn, in the phrases of his bank.
 
 use super::phrases::Bank;
 use super::script::{Script, Statement};
@@ -10,19 +10,19 @@ use lakeward_core::role::Role;
 /// Words shorter than this are not misspelt.
 const LONG_WORD: usize = 6;
 
-/// What the user makes of what he was shown.
+/// The user's reaction to the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// He was shown nothing yet.
+    /// No results yet.
     Begins,
-    /// What he wants is not there, or he cannot tell.
+    /// His record is not among them, or he cannot tell.
     Unhappy,
-    /// It goes on well.
+    /// His record is among them.
     Content,
 }
 
 impl Mood {
-    /// That of a user who is not listened to: by turn, from 0.
+    /// The mood without a system: by turn, from 0.
     pub fn of_turn(turn: usize) -> Self {
         match turn {
             0 => Mood::Begins,
@@ -32,33 +32,33 @@ impl Mood {
     }
 }
 
-/// What the user says in the turn `turn` of his script, from 0.
+/// The user's text in turn `turn` of his script, from 0.
 pub fn utterance(bank: &Bank, script: &Script, turn: usize, mood: Mood, random: &mut SplitMix) -> String {
     let mut parts: Vec<String> = reaction(bank, mood, random).into_iter().collect();
     for statement in script.turns.get(turn).into_iter().flatten() {
         match statement {
-            Statement::Says(wanted) | Statement::Misstates(wanted) => parts.push(said(bank, wanted, random)),
+            Statement::Says(wish) | Statement::Misstates(wish) => parts.push(phrase(bank, wish, random)),
             Statement::Slips { wrong, right } => {
-                parts.push(said(bank, wrong, random));
+                parts.push(phrase(bank, wrong, random));
                 parts.extend(one(bank.slip, random));
-                parts.push(said(bank, right, random));
+                parts.push(phrase(bank, right, random));
             }
             Statement::Corrects { right, .. } => {
                 parts.extend(one(bank.correction, random).map(|phrase| phrase.replacen("{}", about(right), 1)));
-                parts.push(said(bank, right, random));
+                parts.push(phrase(bank, right, random));
             }
         }
     }
     finished(bank, &parts.join(" "), random)
 }
 
-/// Something that the user wants, said once more.
-pub fn again(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
-    let parts: Vec<String> = one(bank.again, random).into_iter().chain([said(bank, wanted, random)]).collect();
+/// A repeated wish.
+pub fn again(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
+    let parts: Vec<String> = one(bank.again, random).into_iter().chain([phrase(bank, wish, random)]).collect();
     finished(bank, &parts.join(" "), random)
 }
 
-/// A table that was shown turned down, by its title.
+/// Rejects a table in the results, by its title.
 pub fn refusal(bank: &Bank, title: &str, random: &mut SplitMix) -> String {
     one(bank.refusal, random).map(|phrase| phrase.replacen("{}", title, 1)).unwrap_or_default()
 }
@@ -75,9 +75,9 @@ fn one(phrases: &[&str], random: &mut SplitMix) -> Option<String> {
     random.one(phrases).map(ToString::to_string)
 }
 
-/// What `wanted` is about, as users call it.
-fn about(wanted: &Wish) -> &str {
-    match wanted {
+/// The user's word for what `wish` is about.
+fn about(wish: &Wish) -> &str {
+    match wish {
         Wish::Topic(_) | Wish::Aspect(_) => "topic",
         Wish::Years(_) => "years",
         Wish::Value(Role::Place, _) => "place",
@@ -87,7 +87,7 @@ fn about(wanted: &Wish) -> &str {
     }
 }
 
-fn said(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
+fn phrase(bank: &Bank, wish: &Wish, random: &mut SplitMix) -> String {
     let filled = |phrases: &[&str], values: &[String], random: &mut SplitMix| {
         let mut text = one(phrases, random).unwrap_or_else(|| "{}".into());
         for value in values {
@@ -95,7 +95,7 @@ fn said(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
         }
         text
     };
-    match wanted {
+    match wish {
         Wish::Topic(text) => filled(bank.opening, &[in_sentence(text)], random),
         Wish::Aspect(text) => filled(bank.aspect, &[in_sentence(text)], random),
         Wish::Years(years) => {
@@ -122,7 +122,7 @@ fn said(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
                 Role::Licence => bank.licence,
                 Role::Subject | Role::Other(_) => bank.subject,
             };
-            // Names keep their letters; kinds are said as in a sentence.
+            // Names keep their case; common nouns are lower-cased as in a sentence.
             let value = match role {
                 Role::Frequency | Role::Dimension | Role::Subject => in_sentence(value),
                 _ => value.clone(),
@@ -132,7 +132,7 @@ fn said(bank: &Bank, wanted: &Wish, random: &mut SplitMix) -> String {
     }
 }
 
-/// `text` as it stands inside a sentence: its first letter small, unless the first word is a name or an abbreviation.
+/// `text` as inside a sentence: its first letter in lower case, unless the first word is an abbreviation.
 fn in_sentence(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), letters.clone().next()) {
@@ -153,7 +153,7 @@ fn finished(bank: &Bank, text: &str, random: &mut SplitMix) -> String {
     if bank.small { text.to_lowercase() } else { text }
 }
 
-/// A long word, perhaps with two letters exchanged or one left out; never the first or the last.
+/// A long word, possibly with two letters swapped or one removed; never the first or the last.
 fn misspelt(word: &str, share: f64, random: &mut SplitMix) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     if letters.len() < LONG_WORD || !letters.iter().all(|c| c.is_alphabetic()) || !random.happens(share) {

@@ -1,4 +1,4 @@
-//! Runs beside the first: identical ones, and ones in which a component fails.
+//! Additional runs: identical ones, and ones in which a component fails.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,7 +13,7 @@ fn first(row: &QueryRow, k: usize) -> Vec<&str> {
     row.ranking.iter().take(k).map(|(id, _)| id.as_str()).collect()
 }
 
-/// |A ∩ B| / |A ∪ B|; 1 of two empty lists.
+/// |A ∩ B| / |A ∪ B|; 1 for two empty lists.
 fn jaccard(a: &[&str], b: &[&str]) -> f64 {
     let a: HashSet<&str> = a.iter().copied().collect();
     let b: HashSet<&str> = b.iter().copied().collect();
@@ -23,7 +23,7 @@ fn jaccard(a: &[&str], b: &[&str]) -> f64 {
     }
 }
 
-/// How alike the first `k` documents of `runs` are; each run holds the same queries in the same order. None of fewer than two
+/// How similar the first `k` documents of `runs` are; each run holds the same queries in the same order. `None` for fewer than two
 /// runs, or without queries.
 pub fn stability(runs: &[Vec<&QueryRow>], k: usize) -> Option<Stability> {
     let queries = runs.iter().map(Vec::len).min().filter(|queries| *queries > 0)?;
@@ -49,7 +49,7 @@ pub fn stability(runs: &[Vec<&QueryRow>], k: usize) -> Option<Stability> {
     })
 }
 
-/// What `component`'s failure did to the queries of a group: `failing` are their rows with it, `sound` those without.
+/// The effect of `component`'s failure on the queries of a group: `failing` are their rows with it, `sound` those without.
 pub fn effect(component: Component, sound: &[&QueryRow], failing: &[&QueryRow], k: usize, seed: u64) -> FaultEffect {
     let ndcg = |row: &QueryRow| Some(row.scores.as_ref()?.raw.at(k).ndcg);
     let before: BTreeMap<&str, &QueryRow> = sound.iter().map(|row| (row.query.as_str(), *row)).collect();
@@ -60,7 +60,7 @@ pub fn effect(component: Component, sound: &[&QueryRow], failing: &[&QueryRow], 
         |holds: fn(&&&QueryRow) -> bool| failing.iter().filter(holds).count() as f64 / failing.len().max(1) as f64;
     FaultEffect {
         component,
-        // The sum of nothing is -0.
+        // The sum of an empty list is -0.
         ndcg: (scores.iter().sum::<f64>() / scores.len().max(1) as f64).abs(),
         difference: paired_bootstrap(&differences, seed),
         answered: share(|row| row.failure.is_none() && !row.ranking.is_empty()),
@@ -68,7 +68,7 @@ pub fn effect(component: Component, sound: &[&QueryRow], failing: &[&QueryRow], 
     }
 }
 
-/// Adds to `groups` what runs beside the first, `rows`, showed: `repeats` are identical, each of `failing` lacks a component.
+/// Adds the results of additional runs to `groups`: `repeats` are identical to `rows`, each of `failing` lacks a component.
 pub fn add_drills(
     groups: &mut [GroupReport],
     rows: &[QueryRow],
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn stability_is_the_mean_overlap_of_pairs_of_runs() {
         let (one, other) = (row("q", &["a", "b"], false), row("q", &["b", "c"], false));
-        // Two runs alike, one not: pairs 1, 1/3, 1/3.
+        // Two equal runs, one different: pairs 1, 1/3, 1/3.
         let found = stability(&[vec![&one], vec![&one], vec![&other]], 2).unwrap();
         assert!((found.jaccard - (1.0 + 2.0 / 3.0) / 3.0).abs() < 1e-12, "{found:?}");
         assert_eq!((found.runs, found.identical), (3, 0.0));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_by_what_it_cost() {
+    fn a_failure_is_reported_with_its_cost() {
         let sound = [row("q1", &["a"], false), row("q2", &["a"], false)];
         let failing = [row("q1", &["b", "a"], true), row("q2", &[], false)];
         let found =

@@ -1,7 +1,7 @@
-//! Components that fail at every query: what the drill puts in the place of those that work.
+//! Components that fail at every query: the drill's replacements for working ones.
 //!
-//! An outage is whole: the rules that would stand in for a planner or an evaluator are out with it, so that the figures tell what the
-//! part is worth and not what its copy is.
+//! An outage is complete: the rules that would replace a planner or an evaluator fail as well, so that the figures measure the
+//! component itself and not its fallback.
 
 use super::Component;
 use lakeward_agent::agentic::{
@@ -9,12 +9,12 @@ use lakeward_agent::agentic::{
 };
 use lakeward_core::error::{Error, Result};
 
-/// What a part that is out answers.
+/// The error of a failing component.
 pub fn error(part: &str) -> Error {
     Error::Internal(format!("{part} was made to fail"))
 }
 
-/// A channel that is out.
+/// A channel that fails.
 pub struct Channel<'a>(pub Box<dyn agentic::Channel + 'a>);
 
 impl agentic::Channel for Channel<'_> {
@@ -35,7 +35,7 @@ impl agentic::Channel for Channel<'_> {
     }
 }
 
-/// An agent that is out.
+/// An agent that fails.
 struct Agent(&'static str);
 
 impl Agent {
@@ -53,7 +53,7 @@ impl agentic::Planner for Agent {
         self.name()
     }
 
-    fn plan(&self, _sought: &SearchGoal, _earlier: Option<&Earlier<'_>>) -> std::result::Result<Option<String>, Fault> {
+    fn plan(&self, _goal: &SearchGoal, _earlier: Option<&Earlier<'_>>) -> std::result::Result<Option<String>, Fault> {
         Err(self.fault())
     }
 }
@@ -65,7 +65,7 @@ impl agentic::Evaluator for Agent {
 
     fn evaluate(
         &self,
-        _sought: &SearchGoal,
+        _goal: &SearchGoal,
         _plan: &QueryPlan,
         _candidates: &CandidateSet,
     ) -> std::result::Result<String, Fault> {
@@ -78,27 +78,27 @@ impl agentic::Reranker for Agent {
         self.name()
     }
 
-    fn rerank(&self, _sought: &SearchGoal, _candidates: &CandidateSet) -> std::result::Result<String, Fault> {
+    fn rerank(&self, _goal: &SearchGoal, _candidates: &CandidateSet) -> std::result::Result<String, Fault> {
         Err(self.fault())
     }
 }
 
-/// Takes the agent that is `component` out, where it is one: without a planner the request is searched as it is, without an evaluator
-/// once, without a reranker the fused order stays.
+/// Replaces the agent `component`, if it is one, by a failing one: without a planner the request is searched unchanged, without an
+/// evaluator only once, without a reranker the fused order is kept.
 pub fn of_agent<'a>(component: Component, agents: &mut Agents<'a>, settings: &mut Settings) {
-    let out = Agent(component.name());
+    let failing = Agent(component.name());
     match component {
         Component::Planner => {
-            agents.planner = Box::new(out);
+            agents.planner = Box::new(failing);
             settings.rules.decompose = false;
             settings.rules.rewrite = false;
             settings.rules.feedback = false;
         }
         Component::Evaluator => {
-            agents.evaluator = Box::new(out);
+            agents.evaluator = Box::new(failing);
             settings.iterations = 1;
         }
-        Component::Reranker => agents.reranker = Some(Box::new(out)),
+        Component::Reranker => agents.reranker = Some(Box::new(failing)),
         Component::Words | Component::Meaning | Component::Questions => {}
     }
 }

@@ -1,7 +1,7 @@
-//! A variant as a [`System`]: the channels asked, fused and ranked as it says, with an account of what each answer took.
+//! A variant as a [`System`]: searches its channels, fuses and ranks their results, and reports the work for each answer.
 //!
-//! V1 to V3 ask the channels themselves. V4 to V7 are [`lakeward_agent::agentic`]: the same request, channels and limits in both styles, and
-//! in V5 and V7 channels over an index with pseudo-queries, in whose place the lake's own are asked where it fails.
+//! V1 to V3 search the channels directly. V4 to V7 use [`lakeward_agent::agentic`]: the same request, channels and limits in both
+//! styles, and in V5 and V7 channels over an index with pseudo-queries; if that fails, the lake's own channels are used instead.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -25,25 +25,25 @@ use lakeward_search::augment::QuestionIndex;
 use lakeward_search::fuse::reciprocal_rank_fusion;
 use lakeward_search::weights::FusionWeights;
 
-/// How much a channel of questions counts that is asked beside those of the lake.
+/// Weight of a channel of questions that is searched in addition to the lake's own.
 const WEIGHT_BESIDE: f64 = 0.5;
 
-/// A language model for V4 to V7, and what it may cost at one query.
+/// A language model for V4 to V7, and its limits per query.
 #[derive(Clone, Copy)]
 pub struct VariantModel<'a> {
     /// The model.
     pub access: ModelAccess<'a>,
-    /// What a query may cost.
+    /// Limits per query.
     pub limits: Limits,
 }
 
-/// What a variant works with.
+/// The parts of a variant.
 pub struct VariantParts<'a> {
     /// The documents.
     pub over: Rc<LakeIndexOf<'a>>,
-    /// The pseudo-queries and how they are used; of V5 and V7.
+    /// The pseudo-queries and how they are used; for V5 and V7.
     pub questions: Option<(QuestionUse, Rc<QuestionIndex>)>,
-    /// The model; rules without one.
+    /// The model; without one, rules.
     pub model: Option<VariantModel<'a>>,
 }
 
@@ -55,7 +55,7 @@ pub struct VariantSystem<'a> {
 }
 
 impl<'a> VariantSystem<'a> {
-    /// `variant` with its parts; `failing` fails at every query.
+    /// `variant` with its parts; the component `failing`, if given, fails at every query.
     pub fn new(variant: Variant, parts: VariantParts<'a>, failing: Option<Component>) -> Self {
         Self { variant, parts, failing }
     }
@@ -75,7 +75,7 @@ impl<'a> VariantSystem<'a> {
         }
     }
 
-    /// The channels of the variant. `fell_back` is set where the index of questions fails.
+    /// The channels of the variant. `fell_back` is set if the index of questions fails.
     fn channels<'b>(&'b self, fell_back: &'b Cell<bool>) -> Vec<Box<dyn Channel + 'b>> {
         let kinds = match self.variant {
             Variant::V1 => vec![ChannelKind::Words],
@@ -86,7 +86,7 @@ impl<'a> VariantSystem<'a> {
         let Some((how, index)) = &self.parts.questions else { return own().collect() };
         let over_questions = kinds.iter().map(|kind| -> Box<dyn Channel + 'b> {
             let own = self.own(*kind);
-            // A kind of search that fails does so over either index.
+            // A failing kind of search fails over either index.
             let is_out = matches!(
                 (self.failing, kind),
                 (Some(Component::Words), ChannelKind::Words) | (Some(Component::Meaning), ChannelKind::Meaning)
@@ -109,7 +109,7 @@ impl<'a> VariantSystem<'a> {
         }
     }
 
-    /// The channels of the variant by themselves or fused; a channel that fails is left out as long as one is left.
+    /// Searches the channels of the variant, alone or fused; failing channels are skipped unless all fail.
     fn plain(&self, text: &str, depth: usize) -> Result<(Vec<Ranked>, Work)> {
         let fell_back = Cell::new(false);
         let channels = self.channels(&fell_back);
@@ -139,7 +139,7 @@ impl<'a> VariantSystem<'a> {
         Ok((ranking, work))
     }
 
-    /// What the agents find.
+    /// Searches with the agents.
     fn agentic(&self, text: &str) -> Result<(Vec<Ranked>, Work)> {
         let fell_back = Cell::new(false);
         let channels = self.channels(&fell_back);
@@ -158,7 +158,7 @@ impl<'a> VariantSystem<'a> {
             cache: None,
         };
         let of_model = self.parts.model.as_ref();
-        // Answers are not kept: runs that ought to be equal are to be asked for anew.
+        // Answers are not cached: repeated runs must really ask again.
         let model = of_model.map(|of| LanguageModel::new(of.access.chat, of.access.prompts, of.limits, None));
         let mut agents = match &model {
             Some(model) => Agents::with_model(&tools, &settings, model),
@@ -189,7 +189,7 @@ fn fused(lists: &[Vec<(String, f64)>]) -> Vec<Ranked> {
         .collect()
 }
 
-/// What a run took, and how far it can be traced.
+/// The work of a run, and how far it can be traced.
 fn account(pursuit: &SearchRun, spent: &Spent, fell_back: bool) -> Work {
     let trace = &pursuit.trace;
     let malformed = pursuit.degraded.iter().filter(|degraded| degraded.problem.contains(" is malformed: ")).count();
@@ -223,7 +223,7 @@ fn account(pursuit: &SearchRun, spent: &Spent, fell_back: bool) -> Work {
     }
 }
 
-/// A channel over an index with pseudo-queries; the lake's own where that fails.
+/// A channel over an index with pseudo-queries; the lake's own channel if that fails.
 struct QuestionChannel<'a> {
     index: &'a QuestionIndex,
     embedder: &'a dyn Embedder,
@@ -273,10 +273,10 @@ impl System for VariantSystem<'_> {
 
     fn rank_with_work(&self, query: &BenchQuery, depth: usize) -> Result<(Vec<Ranked>, Option<Work>)> {
         let text = query.text.as_deref().unwrap_or_default();
-        // One more, for the query's own table where it lies in the lake.
-        let wanted = depth.saturating_add(usize::from(query.origin.is_some()));
+        // One more, in case the query's own table is in the lake.
+        let depth_with_own = depth.saturating_add(usize::from(query.origin.is_some()));
         let (mut ranking, work) =
-            if self.variant.is_agentic() { self.agentic(text)? } else { self.plain(text, wanted)? };
+            if self.variant.is_agentic() { self.agentic(text)? } else { self.plain(text, depth_with_own)? };
         ranking.retain(|ranked| query.origin.as_ref() != Some(&ranked.id));
         ranking.truncate(depth);
         Ok((ranking, Some(work)))
@@ -293,7 +293,7 @@ impl System for VariantSystem<'_> {
     }
 }
 
-/// Bytes of the files of an index; what cannot be read counts nothing.
+/// Bytes of the files of an index; unreadable files count as 0.
 fn folder_bytes(folder: &std::path::Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let bytes = |entry: std::fs::DirEntry| match entry.file_type() {
@@ -304,7 +304,7 @@ fn folder_bytes(folder: &std::path::Path) -> u64 {
     entries.flatten().map(bytes).sum()
 }
 
-/// Whether the variants have a way to answer `query`: they search by text and do not look at a table at hand.
+/// Whether the variants can answer `query`: they search by text and ignore a query table.
 pub fn answers(query: &BenchQuery) -> bool {
     query.task == Task::Search && query.text.is_some()
 }

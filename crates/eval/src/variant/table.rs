@@ -1,4 +1,4 @@
-//! Variants as Markdown: small tables beside those of every system.
+//! Variants as Markdown: small tables in addition to those of all systems.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::metrics::AtDepth;
 use crate::report::{GroupReport, SystemReport};
 use crate::subset::Subset;
 
-/// A measure: its name and where it stands.
+/// A measure: its name and its value.
 pub type Measure = (&'static str, fn(&AtDepth) -> f64);
 
 /// Depths that the paper reports.
@@ -21,22 +21,22 @@ pub const MEASURES: [[Measure; 2]; 2] = [
     [("R", |at| at.recall), ("MRR", |at| at.reciprocal_rank)],
 ];
 
-/// How the variants were asked.
+/// The settings of the variants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantSettings {
-    /// Documents that each channel was asked for.
+    /// Documents requested from each channel.
     pub depth: usize,
-    /// Identical runs of each.
+    /// Number of identical runs of each.
     pub runs: u64,
-    /// How pseudo-queries were indexed: `concatenated` or `dedicated`; none where no variant has them.
+    /// How pseudo-queries were indexed: `concatenated` or `dedicated`; absent if no variant uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub questions: Option<String>,
-    /// The language model that planned, evaluated and ranked, by name and server; none where rules did.
+    /// The language model that planned, evaluated and ranked, by name and server; absent for rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
-/// What of a benchmark was taken.
+/// Writes the subset of a benchmark that was used.
 pub fn write_subset(out: &mut String, subset: &Subset) -> std::fmt::Result {
     writeln!(out, "{}\n", told(subset))?;
     writeln!(out, "| stratum | taken | of |\n|---|---:|---:|")?;
@@ -46,15 +46,15 @@ pub fn write_subset(out: &mut String, subset: &Subset) -> std::fmt::Result {
     writeln!(out)
 }
 
-/// How variants were asked, and what their columns say.
+/// Writes the variants' settings and the meaning of the columns.
 pub fn write_settings(out: &mut String, settings: &VariantSettings) -> std::fmt::Result {
     let questions = settings.questions.as_ref().map(|how| format!(" Pseudo-queries: {how}.")).unwrap_or_default();
     let model = settings.model.as_ref().map_or("rules".to_string(), |model| lakeward_core::text::shown(model, 200));
     let (depth, runs) = (settings.depth, lakeward_core::text::counted(settings.runs, "run"));
-    writeln!(out, "Variants: {depth} documents a channel, {runs}, planned by {model}.{questions} {WORK_LEGEND}\n")
+    writeln!(out, "Variants: {depth} documents per channel, {runs}, planned by {model}.{questions} {WORK_LEGEND}\n")
 }
 
-/// A subset in a sentence.
+/// A subset as a sentence.
 pub fn told(subset: &Subset) -> String {
     format!(
         "A subset: {} of {} records, drawn by stratum with seed {}; {} of {} judgments and {} queries are left, {} queries have no \
@@ -69,7 +69,7 @@ pub fn told(subset: &Subset) -> String {
     )
 }
 
-/// The systems of a group that keep an account of their work, with it.
+/// The systems of a group that report their work.
 pub fn accounted<'a>(
     systems: &[(&'a SystemReport, &'a GroupReport)],
 ) -> Vec<(&'a str, &'a GroupReport, &'a GroupWork)> {
@@ -79,7 +79,7 @@ pub fn accounted<'a>(
     systems.iter().filter_map(with_work).collect()
 }
 
-/// The paper's measures of a group, what the answers took, and what failures did; nothing of a group without variants.
+/// The paper's measures of a group, the work for the answers, and the effects of failures; nothing for a group without variants.
 pub fn write_group(out: &mut String, k: usize, systems: &[(&SystemReport, &GroupReport)]) -> std::fmt::Result {
     let variants = accounted(systems);
     if variants.is_empty() {
@@ -128,7 +128,7 @@ fn write_work(out: &mut String, variants: &[(&str, &GroupReport, &GroupWork)]) -
     writeln!(out)
 }
 
-/// What is told of the work, by column.
+/// The columns of the work table.
 pub const WORK_COLUMNS: [&str; 9] =
     ["rounds", "calls", "tokens", "broken", "partial", "limited", "traced", "sourced", "stable"];
 
@@ -148,7 +148,7 @@ pub fn work_cells(work: &GroupWork) -> [String; 9] {
     ]
 }
 
-/// The difference that a failure made, and its interval.
+/// The difference caused by a failure, and its interval.
 pub fn difference(fault: &FaultEffect) -> (String, String) {
     match fault.difference {
         Some(found) => (format!("{:+.3}", found.mean), format!("{:+.3} to {:+.3}", found.low, found.high)),
@@ -156,8 +156,8 @@ pub fn difference(fault: &FaultEffect) -> (String, String) {
     }
 }
 
-/// What the columns of [`WORK_COLUMNS`] say.
+/// The meaning of [`WORK_COLUMNS`].
 pub const WORK_LEGEND: &str = "rounds: of planning, searching, evaluating; calls: searches of a channel; tokens: of the model, prompts \
-and answers; all three a query. broken: artifacts and answers of the model against their contract, in all. Shares of queries: partial, \
-a part failed; limited, a limit ended the search; traced, the trace has every stage; sourced, every document was found by a channel. \
+and answers; all three per query. broken: invalid artifacts and answers of the model, in total. Shares of queries: partial, \
+a component failed; limited, a limit ended the search; traced, the trace has every stage; sourced, every document was found by a channel. \
 stable: mean Jaccard of the first k over identical runs.";

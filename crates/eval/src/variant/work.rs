@@ -1,4 +1,4 @@
-//! What an answer took and how far it can be traced, query by query and as means of a group.
+//! The work for an answer and how far it can be traced, per query and as means of a group.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,69 +6,69 @@ use serde::{Deserialize, Serialize};
 use super::Component;
 use crate::compare::PairedDifference;
 
-/// What the answer to one query took.
+/// The work for the answer to one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
-    /// Rounds of planning, searching and evaluating; 1 where nothing is planned.
+    /// Rounds of planning, searching and evaluating; 1 without planning.
     pub iterations: u32,
-    /// Searches of one channel for one text.
+    /// Number of searches of one channel for one text.
     pub tool_calls: u32,
-    /// Questions put to a language model.
+    /// Requests to a language model.
     pub model_calls: u32,
-    /// Tokens of prompts and answers, as the model's server counts them.
+    /// Tokens of prompts and answers, as counted by the model's server.
     pub tokens: u64,
-    /// Artifacts and answers of the model that broke their contract.
+    /// Invalid artifacts and answers of the model.
     pub schema_failures: u32,
-    /// Whether a part failed, and the answer is what the others made.
+    /// Whether a component failed and the answer comes from the others.
     pub partial: bool,
-    /// Whether a limit of rounds, searches or seconds ended the search before what was found was called enough.
+    /// Whether a limit on rounds, searches or seconds ended the search early.
     pub limited: bool,
     /// Whether the trace has every stage: plan, retrieval parameters, each channel's list with scores, the fused list, the
-    /// evaluation, the ranking; none of a variant that writes no trace.
+    /// evaluation, the ranking; absent for a variant that writes no trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_complete: Option<bool>,
-    /// Whether every document of the ranking stands in the list of a channel.
+    /// Whether every document of the ranking is in the list of a channel.
     pub provenance_complete: bool,
 }
 
-/// [`Work`] over the queries of a group, with what runs beside the first one showed.
+/// [`Work`] over the queries of a group, with the results of repeated and failing runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupWork {
-    /// Queries that were answered.
+    /// Number of answered queries.
     pub queries: u64,
-    /// Mean rounds a query.
+    /// Mean rounds per query.
     pub iterations: f64,
-    /// Mean searches of a channel a query.
+    /// Mean searches of a channel per query.
     pub tool_calls: f64,
-    /// Mean questions to a language model a query.
+    /// Mean requests to a language model per query.
     pub model_calls: f64,
-    /// Mean tokens a query.
+    /// Mean tokens per query.
     pub tokens: f64,
-    /// Artifacts and answers of the model that broke their contract, over all queries.
+    /// Invalid artifacts and answers of the model, over all queries.
     pub schema_failures: u64,
     /// Share of queries whose answer is partial, 0..=1.
     pub partial: f64,
-    /// Share of queries that a limit ended, 0..=1.
+    /// Share of queries ended by a limit, 0..=1.
     pub limited: f64,
-    /// Share of queries whose trace has every stage, 0..=1; none where no trace is written.
+    /// Share of queries whose trace has every stage, 0..=1; absent if no trace is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_complete: Option<f64>,
-    /// Share of queries of whose ranking every document stands in the list of a channel, 0..=1.
+    /// Share of queries with every document of the ranking in the list of a channel, 0..=1.
     pub provenance_complete: f64,
-    /// How alike identical runs are, where there was more than one.
+    /// How similar identical runs are, if there was more than one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<Stability>,
-    /// What each component's failure did, where that was asked for.
+    /// The effect of each component's failure, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultEffect>,
 }
 
-/// How alike the rankings of identical runs are.
+/// How similar the rankings of identical runs are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stability {
-    /// Runs compared, each with each.
+    /// Number of runs, compared pairwise.
     pub runs: u64,
-    /// How many documents of each ranking.
+    /// Number of documents compared per ranking.
     pub k: usize,
     /// Mean over queries and pairs of runs of |A ∩ B| / |A ∪ B| of the first k documents, 0..=1.
     pub jaccard: f64,
@@ -76,24 +76,24 @@ pub struct Stability {
     pub identical: f64,
 }
 
-/// What happens when one component fails at every query.
+/// The effect of one component failing at every query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultEffect {
     /// The component.
     pub component: Component,
-    /// Mean nDCG at the depth reported first.
+    /// Mean nDCG at the main depth.
     pub ndcg: f64,
-    /// nDCG with the failure less that without; none without a scored query.
+    /// nDCG with the failure minus nDCG without; absent without a scored query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<PairedDifference>,
-    /// Share of queries that got an answer all the same, 0..=1.
+    /// Share of queries that were still answered, 0..=1.
     pub answered: f64,
-    /// Share of queries whose answer says that it is partial, 0..=1.
+    /// Share of queries whose answer is marked as partial, 0..=1.
     pub partial: f64,
 }
 
 impl GroupWork {
-    /// Means over `works`; none without one.
+    /// Means over `works`; `None` without any.
     pub fn of<'a>(works: impl Iterator<Item = &'a Work>) -> Option<Self> {
         let works: Vec<&Work> = works.collect();
         if works.is_empty() {

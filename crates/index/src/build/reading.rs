@@ -1,4 +1,4 @@
-//! One table or record of the lake, from its file to a [`TableDraft`]; and the file of records.
+//! Reads one table or record of the lake into a [`TableDraft`], and reads the record files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use lakeward_lake::scan;
 use lakeward_lake::source::{LakeFile, LakeListing};
 use lakeward_models::embed::Embedder;
 
-/// What became of one file.
+/// The outcome of one file.
 pub(super) type FileResult = std::result::Result<Box<TableDraft>, SkippedFile>;
 
-/// The records of the file named, else of those that `manifest` remembers, else of a lake that holds nothing else; the files are
-/// remembered from now on, and are no tables.
+/// Reads the records of the given file, otherwise of the files stored in `manifest`, otherwise of a lake that contains nothing else. The
+/// files are stored in `manifest` and are not tables.
 pub(super) fn read_records(
     lake: &Path,
     manifest: &mut Manifest,
@@ -71,7 +71,7 @@ pub(super) fn read_dataset(
     };
     monitor.advance(read.read_bytes());
     result.map_err(|error| {
-        // What the operating system refuses today it may grant tomorrow, whatever the file's time says: tried each time.
+        // The operating system may allow later what it refuses now, even if the file is unchanged: so it is tried each time.
         let (reason, modified_ns) = match error {
             Error::Unreadable { reason, .. } => (reason, modified_ns),
             Error::Io { source, .. } => (source.to_string(), 0),
@@ -89,8 +89,8 @@ fn draft_table(
     lake_name: &str,
     embedder: &dyn Embedder,
 ) -> Result<Box<TableDraft>> {
-    // Before the content is looked at: what changes from here on is noticed by the next update. What is scanned is hashed in
-    // the same reading, or before it, so that a file changed meanwhile never has the hash of what was not scanned.
+    // Taken before the content is read, so that the next update notices any later change. The content is hashed in the same pass as it is
+    // scanned, or before, so that a file changed meanwhile never has the hash of content that was not scanned.
     let modified_ns = settled_time(file);
     let (mut reader, content) = reader::open_hashed(file, options)?;
     let scan = scan::scan(reader.as_mut())?;
@@ -127,12 +127,12 @@ fn draft_record(
         citation: published.unwrap_or_else(|| own_citation(lake_name, &read.id, &record.content)),
         metadata,
     }));
-    // Known again by its content.
+    // Identified by its content.
     let stamp = stamp(read, &dataset, 0, 0);
     Ok(Box::new(TableDraft::new(&dataset, &stamp, &[], embedder)?))
 }
 
-/// By what a dataset is known again.
+/// The stamp by which a dataset is recognised in the next update.
 fn stamp(read: &Read<'_>, dataset: &Dataset, modified_ns: u64, sample_rows: u32) -> FileStamp {
     FileStamp {
         path: dataset.origin().to_string(),

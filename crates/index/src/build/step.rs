@@ -1,19 +1,19 @@
-//! The steps of a build after which the disk is in another state.
+//! The steps of a build after which the state on disk differs.
 
 use std::fmt;
 
 use crate::structures;
 
-/// A step of a build after which the disk is in another state; a build [notes](lakeward_core::Monitor::note) each by its text.
+/// A step of a build after which the state on disk differs; a build [notes](lakeward_core::Monitor::note) each by its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuildStep {
-    /// This file of a new segment is on the disk.
+    /// This file of a new segment is on disk.
     Written(&'static str),
-    /// The new manifest is on the disk, the old one still stands.
+    /// The new manifest is on disk, the old one is not replaced yet.
     ManifestWritten,
-    /// The new manifest stands.
+    /// The new manifest has replaced the old one.
     ManifestReplaced,
-    /// Folders that no manifest names are gone.
+    /// Folders that no manifest names are deleted.
     OrphansRemoved,
 }
 

@@ -13,7 +13,7 @@ use crate::table_set::TableSet;
 use lakeward_core::error::Result;
 use lakeward_core::role::Role;
 
-/// Where a list of tables lies.
+/// The position of a list of tables.
 #[derive(Debug, Clone, Copy)]
 struct List {
     segment: u32,
@@ -21,17 +21,17 @@ struct List {
     tables: u32,
 }
 
-/// The lists of one value, and how many live tables are in them.
+/// The lists of one value, and the number of live tables in them.
 #[derive(Debug, Default)]
 struct Lists {
     lists: Vec<List>,
     tables: u32,
-    /// Whether it tells records apart: that under one of its fields there are other values, too.
-    tells: bool,
+    /// Whether it separates records: another value exists under one of its fields.
+    is_selective: bool,
 }
 
-/// Which values the records and tables of a lake have in which role; the names of fields are forgotten. A value that is the only
-/// one of its field tells no record from another: it can be asked for, and is not among the [`values`](FacetIndex::values).
+/// The values of the records and tables of a lake, by role; field names are not kept. If a value is the only one of its field, it does not
+/// separate records: it can be looked up, but is not among the [`values`](FacetIndex::values).
 #[derive(Debug)]
 pub struct FacetIndex {
     roles: BTreeMap<Role, HashMap<Box<str>, Lists>>,
@@ -44,8 +44,7 @@ pub struct FacetIndex {
 }
 
 impl FacetIndex {
-    /// Reads the dictionaries of `segments`. Cost: a look-up a distinct value, and in segments of which tables are struck out
-    /// the lists.
+    /// Reads the dictionaries of `segments`. Cost: one lookup per distinct value, and the lists of segments with removed tables.
     pub(crate) fn new(segments: &[Segment]) -> Result<Self> {
         let mut all = TableSet::empty(segments.iter().map(|segment| segment.catalog.len()));
         for (place, segment) in segments.iter().enumerate() {
@@ -93,17 +92,17 @@ impl FacetIndex {
         index.has_years = index.any_years(segments)?;
         let mut shared: BTreeSet<(Role, &str)> = BTreeSet::new();
         for (field, values) in fields {
-            let tells = values.len() > 1;
+            let is_selective = values.len() > 1;
             let role = Role::of_field(field);
             let of_role = index.roles.entry(role.clone()).or_default();
             for (value, lists) in values {
                 match of_role.get_mut(value) {
                     Some(known) => {
                         known.lists.extend(lists.lists);
-                        known.tells |= tells;
+                        known.is_selective |= is_selective;
                         shared.insert((role.clone(), value));
                     }
-                    None => _ = of_role.insert(value.into(), Lists { tells, ..lists }),
+                    None => _ = of_role.insert(value.into(), Lists { is_selective, ..lists }),
                 }
             }
         }
@@ -130,33 +129,33 @@ impl FacetIndex {
         Ok(false)
     }
 
-    /// Every role with how many values it has, by role.
+    /// Every role with its number of values, by role.
     pub fn roles(&self) -> impl Iterator<Item = (&Role, usize)> {
-        let counted = |values: &HashMap<Box<str>, Lists>| values.values().filter(|lists| lists.tells).count();
+        let counted = |values: &HashMap<Box<str>, Lists>| values.values().filter(|lists| lists.is_selective).count();
         self.roles.iter().map(move |(role, values)| (role, counted(values))).filter(|(_, count)| *count > 0)
     }
 
-    /// Every value with how many tables and records have it, by role and value.
+    /// Every value with the number of tables and records that have it, by role and value.
     pub fn values(&self) -> impl Iterator<Item = (&Role, &str, u32)> {
         self.roles.iter().flat_map(|(role, values)| {
-            let informative = values.iter().filter(|(_, lists)| lists.tells);
+            let informative = values.iter().filter(|(_, lists)| lists.is_selective);
             let mut sorted: Vec<(&str, u32)> = informative.map(|(value, lists)| (&**value, lists.tables)).collect();
             sorted.sort_unstable();
             sorted.into_iter().map(move |(value, tables)| (role, value, tables))
         })
     }
 
-    /// The words of titles in lower case with how many tables and records have each in its own, by word.
+    /// The words of titles in lower case, each with the number of tables and records whose title has it, by word.
     pub fn title_words(&self) -> impl Iterator<Item = (&str, u32)> {
         self.title_words.iter().map(|(word, tables)| (&**word, *tables))
     }
 
-    /// How many tables and records there are.
+    /// Number of tables and records.
     pub fn records(&self) -> usize {
         self.records
     }
 
-    /// Whether any of them says which years it covers.
+    /// Whether any of them has known years.
     pub fn has_years(&self) -> bool {
         self.has_years
     }
@@ -166,14 +165,14 @@ impl FacetIndex {
         &self.all
     }
 
-    /// No table, of this snapshot.
+    /// The empty set of tables, for this snapshot.
     pub fn none(&self) -> TableSet {
         let mut none = self.all.clone();
         none.clear();
         none
     }
 
-    /// How many have `value` in `role`; 0 for what none has.
+    /// Number of tables and records with `value` in `role`; 0 if there are none.
     pub fn count(&self, role: &Role, value: &str) -> u32 {
         self.roles.get(role).and_then(|values| values.get(value)).map_or(0, |lists| lists.tables)
     }
@@ -209,7 +208,7 @@ impl LakeIndex {
     /// Adds to `set` the tables and records that have `value` in `role`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged, as below.
+    /// [`lakeward_core::Error::DamagedIndex`] if an index file is damaged, as below.
     pub fn add_tables_with(&self, role: &Role, value: &str, set: &mut TableSet) -> Result<()> {
         let facets = self.facets()?;
         match facets.roles.get(role).and_then(|values| values.get(value)) {
@@ -218,7 +217,7 @@ impl LakeIndex {
         }
     }
 
-    /// The tables and records whose list in `role` the publisher cut short: what is not in it may still hold.
+    /// The tables and records whose list in `role` the publisher truncated: a value that is missing from the list may still apply.
     pub fn cut_short(&self, role: &Role) -> Result<TableSet> {
         let facets = self.facets()?;
         let mut set = facets.none();
@@ -228,8 +227,8 @@ impl LakeIndex {
         Ok(set)
     }
 
-    /// Calls `each` with every live table and record that says which years it covers, in order: first and last year, of which
-    /// one that is not known is taken to be the other.
+    /// Calls `each` with every live table and record that has known years, in order: first and last year. If only one is known, it is used
+    /// for both.
     pub fn for_each_years(&self, mut each: impl FnMut(TableRef, i32, i32)) -> Result<()> {
         for (place, segment) in self.segments().iter().enumerate() {
             for (table, years) in segment.facets.all_years()?.iter().enumerate() {
@@ -244,7 +243,7 @@ impl LakeIndex {
         Ok(())
     }
 
-    /// First and last year that a table or record covers.
+    /// First and last year covered by a table or record.
     pub fn years(&self, table: TableRef) -> Result<(Option<i32>, Option<i32>)> {
         let [first, last] = self.segment(table.segment)?.facets.stored_years(table.table)?.map(known_year);
         Ok((first, last))
@@ -253,8 +252,8 @@ impl LakeIndex {
 
 #[cfg(test)]
 impl Facets {
-    /// Everything that is stored, in words.
-    pub fn told(&self) -> Vec<String> {
+    /// All stored facets as text.
+    pub fn descriptions(&self) -> Vec<String> {
         let entries = (0..self.len()).map(|place| self.entry(place).unwrap());
         entries
             .map(|entry| format!("{:?} {} {}: {:?}", entry.kind, entry.field, entry.text, self.list(&entry).unwrap()))

@@ -1,7 +1,7 @@
-//! BM25F of chosen tables only: the filter is applied where postings are read, so that nothing is lost to it.
+//! BM25F restricted to a set of tables: the filter is applied while postings are read, so no match is lost to it.
 //!
-//! Lists much longer than the filter are sought in, others are read through; either way a table's score is the same. Rarity and
-//! mean lengths are those of all tables. As how many tables have a term counts the most that have it in one field.
+//! In lists much longer than the filter it seeks, others it scans; both give the same scores. Rarity and mean lengths are those of all
+//! tables. The document frequency of a term is the greatest one over the fields.
 
 use tantivy::{DocId, Term};
 
@@ -14,38 +14,38 @@ use crate::open::TableRef;
 use crate::table_set::TableSet;
 use lakeward_core::error::Result;
 
-/// A list is sought in when it is so many times as long as the filter.
-const SOUGHT_FROM: u64 = 8;
+/// The search seeks in a list that is at least this many times as long as the filter.
+const SEEK_FROM: u64 = 8;
 
-/// One way of scoring tables by words.
+/// One way to score tables by words.
 #[derive(Debug, Clone, Copy)]
 pub struct WordScore {
-    /// Which fields count, and how much.
+    /// The boosts of the fields.
     pub boosts: Boosts,
-    /// How much a field's length counts, 0..=1: b of BM25.
+    /// Strength of length normalisation, 0..=1: b of BM25.
     pub length: f32,
-    /// What the scores are multiplied by before they are added.
+    /// Factor of the scores in the sum.
     pub weight: f32,
 }
 
 impl LexicalIndex {
-    /// Adds to `scores`, an array by place in `wanted`, the BM25F of each table of `wanted` for the words of weighted texts. A word of
-    /// several texts counts once, with the greatest of their weights.
+    /// Adds to `scores`, an array by position in `filter`, the BM25F score of each table of `filter` for the words of weighted texts. A
+    /// word of several texts counts once, with the greatest of their weights.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where the word index is damaged.
+    /// [`lakeward_core::Error::DamagedIndex`] if the word index is damaged.
     pub fn add_scores_among(
         &self,
         texts: &[(&str, f32)],
         ways: &[WordScore],
-        wanted: &TableSet,
+        filter: &TableSet,
         scores: &mut [f32],
     ) -> Result<()> {
         let query = Query::from_texts(texts);
-        let sizes: Vec<u64> = (0..self.segments.len()).map(|at| wanted.len_in(at as u32) as u64).collect();
-        // Listed where a list of postings is sought in.
+        let sizes: Vec<u64> = (0..self.segments.len()).map(|at| filter.len_in(at as u32) as u64).collect();
+        // The documents of the filter, listed for segments where a list is searched by seeking.
         let mut documents: Vec<Option<Vec<DocId>>> = vec![None; self.segments.len()];
-        let mut room = Room { frequencies: vec![0.0; wanted.capacity()], touched: Vec::new() };
+        let mut sums = Frequencies { frequencies: vec![0.0; filter.capacity()], touched: Vec::new() };
         for way in ways {
             let weights = Weights::with_length(&self.segments, way.boosts, way.length);
             for term in &query.terms {
@@ -61,30 +61,30 @@ impl LexicalIndex {
                         }
                         let norms = weights.norms_of(field);
                         let reading = Reading { at, segment, field, term: &term, norms };
-                        if length >= SOUGHT_FROM * sizes[at] {
-                            let sought =
-                                documents[at].get_or_insert_with(|| segment.documents_among(at as u32, wanted));
-                            reading.seek(sought, wanted, &mut room)?;
+                        if length >= SEEK_FROM * sizes[at] {
+                            let filtered =
+                                documents[at].get_or_insert_with(|| segment.documents_among(at as u32, filter));
+                            reading.seek(filtered, filter, &mut sums)?;
                         } else {
-                            reading.read_through(wanted, &mut room)?;
+                            reading.scan(filter, &mut sums)?;
                         }
                     }
                     tables_with_term = tables_with_term.max(tables);
                 }
-                room.give(way.weight * term.weight * weights.idf(tables_with_term), scores);
+                sums.add_to_scores(way.weight * term.weight * weights.idf(tables_with_term), scores);
             }
         }
         Ok(())
     }
 }
 
-/// tf~ of the term at hand, by place, and the places where it is not 0.
-struct Room {
+/// tf~ of the current term by position, and the positions where it is not 0.
+struct Frequencies {
     frequencies: Vec<f32>,
     touched: Vec<usize>,
 }
 
-impl Room {
+impl Frequencies {
     #[inline]
     fn add(&mut self, place: usize, frequency: f32) {
         let sum = &mut self.frequencies[place];
@@ -94,7 +94,7 @@ impl Room {
         *sum += frequency;
     }
 
-    fn give(&mut self, weight: f32, scores: &mut [f32]) {
+    fn add_to_scores(&mut self, weight: f32, scores: &mut [f32]) {
         for place in self.touched.drain(..) {
             let frequency = std::mem::take(&mut self.frequencies[place]);
             if let Some(score) = scores.get_mut(place) {
@@ -104,7 +104,7 @@ impl Room {
     }
 }
 
-/// One list of postings.
+/// One postings list.
 struct Reading<'a> {
     at: usize,
     segment: &'a OpenSegment,
@@ -115,25 +115,25 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     #[inline]
-    fn place(&self, document: DocId, wanted: &TableSet) -> Option<usize> {
+    fn place(&self, document: DocId, filter: &TableSet) -> Option<usize> {
         let table = TableRef { segment: self.at as u32, table: self.segment.table(document) };
-        wanted.place(table).filter(|place| wanted.contains_place(*place))
+        filter.place(table).filter(|place| filter.contains_place(*place))
     }
 
-    fn read_through(&self, wanted: &TableSet, room: &mut Room) -> Result<()> {
+    fn scan(&self, filter: &TableSet, sums: &mut Frequencies) -> Result<()> {
         self.segment.for_each_block(self.field as usize, self.term, |documents, frequencies, lengths| {
             for (&document, &frequency) in documents.iter().zip(frequencies) {
-                if let Some(place) = self.place(document, wanted) {
-                    room.add(place, self.norms[lengths.fieldnorm_id(document) as usize] * frequency as f32);
+                if let Some(place) = self.place(document, filter) {
+                    sums.add(place, self.norms[lengths.fieldnorm_id(document) as usize] * frequency as f32);
                 }
             }
         })
     }
 
-    fn seek(&self, documents: &[DocId], wanted: &TableSet, room: &mut Room) -> Result<()> {
+    fn seek(&self, documents: &[DocId], filter: &TableSet, sums: &mut Frequencies) -> Result<()> {
         self.segment.for_each_of(self.field as usize, self.term, documents, |document, frequency, lengths| {
-            if let Some(place) = self.place(document, wanted) {
-                room.add(place, self.norms[lengths.fieldnorm_id(document) as usize] * frequency as f32);
+            if let Some(place) = self.place(document, filter) {
+                sums.add(place, self.norms[lengths.fieldnorm_id(document) as usize] * frequency as f32);
             }
         })
     }

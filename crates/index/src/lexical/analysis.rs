@@ -1,23 +1,23 @@
-//! How text becomes terms: one analysis for documents and queries.
+//! Text analysis into terms: the same for documents and queries.
 //!
-//! Words are maximal runs of letters and digits, lower-cased, Latin, Greek and Cyrillic accents removed, English words
-//! stemmed (Snowball), numbers kept as written (`02134` keeps its zero, `1,234` becomes `1234`). Beyond plain words:
+//! Words are maximal runs of letters and digits, lower-cased, Latin, Greek and Cyrillic accents removed, English words stemmed (Snowball),
+//! numbers kept as written (`02134` keeps its zero, `1,234` becomes `1234`). In addition to plain words:
 //!
 //! * a *part* is a piece of a run cut at camelCase and letter–digit boundaries (`popByState` → `popbystat`, parts `pop`,
 //!   `by`, `state`); parts are indexed in ids and headers only, see [`Analyzer::terms`];
 //! * a *code* such as `A-320` also gives its joined form `a320`, so both spellings find each other;
-//! * scripts written without spaces (Han, kana, Thai, …) and Hangul give overlapping pairs of characters.
+//! * scripts written without spaces (Han, kana, Thai, …) and Hangul produce overlapping pairs of characters.
 //!
-//! What is not done: synonyms, other languages' stemming.
+//! Synonyms and stemming of other languages are not supported.
 
 use lakeward_core::text::{Stemmer, fold_into, is_letter};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// Longer runs are cut here, in bytes: a hash or a base64 blob is still found by its beginning.
+/// Longer runs are cut to this many bytes: a hash or a base64 blob is still found by its beginning.
 const LONGEST_TERM_BYTES: usize = 64;
-/// A code's joined form is kept up to this length …
+/// A code's joined form is added up to this length …
 const LONGEST_CODE_BYTES: usize = 12;
-/// … and up to this many digits, which leaves time stamps out.
+/// … and up to this many digits, which excludes time stamps.
 const MOST_CODE_DIGITS: usize = 8;
 
 /// The terms of one text, in order, in one allocation.
@@ -47,7 +47,7 @@ impl Terms {
     }
 }
 
-/// Cuts text into terms. Cloning gives an analyser that remembers no stems.
+/// Splits text into terms. A clone has an empty stem cache.
 pub(super) struct Analyzer {
     with_parts: bool,
     stemmer: Stemmer,
@@ -74,7 +74,7 @@ impl Analyzer {
         }
     }
 
-    /// The terms of `text`, the parts of a run right behind it.
+    /// The terms of `text`; the parts of a run follow it directly.
     pub fn terms(&mut self, text: &str) -> &Terms {
         self.terms.clear();
         let mut at = 0;
@@ -106,7 +106,7 @@ impl Analyzer {
         &self.terms
     }
 
-    /// Emits the run collected so far. A lone `s` or `t` behind an apostrophe is English grammar, not a word.
+    /// Emits the run collected so far. A lone `s` or `t` after an apostrophe is English grammar, not a word.
     fn end_run(&mut self, after_apostrophe: bool) {
         let run = &mut self.run;
         if run.folded.is_empty() || (after_apostrophe && matches!(run.folded.as_str(), "s" | "t")) {
@@ -133,7 +133,7 @@ impl Analyzer {
         self.code.joined.clear();
     }
 
-    /// Emits the overlapping pairs of the paired letters that `text` begins with; returns how many bytes they take.
+    /// Emits the overlapping character pairs at the beginning of `text`; returns their length in bytes.
     fn add_pairs(&mut self, text: &str) -> usize {
         let end = text.find(|letter| !is_paired(letter)).unwrap_or(text.len());
         let starts: Vec<usize> = text[..end].char_indices().map(|(at, _)| at).chain([end]).collect();
@@ -147,13 +147,13 @@ impl Analyzer {
     }
 }
 
-/// A maximal run of letters and digits, folded as it is read.
+/// A maximal run of letters and digits, folded while it is read.
 #[derive(Default)]
 struct Run {
     folded: String,
     /// Byte positions in `folded` where a part ends and the next begins.
     cuts: Vec<usize>,
-    /// Class of the last letter and the position it was written at.
+    /// Class of the last letter and its position in the input.
     last: Option<(Class, usize)>,
 }
 
@@ -263,7 +263,7 @@ fn is_paired(letter: char) -> bool {
         && letter.is_alphanumeric()
 }
 
-/// Whether exactly three digits stand first: the digits behind a thousands comma.
+/// Whether `text` begins with exactly three digits: the digits after a thousands comma.
 fn starts_with_thousands(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 3
@@ -284,7 +284,7 @@ impl Tokenizer for Analyzer {
 pub(super) struct AnalyzerStream<'a> {
     terms: &'a Terms,
     next: usize,
-    /// Runs before; the parts of a run stand where it stands.
+    /// Number of runs before; the parts of a run have its position.
     position: usize,
     token: Token,
 }

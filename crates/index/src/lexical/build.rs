@@ -1,8 +1,8 @@
-//! Writing the word index of one segment, on the calling thread, within a memory budget.
+//! Writes the word index of one segment, on the calling thread, within a memory budget.
 //!
-//! Tables are collected in memory; when the budget is reached what is there becomes a part, the first one kept in memory,
-//! later ones in a scratch folder. Word indexes of older segments can be taken over as parts, less the tables that are dead.
-//! [`LexicalBuilder::write`] merges the parts into exactly one tantivy segment and packs its files into one segment file.
+//! Tables are collected in memory; when the budget is reached they become a part, the first one kept in memory, later ones in a scratch
+//! folder. Word indexes of older segments can be added as parts, without their removed tables. [`LexicalBuilder::write`] merges the parts
+//! into exactly one tantivy segment and packs its files into one segment file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,13 @@ use super::words::Words;
 
 /// tantivy refuses to work with less memory than this, in bytes.
 const LEAST_MEMORY_BYTES: usize = 1 << 20;
-/// The longest key kept for exact matches, in bytes; a longer title is found by its words.
+/// Maximum bytes of a key for exact matches; a longer title is found by its words.
 const LONGEST_KEY_BYTES: usize = 512;
 
-/// What is indexed of one table. All texts may be empty.
+/// The indexed texts of one table. All may be empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LexicalDocument<'a> {
-    /// The table's ordinal in its segment; hits name it.
+    /// The table's number in its segment; hits refer to it.
     pub table: u32,
     /// The table's id: its path in the lake, `/`-separated.
     pub id: &'a str,
@@ -55,7 +55,7 @@ impl<'a> LexicalDocument<'a> {
     }
 }
 
-/// What a builder did.
+/// Statistics of a builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LexicalStats {
     /// Tables indexed.
@@ -87,15 +87,15 @@ struct PartWriter {
 struct Part {
     index: Index,
     directory: Box<dyn Directory>,
-    /// Which of its documents to take over; all when nothing is said.
+    /// Which of its documents to take over; `None` for all.
     alive: Option<AliveBitSet>,
     /// The table of each document taken over.
     tables: Vec<u32>,
 }
 
 impl LexicalBuilder {
-    /// Starts a word index. `scratch` is a folder that is made when `memory_bytes` (at least 1 MiB; postings in memory take
-    /// about as much as the text) do not suffice, and removed when the index is finished.
+    /// Starts a word index. `scratch` is a folder that is created if `memory_bytes` (at least 1 MiB; postings in memory take about as much
+    /// as the text) do not suffice, and removed when the index is finished.
     pub fn new(scratch: &Path, memory_bytes: usize) -> Self {
         LexicalBuilder {
             scratch: scratch.to_path_buf(),
@@ -123,8 +123,8 @@ impl LexicalBuilder {
         if is_full { self.end_part() } else { Ok(()) }
     }
 
-    /// Takes over the word index of a segment: `number_of` gives the ordinal that a table has here, or none where it is left out.
-    /// The words are not analysed again.
+    /// Takes over the word index of a segment without analysing its words again. `number_of` returns the new number of a table, or `None`
+    /// if it is left out.
     pub fn add_segment(&mut self, words: &Words, number_of: &dyn Fn(u32) -> Option<u32>) -> Result<()> {
         let segment = &words.0;
         let mut alive = BitSet::with_max_value(segment.documents);
@@ -221,7 +221,7 @@ impl LexicalBuilder {
     }
 }
 
-/// One tantivy index of the documents of `parts` that are alive, in their order.
+/// One tantivy index of the live documents of `parts`, in order.
 fn merge(parts: &[Part], directory: Box<dyn Directory>) -> tantivy::Result<Index> {
     let mut segments: Vec<Segment> = Vec::with_capacity(parts.len());
     for part in parts {

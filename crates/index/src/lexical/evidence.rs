@@ -1,7 +1,7 @@
-//! What the word index knows of chosen tables for one text: not only a score but which share of the text each field says.
+//! Evidence of the word index for chosen tables and one text: not only a score but the share of the text that each field contains.
 //!
-//! A share of the text is counted by rarity: idf(t) summed over its words that are said, over the same sum of all its words
-//! that the lake knows. Nothing is ranked here.
+//! A share of the text is weighted by rarity: the sum of idf(t) over its words that are contained, divided by the same sum over all its
+//! words that occur in the lake. Nothing is ranked here.
 
 use hashbrown::HashMap;
 use tantivy::postings::Postings;
@@ -17,24 +17,24 @@ use super::segment::{OpenSegment, guarded};
 use lakeward_core::error::Result;
 use lakeward_core::text::bare;
 
-/// Stop words that may stand between two words of the text that belong together.
+/// Maximum stop words between two words of the text that still count as neighbours.
 const MOST_BETWEEN: usize = 2;
-/// Words of the text that are looked at one by one.
+/// Maximum words of the text that are evaluated one by one.
 const MOST_TYPED: usize = 64;
 
-/// A text looked up in the word index.
+/// A text prepared for lookups in the word index.
 pub struct LexicalQuery<'a> {
     index: &'a LexicalIndex,
     query: Query,
     text: String,
     exact: HashMap<(usize, DocId), KeyKind>,
     scores: Vec<Vec<f32>>,
-    /// idf of each term; of those that no table has, too.
+    /// idf of each term, including those that no table contains.
     rarities: Vec<f32>,
     known: Vec<bool>,
 }
 
-/// A word as it was typed.
+/// A word as the user typed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TypedWord<'a> {
     /// Without punctuation around it.
@@ -43,26 +43,26 @@ pub struct TypedWord<'a> {
     pub rarity: f32,
 }
 
-/// What the word index knows of one table; every share in 0..=1.
+/// Evidence for one table; every share in 0..=1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LexicalEvidence {
     /// BM25F.
     pub score: f32,
-    /// BM25F as a share of what a table could score that says every word without end.
+    /// BM25F as a share of the limit for a table that repeats every word infinitely often.
     pub words: f64,
-    /// Share of the text that the table says anywhere.
+    /// Share of the text that the table contains in any field.
     pub coverage: f64,
-    /// Share of the text that its title or its id says.
+    /// Share of the text that its title or its id contains.
     pub title: f64,
-    /// Share of its title's words that the text says.
+    /// Share of its title's words that the text contains.
     pub title_said: f64,
-    /// Share of the text that its column names say.
+    /// Share of the text that its column names contain.
     pub headers: f64,
-    /// Share of its column names' words that the text says.
+    /// Share of its column names' words that the text contains.
     pub headers_said: f64,
-    /// Share of the text's neighbouring words that stand together in title, column names, description or tags.
+    /// Share of the text's neighbouring words that are also neighbours in title, column names, description or tags.
     pub phrases: f64,
-    /// Which words stand where; an exact match first.
+    /// Which words occur in which field; an exact match first.
     pub matched: Vec<FieldMatch>,
 }
 
@@ -70,13 +70,13 @@ pub struct LexicalEvidence {
 struct Pair {
     first: usize,
     second: usize,
-    /// How far apart they may stand.
+    /// Maximum distance between them.
     reach: u32,
     weight: f32,
 }
 
 impl LexicalIndex {
-    /// Looks up the words of `text`; any text will do.
+    /// Looks up the words of `text`; any text is valid.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
@@ -126,7 +126,7 @@ impl LexicalQuery<'_> {
             .collect()
     }
 
-    /// What is known of each of `tables`, given as (segment, table).
+    /// The evidence for each of `tables`, given as (segment, table).
     pub fn evidence(&self, tables: &[(u32, u32)]) -> Result<Vec<LexicalEvidence>> {
         let mut all = vec![LexicalEvidence::default(); tables.len()];
         for (place, segment) in self.index.segments.iter().enumerate() {
@@ -154,41 +154,41 @@ impl LexicalQuery<'_> {
         let pairs = self.pairs();
         let whole = |at: usize| !terms[at].part && self.known[at];
         let total: f32 = (0..terms.len()).filter(|at| whole(*at)).map(|at| self.rarities[at]).sum();
-        // An empty sum is -0: the 0 added makes it 0.
+        // An empty sum is -0: adding 0 makes it 0.
         let share = |sum: f32| if total > 0.0 { (f64::from(sum / total) + 0.0).min(1.0) } else { 0.0 };
-        let mut said: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
-        let mut named = said.clone();
+        let mut contained: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
+        let mut in_name = contained.clone();
         let mut together = vec![vec![false; pairs.len()]; documents.len()];
         for field in LexicalField::ALL {
-            let mut here: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
+            let mut found_here: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
             for (at, term) in terms.iter().enumerate() {
                 if !self.known[at] || term.part && !field.takes_parts() {
                     continue;
                 }
                 let found = find(segment, &self.index.fields, field, &term.term, &numbers)?;
                 for (row, _) in found.iter().enumerate().filter(|(_, found)| **found) {
-                    here[row][at] = true;
-                    said[row][at] = true;
-                    named[row][at] |= matches!(field, LexicalField::Title | LexicalField::Id);
+                    found_here[row][at] = true;
+                    contained[row][at] = true;
+                    in_name[row][at] |= matches!(field, LexicalField::Title | LexicalField::Id);
                     add_word(&mut all[documents[row].1].matched, field, &self.query.words[term.word]);
                 }
             }
             for (row, (document, at)) in documents.iter().enumerate() {
-                let spoken = (0..terms.len()).filter(|at| here[row][*at] && !terms[*at].part);
+                let in_field = (0..terms.len()).filter(|at| found_here[row][*at] && !terms[*at].part);
                 let length = segment.length(field as usize, *document).max(1);
-                let of_field = (spoken.clone().count() as f64 / f64::from(length)).min(1.0);
+                let of_field = (in_field.clone().count() as f64 / f64::from(length)).min(1.0);
                 let evidence = &mut all[*at];
                 match field {
                     LexicalField::Title => evidence.title_said = of_field,
                     LexicalField::Headers => {
-                        evidence.headers = share(spoken.filter(|at| whole(*at)).map(|at| self.rarities[at]).sum());
+                        evidence.headers = share(in_field.filter(|at| whole(*at)).map(|at| self.rarities[at]).sum());
                         evidence.headers_said = of_field;
                     }
                     _ => {}
                 }
             }
             if field.has_positions() {
-                self.find_pairs(segment, field, &pairs, &numbers, (&here, &mut together))?;
+                self.find_pairs(segment, field, &pairs, &numbers, (&found_here, &mut together))?;
             }
         }
         let pair_total: f32 = pairs.iter().map(|pair| pair.weight).sum();
@@ -206,8 +206,8 @@ impl LexicalQuery<'_> {
             let evidence = &mut all[*at];
             evidence.score = self.scores[place].get(*document as usize).copied().unwrap_or(0.0);
             evidence.words = if highest > 0.0 { f64::from(evidence.score / highest).clamp(0.0, 1.0) } else { 0.0 };
-            evidence.coverage = share(rarity_of(&said[row]));
-            evidence.title = share(rarity_of(&named[row]));
+            evidence.coverage = share(rarity_of(&contained[row]));
+            evidence.title = share(rarity_of(&in_name[row]));
             let stand: f32 =
                 pairs.iter().zip(&together[row]).filter(|(_, found)| **found).map(|(pair, _)| pair.weight).sum();
             evidence.phrases = if pair_total > 0.0 { f64::from(stand / pair_total).min(1.0) } else { 0.0 };
@@ -220,7 +220,7 @@ impl LexicalQuery<'_> {
         Ok(())
     }
 
-    /// The neighbouring words of the text, each pair once.
+    /// The neighbouring words of the text, without duplicate pairs.
     fn pairs(&self) -> Vec<Pair> {
         let sequence = &self.query.sequence;
         let mut pairs: Vec<Pair> = Vec::new();
@@ -237,7 +237,7 @@ impl LexicalQuery<'_> {
         pairs
     }
 
-    /// Notes in `together` which pairs stand together in `field` of each document that has both words there.
+    /// Marks in `together` which pairs are neighbours in `field` of each document that has both words there.
     fn find_pairs(
         &self,
         segment: &OpenSegment,
@@ -279,7 +279,7 @@ impl LexicalQuery<'_> {
     }
 }
 
-/// Whether a place of `second` (ascending) follows one of `first` (ascending) at most `reach` behind it.
+/// Whether a position of `second` (ascending) follows one of `first` (ascending) within `reach`.
 fn stand_together(first: &[u32], second: &[u32], reach: u32) -> bool {
     let mut at = 0;
     first.iter().any(|place| {

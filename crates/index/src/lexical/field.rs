@@ -1,12 +1,12 @@
-//! The fields of a table that words are searched in, and how much each counts.
+//! The searchable fields of a table, and their boosts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 
-/// How many searchable fields there are.
+/// Number of searchable fields.
 pub(super) const FIELD_COUNT: usize = 6;
-/// Tokeniser names, as written into the tantivy schema.
+/// Tokeniser names in the tantivy schema.
 pub(super) const WORDS: &str = "lakeward-words";
 pub(super) const NAMES: &str = "lakeward-names";
 pub(super) const RAW: &str = "raw";
@@ -52,14 +52,14 @@ impl LexicalField {
         }
     }
 
-    /// Whether the pieces of camelCase words are terms of this field. A cell saying `McDonald` says nothing of Donald,
-    /// a column called `popByState` speaks of states.
+    /// Whether the parts of camelCase words are terms of this field. A cell `McDonald` is not about Donald, but a column `popByState` is
+    /// about states.
     pub(super) fn has_parts(self) -> bool {
         matches!(self, LexicalField::Id | LexicalField::Headers)
     }
 
-    /// Whether the order of the field's words is kept: where people write about a table, words that stand together mean more.
-    /// Of cells it is not: those found whole are known from the inverted lists of values.
+    /// Whether word positions are stored: in text that people wrote about a table, neighbouring words mean more. For cells they are not:
+    /// whole cells are found by the inverted lists of values.
     pub(super) fn has_positions(self) -> bool {
         !matches!(self, LexicalField::Id | LexicalField::Values)
     }
@@ -68,15 +68,15 @@ impl LexicalField {
         if self.has_positions() { IndexRecordOption::WithFreqsAndPositions } else { IndexRecordOption::WithFreqs }
     }
 
-    /// Whether a part of a query's camelCase word is looked for in this field.
+    /// Whether the parts of a query's camelCase words are searched in this field.
     pub(super) fn takes_parts(self) -> bool {
         self != LexicalField::Values
     }
 }
 
-/// How often a word in each field counts: a word in a field of boost 2 counts as two words. 0 leaves the field out.
+/// The boosts of the fields: a word in a field of boost 2 counts as two words. 0 excludes the field.
 ///
-/// By default id 2, title 3, headers 2, others 1. Measured (nDCG@10, no set tuned for alone; `measure.rs` prints the table):
+/// By default id 2, title 3, headers 2, others 1. Measured (nDCG@10, not tuned for any single set; `measure.rs` prints the table):
 ///
 /// | | OTT-QA titles | cells | FeTaQA titles | cells | ACORDAR 1 keyword | 2 keyword | 2 question |
 /// |---|---|---|---|---|---|---|---|
@@ -87,7 +87,7 @@ impl LexicalField {
 /// | BM25F, title 2 | .806 | .327 | .946 | .538 | .543 | .510 | .364 |
 /// | BM25F, title 3, headers 2 | .837 | .360 | .951 | .540 | .549 | .515 | .368 |
 ///
-/// Ids of these sets are numbers; that a path says about as much as headers is judgement.
+/// Ids of these sets are numbers; the boost of ids, similar to that of headers, is a judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Boosts([f32; FIELD_COUNT]);
 
@@ -98,12 +98,12 @@ impl Default for Boosts {
 }
 
 impl Boosts {
-    /// Only these fields, each counting once.
+    /// Only these fields, each with boost 1.
     pub fn only(fields: &[LexicalField]) -> Self {
         fields.iter().fold(Boosts([0.0; FIELD_COUNT]), |boosts, field| boosts.with(*field, 1.0))
     }
 
-    /// The same with `field` counting `boost` times; a negative or non-finite boost is taken as 0.
+    /// The same with boost `boost` for `field`; a negative or non-finite boost is treated as 0.
     pub fn with(mut self, field: LexicalField, boost: f32) -> Self {
         self.0[field as usize] = if boost.is_finite() { boost.max(0.0) } else { 0.0 };
         self

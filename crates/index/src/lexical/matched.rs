@@ -1,4 +1,4 @@
-//! Which field of a hit says which of the user's words.
+//! Which field of a hit contains which of the user's words.
 
 use tantivy::{DocId, Term};
 
@@ -9,8 +9,7 @@ use super::query::Query;
 use super::search::FieldMatch;
 use super::segment::OpenSegment;
 
-/// For each of `documents` (ascending) of `segment`: the fields that hold words of `query`, and those words as typed, in the
-/// order of the query.
+/// For each of `documents` (ascending) of `segment`: the fields that contain words of `query`, and those words as typed, in query order.
 pub(super) fn matches_of(
     segment: &OpenSegment,
     fields: &Fields,
@@ -30,7 +29,7 @@ pub(super) fn matches_of(
     Ok(all)
 }
 
-/// Whether each of `documents` (ascending) holds `term` in `field`.
+/// Whether each of `documents` (ascending) contains `term` in `field`.
 pub(super) fn find(
     segment: &OpenSegment,
     fields: &Fields,

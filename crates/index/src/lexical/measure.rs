@@ -21,7 +21,7 @@ use crate::structure::{SegmentFiles, Structure};
 
 const MEMORY_BYTES: usize = 256 << 20;
 
-/// One table as the benchmark gives it.
+/// One table of the benchmark.
 #[derive(Default)]
 struct Table {
     id: String,
@@ -45,7 +45,7 @@ fn text_of(record: &Value, field: &str) -> String {
     }
 }
 
-/// Tables of `bench`; `with_titles` says whether the sidecar is shown.
+/// Tables of `bench`; `with_titles` decides whether the sidecar is used.
 fn tables(bench: &Path, with_titles: bool) -> Vec<Table> {
     let mut tables: BTreeMap<String, Table> = BTreeMap::new();
     if with_titles {
@@ -81,7 +81,7 @@ fn tables(bench: &Path, with_titles: bool) -> Vec<Table> {
     tables.into_values().collect()
 }
 
-/// Time that this thread has run, so that a busy machine does not count. Linux only.
+/// CPU time of this thread, so that a busy machine does not distort it. Linux only.
 fn thread_time() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     Duration::from_nanos(text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0))
@@ -179,7 +179,7 @@ fn measures_the_benchmarks() {
     measure("acordar", &root.join("acordar"), true);
 }
 
-/// How a rejected way of combining the fields ranks.
+/// A rejected way to combine the fields.
 #[derive(Clone, Copy)]
 enum Way {
     /// BM25F, as [`super::score`] does.
@@ -188,7 +188,7 @@ enum Way {
     SumOfFields,
     /// The best field's BM25 score, and this share of the others'.
     BestField(f32),
-    /// One field of all text, its length that of all fields together.
+    /// One field of all text, with the total length of all fields.
     OneField,
 }
 

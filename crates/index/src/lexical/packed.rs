@@ -1,7 +1,7 @@
-//! tantivy's files inside one segment file, and a read-only tantivy directory over it.
+//! tantivy's files inside one segment file, and a read-only tantivy directory for it.
 //!
-//! tantivy reads through a `Directory`; this one hands out pieces of the mapped segment file, so that whatever tantivy
-//! touches has passed the checksum of its block, and opening reads no more than tantivy's own heads.
+//! tantivy reads through a `Directory`; this one returns slices of the mapped segment file, so that everything tantivy reads has passed the
+//! checksum of its block, and opening reads only tantivy's own headers.
 //!
 //! Sections: `DOCS` `[u32]`, the table of each document; `LIST`, the names of tantivy's files as JSON; `F000`, `F001`, …,
 //! the files in that order. A word index of no tables has an empty `DOCS` and no files.
@@ -20,12 +20,12 @@ use crate::segment::{Section, SegmentKind, SegmentStats, Tag};
 use crate::structure::FileFormat;
 use lakeward_core::error::{Error, Result};
 
-/// The version is that of the file's layout, of the analysis and of tantivy's schema.
+/// Version of the file's layout, of the analysis and of tantivy's schema.
 pub(super) const FORMAT: FileFormat = FileFormat { name: "words.seg", kind: SegmentKind(*b"WORD"), version: 2 };
 
 const DOCUMENTS: Tag = *b"DOCS";
 const NAMES: Tag = *b"LIST";
-/// tantivy writes eight files a segment; far more would be a mistake.
+/// tantivy writes eight files per segment; far more would be a mistake.
 const MOST_FILES: usize = 1000;
 
 fn file_tag(place: usize) -> Tag {
@@ -33,8 +33,8 @@ fn file_tag(place: usize) -> Tag {
     [b'F', digit(100), digit(10), digit(1)]
 }
 
-/// Writes the word index into `folder`: the table of each document and, where there are documents, the files of the tantivy
-/// index `index` as they lie in `directory`, the directory it was made in.
+/// Writes the word index into `folder`: the table of each document and, if there are documents, the files of the tantivy index `index` from
+/// `directory`, in which it was built.
 pub(super) fn pack(folder: &Path, tables: &[u32], index: Option<(&Index, &dyn Directory)>) -> Result<SegmentStats> {
     let mut writer = FORMAT.create(folder)?;
     writer.section_of(DOCUMENTS, tables)?;
@@ -61,11 +61,11 @@ pub(super) fn pack(folder: &Path, tables: &[u32], index: Option<(&Index, &dyn Di
     writer.finish()
 }
 
-/// A word index opened: what document stands for what table, and tantivy's files.
+/// An opened word index: the table of each document, and tantivy's files.
 pub(super) struct Packed {
     /// The table of each document.
     pub tables: Vec<u32>,
-    /// Where tantivy finds its files.
+    /// The directory of tantivy's files.
     pub directory: PackedDirectory,
 }
 
@@ -75,7 +75,7 @@ impl Packed {
         let tables = file.section(DOCUMENTS)?.all::<u32>()?.to_vec();
         let list = file.section(NAMES)?;
         let names: Vec<PathBuf> = serde_json::from_slice(list.bytes(0..list.len())?)
-            .map_err(|error| list.damaged(format!("no list of files: {error}")))?;
+            .map_err(|error| list.damaged(format!("not a list of files: {error}")))?;
         let files = names
             .into_iter()
             .enumerate()
@@ -85,7 +85,7 @@ impl Packed {
     }
 }
 
-/// The files of one word index, for reading only.
+/// The files of one word index, read-only.
 #[derive(Debug, Clone)]
 pub(super) struct PackedDirectory {
     files: Arc<HashMap<PathBuf, Section>>,

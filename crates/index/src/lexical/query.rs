@@ -1,19 +1,19 @@
-//! From what the user typed to weighted terms.
+//! Parses the user's text into weighted terms.
 //!
-//! Everything is words: punctuation, quotes, `AND`, `-` and `*` mean nothing. English stop words are left out where other
-//! words remain, unless written in capitals among other letters (`WHO`, `IT` and `US` are names).
+//! Everything is words: punctuation, quotes, `AND`, `-` and `*` have no meaning. English stop words are removed if other words remain,
+//! except words in capitals among other letters (`WHO`, `IT` and `US` are names).
 
 use hashbrown::HashMap;
 
 use super::analysis::Analyzer;
 use lakeward_core::text::{bare, name_key};
 
-/// At most this many distinct terms are searched; a pasted document is cut here.
+/// At most this many distinct terms are searched; a pasted document is truncated.
 const MOST_TERMS: usize = 512;
-/// A user's text is read up to this many bytes.
+/// Maximum bytes of the user's text that are read.
 const LONGEST_TEXT_BYTES: usize = 64 * 1024;
 
-/// Words that say nothing about a table: function words and the words questions are asked with.
+/// Words that do not describe a table: function words and question words.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
     "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if",
@@ -23,36 +23,36 @@ const STOP_WORDS: &[&str] = &[
     "you", "your",
 ];
 
-/// Extensions that users type behind a table's name.
+/// Extensions that users type after a table's name.
 const EXTENSIONS: &[&str] = &[
     ".arrow", ".avro", ".csv", ".feather", ".gz", ".ipc", ".json", ".jsonl", ".ndjson", ".parquet", ".psv", ".tsv",
     ".txt", ".xlsx", ".zip", ".zst",
 ];
 
-/// One term to look for.
+/// One term to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct QueryTerm {
     pub term: String,
-    /// Only a part of a camelCase word.
+    /// Whether it is only a part of a camelCase word.
     pub part: bool,
-    /// How often the query says it, or the caller's weight.
+    /// Number of its occurrences in the query, or the caller's weight.
     pub weight: f32,
-    /// Index of the first of [`Query::words`] that gave it.
+    /// Index of the first of [`Query::words`] that produced it.
     pub word: usize,
 }
 
-/// A query taken apart.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Query {
-    /// The user's words, as typed but for punctuation around them.
+    /// The user's words as typed, without surrounding punctuation.
     pub words: Vec<String>,
     pub terms: Vec<QueryTerm>,
-    /// The whole words in their order, as places in `terms`; nothing where a stop word stood.
+    /// The whole words in order, as indexes into `terms`; `None` for a stop word.
     pub sequence: Vec<Option<usize>>,
 }
 
 impl Query {
-    /// The words of a text that a person typed.
+    /// Parses a text typed by a user.
     pub fn from_text(text: &str) -> Self {
         let text = &text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)];
         let shouted = !text.chars().any(char::is_lowercase);
@@ -61,7 +61,7 @@ impl Query {
         if query.terms.is_empty() { Query::from_words(text.split_whitespace().map(|word| (word, 1.0))) } else { query }
     }
 
-    /// The words of weighted texts, each once, with the greatest weight of the texts that say it.
+    /// The words of weighted texts without duplicates, each with the greatest weight of its texts.
     pub fn from_texts(texts: &[(&str, f32)]) -> Self {
         let mut query = Query::default();
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -69,9 +69,9 @@ impl Query {
             for term in Query::from_text(text).terms {
                 match known.get(&term.term) {
                     Some(at) => {
-                        let said: &mut QueryTerm = &mut query.terms[*at];
-                        said.weight = said.weight.max(*weight);
-                        said.part &= term.part;
+                        let existing: &mut QueryTerm = &mut query.terms[*at];
+                        existing.weight = existing.weight.max(*weight);
+                        existing.part &= term.part;
                     }
                     None if query.terms.len() < MOST_TERMS => {
                         known.insert(term.term.clone(), query.terms.len());
@@ -84,7 +84,7 @@ impl Query {
         query
     }
 
-    /// Words with weights; a weight that is not positive and finite leaves its word out. Nothing is a stop word here.
+    /// Words with weights; words whose weight is not positive and finite are left out. No word is a stop word here.
     pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, f32)>) -> Self {
         Query::from_sequence(words.into_iter().map(|(word, weight)| (word, weight, false)))
     }
@@ -125,7 +125,7 @@ impl Query {
     }
 }
 
-/// The keys under which a table is meant by name: the whole text, and the text without a file extension.
+/// The keys by which a text names a table exactly: the whole text, and the text without a file extension.
 pub(super) fn keys_of(text: &str) -> Vec<String> {
     let text = bare(&text[..text.floor_char_boundary(LONGEST_TEXT_BYTES)]);
     let mut keys = vec![name_key(text)];
@@ -138,7 +138,7 @@ pub(super) fn keys_of(text: &str) -> Vec<String> {
     keys
 }
 
-/// Whether `word` says nothing about a table; a name in capitals says something unless the whole text is `shouted`.
+/// Whether `word` does not describe a table; a name in capitals does, unless the whole text is `shouted`.
 pub(super) fn is_stop_word(word: &str, shouted: bool) -> bool {
     let bare = bare(word);
     let is_name = !shouted && bare.len() > 1 && bare.chars().all(char::is_uppercase);

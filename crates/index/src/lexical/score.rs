@@ -1,4 +1,4 @@
-//! BM25F over several segments, a term at a time.
+//! BM25F over several segments, one term at a time.
 //!
 //! For term t and table d, with boost w_f, length norm strength b_f, frequency tf, field length l and average length L:
 //!
@@ -6,11 +6,11 @@
 //! score(d)  = Σ_t weight_t · idf(t) · tf~ · (k1 + 1) / (k1 + tf~)
 //! idf(t)    = ln(1 + (N − n + 0.5) / (n + 0.5))
 //!
-//! N, n and L_f are counted over all segments, and sums run in the same order whatever the segments, so how tables are
-//! divided does not change a score. n counts the tables that have t in any field with a boost above 0.
+//! N, n and L_f are counted over all segments, and sums are computed in the same order whatever the segments, so scores do not depend on
+//! how tables are divided. n is the number of tables that have t in any field with a boost above 0.
 //!
-//! Summing over fields inside the saturation is what sets BM25F apart from adding a BM25 score for each field: a table
-//! cannot win by saying one word of the query in every field.
+//! Summing over fields inside the saturation distinguishes BM25F from adding a BM25 score per field: a table cannot win by repeating one
+//! word of the query in every field.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ use super::field::{Boosts, FIELD_COUNT, Fields, LexicalField};
 use super::query::QueryTerm;
 use super::segment::OpenSegment;
 
-/// Saturation: how soon further repetitions of a word stop counting. The customary value.
+/// Saturation: how soon further repetitions of a word stop counting. The usual value.
 pub(super) const K1: f32 = 1.2;
-/// Length normalisation of every field. The customary value.
+/// Length normalisation of every field. The usual value.
 const B: f32 = 0.75;
 
-/// How the words of each field count, for one set of segments.
+/// Weights of the words of each field, for one set of segments.
 pub(super) struct Weights {
     boosts: Boosts,
     /// For each field and length id: boost / (1 − b + b · l / L).
@@ -56,7 +56,7 @@ impl Weights {
         Weights { boosts, norms, tables }
     }
 
-    /// The indices of the fields in which `term` is looked for.
+    /// The fields in which `term` is searched.
     pub fn fields_of(&self, term: &QueryTerm) -> impl Iterator<Item = LexicalField> {
         let part = term.part;
         LexicalField::ALL
@@ -69,24 +69,24 @@ impl Weights {
         &self.norms[field as usize]
     }
 
-    /// How rare a term is that so many tables have; above 0.
+    /// The idf of a term that this many tables have; above 0.
     pub fn idf(&self, tables_with_term: usize) -> f32 {
         let n = tables_with_term as f32;
         (1.0 + (self.tables as f32 - n + 0.5) / (n + 0.5)).ln()
     }
 }
 
-/// Scores of every table of one segment, and room to work in.
+/// Scores of every table of one segment, and scratch buffers.
 struct SegmentScores {
     scores: Vec<f32>,
-    /// tf~ of the term at hand.
+    /// tf~ of the current term.
     frequencies: Vec<f32>,
     /// Documents whose `frequencies` entry is not 0.
     touched: Vec<u32>,
 }
 
-/// The scores of all documents of `segments` for `terms`, by segment and document, 0 where no term occurs; and how many
-/// tables have each term.
+/// The scores of all documents of `segments` for `terms`, by segment and document, 0 if no term occurs; and the number of tables that have
+/// each term.
 pub(super) fn score(
     segments: &[Arc<OpenSegment>],
     fields: &Fields,

@@ -1,4 +1,4 @@
-//! Searching the word indexes of several segments as one.
+//! Searches the word indexes of several segments as one.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use super::words::Words;
 /// What to search and what to return.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LexicalOptions {
-    /// How many tables to return at most.
+    /// Maximum number of tables to return.
     pub k: usize,
-    /// Which fields count, and how much.
+    /// The boosts of the fields.
     pub boosts: Boosts,
     /// Whether [`LexicalHit::matched`] is filled beyond exact matches; costs about as much as the search itself.
     pub explain: bool,
@@ -38,22 +38,22 @@ impl Default for LexicalOptions {
 pub struct FieldMatch {
     /// The field.
     pub field: LexicalField,
-    /// The user's words as typed, punctuation around them removed; for an exact match the whole text.
+    /// The user's words as typed, without surrounding punctuation; for an exact match the whole text.
     pub words: Vec<String>,
-    /// The query is the table's id, file name (both [`LexicalField::Id`]) or title but for case, accents and punctuation.
+    /// Whether the query is the table's id, file name (both [`LexicalField::Id`]) or title, ignoring case, accents and punctuation.
     #[schemars(extend("x-sql" = false))]
     pub exact: bool,
 }
 
-/// A table that holds words of the query.
+/// A table that contains words of the query.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct LexicalHit {
-    /// Place of its segment among those that [`LexicalIndex::of`] was given.
+    /// Position of its segment among those given to [`LexicalIndex::of`].
     pub segment: u32,
-    /// Its ordinal in that segment.
+    /// Its number in that segment.
     pub table: u32,
-    /// BM25F, above 0, greater is better; comparable within one query only. An exact match has the best of the other scores added, so order
-    /// by score puts it first.
+    /// BM25F, above 0, greater is better; comparable within one query only. For an exact match the best of the other scores is added, so
+    /// that it is first by score.
     pub score: f32,
     /// Exact match first, then by field.
     pub matched: Vec<FieldMatch>,
@@ -65,7 +65,7 @@ pub struct LexicalIndex {
     pub(super) segments: Vec<Arc<OpenSegment>>,
 }
 
-/// A document of a segment, while it is ranked.
+/// A document of a segment during ranking.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ranked {
     pub segment: usize,
@@ -81,9 +81,8 @@ impl LexicalIndex {
         LexicalIndex { fields: Fields::new(), segments }
     }
 
-    /// The tables that best match the words of `query`, best first, ties by segment and table. A table whose id, file
-    /// name or title is the query comes before all others. Any text is a valid query; one without letters and digits
-    /// finds nothing.
+    /// The tables that best match the words of `query`, best first, ties by segment and table. A table whose id, file name or title is the
+    /// query comes before all others. Any text is a valid query; one without letters and digits finds nothing.
     pub fn search(&self, query: &str, options: &LexicalOptions) -> Result<Vec<LexicalHit>> {
         let exact = self.exact_documents(query, &options.boosts)?;
         let mut hits = self.run(&Query::from_text(query), &exact, options)?;
@@ -96,8 +95,8 @@ impl LexicalIndex {
         Ok(hits.into_iter().map(|(hit, _)| hit).collect())
     }
 
-    /// The tables that best match weighted words, such as those of a query table; best first, ties by segment and
-    /// table. A word that takes several terms gives its weight to each. No stop words, no exact matches.
+    /// The tables that best match weighted words, such as those of a query table; best first, ties by segment and table. If a word has
+    /// several terms, each gets its weight. No stop words, no exact matches.
     pub fn search_tokens(&self, tokens: &[(&str, f32)], options: &LexicalOptions) -> Result<Vec<LexicalHit>> {
         let query = Query::from_words(tokens.iter().copied());
         Ok(self.run(&query, &HashMap::new(), options)?.into_iter().map(|(hit, _)| hit).collect())
@@ -126,7 +125,7 @@ impl LexicalIndex {
         Ok(hits.collect())
     }
 
-    /// The documents that `query` names, with the strongest way in which it does.
+    /// The documents that `query` names exactly, each with the strongest kind of match.
     pub(super) fn exact_documents(&self, query: &str, boosts: &Boosts) -> Result<HashMap<(usize, DocId), KeyKind>> {
         let mut exact = HashMap::new();
         for key in keys_of(query) {
@@ -147,7 +146,7 @@ impl LexicalIndex {
         Ok(exact)
     }
 
-    /// The `k` best living documents.
+    /// The `k` best live documents.
     pub(super) fn best(&self, scores: &[Vec<f32>], exact: &HashMap<(usize, DocId), KeyKind>, k: usize) -> Vec<Ranked> {
         let mut ranked = Vec::new();
         for (at, (segment, scores)) in self.segments.iter().zip(scores).enumerate() {

@@ -1,7 +1,7 @@
-//! One segment's word index opened for reading, and what guards it against damage.
+//! One segment's word index, opened for reading and protected against damage.
 //!
-//! Every byte that tantivy reads has passed its block's checksum ([`super::packed`]). Bytes that are right but make no sense,
-//! as a hostile index may hold them, can make tantivy panic; [`guarded`] turns that into [`Error::DamagedIndex`] too.
+//! Every byte that tantivy reads has passed its block's checksum ([`super::packed`]). A hostile index may still have invalid content with
+//! valid checksums and make tantivy panic; [`guarded`] turns that into [`Error::DamagedIndex`], too.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,21 +25,21 @@ pub(super) fn guarded<T>(path: &Path, work: impl FnOnce() -> tantivy::Result<T>)
     match guard::guarded(work) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(Error::damaged(path, error.to_string())),
-        Err(_) => Err(Error::damaged(path, "its postings make no sense")),
+        Err(_) => Err(Error::damaged(path, "its postings are invalid")),
     }
 }
 
-/// A segment ready to be searched.
+/// A segment opened for searching.
 pub(super) struct OpenSegment {
     pub path: PathBuf,
-    /// tantivy documents; 0 when the segment has no tables.
+    /// Number of tantivy documents; 0 if the segment has no tables.
     pub documents: u32,
     /// The table of each document.
     pub tables: Vec<u32>,
     pub directory: PackedDirectory,
-    /// Whether the number of each document is that of its table.
+    /// Whether each document has the number of its table.
     in_order: bool,
-    /// Which documents' tables are dead; empty when none is.
+    /// Which documents belong to removed tables; empty if none do.
     dead: Vec<bool>,
     readers: Option<Readers>,
 }
@@ -51,8 +51,8 @@ struct Readers {
 }
 
 impl OpenSegment {
-    /// Opens the word index in `folder`. Tables that are `removed` are never returned; their words still count in document
-    /// frequencies until the segment is merged away.
+    /// Opens the word index in `folder`. Tables in `removed` are never returned; their words still count in document frequencies until the
+    /// segment is merged.
     pub fn open(folder: &Path, removed: &[u32]) -> Result<Self> {
         let path = folder.join(FORMAT.name);
         let Packed { tables, directory } = Packed::open(folder)?;
@@ -63,7 +63,7 @@ impl OpenSegment {
         }
         let (documents, readers) = guarded(&open.path, || open_readers(open.directory.clone(), &Fields::new()))?;
         if documents as usize != open.tables.len() {
-            let reason = format!("it holds {documents} documents for {} tables", open.tables.len());
+            let reason = format!("it has {documents} documents for {} tables", open.tables.len());
             return Err(Error::damaged(&open.path, reason));
         }
         (open.documents, open.readers) = (documents, Some(readers));
@@ -74,7 +74,7 @@ impl OpenSegment {
         Ok(open)
     }
 
-    /// Words of one field over all documents.
+    /// Number of words of one field over all documents.
     pub fn words(&self, field: usize) -> u64 {
         self.readers.as_ref().map_or(0, |readers| readers.text[field].total_num_tokens())
     }
@@ -84,7 +84,7 @@ impl OpenSegment {
         self.dead.get(document as usize).copied().unwrap_or(false)
     }
 
-    /// The ordinal of the table that `document` describes.
+    /// The number of the table that `document` describes.
     #[inline]
     pub fn table(&self, document: DocId) -> u32 {
         self.tables.get(document as usize).copied().unwrap_or(u32::MAX)
@@ -110,13 +110,13 @@ impl OpenSegment {
         })
     }
 
-    /// Calls `each` with those of `wanted` (ascending) that have `term`, with its frequency there and the length norms of the
+    /// Calls `each` with the documents in `filter` (ascending) that have `term`, with its frequency there and the length norms of the
     /// field; blocks without any are skipped.
     pub fn for_each_of(
         &self,
         field: usize,
         term: &Term,
-        wanted: &[DocId],
+        filter: &[DocId],
         mut each: impl FnMut(DocId, u32, &FieldNormReader),
     ) -> Result<()> {
         let Some(readers) = &self.readers else { return Ok(()) };
@@ -125,7 +125,7 @@ impl OpenSegment {
             else {
                 return Ok(());
             };
-            for &document in wanted {
+            for &document in filter {
                 let at = postings.seek(document);
                 if postings.docs().get(at) == Some(&document) {
                     let frequency = postings.freqs().get(at).copied().unwrap_or(1);
@@ -136,13 +136,13 @@ impl OpenSegment {
         })
     }
 
-    /// How many documents have `term`.
+    /// Number of documents that have `term`.
     pub fn documents_with(&self, field: usize, term: &Term) -> Result<u64> {
         let Some(readers) = &self.readers else { return Ok(0) };
         guarded(&self.path, || Ok(readers.text[field].doc_freq(term)?.into()))
     }
 
-    /// Calls `each` with the terms of a field that begin as `term` does, in order, at most `most`.
+    /// Calls `each` with the terms of a field that have the same first letter as `term`, in order, at most `most`.
     pub fn for_each_term_like(&self, field: usize, term: &str, most: usize, mut each: impl FnMut(&str)) -> Result<()> {
         let (Some(readers), Some(first)) = (&self.readers, term.chars().next()) else { return Ok(()) };
         let mut begin = [0; 4];
@@ -161,34 +161,34 @@ impl OpenSegment {
         })
     }
 
-    /// The postings of `term`, to be sought in.
+    /// The postings of `term`, for seeking.
     pub fn postings(&self, field: usize, term: &Term) -> Result<Option<BlockSegmentPostings>> {
         let Some(readers) = &self.readers else { return Ok(None) };
         guarded(&self.path, || Ok(readers.text[field].read_block_postings(term, IndexRecordOption::Basic)?))
     }
 
-    /// The postings of `term` with the places of the word in each document.
+    /// The postings of `term` with its positions in each document.
     pub fn postings_with_positions(&self, field: usize, term: &Term) -> Result<Option<SegmentPostings>> {
         let Some(readers) = &self.readers else { return Ok(None) };
         let option = IndexRecordOption::WithFreqsAndPositions;
         guarded(&self.path, || Ok(readers.text[field].read_postings(term, option)?))
     }
 
-    /// Words of a field of `document`; of more than 40, to within an eighth.
+    /// Number of words in a field of `document`; above 40 it is rounded to within an eighth.
     pub fn length(&self, field: usize, document: DocId) -> u32 {
         self.readers.as_ref().map_or(0, |readers| readers.norms[field].fieldnorm(document))
     }
 
-    /// The documents of segment `at` of a snapshot whose tables are `wanted`, ascending.
-    pub fn documents_among(&self, at: u32, wanted: &TableSet) -> Vec<DocId> {
+    /// The documents of segment `at` of a snapshot whose tables are in `filter`, ascending.
+    pub fn documents_among(&self, at: u32, filter: &TableSet) -> Vec<DocId> {
         if self.in_order {
-            return wanted.numbers(at).take_while(|table| *table < self.documents).collect();
+            return filter.numbers(at).take_while(|table| *table < self.documents).collect();
         }
         let table = |document: DocId| TableRef { segment: at, table: self.table(document) };
-        (0..self.documents).filter(|document| wanted.contains(table(*document))).collect()
+        (0..self.documents).filter(|document| filter.contains(table(*document))).collect()
     }
 
-    /// The document of each of `tables`, where it has one.
+    /// The document of each of `tables`, if it has one.
     pub fn documents_of(&self, tables: &[u32]) -> Vec<Option<DocId>> {
         let in_order = |table: u32| self.tables.get(table as usize) == Some(&table);
         tables
@@ -225,7 +225,7 @@ fn open_readers(directory: PackedDirectory, fields: &Fields) -> tantivy::Result<
     if index.schema() != fields.schema {
         return Err(tantivy::TantivyError::SchemaError("another schema".into()));
     }
-    // A `SegmentReader` and not a `Searcher`: that one takes a lock file, and there is nothing to lock.
+    // A `SegmentReader` and not a `Searcher`, which would take a lock file although nothing needs a lock.
     let reader = SegmentReader::open(segment)?;
     let mut text = Vec::with_capacity(FIELD_COUNT);
     let mut norms = Vec::with_capacity(FIELD_COUNT);

@@ -1,5 +1,5 @@
-//! What the word index promises: the same answers however tables are divided, exact names first, no query that fails,
-//! damage that is reported, nothing written and no threads left behind.
+//! Guarantees of the word index: the same results however tables are divided, exact names first, no query fails, damage is reported,
+//! nothing is written and no threads are left behind.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn open(segments: &[SegmentFiles<'_>]) -> lakeward_core::Result<LexicalIndex> {
     Ok(LexicalIndex::of(&words))
 }
 
-/// An index of `documents` in one segment; the folder lives as long as the guard.
+/// An index of `documents` in one segment; it needs the folder guard to stay alive.
 fn index_of(documents: &[LexicalDocument<'_>]) -> (tempfile::TempDir, LexicalIndex) {
     let dir = tempfile::tempdir().unwrap();
     build_with(dir.path(), documents, MEMORY_BYTES);
@@ -162,7 +162,7 @@ fn an_exact_id_name_or_title_ranks_first_and_says_so() {
         assert_eq!(hits[0].matched[0], exact, "{query}");
         assert!(hits.iter().skip(1).all(|hit| hit.score <= hits[0].score && !hit.matched.iter().any(|m| m.exact)));
     }
-    // Table 1 says the words most often, tables 0 and 2 are called so.
+    // Table 1 has the words most often, tables 0 and 2 have them as names.
     let hits = search(&index, "food prices");
     assert_eq!(tables_of(&hits).len(), 3);
     assert_eq!(hits[2].table, 1);
@@ -239,7 +239,7 @@ fn a_merged_index_answers_as_one_built_at_once() {
     let documents = documents_of(&texts);
     let dir = tempfile::tempdir().unwrap();
     let mut segments = Vec::new();
-    // Table 20 of the third part is dead, and table 7 of the first one is left out by the merge.
+    // Table 20 of the third part is removed, and table 7 of the first one is left out by the merge.
     for (at, part) in documents.chunks(9).enumerate() {
         let folder = dir.path().join(at.to_string());
         build_with(&folder, part, MEMORY_BYTES);

@@ -1,5 +1,4 @@
-//! What the word index knows of single words, without ranking a table: how rare each is, and which of its words is spelled
-//! nearly like one that it does not have.
+//! Single words in the word index: their rarity, and words with a similar spelling.
 
 use tantivy::Term;
 
@@ -10,30 +9,30 @@ use super::query::Query;
 use super::score::Weights;
 use lakeward_core::error::Result;
 
-/// Terms of a field of a segment that are compared with a word: those that begin with its first letter, up to this many.
+/// Maximum terms of a segment's field to compare with a word; only terms with its first letter are compared.
 const MOST_COMPARED: usize = 200_000;
-/// A word is near another from so many letters on …
+/// Words with fewer letters have no neighbours …
 const LEAST_LETTERS: usize = 5;
-/// … and from so many on two letters may differ.
+/// … and in words with at least this many, two letters may differ.
 const LONG_WORD: usize = 9;
 
-/// Letters that an ending may have which the stemmer does not know …
+/// Maximum letters of an ending unknown to the stemmer …
 const LONGEST_ENDING: usize = 4;
-/// … behind a stem of at least so many.
+/// … after a stem of at least this many.
 const SHORTEST_STEM: usize = 6;
 
-/// How rare a word is in the lake.
+/// The rarity of a word in the lake.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WordRarity {
-    /// Its idf as a share of that of a word that no table has, 0..=1: greater is rarer.
+    /// Its idf divided by the idf of a word that no table has, 0..=1: greater is rarer.
     pub rarity: f64,
-    /// Tables that have it, counted in the field where most have it.
+    /// Tables that have it, counted in the field where it is most frequent.
     pub tables: u64,
 }
 
 impl LexicalIndex {
-    /// The words of `text` that say something, in order, each once however it is inflected, at most `most`; stop words only where
-    /// there are no others.
+    /// The informative words of `text` in order, at most `most`, without duplicates of the same stem; stop words only if there are no
+    /// others.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
@@ -44,8 +43,8 @@ impl LexicalIndex {
         Ok(words.into_iter().zip(rarities).collect())
     }
 
-    /// The rarity of each of `words`; of several terms in one word (`A-320`) the rarest counts. A word without letters and digits
-    /// has rarity 0.
+    /// The rarity of each of `words`; if a word has several terms (`A-320`), that of the rarest. A word without letters and digits has
+    /// rarity 0.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
@@ -69,9 +68,9 @@ impl LexicalIndex {
         Ok(all)
     }
 
-    /// Words of the lake, as the index has them, that are spelled nearly like `word` and begin with the same letter; at most
-    /// `limit`, nearest first, then those of most tables. One letter may differ, two in long words, or the ending be one that the
-    /// stemmer does not know; short words and those with digits have no neighbours: there another word is no misspelling.
+    /// Words of the lake, as indexed, with a spelling similar to `word` and the same first letter; at most `limit`, nearest first, then by
+    /// number of tables. One letter may differ, two in long words, or the ending may be one that the stemmer does not know. Short words and
+    /// those with digits have no neighbours: a similar word is not a misspelling there.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`], as everything here.
@@ -88,7 +87,7 @@ impl LexicalIndex {
         for segment in &self.segments {
             for field in LexicalField::ALL {
                 segment.for_each_term_like(field as usize, term, MOST_COMPARED, |other| {
-                    // Lengths first: most are told apart by them.
+                    // Lengths first: they exclude most words.
                     let apart = other.len().abs_diff(term.len());
                     if apart > most * 4 || !other.chars().all(char::is_alphabetic) {
                         return;
@@ -106,7 +105,7 @@ impl LexicalIndex {
         near.dedup();
         let mut counted = Vec::with_capacity(near.len());
         for (distance, other) in near {
-            // What the analyser would change again cannot be searched for.
+            // A term that the analyser would change cannot be searched.
             let stays = analyzer.terms(&other).iter().map(|(term, _)| term).eq([other.as_str()]);
             if stays {
                 counted.push((distance, std::cmp::Reverse(self.tables_with(&other)?), other));
@@ -116,7 +115,7 @@ impl LexicalIndex {
         Ok(counted.into_iter().take(limit).map(|(_, _, other)| other).collect())
     }
 
-    /// Tables that have `term`, in the field where most have it.
+    /// Number of tables that have `term`, in the field where it is most frequent.
     fn tables_with(&self, term: &str) -> Result<u64> {
         let mut most = 0;
         for field in LexicalField::ALL {
@@ -131,7 +130,7 @@ impl LexicalIndex {
     }
 }
 
-/// Whether `term` is `stem` with an ending: a misspelt `unemploymnt` keeps its ending where `unemployment` loses it.
+/// Whether `term` is `stem` with an ending: a misspelt `unemploymnt` keeps its ending, but `unemployment` loses it.
 fn is_ending(term: &str, stem: &str) -> bool {
     let ending = term.strip_prefix(stem).map_or(0, |ending| ending.chars().count());
     (1..=LONGEST_ENDING).contains(&ending) && stem.chars().count() >= SHORTEST_STEM

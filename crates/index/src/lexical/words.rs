@@ -1,4 +1,4 @@
-//! The word index as a structure of a segment: the texts of a table that enter it, and its file opened.
+//! The word index as a structure of a segment: the indexed texts of a table, and the opened file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::structures::Segment;
 use lakeward_core::error::Result;
 use lakeward_lake::semantic::LogicalType;
 
-/// Bytes of cell text a table contributes.
+/// Maximum bytes of a table's cell text.
 const VALUES_TEXT_BYTES: usize = 512 << 10;
-/// Where a builder spills, in the segment's folder while it is written.
+/// Folder for spilled parts, in the segment's folder while it is written.
 const SCRATCH_FOLDER: &str = "scratch";
 /// Bytes of memory a builder may use before it spills.
 const MEMORY_BYTES: usize = 64 << 20;
@@ -46,7 +46,7 @@ impl Structure for Words {
         let headers: Vec<&str> = dataset.columns().iter().map(|column| column.name.as_str()).collect();
         let mut values = String::new();
         for (column, sketch) in dataset.columns().iter().zip(sketches) {
-            // Measurements are noise as words; whole numbers (years, ids) are asked for.
+            // Measurements are not useful as words; whole numbers (years, ids) are searched for.
             if column.logical != LogicalType::Float && values.len() < VALUES_TEXT_BYTES {
                 values.push_str(&sketch.text);
             }
@@ -102,7 +102,7 @@ impl StructureWriter for LexicalBuilder {
         })
     }
 
-    /// Postings are taken over by segment.
+    /// Postings are taken over per segment.
     fn push_stored(&mut self, _from: &StoredTable<'_>, _place: &Place) -> Result<()> {
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Planted domains are found as often as the theory says, at every size ratio; a query on a synthetic lake finds most of what
-//! contains it and little else; candidates are unique, sorted and independent of the order of adding; a damaged or foreign
-//! segment is refused; empty input is harmless.
+//! Planted domains are found as often as the theory predicts, at every size ratio; a query on a synthetic lake finds most of the containing
+//! domains and little else; candidates are unique, sorted and independent of insertion order; a damaged or foreign segment is refused;
+//! empty input is harmless.
 
 use proptest::prelude::*;
 
@@ -34,8 +34,8 @@ fn candidates(index: &LshIndex, query: &Interval, threshold: f64) -> Vec<u32> {
     out
 }
 
-/// Recall of planted domains with containment `containment` at size ratio `ratio`, asked with that very threshold: the
-/// hardest case. One topic a query, so each query has exactly one right answer.
+/// Recall of planted domains with containment `containment` at size ratio `ratio`, queried with exactly that threshold: the hardest case.
+/// One topic per query, so each query has exactly one correct answer.
 fn planted_recall(params: LshParams, query_len: u64, ratio: u64, containment: f64) -> f64 {
     const QUERIES: u64 = 300;
     let query = |topic| Interval { topic, start: 1_000_000, len: query_len };
@@ -51,8 +51,8 @@ fn planted_recall(params: LshParams, query_len: u64, ratio: u64, containment: f6
 }
 
 #[test]
-fn planted_domains_are_found_as_the_theory_says() {
-    // Least recall expected per (containment, size ratio); 300 queries have a standard error below 3%.
+fn planted_domains_are_found_as_the_theory_predicts() {
+    // Minimum expected recall per (containment, size ratio); 300 queries have a standard error below 3%.
     let expected = [(0.3, 1, 0.95), (0.5, 1, 0.95), (0.8, 1, 0.95), (0.3, 100, 0.4), (0.5, 100, 0.62), (0.8, 100, 0.8)];
     for (containment, ratio, least) in expected {
         let recall = planted_recall(LshParams::default(), 100, ratio, containment);
@@ -72,7 +72,7 @@ fn a_skewed_lake_is_searched_with_high_recall_and_few_candidates() {
         let index = build(&signed, LshParams { trees, depth, ..LshParams::default() });
         assert_eq!(index.len(), DOMAINS);
         for threshold in [0.3, 0.5, 0.8] {
-            // Right answers and found ones by size ratio: up to 2, 10, 100, more.
+            // Correct answers and found ones by size ratio: up to 2, 10, 100, more.
             let mut tally = [(0, 0); 4];
             let (mut given, mut right) = (0, 0);
             for query in lake.iter().step_by(DOMAINS / QUERIES) {
@@ -169,11 +169,11 @@ fn impossible_heads_are_refused() {
 
 proptest! {
     #[test]
-    fn interpolation_finds_the_lower_bound(mut keys: Vec<u32>, bits in 0u32..32, wanted: u32, member: usize) {
+    fn interpolation_finds_the_lower_bound(mut keys: Vec<u32>, bits in 0u32..32, target: u32, member: usize) {
         keys.iter_mut().for_each(|key| *key >>= bits);
         keys.sort_unstable();
         let present = keys.get(member % keys.len().max(1)).copied().unwrap_or(0);
-        for least in [wanted, wanted >> bits, present, 0, u32::MAX] {
+        for least in [target, target >> bits, present, 0, u32::MAX] {
             prop_assert_eq!(lower_bound(&keys, least), keys.partition_point(|key| *key < least));
         }
     }

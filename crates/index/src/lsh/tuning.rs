@@ -1,24 +1,24 @@
-//! How many trees to use, and how deep, for one partition and one containment threshold.
+//! Chooses the number and depth of trees for one partition and one containment threshold.
 //!
-//! A domain whose containment of the query is t, at size ratio u = |X| / |Q|, has Jaccard similarity s = t / (u + 1 − t) and is
-//! found with probability P(t) = 1 − (1 − sʳ)ᵇ. The paper picks the (b, r) of least false positives plus false negatives,
-//! ∫₀^t* P + ∫_t*^min(1,u) (1 − P), with u taken from the partition's greatest cardinality, which errs towards finding.
-//! Here candidates are checked exactly afterwards and a missed one is lost, so false negatives weigh more. Results depend only
-//! on (u, t*), on a grid of which each cell is computed once (about 0.1 ms) and kept.
+//! A domain whose containment of the query is t, at size ratio u = |X| / |Q|, has Jaccard similarity s = t / (u + 1 − t) and is found with
+//! probability P(t) = 1 − (1 − sʳ)ᵇ. The paper picks the (b, r) that minimises false positives plus false negatives, ∫₀^t* P +
+//! ∫_t*^min(1,u) (1 − P), with u from the partition's greatest cardinality, which favours recall. Here candidates are checked exactly
+//! afterwards and a missed one is lost, so false negatives weigh more. Results depend only on (u, t*), on a grid whose cells are computed
+//! once each (about 0.1 ms) and cached.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// What a missed domain costs in wrong candidates. At size ratio 1 and the very threshold, 10 finds 89 to 95% of planted domains
-/// and 50 finds 96 to 99%; of the candidates on the tests' skewed lake three percentage points more are wrong.
+/// The cost of a missed domain in wrong candidates. At size ratio 1 and exactly the threshold, 10 finds 89 to 95% of planted domains and 50
+/// finds 96 to 99%; the share of wrong candidates on the tests' skewed lake grows by three percentage points.
 const MISS_WEIGHT: f64 = 50.0;
 
 /// Thresholds are rounded down to multiples of 1 / this.
 const THRESHOLD_STEPS: usize = 20;
 /// Size ratios are rounded up to powers of 2 ^ (1 / this).
 const RATIO_STEPS_PER_OCTAVE: f64 = 4.0;
-/// log2 of the least size ratio told apart; queries skip ratios below their threshold, which is at least 2^−4.4.
+/// log2 of the least size ratio distinguished; queries skip ratios below their threshold, which is at least 2^−4.4.
 const LEAST_RATIO_LOG2: f64 = -5.0;
-/// 25 octaves: beyond a ratio of a million every tree at depth 1 is too little.
+/// 25 octaves: beyond a ratio of a million even all trees at depth 1 are too few.
 const RATIO_CELLS: usize = 101;
 /// Integration points on either side of the threshold.
 const POINTS: usize = 64;
@@ -28,11 +28,11 @@ const POINTS: usize = 64;
 pub(super) struct Tuning {
     trees: usize,
     depth: usize,
-    /// trees · 8 + depth, or 0 while unknown.
+    /// trees · 8 + depth, or 0 if not computed yet.
     cells: Vec<AtomicU16>,
 }
 
-/// The threshold that a query's threshold is answered with.
+/// The threshold on the grid that is used for a query's threshold.
 pub(super) fn usable_threshold(threshold: f64) -> f64 {
     const ROUNDING: f64 = 1e-9;
     let steps = (threshold * THRESHOLD_STEPS as f64 + ROUNDING).floor();
@@ -51,9 +51,9 @@ impl Tuning {
         let ratio_cell = step.clamp(0.0, (RATIO_CELLS - 1) as f64) as usize;
         let threshold_cell = (threshold * THRESHOLD_STEPS as f64).round() as usize - 1;
         let cell = &self.cells[ratio_cell * THRESHOLD_STEPS + threshold_cell];
-        let known = cell.load(Ordering::Relaxed) as usize;
-        if known > 0 {
-            return (known >> 3, known & 7);
+        let cached = cell.load(Ordering::Relaxed) as usize;
+        if cached > 0 {
+            return (cached >> 3, cached & 7);
         }
         let grid_ratio = (ratio_cell as f64 / RATIO_STEPS_PER_OCTAVE + LEAST_RATIO_LOG2).exp2();
         let (trees, depth) = optimum(self.trees, self.depth, grid_ratio, threshold);
@@ -62,7 +62,7 @@ impl Tuning {
     }
 }
 
-/// The (trees, depth) of least weighted error; of equal ones, the fewest trees of the least depth.
+/// The (trees, depth) of least weighted error; among equal ones, the fewest trees of the least depth.
 fn optimum(most_trees: usize, most_depth: usize, ratio: f64, threshold: f64) -> (usize, usize) {
     let mut best = (f64::INFINITY, most_trees, 1);
     for depth in 1..=most_depth {
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!((trees, depth), (256, 1));
         let (_, depth_of_equals) = tuning.best(1.0, 0.8);
         assert!(depth_of_equals > 1);
-        assert_eq!(tuning.best(100.0, 0.5), (trees, depth), "kept");
+        assert_eq!(tuning.best(100.0, 0.5), (trees, depth), "cached");
     }
 
     #[test]

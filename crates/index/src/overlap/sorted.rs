@@ -1,11 +1,11 @@
 //! Counting in ascending lists of hashes.
 
-/// How many different hashes an ascending list has.
+/// Number of distinct hashes in an ascending list.
 pub(super) fn count_distinct(sorted: &[u64]) -> u64 {
     sorted.chunk_by(|a, b| a == b).count() as u64
 }
 
-/// How many different hashes two ascending lists have in common; 0 is no hash.
+/// Number of distinct hashes in both ascending lists; 0 is not a hash.
 pub fn shared_hashes(a: &[u64], b: &[u64]) -> usize {
     let (few, mut rest) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (mut shared, mut previous) = (0, 0);
@@ -18,12 +18,12 @@ pub fn shared_hashes(a: &[u64], b: &[u64]) -> usize {
     shared
 }
 
-/// The first place in ascending `list` whose value is at least `wanted`; cheap where that is near the beginning.
-pub fn gallop(list: &[u64], wanted: u64) -> usize {
+/// The first position in the ascending `list` whose value is at least `target`; cheap if it is near the beginning.
+pub fn gallop(list: &[u64], target: u64) -> usize {
     let mut step = 1;
-    while step < list.len() && list[step] < wanted {
+    while step < list.len() && list[step] < target {
         step *= 2;
     }
     let (low, high) = (step / 2, (step + 1).min(list.len()));
-    low + list[low..high].partition_point(|hash| *hash < wanted)
+    low + list[low..high].partition_point(|hash| *hash < target)
 }

@@ -1,5 +1,5 @@
-//! Galloping finds what a search finds; what is left unread is little enough that every column that holds the wanted share of
-//! a query is met or held by LSH; the best columns are the same whether all lists are read or common ones are looked up.
+//! Galloping finds the same position as a binary search; so little is left unread that every column with the target share of a query is
+//! found or is in the LSH; the best columns are the same whether all lists are read or common values are looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ use lakeward_lake::scan;
 #[test]
 fn galloping_finds_the_first_not_smaller() {
     let list: Vec<u64> = (0..100).map(|i| i * 3).collect();
-    for wanted in 0..320 {
-        assert_eq!(gallop(&list, wanted), list.partition_point(|hash| *hash < wanted), "{wanted}");
+    for target in 0..320 {
+        assert_eq!(gallop(&list, target), list.partition_point(|hash| *hash < target), "{target}");
     }
     assert_eq!(gallop(&[], 1), 0);
     assert_eq!(shared_hashes(&[2, 3, 3, 9, 27], &list), 3);
@@ -27,7 +27,7 @@ fn galloping_finds_the_first_not_smaller() {
 }
 
 proptest! {
-    /// Columns hold the values up to a number of their own, so that small ones are common; every budget is soon exceeded.
+    /// Each column contains the values up to its own number, so that small values are common; every budget is soon exceeded.
     #[test]
     fn no_column_is_missed_that_need_not_be(
         columns in proptest::collection::vec(proptest::collection::btree_set(0u32..40, 1..30), 1..60),
@@ -55,14 +55,14 @@ proptest! {
     }
 }
 
-/// Columns of a lake of number words in which the first are in nearly all columns.
+/// Columns of a lake of number words; the first words are in nearly all columns.
 fn columns(folder: &std::path::Path) -> (Columns, Postings, Vec<QueryValues>) {
     let mut writer = ColumnsWriter::default();
     let mut queries = Vec::new();
     for table in 0..600u64 {
         let mut text = String::from("name\n");
         for value in 0..(table % 37) + 3 {
-            // Small numbers are common, and one in three columns starts further up.
+            // Small numbers are common, and one in three columns starts higher.
             text.push_str(&format!("value {}\n", value * (1 + table % 4) + 20 * (table % 3 / 2)));
         }
         let path = folder.join("t.csv");

@@ -1,6 +1,5 @@
-//! What must hold: what was written is read back, whatever the section sizes; nothing but a finished segment ever appears
-//! under its name; another kind or version is told apart from damage; after any damage every access gives the right bytes
-//! or `DamagedIndex`, and nothing panics.
+//! Guarantees: written data is read back, whatever the section sizes; only finished segments appear under their names; another kind or
+//! version is distinguished from damage; after any damage every access gives the correct bytes or `DamagedIndex`, and nothing panics.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -123,7 +122,7 @@ fn a_section_written_twice_is_refused() {
     assert!(writer.section(*b"aaaa", b"2").is_err());
 }
 
-/// Reads everything in `steps` pieces a section; `Ok` only if every byte was right.
+/// Reads everything in `steps` pieces per section; `Ok` only if every byte was correct.
 fn read_all(path: &Path, expected: &[(Tag, Vec<u8>)], steps: usize) -> Result<()> {
     let file = SegmentFile::open(path, KIND, 3)?;
     let mut outcome = Ok(());
@@ -169,8 +168,8 @@ fn damage_is_reported_and_never_read() {
             file.write_all_at(&[good[at] ^ (1 << random(4, 8))], at as u64).unwrap();
         }
         match read_all(&path, sample_cached(), 1 + random(5, 40)) {
-            // Nothing was touched that is read: zeros between sections of an otherwise unread block cannot be, since
-            // every block holds section bytes, so an undamaged read after damage means the damage was not made.
+            // The damage was in no byte that is read: zeros between sections of an otherwise unread block cannot be, since every block
+            // contains section bytes, so an undamaged read after damage means the damage was not made.
             Ok(()) => panic!("damage at {at} (truncated: {truncated}) went unnoticed"),
             Err(Error::DamagedIndex { .. }) => reported += 1,
             Err(other) => panic!("damage at {at} reported as {other:?}"),

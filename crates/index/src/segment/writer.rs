@@ -1,4 +1,4 @@
-//! Writes segment files: streams sections through one block buffer, then the footer, then the rename.
+//! Writes segment files: streams sections through one block buffer, then writes the footer, then renames.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::{
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
 
-/// Writes one segment file, section after section. Dropped without [`finish`](Self::finish), it leaves nothing behind.
+/// Writes one segment file, section by section. If dropped without [`finish`](Self::finish), it leaves nothing behind.
 #[derive(Debug)]
 pub struct SegmentWriter {
     file: AtomicFile,
@@ -37,12 +37,13 @@ impl SegmentWriter {
         Ok(writer)
     }
 
-    /// Writes a whole section. Errors when `tag` was already written or the disk refuses.
+    /// Writes a whole section. Fails if `tag` was already written or writing fails.
     pub fn section(&mut self, tag: Tag, bytes: &[u8]) -> Result<()> {
         self.section_writer(tag)?.write(bytes)
     }
 
-    /// Writes a whole section of `elements`, to be read back with [`Section::all`](super::Section::all) or [`Section::slice`](super::Section::slice).
+    /// Writes a whole section of `elements`, to be read back with [`Section::all`](super::Section::all) or
+    /// [`Section::slice`](super::Section::slice).
     pub fn section_of<T: NoUninit>(&mut self, tag: Tag, elements: &[T]) -> Result<()> {
         self.section(tag, bytemuck::cast_slice(elements))
     }
@@ -57,12 +58,12 @@ impl SegmentWriter {
         Ok(SectionWriter { segment: self })
     }
 
-    /// Goes on with the section that was started last, for a caller that cannot hold its writer.
+    /// Continues the section that was started last, for a caller that cannot keep its writer.
     pub fn last_section(&mut self) -> SectionWriter<'_> {
         SectionWriter { segment: self }
     }
 
-    /// Ends the file, flushes it to the disk and gives it its final name, replacing what was there.
+    /// Ends the file, flushes it to disk and renames it to its final name, replacing an existing file.
     pub fn finish(mut self) -> Result<SegmentStats> {
         self.pad()?;
         self.end_block()?;
@@ -87,7 +88,7 @@ impl SegmentWriter {
         Ok(SegmentStats { bytes: self.file.replace()?, checksum })
     }
 
-    /// Zeros up to the next section boundary.
+    /// Writes zeros up to the next section boundary.
     fn pad(&mut self) -> Result<()> {
         let beyond = (self.position % SECTION_ALIGNMENT as u64) as usize;
         if beyond > 0 {
@@ -135,7 +136,7 @@ impl SectionWriter<'_> {
         Ok(())
     }
 
-    /// Appends elements as they lie in memory.
+    /// Appends elements in their memory layout.
     pub fn write_slice<T: NoUninit>(&mut self, elements: &[T]) -> Result<()> {
         self.write(bytemuck::cast_slice(elements))
     }

@@ -1,13 +1,13 @@
 //! Dot products of byte vectors: plain loops for any processor, and AVX2 instructions where the running one has them.
 //!
-//! The instructions are spelled out: left to the compiler, the loop stayed outside the function compiled for AVX2 and took
-//! five times as long.
+//! The instructions are explicit: with plain loops the compiler kept the loop outside the function compiled for AVX2, which took five times
+//! as long.
 
-/// `products[i]` = row i · query, for rows of `query.len()` bytes lying one after the other.
+/// `products[i]` = row i · query, for contiguous rows of `query.len()` bytes.
 pub(super) fn rows_by_query(rows: &[i8], query: &[i16], products: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the feature the function was compiled for.
+        // SAFETY: the processor has the feature for which the function was compiled.
         return unsafe { avx2::rows_by_query(rows, query, products) };
     }
     rows_by_query_anywhere(rows, query, products);
@@ -24,7 +24,7 @@ pub(super) fn row_by_query(row: &[i8], query: &[i16]) -> i32 {
 pub(super) fn rows(left: &[i8], right: &[i8]) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the feature the function was compiled for.
+        // SAFETY: the processor has the feature for which the function was compiled.
         return unsafe { avx2::rows(left, right) };
     }
     rows_anywhere(left, right)

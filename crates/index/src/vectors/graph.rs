@@ -1,9 +1,9 @@
 //! A navigable graph over the rows (HNSW: Malkov and Yashunin, TPAMI 2020), for sets too large to scan.
 //!
-//! It is built ([`build()`]) and searched here, over the quantised rows, and kept as plain arrays in the segment. The crate
-//! `hnsw_rs` was measured beside it and not kept: 0.52 ms of one core a row at 10,000 rows of 256 dimensions where this takes
-//! 0.08 ms, at the same recall. Its dump has no checksum, its loader panics and prints on damage, stores the vectors a second
-//! time, and yields a value that borrows the loader.
+//! It is built ([`build()`]) and searched here, over the quantised rows, and stored as plain arrays in the segment. The crate `hnsw_rs` was
+//! measured and rejected: 0.52 ms of one core per row at 10,000 rows of 256 dimensions where this takes 0.08 ms, at the same recall. Its
+//! dump has no checksum, its loader panics and prints on damage, stores the vectors a second time, and returns a value that borrows the
+//! loader.
 //!
 //! The section is one array of u32: entry row, number of levels; per level its number of nodes and of edges; then per level,
 //! from 0: the rows on it (not for level 0, which has all of them), where each node's edges start (nodes + 1 numbers), edges.
@@ -19,15 +19,15 @@ use lakeward_core::error::{Error, Result};
 
 mod build;
 
-/// Edges a node on the upper levels; level 0 has twice as many.
+/// Edges per node on the upper levels; level 0 has twice as many.
 const EDGES: usize = 16;
-/// Candidates examined by a search, at least; and per result asked for. Among the vectors of 156,000 real columns 128 find
-/// 0.981 of the true ten neighbours.
+/// Minimum candidates examined by a search, and per requested result. Among the vectors of 156,000 real columns 128 find 0.981 of the true
+/// ten neighbours.
 const SEARCH_BREADTH: usize = 128;
 const SEARCH_BREADTH_PER_RESULT: usize = 4;
 const MOST_LEVELS: usize = 16;
 
-/// The graph of all rows but zero vectors, as stored.
+/// The graph of all rows except zero vectors, in stored layout.
 pub(super) fn build(rows: Rows<'_>) -> Result<Vec<u32>> {
     let row_count = rows.scales.len() as u32;
     let graph = build::build(rows)?;
@@ -54,7 +54,7 @@ pub(super) fn build(rows: Rows<'_>) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Where each list starts and the last one ends, then all of them.
+/// Writes the start of each list and the end of the last one, then all lists.
 fn push_lists<'a>(words: &mut Vec<u32>, lists: impl Iterator<Item = &'a [u32]> + Clone) {
     let mut start = 0;
     for list in lists.clone() {
@@ -75,7 +75,7 @@ pub(super) struct Graph {
     levels: Vec<LevelPlace>,
 }
 
-/// Where one level's arrays lie, in words of the section.
+/// The position of one level's arrays, in words of the section.
 #[derive(Debug)]
 struct LevelPlace {
     /// Empty for level 0, where node and row number are the same.
@@ -85,7 +85,7 @@ struct LevelPlace {
 }
 
 impl Graph {
-    /// Reads the head; errors when its numbers do not fit the section.
+    /// Reads the header; fails if its numbers do not match the section.
     pub(super) fn open(section: Section, row_count: usize) -> Result<Self> {
         let head = section.slice::<u32>(0..2)?;
         let (entry, level_count) = (head[0], head[1] as usize);
@@ -113,8 +113,8 @@ impl Graph {
         Ok(Graph { section, entry, row_count, levels })
     }
 
-    /// The `k` best rows that the walk meets, best first; fewer when it meets fewer. `row` gives a row and its scale; only
-    /// those met are read.
+    /// The `k` best rows found by the walk, best first; fewer if it finds fewer. `row` returns a row and its scale; only visited rows are
+    /// read.
     pub(super) fn search<'a>(
         &self,
         row: impl Fn(u32) -> Result<(&'a [i8], f32)>,
@@ -135,13 +135,13 @@ impl Graph {
         }
         let breadth = SEARCH_BREADTH.max(k * SEARCH_BREADTH_PER_RESULT);
         let neighbours = |id| self.neighbours(&self.levels[0], id);
-        let mut seen = Seen::new(self.row_count);
-        let mut found = walk(&mut seen, nearest, breadth, score, neighbours, filter)?.into_sorted();
+        let mut visited = Visited::new(self.row_count);
+        let mut found = walk(&mut visited, nearest, breadth, score, neighbours, filter)?.into_sorted();
         found.truncate(k);
         Ok(found)
     }
 
-    /// Steps to the best neighbour until none is better.
+    /// Moves to the best neighbour until none is better.
     fn descend(&self, level: &LevelPlace, from: Scored, score: impl Fn(u32) -> Result<Scored>) -> Result<Scored> {
         let mut nearest = from;
         loop {
@@ -155,7 +155,7 @@ impl Graph {
         }
     }
 
-    /// The rows next to `row` on a level; every one of them exists.
+    /// The neighbours of `row` on a level, checked to exist.
     fn neighbours(&self, level: &LevelPlace, row: u32) -> Result<&[u32]> {
         let node = if level.rows.is_empty() {
             row as usize
@@ -179,18 +179,18 @@ impl Graph {
     }
 }
 
-/// The rows that a walk has met: a bit each, and which words of bits to clear for the next walk.
-struct Seen {
+/// The rows that a walk has visited: a bit each, and which words of bits to clear for the next walk.
+struct Visited {
     bits: Vec<u64>,
     touched: Vec<u32>,
 }
 
-impl Seen {
+impl Visited {
     fn new(rows: usize) -> Self {
         Self { bits: vec![0; rows.div_ceil(64)], touched: Vec::new() }
     }
 
-    /// Whether it was not there.
+    /// Adds a row; returns whether it is new.
     fn insert(&mut self, id: u32) -> bool {
         let word = &mut self.bits[id as usize / 64];
         let bit = 1 << (id % 64);
@@ -209,10 +209,10 @@ impl Seen {
     }
 }
 
-/// Best-first walk along `neighbours` until the best row not yet expanded is worse than the `breadth` best found. Rows that the
-/// filter rejects are walked through, not returned.
+/// Best-first walk along `neighbours` until the best row not yet expanded is worse than the `breadth` best found. Rows that the filter
+/// rejects are visited but not returned.
 fn walk<'a>(
-    seen: &mut Seen,
+    visited: &mut Visited,
     from: Scored,
     breadth: usize,
     score: impl Fn(u32) -> Result<Scored>,
@@ -220,10 +220,10 @@ fn walk<'a>(
     filter: Option<Filter<'_>>,
 ) -> Result<Top> {
     let passes = |id: u32| filter.is_none_or(|filter| filter(id));
-    seen.clear();
+    visited.clear();
     let mut top = Top::new(breadth);
     let mut open = BinaryHeap::from([from]);
-    seen.insert(from.id);
+    visited.insert(from.id);
     if passes(from.id) {
         top.push(from.id, from.score);
     }
@@ -232,7 +232,7 @@ fn walk<'a>(
             break;
         }
         for id in neighbours(current.id)? {
-            if !seen.insert(*id) {
+            if !visited.insert(*id) {
                 continue;
             }
             let neighbour = score(*id)?;

@@ -1,10 +1,10 @@
-//! From f32 vectors to integers: rows to 8 bits, queries to up to 16.
+//! Quantises f32 vectors to integers: rows to 8 bits, queries to up to 16.
 
 /// Largest magnitude of a row's bytes; −128 is unused.
 const ROW_LIMIT: f32 = 127.0;
 
-/// Writes `vector` into `bytes` (at least as long, zeros stay beyond it) and returns the scale that makes them a unit vector:
-/// 1 / the norm of the bytes. Returns 0, with all bytes 0, for a zero vector or one with a component that is not finite.
+/// Writes `vector` into `bytes` (at least as long; excess bytes stay zero) and returns the scale that makes them a unit vector: 1 / the
+/// norm of the bytes. For a zero vector or one with a component that is not finite, all bytes and the result are 0.
 pub(super) fn quantise_row(vector: &[f32], bytes: &mut [i8]) -> f32 {
     let Some(greatest) = greatest_magnitude(vector) else { return 0.0 };
     let factor = f64::from(ROW_LIMIT) / f64::from(greatest);
@@ -27,7 +27,7 @@ impl Query {
     /// `None` for a zero query or one with a component that is not finite.
     pub(super) fn new(query: &[f32], stride: usize) -> Option<Self> {
         let greatest = greatest_magnitude(query)?;
-        // So that no sum of `stride` products with bytes leaves 32 bits: 16 bits up to 512 dimensions, 12 at 8192.
+        // So that no sum of `stride` products with bytes exceeds 32 bits: 16 bits up to 512 dimensions, 12 at 8192.
         let limit = (i32::MAX / (128 * stride as i32)).min(i32::from(i16::MAX));
         let factor = f64::from(limit) / f64::from(greatest);
         let mut parts: Vec<i16> = query.iter().map(|part| (f64::from(*part) * factor).round() as i16).collect();
@@ -37,7 +37,7 @@ impl Query {
     }
 }
 
-/// `None` when there is no direction: all zero, or a component that is not finite.
+/// `None` if the vector is zero or has a component that is not finite.
 fn greatest_magnitude(vector: &[f32]) -> Option<f32> {
     let finite = vector.iter().all(|part| part.is_finite());
     let greatest = vector.iter().fold(0f32, |greatest, part| greatest.max(part.abs()));

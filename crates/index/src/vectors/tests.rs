@@ -1,6 +1,6 @@
-//! The exact scan returns what f32 arithmetic returns but for quantisation; ties go to the smaller id; zero and non-finite
-//! vectors are never found; filters hold, broad or selective, with and without a graph; the graph finds at least 95% of the true
-//! neighbours and the same file is built each time; impossible sections are refused.
+//! The exact scan returns the same as f32 arithmetic except for quantisation; ties go to the smaller id; zero and non-finite vectors are
+//! never found; filters are respected, broad or selective, with and without a graph; the graph finds at least 95% of the true neighbours
+//! and is built identically each time; impossible sections are refused.
 
 use super::*;
 use crate::segment::SegmentKind;
@@ -216,7 +216,7 @@ fn rows_of(vectors: &[Vec<f32>]) -> OwnedRows {
     OwnedRows(builder)
 }
 
-/// A segment whose checksums are right and whose content is anything.
+/// A segment with valid checksums and arbitrary content.
 fn open_sections(head: Head, bytes: &[i8], scales: &[f32], graph: &[u32]) -> Result<VectorSet> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("v.seg");
@@ -256,7 +256,7 @@ fn impossible_sections_are_refused() {
     for graph in graphs {
         assert!(matches!(open_sections(head, &bytes, &scales, graph), Err(Error::DamagedIndex { .. })), "{graph:?}");
     }
-    // Found while searching: an edge to a row that is not there, edges that run backwards or out.
+    // Found while searching: an edge to a row that does not exist, edges that run backwards or out of range.
     for graph in [[0, 1, 2, 1, 0, 1, 1, 7], [0, 1, 2, 1, 1, 0, 1, 1], [0, 1, 2, 1, 0, 9, 9, 1]] {
         let set = open_sections(head, &bytes, &scales, &graph).unwrap();
         assert!(matches!(set.search(&[1.0, 1.0], 2, None), Err(Error::DamagedIndex { .. })), "{graph:?}");

@@ -24,7 +24,7 @@ impl PartialOrd for Scored {
     }
 }
 
-/// Keeps the best `k` of what is pushed: a heap whose root is the worst one kept.
+/// Keeps the best `k` of the pushed ids: a heap whose root is the worst one.
 #[derive(Debug)]
 pub(super) struct Top {
     k: usize,
@@ -43,7 +43,7 @@ impl Top {
         self.kept.len() < self.k || self.kept.peek().is_some_and(|worst| Scored { score, id } > worst.0)
     }
 
-    /// Offers an id.
+    /// Adds an id if it is among the best.
     pub(super) fn push(&mut self, id: u32, score: f32) {
         let offered = Scored { score, id };
         if self.kept.len() < self.k {
@@ -55,7 +55,7 @@ impl Top {
         }
     }
 
-    /// The worst one kept, once `k` are.
+    /// The worst one, once there are `k`.
     pub(super) fn worst_of_full(&self) -> Option<Scored> {
         self.kept.peek().filter(|_| self.kept.len() == self.k).map(|worst| worst.0)
     }

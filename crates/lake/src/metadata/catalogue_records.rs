@@ -1,12 +1,12 @@
-//! Records of a catalogue: one JSON object a line, `{"id", "title", "description", "tags", "author", "date", "section", …}`.
+//! Records of a catalogue: one JSON object per line, `{"id", "title", "description", "tags", "author", "date", "section", …}`.
 //!
-//! A record whose id is a table's id, or its file name without extensions where only one table is called so, says what that
-//! table is; any other describes data that is not in the lake. What a record says under keys not known here is kept as text
-//! at the end of the description, so that it is found: portals have many names for the same things. Keys that name
-//! identifiers and addresses are left out.
+//! A record describes a table if its id is the table's id, or the table's file name without extensions where only one table
+//! has that name; any other record describes data that is not in the lake. Values under unknown keys are appended to the
+//! description as text, so that search finds them: portals have many names for the same things. Keys of identifiers and
+//! addresses are left out.
 //!
-//! The file is hostile until proven otherwise: a line is read up to a bound and parsed alone, one that is no record is left
-//! out and counted with its number.
+//! The file is not trusted: each line is read up to a bound and parsed alone; a line that is no record is skipped, counted
+//! and reported with its number.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,19 +24,19 @@ use crate::reader;
 use crate::source::{ContentHash, Origin, TableId};
 use lakeward_core::error::{Error, Result};
 
-/// Longest line of a record, in bytes; of a longer one nothing is used.
+/// Longest line of a record, in bytes; a longer line is skipped.
 const LONGEST_LINE_BYTES: usize = 1 << 20;
 /// Longest id, in bytes.
 const LONGEST_ID_BYTES: usize = 256;
-/// Records of one file at the most.
+/// Most records of one file.
 const MOST_RECORDS: usize = 2_000_000;
-/// Bytes of lines read of one file at the most, unpacked.
+/// Most bytes read of one file, unpacked.
 const MOST_BYTES: u64 = 4 << 30;
-/// Lines left out that are told one by one.
-const TOLD_LINES: usize = 5;
-/// Bytes of text taken from keys not known here.
+/// Skipped lines that are reported one by one.
+const MOST_REPORTED: usize = 5;
+/// Bytes of text taken from unknown keys.
 const OTHER_TEXT_BYTES: usize = 4096;
-/// How deep texts are looked for under such a key.
+/// Nesting depth down to which texts under such a key are searched.
 const MOST_DEPTH: usize = 4;
 
 /// Keys that become a field of [`TableMetadata`].
@@ -76,9 +76,9 @@ enum Meaning {
 pub struct Records {
     spool: Arc<Spool>,
     described: BTreeMap<String, Described>,
-    /// Lines that hold no record.
+    /// Number of lines that hold no record.
     pub left_out: u64,
-    /// What was wrong with the first of them, and with the file.
+    /// Reasons for the first of them, and problems of the file.
     pub problems: Vec<String>,
 }
 
@@ -87,17 +87,17 @@ struct Described {
     /// The file it is from.
     name: Arc<str>,
     metadata: Spooled,
-    /// Names of the files that hold its data, where the record says them.
+    /// Names of the files that hold its data, where the record gives them.
     files: Vec<String>,
     line_bytes: u64,
     content: ContentHash,
 }
 
-/// Why a line is not used.
+/// Why a line is skipped.
 enum Unused {
     /// It holds no record.
     Line(String),
-    /// The disk refuses.
+    /// The disk cannot be written.
     Disk(Error),
 }
 
@@ -107,7 +107,7 @@ impl Unused {
     }
 }
 
-/// A record that describes no table of the lake, as the catalogue takes it.
+/// A record that describes no table of the lake.
 #[derive(Debug)]
 pub struct CatalogueRecord {
     /// Its id.
@@ -122,11 +122,11 @@ pub struct CatalogueRecord {
 }
 
 impl Records {
-    /// Reads the records of the file at `path`, packed or not: lines, or a JSON document of CKAN or DCAT. `name` is what the
-    /// manifest calls it.
+    /// Reads the records of the file at `path`, packed or not: lines, or a JSON document of CKAN or DCAT. `name` is its name in
+    /// the manifest.
     ///
     /// # Errors
-    /// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no record are counted.
+    /// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no record are only counted.
     pub fn read(path: &Path, name: &str) -> Result<Self> {
         let mut records = Records::default();
         let name: Arc<str> = name.into();
@@ -166,7 +166,7 @@ impl Records {
         if bytes >= MOST_BYTES {
             records.leave_out(number, &format!("only the first {} GB are read", MOST_BYTES >> 30));
         }
-        if records.left_out > TOLD_LINES as u64 {
+        if records.left_out > MOST_REPORTED as u64 {
             records.problems.push(format!("{} lines in all hold no record", records.left_out));
         }
         Ok(records)
@@ -184,7 +184,7 @@ impl Records {
 
     fn leave_out(&mut self, number: u64, reason: &str) {
         self.left_out += 1;
-        if self.left_out <= TOLD_LINES as u64 {
+        if self.left_out <= MOST_REPORTED as u64 {
             self.problems.push(format!("line {number}: {reason}"));
         }
     }
@@ -232,7 +232,7 @@ impl Records {
                 self.leave_out(number as u64 + 1, &format!("`{id}` has a record already"));
                 continue;
             }
-            // A document's own bytes are not kept apart by dataset: what was read of one stands for them.
+            // A document's bytes cannot be split by dataset, so the metadata read of one is hashed instead.
             let json = serde_json::to_vec(&metadata).map_err(|error| Error::Internal(error.to_string()))?;
             let (content, line_bytes) = (ContentHash::of_bytes(&json), json.len() as u64);
             let metadata = Spool::put(&self.spool, &metadata)?;
@@ -241,7 +241,7 @@ impl Records {
         Ok(())
     }
 
-    /// Adds the records of another file; of two with one id the first stays.
+    /// Adds the records of another file; of two with the same id the first is kept.
     pub fn append(&mut self, other: Records) {
         self.left_out += other.left_out;
         self.problems.extend(other.problems);
@@ -250,7 +250,7 @@ impl Records {
                 Entry::Vacant(place) => _ = place.insert(record),
                 Entry::Occupied(known) => {
                     self.left_out += 1;
-                    if self.problems.len() < TOLD_LINES {
+                    if self.problems.len() < MOST_REPORTED {
                         self.problems.push(format!("`{}` has a record already", known.key()));
                     }
                 }
@@ -258,13 +258,13 @@ impl Records {
         }
     }
 
-    /// Leaves out the records of datasets one of whose files is in the lake: `files` are the names of the lake's files.
+    /// Removes the records of datasets that have a file in the lake: `files` are the names of the lake's files.
     pub fn without_files_in(&mut self, files: &HashSet<String>) {
         self.described.retain(|_, record| !record.files.iter().any(|file| files.contains(file)));
     }
 
-    /// Gives each record to the table that it describes; what is left describes none. Returns what each of `ids` is said to be,
-    /// and the rest in the order of their ids.
+    /// Assigns each record to the table that it describes. Returns the metadata by table, for the tables `ids`, and the records
+    /// that describe none of them, in the order of their ids.
     ///
     /// # Errors
     /// As [`CatalogueRecord::metadata`].
@@ -273,7 +273,7 @@ impl Records {
         let mut stems: HashMap<&str, Option<&TableId>> = HashMap::new();
         for id in ids {
             let stem = id.as_str().rsplit('/').next().unwrap_or(id.as_str());
-            // Several tables of one name: a record cannot tell which it means.
+            // Several tables have this name: it is unknown which one a record means.
             stems.entry(stem).and_modify(|owner| *owner = None).or_insert(Some(id));
         }
         let mut of_tables = HashMap::new();
@@ -298,7 +298,7 @@ impl Records {
 }
 
 impl CatalogueRecord {
-    /// What it says.
+    /// Its metadata.
     ///
     /// # Errors
     /// [`Error::Io`] where the folder for temporary files fails.
@@ -306,12 +306,12 @@ impl CatalogueRecord {
         self.metadata.metadata()
     }
 
-    /// Hash of what it says, as JSON.
+    /// Hash of its metadata, as JSON.
     pub fn metadata_hash(&self) -> u64 {
         self.metadata.hash
     }
 
-    /// Where it is.
+    /// Where it is listed.
     pub fn origin(&self) -> Origin<'_> {
         Origin::Record { catalogue: &self.catalogue, id: self.id.as_str() }
     }
@@ -322,7 +322,7 @@ impl CatalogueRecord {
     }
 }
 
-/// Reads a line with its end; of a longer one than [`LONGEST_LINE_BYTES`] no more is kept. Returns its whole length.
+/// Reads a line with its end into `line`, of a longer one only [`LONGEST_LINE_BYTES`] + 1 bytes. Returns its whole length.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<u64> {
     let mut length = 0;
     loop {
@@ -379,13 +379,13 @@ fn names(meaning: Meaning) -> &'static [&'static str] {
     KNOWN.iter().find(|(known, _)| *known == meaning).map_or(&[], |(_, names)| names)
 }
 
-/// Whether what stands under `name` is kept as a facet and not under a name of its own; several authors have no such name.
+/// Whether the field `name` is stored as a facet: unknown fields are, and those of authors, of whom there may be several.
 fn is_facet(name: &str) -> bool {
     let known = KNOWN.iter().filter(|(meaning, _)| *meaning != Meaning::Publisher);
     known.flat_map(|(_, names)| names.iter()).all(|known| !known.eq_ignore_ascii_case(name))
 }
 
-/// What stands under keys not known here, a key a line.
+/// The texts under unknown keys, one key per line.
 fn other_text(record: &Value) -> String {
     let mut text = String::new();
     for (key, value) in record.as_object().into_iter().flatten() {
@@ -431,22 +431,22 @@ mod tests {
     }
 
     #[test]
-    fn a_record_says_what_a_table_is() {
+    fn a_record_describes_the_table_of_its_name() {
         let text = r#"{"id": "t1", "title": "Niger", "section": "Airports", "description": "Where planes land", "tags": "air; land",
             "author": {"name": "ICAO"}, "date": "2020-01-02", "source_id": "Niger_0", "geography": {"members": ["Niamey"]}}"#;
         let records = read(text.replace('\n', " ").as_bytes());
         assert_eq!((records.len(), records.left_out), (1, 0));
         let (tables, rest) = records.divide(&[TableId::new("world/t1")]).unwrap();
         assert!(rest.is_empty());
-        let said = &tables[&TableId::new("world/t1")];
-        assert_eq!(said.title.as_deref(), Some("Niger — Airports"));
-        assert_eq!(said.tags, ["air", "land"]);
-        assert_eq!(said.publisher.as_deref(), Some("ICAO"));
-        assert_eq!(said.description.as_deref(), Some("Where planes land\ngeography: Niamey"));
+        let metadata = &tables[&TableId::new("world/t1")];
+        assert_eq!(metadata.title.as_deref(), Some("Niger — Airports"));
+        assert_eq!(metadata.tags, ["air", "land"]);
+        assert_eq!(metadata.publisher.as_deref(), Some("ICAO"));
+        assert_eq!(metadata.description.as_deref(), Some("Where planes land\ngeography: Niamey"));
     }
 
     #[test]
-    fn a_name_of_two_tables_is_neither() {
+    fn a_record_named_like_two_tables_describes_neither() {
         let ids = ["a/x", "b/x"].map(TableId::new);
         let (tables, rest) = read(br#"{"id": "x"}"#).divide(&ids).unwrap();
         assert!(tables.is_empty());
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_any_kind_are_no_panic() {
+    fn arbitrary_bytes_do_not_panic() {
         let records = read(&[0xff, 0x00, b'\n', 0xef, 0xbb, 0xbf, b'{', b'}', b'\n', 0xc3]);
         assert_eq!((records.len(), records.left_out), (0, 3));
         assert!(Records::read(Path::new("/nowhere/at/all"), "x").is_err());

@@ -1,4 +1,4 @@
-//! CKAN's `package_show`, with or without the `{"success": true, "result": …}` around it.
+//! CKAN's `package_show`, with or without the envelope `{"success": true, "result": …}`.
 
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ pub(super) fn read(document: &Value) -> Vec<Dataset> {
     items(found).filter(|package| package.is_object() || package.is_string()).map(package).collect()
 }
 
-/// Fields of a package that are told under another name, or speak of the portal and not of the data.
-const OTHERWISE_TOLD: [&str; 39] = [
+/// Fields of a package that are no facets: stored in a field of [`TableMetadata`], or about the portal and not the data.
+const NO_FACETS: [&str; 39] = [
     "title",
     "title_translated",
     "name",
@@ -62,11 +62,11 @@ const OTHERWISE_TOLD: [&str; 39] = [
 
 fn fields(package: &Value) -> Fields {
     let Value::Object(map) = package else { return Fields::default() };
-    let mut fields = Fields::of(map, |name| !OTHERWISE_TOLD.contains(&name));
+    let mut fields = Fields::of(map, |name| !NO_FACETS.contains(&name));
     for extra in items(get(package, &["extras"])) {
         if let Some(key) = text(get(extra, &["key"])) {
             let lower = key.to_lowercase();
-            if !is_address(&lower) && !lower.contains("spatial") && !OTHERWISE_TOLD.contains(&lower.as_str()) {
+            if !is_address(&lower) && !lower.contains("spatial") && !NO_FACETS.contains(&lower.as_str()) {
                 fields.add(&key, get(extra, &["value"]));
             }
         }
@@ -76,7 +76,7 @@ fn fields(package: &Value) -> Fields {
 
 fn package(package: &Value) -> Dataset {
     if let Some(name) = package.as_str() {
-        // A `package_list` has no more than the names.
+        // A `package_list` holds only names.
         let title = super::clean::line(&name.replace(['-', '_'], " "));
         let whole = TableMetadata { title: Some(title), standard: Some(Standard::Ckan), ..TableMetadata::default() };
         return Dataset { id: Some(name.to_string()), whole, ..Dataset::default() };

@@ -1,4 +1,4 @@
-//! Cutting and cleaning of texts that somebody else wrote.
+//! Cutting and cleaning of untrusted texts.
 
 /// Longest description, in bytes.
 pub(super) const LONGEST_DESCRIPTION_BYTES: usize = 16 * 1024;
@@ -10,7 +10,7 @@ pub(super) const LONGEST_TAG_BYTES: usize = 128;
 pub(super) const MOST_TAGS: usize = 64;
 /// Most columns described of a table.
 pub(super) const MOST_COLUMNS: usize = 4096;
-/// Longest HTML tag that is recognised as one, in bytes.
+/// Longest HTML tag that is recognised, in bytes.
 const LONGEST_MARKUP_BYTES: usize = 512;
 
 /// `text` on one line, at most [`LONGEST_LINE_BYTES`].
@@ -25,7 +25,7 @@ pub(super) fn tag(text: &str) -> String {
 
 /// `text` with its line breaks, without HTML tags, at most [`LONGEST_DESCRIPTION_BYTES`].
 pub(super) fn paragraphs(text: &str) -> String {
-    // Markup may be most of a text, but not without bound.
+    // Most of a text may be markup, so more is read than is returned, up to a bound.
     let text = without_markup(&text[..text.floor_char_boundary(8 * LONGEST_DESCRIPTION_BYTES)]);
     let lines: Vec<String> = text
         .split(['\n', '\r', '\u{2028}', '\u{2029}'])
@@ -56,8 +56,8 @@ fn flatten(text: &str, bytes: usize) -> String {
     flat
 }
 
-/// Characters that change how the text around them is shown and show nothing themselves: direction marks and overrides,
-/// zero-width characters, tag characters, the byte order mark.
+/// Invisible characters that change how the text around them is shown: direction marks and overrides, zero-width characters,
+/// tag characters, the byte order mark.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\u{00AD}' | '\u{061C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invisible_and_control_characters_go() {
+    fn invisible_and_control_characters_are_removed() {
         assert_eq!(line("a\u{202E}b\u{0}\u{1b}[31m  c\n\td\u{FEFF}"), "ab [31m c d");
         assert_eq!(paragraphs("one\r\n\r\n two\u{7} <b>three</b> 1 < 2 <p>four"), "one\ntwo three 1 < 2\nfour");
     }

@@ -6,7 +6,7 @@ use super::clean::MOST_COLUMNS;
 use super::value::{get, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{ColumnMetadata, Dataset, DescribedFile, Standard, TableMetadata};
 
-/// Reads a table description or a group of them. `implied`: the table that the sidecar's own name speaks of.
+/// Reads a table description or a group of them. `implied`: the table that the sidecar's own name implies.
 pub(super) fn read(document: &Value, implied: Option<&str>) -> Vec<Dataset> {
     let mut whole = TableMetadata { standard: Some(Standard::Csvw), ..describe(document) };
     let shared = columns(document);
@@ -44,7 +44,7 @@ fn describe(node: &Value) -> TableMetadata {
     }
 }
 
-/// Columns by the name in the file: the first of `titles`, which is what CSVW compares headers with, else `name`.
+/// Columns by their name in the file: the first of `titles`, which CSVW compares with headers, else `name`.
 fn columns(table: &Value) -> std::collections::BTreeMap<String, ColumnMetadata> {
     let described = items(get(get(table, &["tableSchema"]), &["columns"])).take(MOST_COLUMNS);
     described

@@ -8,7 +8,7 @@ use super::record_facets::Fields;
 use super::value::{get, has_type, identifier, items, line, paragraphs, period, places, tags, text};
 use super::{Dataset, DescribedFile, Standard, TableMetadata};
 
-/// Reads every dataset of a catalogue, or a dataset that stands alone.
+/// Reads every dataset of a catalogue, or a single dataset.
 pub(super) fn read(document: &Value) -> Vec<Dataset> {
     let graph: Vec<&Value> = items(document).flat_map(|node| items(get(node, &["@graph"]))).collect();
     let nodes: HashMap<&str, &Value> =
@@ -27,7 +27,7 @@ pub(super) fn read(document: &Value) -> Vec<Dataset> {
     datasets
 }
 
-/// A reference `{"@id": …}` or `"…"` as the node it names, where the graph has it.
+/// The node that a reference `{"@id": …}` or `"…"` names, if the graph has it; else `node` itself.
 fn resolve<'a>(node: &'a Value, nodes: &HashMap<&str, &'a Value>) -> &'a Value {
     let id = match node {
         Value::String(id) => Some(id.as_str()),
@@ -37,8 +37,9 @@ fn resolve<'a>(node: &'a Value, nodes: &HashMap<&str, &'a Value>) -> &'a Value {
     id.and_then(|id| nodes.get(id).copied()).unwrap_or(node)
 }
 
-/// Fields of a dataset that are told under another name, in lower case, or speak of the record and not of the data.
-const OTHERWISE_TOLD: [&str; 20] = [
+/// Fields of a dataset that are no facets, in lower case: stored in a field of [`TableMetadata`], or about the record and not
+/// the data.
+const NO_FACETS: [&str; 20] = [
     "title",
     "name",
     "description",
@@ -63,8 +64,7 @@ const OTHERWISE_TOLD: [&str; 20] = [
 
 fn dataset(node: &Value, nodes: &HashMap<&str, &Value>) -> Dataset {
     let publisher = items(get(node, &["publisher", "creator"])).next().map(|publisher| resolve(publisher, nodes));
-    let fields =
-        node.as_object().map(|map| Fields::of(map, |name| !OTHERWISE_TOLD.contains(&name))).unwrap_or_default();
+    let fields = node.as_object().map(|map| Fields::of(map, |name| !NO_FACETS.contains(&name))).unwrap_or_default();
     let whole = TableMetadata {
         title: line(node, &["title", "name"]),
         description: paragraphs(node, &["description"]),

@@ -1,9 +1,9 @@
-//! Catalogues that lie in a lake without the data they describe: which files are such, and the datasets of a JSON document as
-//! records.
+//! Catalogues in a lake without the data they describe: recognises their files, and reads the datasets of a JSON document
+//! as records.
 //!
-//! A lake whose only files are catalogues is taken for what it is: lines of records under a usual name, CKAN's answers to
-//! `package_search`, `package_list` and `package_show`, DCAT's `data.json`. Beside tables the same files stay what they were:
-//! a table of lines, or what describes tables.
+//! A lake whose only files are catalogues is read as catalogues: lines of records under a usual name, CKAN's answers to
+//! `package_search`, `package_list` and `package_show`, DCAT's `data.json`. In a lake with tables the same files are read as
+//! usual: as a table of lines, or as a description of tables.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
@@ -17,9 +17,9 @@ use crate::reader;
 use crate::source::{self, Compression, Format, LakeFile, LakeListing};
 use lakeward_core::error::{Error, Result};
 
-/// Larger documents are not read, in bytes: parsed they take some ten times as much memory.
+/// Largest document that is read, in bytes: parsed, it takes about ten times as much memory.
 const LARGEST_DUMP_BYTES: u64 = 256 << 20;
-/// Names of files of lines that are records, without their extensions.
+/// Usual names of files with one record per line, without extensions.
 const NAMES: [&str; 9] = [
     "corpus",
     "records",
@@ -31,11 +31,11 @@ const NAMES: [&str; 9] = [
     "package_search",
     "dataset_records",
 ];
-/// Lines looked at.
+/// Lines checked.
 const PEEKED_LINES: usize = 16;
-/// Longest line looked at, in bytes.
+/// Bytes read for that check.
 const PEEKED_BYTES: u64 = 1 << 20;
-/// Longest id made here, in bytes.
+/// Longest id generated here, in bytes.
 const LONGEST_ID_BYTES: usize = 200;
 
 /// A dataset of a document.
@@ -46,7 +46,7 @@ pub(super) struct Dumped {
     pub files: Vec<String>,
 }
 
-/// The files of a lake that holds nothing but catalogues, as paths below its root; none where it holds anything else.
+/// The files of a lake that holds only catalogues, as paths below its root; empty if the lake holds anything else.
 pub fn catalogues_alone(root: &Path, listing: &LakeListing) -> Vec<String> {
     let mut names = Vec::new();
     for file in &listing.files {
@@ -70,7 +70,7 @@ pub fn catalogues_alone(root: &Path, listing: &LakeListing) -> Vec<String> {
     names
 }
 
-/// Whether the file is called as files of records are, and its first lines are records.
+/// Whether the file has a usual name of a file of records, and its first lines are records.
 fn has_records(file: &LakeFile) -> bool {
     let name = file.relative.rsplit('/').next().unwrap_or_default().to_lowercase();
     let stem = name.split('.').next().unwrap_or_default();
@@ -168,7 +168,7 @@ fn dumped(dataset: Dataset, name: &str, taken: &mut HashSet<String>) -> Option<D
     Some(Dumped { id, metadata, files })
 }
 
-/// What a dataset is called: the last part of an address, else all of it.
+/// A dataset's id from `text`: the last part of an address, else the whole text.
 fn short_id(text: &str) -> String {
     let text = clean::line(text);
     let last = if text.contains("://") {
@@ -197,7 +197,7 @@ mod tests {
         r#"{"success": true, "result": {"count": 1, "results": [{"name": "air-ports", "title": "Air"}]}}"#;
 
     #[test]
-    fn only_lakes_of_catalogues_alone_are_taken_for_them() {
+    fn only_lakes_without_other_files_are_read_as_catalogues() {
         assert_eq!(alone(&[("corpus.jsonl", LINE)]), ["corpus.jsonl"]);
         assert_eq!(alone(&[("corpus.jsonl", LINE), ("search.json", CKAN)]), ["corpus.jsonl", "search.json"]);
         assert_eq!(alone(&[("data.json", r#"{"dataset": [{"title": "x", "identifier": "y"}]}"#)]), ["data.json"]);

@@ -51,7 +51,7 @@ fn publisher(node: &Value) -> Option<String> {
 
 fn file(resource: &Value) -> DescribedFile {
     let mut metadata = describe(resource);
-    // A resource's name is a handle for machines; it stands in for a title only where the package has one file anyway.
+    // A resource's name is an identifier for machines, not one to cite.
     metadata.identifier = None;
     for field in items(get(get(resource, &["schema"]), &["fields"])).take(MOST_COLUMNS) {
         if let Some(name) = line(field, &["name"]) {

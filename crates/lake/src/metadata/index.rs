@@ -1,9 +1,9 @@
 //! Which table each description belongs to.
 //!
-//! A location in a sidecar becomes one of four claims, tried in this order when a table is asked for: the path in the
-//! lake that a relative location spells; its file name, for tables in or below the sidecar's folder (all that is left of URLs and
-//! of paths that lead elsewhere); the sidecar's own stem (`x.jsonld` beside `x.csv`); the sidecar's folder, where it
-//! describes one dataset and names no table file at all.
+//! A location in a sidecar becomes one of four keys, tried in this order when a table is looked up: the path in the lake
+//! that a relative location gives; its file name, for tables in or below the sidecar's folder (the only key for URLs and for
+//! paths that lead out of the folder); the sidecar's own stem (`x.jsonld` beside `x.csv`); the sidecar's folder, where the
+//! sidecar describes one dataset and names no table file at all.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,16 +15,16 @@ use serde_json::Value;
 use super::value::{get, has_type, items};
 use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, schema_org};
 
-/// Larger sidecars are not read, in bytes.
+/// Largest sidecar that is read, in bytes.
 const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
-/// Locations of one file that are looked at.
+/// Most locations of one file that are indexed.
 const MOST_LOCATIONS: usize = 1024;
 
-/// Descriptions by the table they belong to, for one lake.
+/// The descriptions of the tables of one lake, by table.
 #[derive(Debug, Default)]
 pub struct MetadataIndex {
     described: Vec<TableMetadata>,
-    /// Claims, as positions in `described`; the first sidecar that claims a place keeps it.
+    /// Positions in `described` by key; where several sidecars give one key, the first wins.
     by_path: HashMap<String, usize>,
     by_name: HashMap<(String, String), usize>,
     by_stem: HashMap<(String, String), usize>,
@@ -32,8 +32,8 @@ pub struct MetadataIndex {
 }
 
 impl MetadataIndex {
-    /// Reads the `sidecars` (paths below the lake `root`, with or without it) in order of their paths. Also returns each that
-    /// could not be read, with the reason. Nothing but the sidecars is read.
+    /// Reads the `sidecars` (paths below the lake `root`, with or without `root` in front) in order of their paths. Also returns
+    /// the ones that could not be read, each with the reason. No other file is read.
     pub fn read(root: &Path, sidecars: &[PathBuf]) -> (Self, Vec<(PathBuf, String)>) {
         let mut index = MetadataIndex::default();
         let mut problems = Vec::new();
@@ -47,7 +47,7 @@ impl MetadataIndex {
         (index, problems)
     }
 
-    /// What is said of the table in the file `relative_path` (in the lake, `/`-separated, with its extension).
+    /// The description of the table in the file `relative_path` (in the lake, `/`-separated, with its extension).
     pub fn get(&self, relative_path: &str) -> Option<&TableMetadata> {
         let path = normal_key(relative_path);
         let (folder, name) = split_path(&path);
@@ -59,7 +59,7 @@ impl MetadataIndex {
         at.and_then(|at| self.described.get(*at))
     }
 
-    /// How many tables and folders are described.
+    /// Number of tables and folders described.
     pub fn len(&self) -> usize {
         self.described.len()
     }
@@ -94,7 +94,7 @@ impl MetadataIndex {
         dataset.whole.file = Some(sidecar.to_string());
         let names_tables = dataset.files.iter().any(|file| file.locations.iter().any(|place| is_table_file(place)));
         if is_alone && !names_tables {
-            let at = self.keep(dataset.whole.clone());
+            let at = self.store(dataset.whole.clone());
             let stem = stem_of(name).to_string();
             if is_generic(&stem) {
                 self.by_folder.entry(folder.to_string()).or_insert(at);
@@ -106,19 +106,19 @@ impl MetadataIndex {
             dataset.files.iter().filter(|file| file.locations.iter().any(|place| is_table_file(place))).count();
         for mut file in dataset.files {
             file.metadata.complete_from(&dataset.whole, tables);
-            let at = self.keep(file.metadata);
+            let at = self.store(file.metadata);
             for location in file.locations.iter().take(MOST_LOCATIONS) {
-                self.claim(folder, location, at);
+                self.add_location(folder, location, at);
             }
         }
     }
 
-    fn keep(&mut self, metadata: TableMetadata) -> usize {
+    fn store(&mut self, metadata: TableMetadata) -> usize {
         self.described.push(metadata);
         self.described.len() - 1
     }
 
-    fn claim(&mut self, folder: &str, location: &str, at: usize) {
+    fn add_location(&mut self, folder: &str, location: &str, at: usize) {
         for location in [location.to_string(), percent_decoded(location)] {
             if let Some(path) = path_inside(folder, &location) {
                 self.by_path.entry(normal_key(&path)).or_insert(at);
@@ -142,7 +142,7 @@ fn load(path: &Path) -> Result<Value, String> {
     serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))
 }
 
-/// Reads a document in the standard it follows.
+/// Reads a document according to the standard it follows.
 pub(super) fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Dataset>, String> {
     let name = split_path(sidecar).1.to_lowercase();
     let implied = name.strip_suffix("-metadata.json").filter(|table| is_table_file(table));
@@ -173,8 +173,8 @@ pub(super) fn read_document(sidecar: &str, document: &Value) -> Result<Vec<Datas
 }
 
 fn is_csvw(document: &Value, implied: Option<&str>) -> bool {
-    let says_so = mentions(get(document, &["@context"]), "/ns/csvw");
-    says_so || !get(document, &["tableSchema"]).is_null() || (implied.is_some() && document.is_object())
+    let has_context = mentions(get(document, &["@context"]), "/ns/csvw");
+    has_context || !get(document, &["tableSchema"]).is_null() || (implied.is_some() && document.is_object())
 }
 
 fn is_dcat(document: &Value) -> bool {
@@ -192,7 +192,7 @@ fn is_dcat(document: &Value) -> bool {
     has_catalogue || mentions_dcat || items(document).chain(items(get(document, &["@graph"]))).take(64).any(has_keys)
 }
 
-/// Whether a context (a text, or lists and objects of texts) has `part` in it.
+/// Whether a context (a text, or a list or object of texts) contains `part`.
 fn mentions(value: &Value, part: &str) -> bool {
     match value {
         Value::String(text) => text.contains(part),
@@ -202,7 +202,7 @@ fn mentions(value: &Value, part: &str) -> bool {
     }
 }
 
-/// `location` as a path in the lake, where it is a relative path that stays in the sidecar's folder.
+/// `location` as a path in the lake, if it is a relative path that stays in the sidecar's folder.
 fn path_inside(folder: &str, location: &str) -> Option<String> {
     let location = location.strip_prefix("file:").unwrap_or(location).replace('\\', "/");
     if location.starts_with('/') || location.contains(':') {
@@ -223,7 +223,7 @@ fn path_inside(folder: &str, location: &str) -> Option<String> {
     (parts.len() > depth).then(|| parts.join("/"))
 }
 
-/// A path as it is compared: `./` and the compression's extension removed.
+/// A path in the form used for comparison: without a leading `./` and without the compression's extension.
 fn normal_key(path: &str) -> String {
     let path = path.trim_start_matches("./");
     let lower = path.to_ascii_lowercase();
@@ -231,7 +231,7 @@ fn normal_key(path: &str) -> String {
     path[..path.len() - packed.map_or(0, |extension| extension.len())].to_string()
 }
 
-/// The file name at the end of a location, in lower case and without what packs it, where it is that of a table.
+/// The file name at the end of a location, in lower case and without the compression's extension, if it is a table's.
 pub(super) fn file_name_of(location: &str) -> Option<String> {
     let bare = location.split(['?', '#']).next().unwrap_or(location);
     let name = normal_key(bare.rsplit(['/', '\\']).next().unwrap_or(bare)).to_lowercase();
@@ -272,7 +272,7 @@ fn stem_of(name: &str) -> &str {
         .unwrap_or(stem)
 }
 
-/// Whether a sidecar's stem speaks of its folder and not of one table.
+/// Whether a sidecar's stem stands for its folder and not for one table.
 fn is_generic(stem: &str) -> bool {
     let stem = stem.to_lowercase();
     [
@@ -303,7 +303,7 @@ fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| split_path(folder).0))
 }
 
-/// `%20` and the like resolved; text that is not valid afterwards is returned as it was.
+/// `text` with `%20` and the like decoded; unchanged if the result is not valid UTF-8.
 fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());

@@ -1,14 +1,14 @@
-//! What publishers say about their tables, read where they put it.
+//! Metadata that publishers provide with their tables.
 //!
 //! Sidecar files of five standards (Frictionless data packages, Croissant and schema.org JSON-LD, CKAN `package_show`, DCAT
-//! `data.json`, CSVW) and files of catalogue records ([`Records`]) become one plain type, [`TableMetadata`], found by the
-//! path or the id of the table it describes. What a
-//! document says of the whole dataset and of one file in it is merged, the file's word first.
+//! `data.json`, CSVW) and files of catalogue records ([`Records`]) become one plain type, [`TableMetadata`], looked up by
+//! the path or the id of the table it describes. A document's metadata of the whole dataset and of one file in it is merged;
+//! the file's takes precedence.
 //!
-//! Documents are hostile until proven otherwise: any type may stand anywhere, so every value is read loosely (`value`), cut to
-//! a length and rid of control and direction characters (`clean`). Paths in a document are names to compare with, never
-//! files to open; one that leads out of the lake counts by its file name alone, for tables in or below the sidecar's folder.
-//! A document that cannot be read is a problem to report, never an error that stops the rest.
+//! Documents are not trusted: any value may have any type, so every value is read leniently (`value`), cut to a maximum length
+//! and stripped of control and direction characters (`clean`). Paths in a document are only compared with, never opened; for
+//! one that leads out of the lake only the file name counts, for tables in or below the sidecar's folder. A document that
+//! cannot be read is reported as a problem and never stops the rest.
 
 mod catalogue_records;
 mod ckan;
@@ -112,16 +112,16 @@ pub struct TableMetadata {
     /// Time covered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temporal: Option<TimeCovered>,
-    /// What a record says under fields of other names.
+    /// The values of a record's other fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
-    /// First year covered, where a field says it.
+    /// First year covered, where a field gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_year: Option<i32>,
-    /// Last year covered, where a field says it.
+    /// Last year covered, where a field gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_year: Option<i32>,
-    /// By the column's name in the file.
+    /// Metadata of columns, by the column's name in the file.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, ColumnMetadata>,
     /// The standard that the sidecar follows.
@@ -132,30 +132,30 @@ pub struct TableMetadata {
     pub file: Option<String>,
 }
 
-/// The time that a publisher says is covered, as written: a start and an end, either of which may be open, or words.
+/// The time covered according to the publisher, as written: a start and an end, either of which may be open, or words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TimeCovered {
     /// The start.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    pub start: Option<String>,
     /// The end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-    /// What is written where that is no start and end.
+    pub end: Option<String>,
+    /// The text as written, where it is not a start and an end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
 }
 
 impl TimeCovered {
-    /// From `start` to `end`; `None` where neither says anything. Two dots stand for an open side (ISO 8601-2).
+    /// From `start` to `end`; `None` where both are open. An empty text or two dots mean an open side (ISO 8601-2).
     pub fn between(start: Option<String>, end: Option<String>) -> Option<Self> {
         let stated = |side: Option<String>| side.filter(|side| !matches!(side.trim(), "" | ".."));
-        let (from, to) = (stated(start), stated(end));
-        (from.is_some() || to.is_some()).then_some(Self { from, to, words: None })
+        let (start, end) = (stated(start), stated(end));
+        (start.is_some() || end.is_some()).then_some(Self { start, end, words: None })
     }
 
-    /// What a publisher wrote as one text, which may be an interval of ISO 8601; `None` where it is empty.
+    /// Parses a publisher's text, which may be an ISO 8601 interval; `None` where it is empty.
     pub fn of(text: &str) -> Option<Self> {
         let text = clean::line(text);
         match text.split_once('/') {
@@ -168,12 +168,12 @@ impl TimeCovered {
     pub fn years(&self) -> (Option<i32>, Option<i32>) {
         let first = |side: &Option<String>| side.as_deref().and_then(|side| years(side, STATED).next());
         let in_words = |text: &String| (years(text, STATED).min(), years(text, STATED).max());
-        self.words.as_ref().map_or_else(|| (first(&self.from), first(&self.to)), in_words)
+        self.words.as_ref().map_or_else(|| (first(&self.start), first(&self.end)), in_words)
     }
 }
 
 impl TableMetadata {
-    /// What is said here, and by `other` where nothing is said here.
+    /// These values, and those of `other` for the fields that are empty here.
     pub fn or(mut self, other: &TableMetadata) -> Self {
         let fill = |own: &mut Option<String>, other: &Option<String>| {
             if own.is_none() {
@@ -199,7 +199,7 @@ impl TableMetadata {
         self
     }
 
-    /// Takes places and time from `other` where nothing is said of them here.
+    /// Takes places and time from `other` where they are empty here.
     fn take_coverage(&mut self, other: &TableMetadata) {
         if self.spatial.is_empty() {
             self.spatial.clone_from(&other.spatial);
@@ -209,8 +209,8 @@ impl TableMetadata {
         }
     }
 
-    /// Takes from `dataset`, which has `tables` table files, what this file's own metadata leaves open. What is said of a
-    /// large collection as a whole tells its tables apart no more, so it is taken only where the file says nothing itself.
+    /// Completes this file's metadata from that of its `dataset`, which has `tables` table files. The metadata of a large
+    /// collection does not distinguish its tables, so its texts are used only for fields that are empty here.
     fn complete_from(&mut self, dataset: &TableMetadata, tables: usize) {
         const LARGE_COLLECTION: usize = 8;
         let shared = |own_is_empty: bool| tables <= LARGE_COLLECTION || own_is_empty;
@@ -237,7 +237,7 @@ impl TableMetadata {
         fill(&mut self.issued, &dataset.issued);
         fill(&mut self.modified, &dataset.modified);
         self.take_coverage(dataset);
-        // People cite and visit the dataset; the file's own address is the second choice.
+        // People cite and visit the dataset, so the file's own address is the second choice.
         self.identifier = dataset.identifier.clone().or(self.identifier.take());
         self.source_url = dataset.source_url.clone().or(self.source_url.take());
         for (name, column) in &dataset.columns {
@@ -250,7 +250,7 @@ impl TableMetadata {
         self.take_facets(dataset);
     }
 
-    /// Takes fields and years from `other` where there are none.
+    /// Takes facets and years from `other` where they are empty here.
     fn take_facets(&mut self, other: &TableMetadata) {
         if self.facets.is_empty() {
             self.facets.clone_from(&other.facets);
@@ -263,7 +263,7 @@ impl TableMetadata {
 fn join_titles(own: Option<String>, dataset: Option<&str>, is_only_file: bool) -> Option<String> {
     let Some(dataset) = dataset else { return own };
     match own {
-        Some(own) if !is_only_file && !says_nothing(&own) && !dataset.contains(&own) => {
+        Some(own) if !is_only_file && !is_placeholder(&own) && !dataset.contains(&own) => {
             if own.contains(dataset) {
                 Some(own)
             } else {
@@ -274,10 +274,10 @@ fn join_titles(own: Option<String>, dataset: Option<&str>, is_only_file: bool) -
     }
 }
 
-/// Whether `title` is only a format or a word such as `data`, as portals fill in.
-fn says_nothing(title: &str) -> bool {
+/// Whether `title` is only a format or a word such as `data`, as portals fill in by default.
+fn is_placeholder(title: &str) -> bool {
     let title = title.trim().trim_start_matches('.').to_lowercase();
-    let empty = [
+    let placeholders = [
         "csv",
         "tsv",
         "json",
@@ -296,7 +296,7 @@ fn says_nothing(title: &str) -> bool {
         "download csv",
         "comma separated values file",
     ];
-    empty.contains(&title.as_str())
+    placeholders.contains(&title.as_str())
 }
 
 fn join_descriptions(own: Option<String>, dataset: Option<&str>) -> Option<String> {
@@ -308,10 +308,10 @@ fn join_descriptions(own: Option<String>, dataset: Option<&str>) -> Option<Strin
     }
 }
 
-/// One dataset of a sidecar: what is said of the whole, and of each file.
+/// One dataset of a sidecar: the metadata of the whole, and of each file.
 #[derive(Debug, Default)]
 struct Dataset {
-    /// What it is called in its catalogue.
+    /// Its id in its catalogue.
     id: Option<String>,
     whole: TableMetadata,
     files: Vec<DescribedFile>,
@@ -319,7 +319,7 @@ struct Dataset {
     formats: Vec<String>,
 }
 
-/// What a sidecar says of one file of a dataset.
+/// A sidecar's metadata of one file of a dataset.
 #[derive(Debug, Default)]
 struct DescribedFile {
     /// Paths, URLs or names under which the lake may hold the file, likeliest first.

@@ -1,8 +1,8 @@
-//! What a record says under named fields: the values that a request can ask for exactly, and the years it covers.
+//! A record's facets: the values of its named fields, which a request can filter by exactly, and the years it covers.
 //!
-//! A text is a value, so is each text of a list, each of an object's `members`, and the name of each object of a list. Texts
-//! that only repeat what is kept elsewhere (titles, descriptions), addresses, identifiers and dates are left out; a date
-//! becomes the first or last year where its field says which it is. What the values mean is not looked at here.
+//! Values are a text, each text of a list, each of an object's `members`, and the name of each object of a list. Texts that
+//! are stored elsewhere (titles, descriptions), addresses, identifiers and dates are left out; a date becomes the first or
+//! last year where its field's name says which one it is. The meaning of the values is not interpreted here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,19 +16,19 @@ use lakeward_core::role::Role;
 use lakeward_core::text::name_words;
 use lakeward_core::text::years::year_of_date;
 
-/// Fields of one record at the most.
+/// Most fields of one record.
 const MOST_FIELDS: usize = 64;
-/// Values of one field at the most; of more the list counts as cut short.
+/// Most values of one field; a longer list is marked as cut short.
 const MOST_VALUES: usize = 256;
-/// Bytes of all values of one record at the most.
+/// Most bytes of all values of one record.
 const MOST_BYTES: usize = 16 << 10;
-/// Longer texts are descriptions, in bytes.
+/// Longest value, in bytes; longer texts are descriptions.
 const LONGEST_VALUE_BYTES: usize = 200;
 /// Longest name of a field, in bytes.
 const LONGEST_FIELD_BYTES: usize = 64;
-/// Words of a field's name that say that a date is where the time covered begins …
+/// Words of a field's name that mark a date as the start of the time covered …
 const BEGINS: [&str; 6] = ["start", "starts", "begin", "beginning", "from", "first"];
-/// … and ends.
+/// … and as its end.
 const ENDS: [&str; 6] = ["end", "ends", "ending", "to", "last", "until"];
 
 /// The values that a record has under one field.
@@ -38,7 +38,7 @@ pub struct Facet {
     pub field: String,
     /// Values in the order of the record, each once and at most 200 bytes; at most 256.
     pub values: Vec<String>,
-    /// Whether the publisher's list is longer than what is here.
+    /// Whether the publisher's list is longer than this one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_short: bool,
 }
@@ -53,27 +53,27 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// What `record` says under the fields that `wanted` passes, given with their local names in lower case.
-    pub fn of(record: &Map<String, Value>, wanted: impl Fn(&str) -> bool) -> Self {
+    /// The facets and years of `record`, from the fields whose local name, in lower case, `is_facet` accepts.
+    pub fn of(record: &Map<String, Value>, is_facet: impl Fn(&str) -> bool) -> Self {
         let mut fields = Fields::default();
         for (key, value) in record {
             let name = value::local_name(key);
             let lower = name.to_lowercase();
-            if !is_address(&lower) && wanted(&lower) {
+            if !is_address(&lower) && is_facet(&lower) {
                 fields.add(name, value);
             }
         }
         fields
     }
 
-    /// Adds what stands under the field `name`.
+    /// Adds the `value` of the field `name`.
     pub fn add(&mut self, name: &str, value: &Value) {
         if let Some(year) = scalar(value).as_deref().and_then(year_of_date) {
             let words = name_words(name);
-            let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-            if says(&BEGINS) {
+            let has_word = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+            if has_word(&BEGINS) {
                 self.first_year = Some(self.first_year.map_or(year, |known| known.min(year)));
-            } else if says(&ENDS) {
+            } else if has_word(&ENDS) {
                 self.last_year = Some(self.last_year.map_or(year, |known| known.max(year)));
             }
             return;
@@ -132,7 +132,7 @@ pub(super) fn is_address(name: &str) -> bool {
     ["id", "ids", "url", "uri", "href", "hash"].iter().any(|end| name.ends_with(end))
 }
 
-/// A text or a whole number by itself.
+/// The text of a string or of a whole number.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_string()),
@@ -142,8 +142,8 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 impl TableMetadata {
-    /// All that can be asked for by field, as (field, value), each once; and the fields whose lists are cut short. `path` is that of
-    /// the table's file, whose format is one of them; a record has none.
+    /// All (field, value) pairs that a request can filter by, each once; and the fields whose lists are cut short. `path` is the
+    /// table's file, whose format is also such a value; `None` for a record.
     pub fn fields(&self, path: Option<&str>) -> (Vec<(&str, &str)>, Vec<&str>) {
         let mut fields: Vec<(&str, &str)> = Vec::new();
         let named = self
@@ -164,28 +164,28 @@ impl TableMetadata {
         (fields, cut)
     }
 
-    /// First and last year covered, where they are known; only one of them where only one is.
+    /// First and last year covered, each where known.
     pub fn years(&self) -> (Option<i32>, Option<i32>) {
         let (first, last) = self.temporal.as_ref().map_or((None, None), TimeCovered::years);
         (self.first_year.or(first), self.last_year.or(last))
     }
 }
 
-/// All that can be asked of one record by field.
+/// All values of one record that a request can filter by.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordFacets {
-    /// Values in the order of the record, each once a role.
+    /// Values in the order of the record, each once per role.
     pub values: Vec<(Role, String)>,
     /// First year covered, where it is known.
     pub first_year: Option<i32>,
     /// Last year covered, where it is known.
     pub last_year: Option<i32>,
-    /// Roles whose list the publisher cut short: a value that is not in it may still hold.
+    /// Roles whose list the publisher cut short: the record may also have values that are not listed.
     pub cut_short: Vec<Role>,
 }
 
 impl RecordFacets {
-    /// What `metadata` says of a record, or of the table in the file `path`.
+    /// The facets in the `metadata` of a record, or of the table in the file `path`.
     pub fn of(metadata: &TableMetadata, path: Option<&str>) -> Self {
         let (fields, cut) = metadata.fields(path);
         let (first_year, last_year) = metadata.years();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sidecars_say_is_asked_for_like_fields() {
+    fn sidecar_metadata_becomes_facets() {
         let metadata = TableMetadata {
             tags: vec!["air".into()],
             publisher: Some("ICAO".into()),

@@ -22,7 +22,7 @@ fn dataset(node: &Value) -> Dataset {
         }
     }
     let records: Vec<&Value> = items(get(node, &["recordSet"])).collect();
-    // A file set is a pattern over files; its fields describe no one file.
+    // A file set is a pattern over files; its fields do not describe a single file.
     let files = items(get(node, &["distribution"])).filter(|file| file.is_object() && !has_type(file, "FileSet"));
     let files = files.map(|distribution| file(distribution, &records)).collect();
     Dataset { id: text(get(node, &["@id", "identifier", "url"])), whole, files, ..Dataset::default() }

@@ -1,7 +1,7 @@
-//! What records say, put aside until it is needed: as JSON, on the disk where there is much of it.
+//! Stores the metadata of records until it is needed: as JSON, in memory or, where there is much of it, on disk.
 //!
-//! A million records say a gigabyte. Planning a build looks at their ids and at a hash of what they say; the rest is asked for
-//! once, when a record is drafted.
+//! The metadata of a million records is about a gigabyte. Planning a build needs only their ids and a hash of the metadata;
+//! the metadata itself is read once, when a record is drafted.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,25 +13,25 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::TableMetadata;
 use lakeward_core::error::{Error, Result};
 
-/// Bytes that stay in memory.
+/// Bytes held in memory before the file goes to disk.
 const IN_MEMORY_BYTES: usize = 32 << 20;
-/// Bytes that are written at once.
+/// Bytes written in one call.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Metadata of many records, in a temporary file that is gone with it.
+/// Metadata of many records, in a temporary file that is deleted on drop.
 #[derive(Debug)]
 pub(super) struct Spool(Mutex<Place>);
 
 #[derive(Debug)]
 struct Place {
     file: SpooledTempFile,
-    /// What is in the file, in bytes.
+    /// Bytes written to the file.
     written: u64,
-    /// What comes behind it and is not in the file yet.
-    waiting: Vec<u8>,
+    /// The bytes after those, not written to the file yet.
+    pending: Vec<u8>,
 }
 
-/// Metadata put aside.
+/// The metadata of one record in a [`Spool`].
 #[derive(Debug)]
 pub(super) struct Spooled {
     spool: Arc<Spool>,
@@ -43,12 +43,12 @@ pub(super) struct Spooled {
 
 impl Default for Spool {
     fn default() -> Self {
-        Self(Mutex::new(Place { file: SpooledTempFile::new(IN_MEMORY_BYTES), written: 0, waiting: Vec::new() }))
+        Self(Mutex::new(Place { file: SpooledTempFile::new(IN_MEMORY_BYTES), written: 0, pending: Vec::new() }))
     }
 }
 
 impl Spool {
-    /// Puts `metadata` aside.
+    /// Stores `metadata`.
     ///
     /// # Errors
     /// [`Error::Io`] where the folder for temporary files is full.
@@ -56,9 +56,9 @@ impl Spool {
         let json = to_vec(metadata).map_err(|error| Error::Internal(error.to_string()))?;
         let bytes = u32::try_from(json.len()).map_err(|_| Error::Internal("metadata of 4 GB".into()))?;
         let mut place = spool.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = place.written + place.waiting.len() as u64;
-        place.waiting.extend_from_slice(&json);
-        if place.waiting.len() >= BUFFER_BYTES {
+        let start = place.written + place.pending.len() as u64;
+        place.pending.extend_from_slice(&json);
+        if place.pending.len() >= BUFFER_BYTES {
             place.flush()?;
         }
         Ok(Spooled { spool: Arc::clone(spool), start, bytes, hash: xxh3_64(&json) })
@@ -67,22 +67,22 @@ impl Spool {
 
 impl Place {
     fn flush(&mut self) -> Result<()> {
-        let end = self.written + self.waiting.len() as u64;
-        let written = self.file.seek(SeekFrom::Start(self.written)).and_then(|_| self.file.write_all(&self.waiting));
+        let end = self.written + self.pending.len() as u64;
+        let written = self.file.seek(SeekFrom::Start(self.written)).and_then(|_| self.file.write_all(&self.pending));
         written.map_err(|error| Error::io("write", &std::env::temp_dir(), error))?;
-        self.waiting.clear();
+        self.pending.clear();
         self.written = end;
         Ok(())
     }
 }
 
 impl Spooled {
-    /// How long its JSON is.
+    /// Length of its JSON, in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.bytes)
     }
 
-    /// Takes it up again.
+    /// Reads the metadata back.
     ///
     /// # Errors
     /// [`Error::Io`] where the temporary file cannot be read.
@@ -104,23 +104,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_aside_returns_in_any_order() {
+    fn stored_metadata_is_read_back_in_any_order() {
         let spool = Arc::new(Spool::default());
         let titled = |number: usize| TableMetadata {
             title: Some(format!("{number} {}", "x".repeat(number % 1000))),
             ..TableMetadata::default()
         };
-        let mut aside: Vec<(usize, Spooled)> = Vec::new();
+        let mut stored: Vec<(usize, Spooled)> = Vec::new();
         for number in 0..100_000 {
-            aside.push((number, Spool::put(&spool, &titled(number)).unwrap()));
+            stored.push((number, Spool::put(&spool, &titled(number)).unwrap()));
             if number % 20_000 == 7 {
-                assert_eq!(aside[number / 2].1.metadata().unwrap(), titled(number / 2));
+                assert_eq!(stored[number / 2].1.metadata().unwrap(), titled(number / 2));
             }
         }
         assert!(spool.0.lock().unwrap().file.is_rolled(), "it is on the disk");
-        for (number, spooled) in aside.iter().rev().step_by(997) {
+        for (number, spooled) in stored.iter().rev().step_by(997) {
             assert_eq!(spooled.metadata().unwrap(), titled(*number));
         }
-        assert_ne!(aside[1].1.hash, aside[2].1.hash);
+        assert_ne!(stored[1].1.hash, stored[2].1.hash);
     }
 }

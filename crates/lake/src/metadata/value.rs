@@ -1,4 +1,4 @@
-//! Reading JSON whose types nobody promised.
+//! Reading JSON whose values may have any type.
 //!
 //! A title may be a string, a number, a list, a language map (`{"en": …}`) or a JSON-LD value (`{"@value": …, "@language": …}`);
 //! a key may carry a prefix (`dct:title`) or be a full IRI. All of these read as one text, English first.
@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 
 use super::{TimeCovered, clean};
 
-/// How deep a text is looked for.
+/// Nesting depth down to which a text is searched.
 const MOST_DEPTH: usize = 4;
-/// How many items of a list are looked at.
+/// Most items of a list that are read.
 pub(super) const MOST_ITEMS: usize = 100_000;
-/// Keys under which an object keeps its name, in the order tried.
+/// Keys that may hold an object's name, in the order tried.
 const NAME_KEYS: &[&str] =
     &["name", "title", "prefLabel", "label", "display_name", "fn", "value", "literal", "url", "@id", "id"];
 
-/// The value of the first of `names` that `object` has, with or without a prefix; `null` when none.
+/// The value of the first of `names` that `object` has, with or without a prefix; `null` if it has none.
 pub(super) fn get<'a>(object: &'a Value, names: &[&str]) -> &'a Value {
     let Value::Object(map) = object else { return &Value::Null };
     names.iter().find_map(|name| get_one(map, name)).unwrap_or(&Value::Null)
@@ -160,7 +160,7 @@ fn rank_identifier(text: String) -> (usize, String) {
     }
 }
 
-/// The DOI (`10.5281/zenodo.1`) that `text` is: bare, behind `doi:`, or in a doi.org address.
+/// The DOI (`10.5281/zenodo.1`) that `text` consists of: bare, after `doi:`, or in a doi.org address.
 fn doi_in(text: &str) -> Option<&str> {
     let lower = text.to_lowercase();
     let prefixes = [
@@ -192,8 +192,8 @@ pub(super) fn places(object: &Value, names: &[&str]) -> Vec<String> {
     places_in(items(get(object, names)).filter_map(text))
 }
 
-/// The places that `texts` name, each once; a publisher may have written several with `;` between them. Geometries written as JSON
-/// are left out: they say nothing to a reader.
+/// The places that `texts` name, each once; a text may list several, separated by `;`. Geometries written as JSON are left
+/// out: they tell a reader nothing.
 pub(super) fn places_in(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut places: Vec<String> = Vec::new();
     for text in texts.into_iter().take(clean::MOST_TAGS).filter(|text| !text.trim_start().starts_with(['{', '['])) {

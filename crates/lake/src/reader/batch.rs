@@ -1,7 +1,7 @@
 //! Gathers rows of text cells into record batches, column by column.
 //!
 //! Cells are copied once, from the window of the text to the buffer that becomes the Arrow array; nothing is allocated
-//! per value. Batches are bounded in rows and in bytes, so wide tables get few rows a batch.
+//! per value. Batches are bounded in rows and in bytes, so wide tables get few rows per batch.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use arrow::record_batch::RecordBatch;
 use super::Column;
 use lakeward_core::error::{Error, Result};
 
-/// Rows and bytes after which a batch is handed out, and the length at which a cell is cut.
+/// Rows and bytes after which a batch is returned, and the length at which a cell is cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchLimits {
     pub(super) rows: usize,
@@ -21,7 +21,7 @@ pub(super) struct BatchLimits {
     pub(super) cell_bytes: usize,
 }
 
-/// Rows on their way to a batch of Utf8 columns.
+/// Builds batches of Utf8 columns from rows.
 pub(super) struct TextBatch {
     schema: SchemaRef,
     columns: Vec<TextColumn>,
@@ -47,7 +47,7 @@ impl TextBatch {
         TextBatch { schema: Arc::new(Schema::new(fields)), columns, limits, rows: 0, bytes: 0, cut_cells: 0 }
     }
 
-    /// Makes room for about `rows` rows of `bytes` bytes in all, so that small tables are gathered without growing.
+    /// Reserves memory for about `rows` rows of `bytes` bytes in all, so that the buffers of small tables need not grow.
     pub(super) fn expect(&mut self, rows: usize, bytes: usize) {
         let rows = rows.min(self.limits.rows);
         let cells = bytes.min(self.limits.bytes) / self.columns.len().max(1);
@@ -57,7 +57,7 @@ impl TextBatch {
         }
     }
 
-    /// Whether the batch should be handed out before another row.
+    /// Whether the batch should be returned before another row is added.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.rows >= self.limits.rows || self.bytes >= self.limits.bytes
@@ -80,7 +80,7 @@ impl TextBatch {
         column.offsets.push(column.values.len() as i32);
     }
 
-    /// Ends the current row; every column must have got one cell.
+    /// Ends the current row; every column must have received one cell.
     #[inline]
     pub(super) fn end_row(&mut self) {
         self.rows += 1;
@@ -93,7 +93,7 @@ impl TextBatch {
         cut_text(cell, self.limits.cell_bytes)
     }
 
-    /// The gathered rows; `None` when there are none. With `more` to come, room is made for as many again.
+    /// The rows so far as a batch; `None` when there are none. With `more` to come, memory is reserved for as many again.
     pub(super) fn finish(&mut self, more: bool) -> Result<Option<RecordBatch>> {
         if self.rows == 0 {
             return Ok(None);
@@ -126,7 +126,7 @@ impl TextColumn {
     }
 }
 
-/// The longest start of `text` of at most `limit` bytes that ends between two characters.
+/// The longest prefix of `text` of at most `limit` bytes that ends between two characters.
 pub(super) fn cut_text(text: &[u8], limit: usize) -> &[u8] {
     let mut end = limit.min(text.len());
     while end > 0 && end < text.len() && text[end] & 0xc0 == 0x80 {

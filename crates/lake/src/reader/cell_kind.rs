@@ -1,6 +1,6 @@
-//! What a cell looks like, as far as telling a header from data needs it.
+//! What a cell looks like, to distinguish a header from data.
 
-/// The look of a cell.
+/// What a cell looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
     Empty,
@@ -10,7 +10,7 @@ pub(super) enum CellKind {
 }
 
 impl CellKind {
-    /// The look of a trimmed cell.
+    /// What a trimmed cell looks like.
     pub(super) fn of(cell: &str) -> CellKind {
         if cell.is_empty() || is_missing(cell) {
             CellKind::Empty
@@ -23,13 +23,13 @@ impl CellKind {
         }
     }
 
-    /// Whether names of columns rarely look like this.
+    /// Whether column names rarely look like this.
     pub(super) fn is_typed(self) -> bool {
         matches!(self, CellKind::Number | CellKind::Date)
     }
 }
 
-/// The usual marks for a value that is not there.
+/// The usual marks for a missing value.
 fn is_missing(cell: &str) -> bool {
     cell.len() <= 4
         && ["-", "--", "na", "n/a", "nan", "null", "none", "?", ".", ".."]
@@ -37,8 +37,8 @@ fn is_missing(cell: &str) -> bool {
             .any(|mark| cell.eq_ignore_ascii_case(mark))
 }
 
-/// Digits with at most a sign or accountant's brackets, a currency before, a per-cent sign behind, separators and an
-/// exponent.
+/// Digits, optionally with a sign or accountant's brackets, a currency sign before, a per-cent or currency sign after,
+/// separators and an exponent.
 fn is_number(cell: &str) -> bool {
     let bare = cell.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(cell);
     let bare = bare.strip_prefix(['-', '+', '−']).unwrap_or(bare);
@@ -61,7 +61,7 @@ fn is_number(cell: &str) -> bool {
     digits > 0
 }
 
-/// Two or three groups of digits (or a month's name) joined by `-`, `/`, `.` or `:`, perhaps with a time behind.
+/// Two or three groups of digits (or a month's name) joined by `-`, `/`, `.` or `:`, optionally followed by a time.
 fn is_date(cell: &str) -> bool {
     if cell.len() < 5 || cell.len() > 40 || !cell.starts_with(|first: char| first.is_ascii_digit()) {
         return false;

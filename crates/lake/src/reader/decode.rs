@@ -1,9 +1,9 @@
-//! From the bytes of a file to a window of valid UTF-8 that slides over its text.
+//! Decodes the bytes of a file into a window of valid UTF-8 that slides over its text.
 //!
-//! [`Text`] unpacks (gzip and zstd are known by their first bytes, not by the file's name), decodes, removes NUL bytes
-//! and hands out text; it knows no rows. The encoding is decided on the head of the file but every later byte is checked
-//! as well: a UTF-8 text that meets an invalid byte goes on as a legacy encoding where everything before was ASCII (then
-//! nothing read so far was wrong), and else only that byte is read as Windows-1252. UTF-8, the usual case, is checked in
+//! [`Text`] unpacks (gzip and zstd are recognised by their first bytes, not by the file's name), decodes, removes NUL bytes
+//! and returns text; it does not split rows. The encoding is decided on the head of the file, but every later byte is checked
+//! as well: at an invalid byte in a UTF-8 text, decoding goes on with a legacy encoding if everything before was ASCII (so
+//! nothing read so far was wrong); otherwise only that byte is read as Windows-1252. UTF-8, the usual case, is checked in
 //! bulk and never copied.
 
 use std::fs::File;
@@ -25,7 +25,7 @@ use lakeward_core::error::{Error, Result};
 /// Files up to this size are read at once.
 const WHOLE_FILE_BYTES: u64 = 4 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
-/// What the encoding is guessed from.
+/// Bytes from which the encoding is guessed.
 const GUESS_BYTES: usize = 1 << 14;
 
 /// A sliding window of UTF-8 text over a file.
@@ -51,7 +51,7 @@ enum Charset {
 }
 
 impl Text {
-    /// Opens a regular file and decodes its head.
+    /// Opens a regular file and decodes its beginning.
     ///
     /// # Errors
     /// The operating system's; [`Error::Unreadable`] for an empty file, for binary data, and for markup.
@@ -59,7 +59,7 @@ impl Text {
         Text::of(path, open_bytes(path)?)
     }
 
-    /// As [`Text::open`]; what is read from disk is also hashed.
+    /// As [`Text::open`]; the bytes read from disk are also hashed.
     pub(super) fn open_hashed(path: &Path, hash: Arc<Mutex<StreamHash>>) -> Result<Text> {
         Text::of(path, open_bytes_hashed(path, Some(hash))?)
     }
@@ -105,12 +105,12 @@ impl Text {
         self.take_chunk(raw);
     }
 
-    /// The text from the current place on, as far as it has been read.
+    /// The text from the current position on, as far as it has been read.
     pub(super) fn window(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    /// Moves the current place on.
+    /// Moves the current position forward.
     pub(super) fn consume(&mut self, count: usize) {
         self.start = (self.start + count).min(self.buffer.len());
     }
@@ -120,7 +120,7 @@ impl Text {
         self.ended
     }
 
-    /// Why the stream broke off before its end, if it did.
+    /// Why the stream ended early, if it did.
     pub(super) fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
     }
@@ -147,9 +147,9 @@ impl Text {
     /// Appends up to `count` bytes of the unpacked file to `raw`.
     fn read_raw(&mut self, mut raw: Vec<u8>, count: usize) -> Vec<u8> {
         let mut filled = raw.len();
-        let wanted = filled + count;
-        raw.resize(wanted, 0);
-        while filled < wanted {
+        let target = filled + count;
+        raw.resize(target, 0);
+        while filled < target {
             match self.input.read(&mut raw[filled..]) {
                 Ok(0) => {
                     self.ended = true;
@@ -185,7 +185,7 @@ impl Text {
         }
     }
 
-    /// Takes `buffer`, which is valid UTF-8 up to `from`, as the window; the rest is checked, and mended if need be.
+    /// Sets the window to `buffer`, which is valid UTF-8 up to `from`; the rest is checked, and repaired if needed.
     fn check_utf8(&mut self, buffer: Vec<u8>, from: usize) {
         self.buffer = buffer;
         let (valid, broken) = match std::str::from_utf8(&self.buffer[from..]) {
@@ -197,7 +197,7 @@ impl Text {
         }
         let rest = self.buffer.split_off(from + valid);
         if broken {
-            self.mend(&rest);
+            self.repair_utf8(&rest);
         } else {
             self.carry = rest;
         }
@@ -205,7 +205,7 @@ impl Text {
     }
 
     /// Appends `rest`, which begins with a byte that is not valid UTF-8.
-    fn mend(&mut self, rest: &[u8]) {
+    fn repair_utf8(&mut self, rest: &[u8]) {
         let ascii_only = matches!(self.charset, Charset::Utf8 { ascii_only: true });
         if ascii_only && !mostly_utf8(rest) {
             let mut decoder = guess_encoding(rest).new_decoder_without_bom_handling();
@@ -251,7 +251,7 @@ impl Text {
         }
     }
 
-    /// About how many bytes of the file the text before the current place takes.
+    /// Roughly how many bytes of the file the text before the current position takes.
     pub(super) fn passed_bytes(&self) -> u64 {
         let ahead = if self.packed { 0 } else { self.window().len() as u64 };
         self.read_bytes().saturating_sub(ahead)
@@ -267,7 +267,7 @@ impl Text {
         self.read_bytes.load(Ordering::Relaxed)
     }
 
-    /// Writes what decoding took into `report`.
+    /// Writes the repairs made by decoding into `report`.
     pub(super) fn note(&self, report: &mut ReadReport) {
         report.read_bytes = self.read_bytes();
         if let Some(dialect) = &mut report.dialect {
@@ -285,7 +285,7 @@ impl Text {
     }
 }
 
-/// A file opened for streaming, unpacked on the way.
+/// A file opened for streaming, unpacked while it is read.
 pub(super) struct OpenedBytes {
     pub(super) input: Box<dyn Read + Send>,
     pub(super) read_bytes: Arc<AtomicU64>,
@@ -323,7 +323,7 @@ fn open_bytes_hashed(path: &Path, hash: Option<Arc<Mutex<StreamHash>>>) -> Resul
     let first_chunk_bytes = if is_gzip || is_zstd || meta.len() > WHOLE_FILE_BYTES {
         CHUNK_BYTES / 4
     } else {
-        // One byte more than the file has, so that the first read also meets its end.
+        // One byte more than the file has, so that the first read also reaches its end.
         usize::try_from(meta.len()).unwrap_or(CHUNK_BYTES) + 1
     };
     let input: Box<dyn Read + Send> = if is_gzip {
@@ -349,14 +349,14 @@ impl<R: Read> Read for Counted<R> {
         if let Some(hash) = &self.hash
             && let Ok(mut hash) = hash.lock()
         {
-            // A decoder never asks for nothing, so nothing is the end.
+            // A decoder never requests zero bytes, so a read of zero bytes is the end.
             hash.take(&buffer[..count]);
         }
         Ok(count)
     }
 }
 
-/// Appends the decoded text, returns how many malformed sequences became `U+FFFD`.
+/// Appends the decoded text; returns how many malformed sequences became `U+FFFD`.
 fn decode_into(decoder: &mut Decoder, mut raw: &[u8], out: &mut Vec<u8>, last: bool) -> u64 {
     let mut malformed = 0;
     loop {
@@ -377,33 +377,33 @@ fn decode_into(decoder: &mut Decoder, mut raw: &[u8], out: &mut Vec<u8>, last: b
     }
 }
 
-/// UTF-16 without a byte order mark: of the pairs of Latin text, one half is NUL.
+/// Recognises UTF-16 without a byte order mark: in the byte pairs of Latin text, one byte is NUL.
 fn utf16_by_nuls(raw: &[u8]) -> Option<&'static Encoding> {
     let head = &raw[..raw.len().min(4096) & !1];
     memchr::memchr(0, head)?;
     let pairs = head.len() / 2;
     let even = head.iter().step_by(2).filter(|&&byte| byte == 0).count();
     let odd = head.iter().skip(1).step_by(2).filter(|&&byte| byte == 0).count();
-    let rules = |many: usize, few: usize| pairs >= 2 && many * 4 >= pairs && few * 10 <= many;
-    if rules(odd, even) {
+    let dominates = |many: usize, few: usize| pairs >= 2 && many * 4 >= pairs && few * 10 <= many;
+    if dominates(odd, even) {
         Some(UTF_16LE)
-    } else if rules(even, odd) {
+    } else if dominates(even, odd) {
         Some(UTF_16BE)
     } else {
         None
     }
 }
 
-/// The encoding that the detector hears in `rest`; Windows-1252 where there is too little to tell.
+/// The encoding that the detector guesses for `rest`; Windows-1252 where there is too little evidence.
 ///
-/// A few odd bytes in an English text are no Shift-JIS: other scripts fill a good part of a text, and even other Latin
-/// alphabets are believed only on many letters.
+/// A few non-ASCII bytes in an English text are not Shift-JIS: another script must fill a good part of the text, and another
+/// Latin alphabet must have many letters in it.
 fn guess_encoding(rest: &[u8]) -> &'static Encoding {
     const LEAST_LATIN_BYTES: usize = 40;
     const LEAST_SCRIPT_SHARE: usize = 10;
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let (mut all, mut high) = (0, 0);
-    // Lines of plain ASCII say nothing.
+    // Lines of plain ASCII are no evidence.
     for line in rest.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.is_ascii()) {
         let line = &line[..line.len().min(GUESS_BYTES)];
         detector.feed(line, false);
@@ -420,7 +420,7 @@ fn guess_encoding(rest: &[u8]) -> &'static Encoding {
     if is_sure { guess } else { WINDOWS_1252 }
 }
 
-/// Whether multi-byte UTF-8 sequences outnumber invalid bytes by ten.
+/// Whether there are at least ten times as many multi-byte UTF-8 sequences as invalid bytes.
 fn mostly_utf8(rest: &[u8]) -> bool {
     let (mut good, mut bad) = (0, 0);
     for chunk in rest[..rest.len().min(GUESS_BYTES)].utf8_chunks() {
@@ -435,7 +435,7 @@ fn could_begin_utf8(tail: &[u8]) -> bool {
     std::str::from_utf8(tail).is_err_and(|error| error.error_len().is_none())
 }
 
-/// Why the first bytes of a file are no text with rows in it, if they are not.
+/// Why the first bytes of a file cannot be text with rows, if they cannot.
 fn refusal(raw: &[u8]) -> Option<String> {
     const MAGIC: [(&[u8], &str); 9] = [
         (b"PAR1", "a Parquet file"),
@@ -455,7 +455,7 @@ fn refusal(raw: &[u8]) -> Option<String> {
     let is_wide = Encoding::for_bom(raw).is_some() || utf16_by_nuls(raw).is_some();
     let nuls = head.iter().filter(|&&byte| byte == 0).count();
     let controls = head.iter().filter(|&&byte| byte < 0x20 && !matches!(byte, 0 | 9..=13 | 0x1a..=0x1f)).count();
-    // Uniform random bytes have 8% of these controls; text has none, or a few by accident.
+    // Uniform random bytes have 8% of these controls; text has none, or a few by mistake.
     if !is_wide && (nuls * 3 > head.len() || (controls > 2 && controls * 50 > head.len())) {
         return Some("binary data".into());
     }

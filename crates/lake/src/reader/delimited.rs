@@ -1,4 +1,4 @@
-//! Delimited text: CSV and its kin, however they are written.
+//! Delimited text: CSV and its variants.
 //!
 //! Opening sniffs the head ([`super::sniff`]) and repairs the header; reading cuts records ([`super::split`]) and copies
 //! their cells straight into columns. Every cell stays text as written. A row with too few cells gets nulls, one with too
@@ -19,7 +19,7 @@ use super::split::Splitter;
 use super::{Column, ReadOptions, TableReader};
 use lakeward_core::error::{Error, Result};
 
-/// The head is lengthened up to this size in search of a few whole rows.
+/// The sample for sniffing grows up to this size, in bytes, until it holds a few whole rows.
 const MOST_HEAD_BYTES: usize = 4 << 20;
 const PREAMBLE_LINES_KEPT: usize = 20;
 const PREAMBLE_CHARS_KEPT: usize = 500;
@@ -39,7 +39,7 @@ pub(super) struct Delimited {
 }
 
 impl Delimited {
-    /// Opens `path`; fewer columns than `least_columns` mean that it is a text, not a table.
+    /// Opens `path`; a text with fewer than `least_columns` columns is not a table.
     ///
     /// # Errors
     /// Those of [`Text::open`]; [`Error::Unreadable`] for JSON, for text without rows, and for too many columns.
@@ -50,7 +50,7 @@ impl Delimited {
     /// Reads an opened text, whose file is `path`.
     ///
     /// # Errors
-    /// As [`Delimited::open`], without the text's own.
+    /// As [`Delimited::open`], except those of [`Text::open`].
     pub(super) fn read(mut text: Text, path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
         let sniffed = sniff_text(path, &mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
         let mut report = ReadReport::default();
@@ -59,7 +59,7 @@ impl Delimited {
         let limits = GiantLimits { cell_bytes: options.max_cell_bytes, max_cells: options.max_columns };
         let mut records = Records::new(text, splitter, lines + 1, limits);
         let columns = take_columns(&mut records, &sniffed, &mut report);
-        let columns = columns.ok_or_else(|| Error::unreadable(path, records.emptiness()))?;
+        let columns = columns.ok_or_else(|| Error::unreadable(path, records.reason_for_no_record()))?;
         if columns.len() < least_columns {
             return Err(Error::unreadable(path, "text without columns"));
         }
@@ -160,7 +160,7 @@ impl TableReader for Delimited {
     }
 }
 
-/// Whether the head of a text cuts into at least two columns.
+/// Whether the head of a text splits into at least two columns.
 pub(super) fn looks_delimited(path: &Path) -> bool {
     let options = ReadOptions::default();
     Text::open(path)
@@ -178,11 +178,11 @@ fn sniff_text(path: &Path, text: &mut Text, options: &ReadOptions) -> Result<Sni
     if start.is_empty() && text.at_end() {
         return Err("no text in it");
     }
-    let known = Known { delimiter: options.delimiter, header: options.header, promised: promised_delimiter(path) };
+    let known = Known { delimiter: options.delimiter, header: options.header, implied: implied_delimiter(path) };
     Ok(sniff::sniff(text.window(), text.at_end(), known))
 }
 
-fn promised_delimiter(path: &Path) -> Option<u8> {
+fn implied_delimiter(path: &Path) -> Option<u8> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let is_named = |extensions: &[&str]| extensions.iter().any(|extension| name.contains(extension));
     match () {
@@ -204,7 +204,7 @@ fn is_json(start: &[u8]) -> bool {
     }
 }
 
-/// Passes over the lines above the table; returns how many.
+/// Reports and skips the lines above the table; returns how many.
 fn take_preamble(text: &mut Text, sniffed: &Sniffed, report: &mut ReadReport) -> u64 {
     let above = String::from_utf8_lossy(&text.window()[..sniffed.table_start]);
     let above = above.replace("\r\n", "\n").replace('\r', "\n");
@@ -223,7 +223,7 @@ fn take_preamble(text: &mut Text, sniffed: &Sniffed, report: &mut ReadReport) ->
     lines
 }
 
-/// Reads the header, or invents one; `None` when there is no record at all.
+/// Reads the header, or names the columns by position; `None` when there is no record at all.
 fn take_columns(records: &mut Records, sniffed: &Sniffed, report: &mut ReadReport) -> Option<Vec<Column>> {
     if !sniffed.header {
         // Without a header no cell of the sample is surplus.

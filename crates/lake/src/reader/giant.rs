@@ -1,13 +1,13 @@
-//! Reads one record too long for the window, keeping only the start of each of its cells.
+//! Reads one record that is too long for the window, keeping only the start of each cell.
 //!
-//! The slow path of [`super::delimited`]: a cell of a hundred megabytes, a file without line ends. Memory stays bounded
+//! The slow path of [`super::delimited`], for a cell of a hundred megabytes or a file without line ends. Memory is bounded
 //! whatever the record's length.
 
 use super::batch::cut_text;
 use super::decode::Text;
 use super::split::Splitter;
 
-/// What all cells of a record may keep together.
+/// Most bytes kept of all cells of a record together.
 const KEPT_BYTES: usize = 64 << 20;
 
 /// A record read cell by cell.
@@ -18,7 +18,7 @@ pub(super) struct GiantRecord {
     pub(super) cut_cells: u64,
     /// Non-empty cells beyond `max_cells`.
     pub(super) extra_cells: u64,
-    /// Line ends passed, the record's own included.
+    /// Line ends passed, including the record's own.
     pub(super) lines: u64,
     /// Whether the text ended inside a quoted cell.
     pub(super) unclosed: bool,

@@ -1,4 +1,4 @@
-//! The content hash of a file while it is read, so that most files pass through memory once.
+//! Computes a file's content hash while the file is read, so that most files are read only once.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -8,23 +8,23 @@ use super::TableReader;
 use crate::source::{self, ContentHash};
 use lakeward_core::error::Result;
 
-/// Hashes what a reader gets from the disk.
+/// Hashes the bytes that a reader gets from the disk.
 #[derive(Default)]
 pub(super) struct StreamHash {
     hasher: blake3::Hasher,
     whole: bool,
-    /// The file, at the place up to which it was taken, where it is not read at once.
+    /// The file, positioned after the bytes hashed so far, where it is not read at once.
     file: Option<File>,
 }
 
 impl StreamHash {
-    /// Remembers `file` for the case that its end is never read.
+    /// Stores a handle of `file`, in case its end is never read.
     pub(super) fn follow(&mut self, file: &File) {
-        // A second handle has the same place in the file as the first.
+        // A second handle shares the position in the file with the first.
         self.file = file.try_clone().ok();
     }
 
-    /// Takes the next bytes of the file; none mean that it is over.
+    /// Hashes the next bytes of the file; none mean that the file has ended.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         self.whole |= bytes.is_empty();
         self.hasher.update(bytes);
@@ -52,8 +52,8 @@ impl PendingHash {
         PendingHash { path, state: State::Streamed(stream) }
     }
 
-    /// The hash, once `reader` has read all it wants. What it left unread of the file is read now; where it was to read a
-    /// sample only, a large file is told by [`source::ends_hash`].
+    /// The hash, once `reader` has finished. Any unread rest of the file is read now; of a large file of which only a sample
+    /// was read, it is [`source::ends_hash`].
     ///
     /// # Errors
     /// [`lakeward_core::Error::Io`] where the rest of the file cannot be read.

@@ -1,4 +1,4 @@
-//! Column names from a header as it is written: trimmed, never empty, each one once.
+//! Column names from the header cells: trimmed, never empty, unique.
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -8,29 +8,26 @@ use super::report::{ReadReport, RepairKind};
 use super::sniff::RowWidth;
 use lakeward_core::text::on_one_line;
 
-/// Names the columns of a table whose header cells are `written`, noting what was repaired at `line`.
+/// Names the columns of a table whose header cells are `written`, and reports the repairs at `line`.
 ///
-/// White space runs become one blank. An empty name becomes `column_7`, for the seventh; a name that an earlier column
-/// has becomes `name_2`, `name_3`, ….
+/// Runs of white space become one blank. An empty name becomes e.g. `column_7` for the seventh column; a name that an earlier
+/// column has becomes `name_2`, `name_3`, ….
 pub(super) fn name_columns(written: Vec<String>, report: &mut ReadReport, line: Option<u64>) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::with_capacity(written.len());
-    // Names that stand in the header are kept for the first column that has them.
+    // Names in the header are reserved for the first column that has them.
     let plain: Vec<String> = written.iter().map(|header| on_one_line(header)).collect();
     let mut taken: HashSet<String> = plain.iter().cloned().collect();
-    let mut met: HashMap<String, usize> = HashMap::new();
+    let mut seen: HashMap<String, usize> = HashMap::new();
     let (mut empty, mut duplicate) = (0, 0);
     for (position, (header, plain)) in written.into_iter().zip(plain).enumerate() {
         let is_empty = plain.is_empty();
         empty += u64::from(is_empty);
-        let wanted = if is_empty { format!("column_{}", position + 1) } else { plain };
-        let is_first = !met.contains_key(&wanted) && (!is_empty || !taken.contains(&wanted));
+        let base = if is_empty { format!("column_{}", position + 1) } else { plain };
+        let is_first = !seen.contains_key(&base) && (!is_empty || !taken.contains(&base));
         duplicate += u64::from(!is_first && !is_empty);
-        let name = if is_first {
-            wanted.clone()
-        } else {
-            numbered(&wanted, &mut taken, met.entry(wanted.clone()).or_insert(1))
-        };
-        met.entry(wanted).or_insert(1);
+        let name =
+            if is_first { base.clone() } else { numbered(&base, &mut taken, seen.entry(base.clone()).or_insert(1)) };
+        seen.entry(base).or_insert(1);
         taken.insert(name.clone());
         columns.push(Column { name, header });
     }
@@ -39,10 +36,10 @@ pub(super) fn name_columns(written: Vec<String>, report: &mut ReadReport, line: 
     columns
 }
 
-fn numbered(wanted: &str, taken: &mut HashSet<String>, last: &mut usize) -> String {
+fn numbered(base: &str, taken: &mut HashSet<String>, last: &mut usize) -> String {
     loop {
         *last += 1;
-        let name = format!("{wanted}_{last}");
+        let name = format!("{base}_{last}");
         if !taken.contains(&name) {
             return name;
         }

@@ -19,7 +19,7 @@ use lakeward_core::error::{Error, Result};
 
 const FILE_MAGIC: &[u8] = b"ARROW1";
 
-/// Opens an Arrow IPC file or stream. A batch of the file is held whole, whatever its size.
+/// Opens an Arrow IPC file or stream. Each batch of the file is held in memory whole, whatever its size.
 ///
 /// # Errors
 /// [`Error::Unreadable`] where no schema can be read. Damage further in ends the rows, and the report says so.
@@ -47,8 +47,8 @@ fn open_file(mut file: std::fs::File, size: u64, options: &ReadOptions) -> Resul
     TypedRows::new(&fields, batches, options, Arc::new(AtomicU64::new(size)))
 }
 
-/// Whether the footer says that a batch lies outside the file: the decoder reserves whatever length it reads there. Any other fault of
-/// the footer is the decoder's to name.
+/// Whether the footer places a batch outside the file: the decoder would allocate any length it reads there. Other faults of
+/// the footer are left to the decoder.
 fn reaches_past_the_end(file: &mut std::fs::File, size: u64) -> bool {
     let mut tail = [0; 10];
     let mut footer = Vec::new();
@@ -85,11 +85,11 @@ fn open_stream(bytes: OpenedBytes, options: &ReadOptions) -> Result<TypedRows, S
     TypedRows::new(schema.fields(), Box::new(stream), options, bytes.read_bytes)
 }
 
-/// The batches of a stream. Memory grows with what is there and not with what a damaged length promises.
+/// The batches of a stream. Memory grows with the bytes read, not with the length that a damaged stream declares.
 struct Stream {
     input: Box<dyn Read + Send>,
     decoder: StreamDecoder,
-    /// What was read and not decoded yet.
+    /// Bytes read and not decoded yet.
     read: Buffer,
     /// The batch that was decoded with the schema.
     first: Option<RecordBatch>,
@@ -108,7 +108,7 @@ impl Stream {
         }
     }
 
-    /// Whether there is something to decode.
+    /// Reads a chunk if needed; whether there is something to decode.
     fn fill(&mut self) -> Result<bool, String> {
         const CHUNK_BYTES: u64 = 1 << 20;
         if self.read.is_empty() {
@@ -142,7 +142,7 @@ impl Iterator for Stream {
     }
 }
 
-/// Whether a schema message of a sane length follows; a longer one would be held in memory.
+/// Whether the stream begins with a schema message of plausible length; the message is held in memory whole.
 fn begins_stream(head: [u8; 8]) -> bool {
     const MOST_SCHEMA_BYTES: u32 = 64 << 20;
     let [a, b, c, d, e, f, g, h] = head;

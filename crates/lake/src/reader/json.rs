@@ -1,9 +1,9 @@
-//! Rows written in JSON: one value a line, an array of rows, or an object that holds one.
+//! Rows written in JSON: one value per line, an array of rows, or an object that holds one.
 //!
 //! Rows are objects (members by name) or arrays (cells by position, named by the first row if that is all text). The
 //! columns are those of the first [`SAMPLE_ROWS`] rows, in order of appearance; values under keys that only later rows
 //! have are counted and left out. Of several arrays in one document the longest is read. The properties of GeoJSON
-//! features become columns beside their geometry. Numbers stay as written, nested values are JSON text of any depth.
+//! features become columns, as does their geometry. Numbers stay as written; nested values become JSON text.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use super::row_reader::Count;
 use super::{Column, ReadOptions, TableReader};
 use lakeward_core::error::{Error, Result};
 
-/// Rows, and bytes of rows, that decide on the columns.
+/// Rows, and bytes of rows, from which the columns are determined.
 const SAMPLE_ROWS: usize = 10_000;
 const SAMPLE_BYTES: usize = 8 << 20;
-/// A longer row is left out.
+/// Longest row, in bytes; a longer one is left out.
 const MOST_ROW_BYTES: usize = 16 << 20;
 
-/// How a file's name says its rows are laid out; the content may say otherwise.
+/// The layout of the rows according to the file's name; the content may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Lines,
@@ -45,7 +45,7 @@ enum Layout {
 /// A reader of JSON rows.
 pub(super) struct JsonRows {
     rows: RawRows,
-    /// The rows that were read to find the columns, next one last.
+    /// The rows that were read to find the columns, in reverse order.
     sampled: Vec<(u64, Vec<u8>)>,
     columns: Vec<Column>,
     keys: Keys,
@@ -72,7 +72,7 @@ impl JsonRows {
         let mut keys = Keys { is_feature: sampled.first().is_some_and(|(_, row)| is_feature(row)), ..Keys::default() };
         let mut by_position = 0;
         for (_, row) in &sampled {
-            by_position = by_position.max(keys.learn(row));
+            by_position = by_position.max(keys.add_keys(row));
         }
         let headers = match keys.names.is_empty() {
             true => position_headers(&mut sampled, by_position),
@@ -166,7 +166,7 @@ impl TableReader for JsonRows {
                 None => self.finish(),
                 Some((line, _)) if self.report.rows == self.max_rows => {
                     let (passed, all) = (self.rows.text.passed_bytes(), self.rows.text.file_bytes());
-                    // The rows read for their keys, and this one, lie before the place as well.
+                    // The rows read for their keys, and this one, come before the current position as well.
                     let rows = self.report.rows + self.sampled.len() as u64 + 1;
                     self.report.end_sample_after(line, rows, passed, all);
                     self.finish();
@@ -196,7 +196,7 @@ struct Keys {
 
 impl Keys {
     /// Adds the keys of an object; returns the length of an array.
-    fn learn(&mut self, row: &[u8]) -> usize {
+    fn add_keys(&mut self, row: &[u8]) -> usize {
         if row[0] == b'[' {
             let mut length = 0;
             elements(row, |_| length += 1);
@@ -247,7 +247,7 @@ fn is_feature(row: &[u8]) -> bool {
     is_feature && has_properties
 }
 
-/// Headers for rows that are arrays: the first row, which is then taken out, where it is all different non-empty text.
+/// Headers for rows that are arrays: the first row, which is then removed, if its cells are distinct non-empty texts.
 fn position_headers(sampled: &mut Vec<(u64, Vec<u8>)>, width: usize) -> Vec<String> {
     let mut names: Vec<Option<String>> = Vec::new();
     if let Some((_, first)) = sampled.first() {
@@ -266,7 +266,7 @@ fn position_headers(sampled: &mut Vec<(u64, Vec<u8>)>, width: usize) -> Vec<Stri
     headers
 }
 
-/// The text of a JSON string, `None` for what is none.
+/// The text of a JSON string; `None` for anything else.
 fn unescape(raw: &[u8]) -> Option<String> {
     let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     if memchr::memchr(b'\\', inner).is_none() {
@@ -333,7 +333,7 @@ impl RawRows {
         Ok(RawRows { text, layout, line: 0, damage: None, ended: false })
     }
 
-    /// The next object or array, with its line or number; what is neither is counted.
+    /// The next object or array, with its line or number; other values are counted in `broken`.
     fn next_valid(&mut self, broken: &mut Count) -> Option<(u64, Vec<u8>)> {
         loop {
             let raw = match self.layout {
@@ -370,13 +370,13 @@ impl RawRows {
             if window.is_empty() && found.is_none() {
                 return if too_long { self.skipped() } else { Raw::End };
             }
-            let is_stump = found.is_none() && self.text.damage().is_some();
+            let is_incomplete = found.is_none() && self.text.damage().is_some();
             let end = found.unwrap_or(window.len());
             let line = window[..end].trim_ascii().to_vec();
             self.text.consume(end + 1);
             self.line += 1;
             return match () {
-                () if is_stump => Raw::End,
+                () if is_incomplete => Raw::End,
                 () if too_long => Raw::TooLong,
                 () => Raw::Row(line),
             };
@@ -408,8 +408,8 @@ impl RawRows {
             }
             if self.text.at_end() {
                 self.ended = true;
-                let is_stump = start < window.len();
-                if is_stump || self.layout == Layout::Array {
+                let is_incomplete = start < window.len();
+                if is_incomplete || self.layout == Layout::Array {
                     self.damage = Some("the document breaks off");
                 }
                 return Raw::End;
@@ -422,7 +422,7 @@ impl RawRows {
         }
     }
 
-    /// Passes over an element that does not fit the window.
+    /// Skips an element that does not fit into the window.
     fn skip_long_element(&mut self) -> Raw {
         let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
         loop {
@@ -459,7 +459,7 @@ fn is_valid(row: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(row).is_ok()
 }
 
-/// Whether one object follows the other: NDJSON written over several lines each.
+/// Whether one object follows another: NDJSON with objects over several lines each.
 fn is_sequence(window: &[u8]) -> bool {
     let start = skip_blank(window, 0);
     let end = (window.get(start) == Some(&b'{')).then(|| value_end(window, start)).flatten();

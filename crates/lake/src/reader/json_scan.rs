@@ -1,21 +1,21 @@
 //! Finds where JSON values begin and end in raw bytes, without building them and without recursion.
 //!
-//! Values are checked by `serde_json` before their members are looked at; the scan itself only pairs brackets and quotes.
+//! Values are checked by `serde_json` before their members are read; the scan itself only pairs brackets and quotes.
 
 use super::decode::Text;
 
-/// Arrays of rows are looked for below at most this many objects.
+/// Arrays of rows are searched below at most this many nested objects.
 const MOST_OBJECTS: usize = 4;
 
-/// Where the first byte that is not white space is, from `at` on.
+/// Position of the first byte from `at` on that is not white space.
 pub(super) fn skip_blank(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len())
 }
 
-/// Where the value that begins at `at` ends; `None` when it goes on beyond `bytes`.
+/// Position of the end of the value that begins at `at`; `None` when it continues beyond `bytes`.
 ///
-/// A bare number or word at the very end of `bytes` may go on as well and gives `None`.
+/// A bare number or word at the very end of `bytes` may continue as well and gives `None`.
 pub(super) fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     match *bytes.get(at)? {
         b'"' => string_end(bytes, at),
@@ -39,7 +39,7 @@ pub(super) fn value_end(bytes: &[u8], mut at: usize) -> Option<usize> {
         }
         _ => {
             let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b']' | b'}' | b':');
-            // A stray bracket is a value of its own, so that every call moves on.
+            // A stray bracket counts as a value, so that every call advances.
             bytes[at..].iter().position(is_end).map(|length| at + length.max(1))
         }
     }
@@ -88,11 +88,11 @@ pub(super) fn elements<'a>(array: &'a [u8], mut take: impl FnMut(&'a [u8])) {
 pub(super) struct Located {
     /// Offset in the text of the first byte inside the longest of them.
     pub(super) start: Option<u64>,
-    /// How many there are.
+    /// Number of arrays found.
     pub(super) arrays: u64,
 }
 
-/// Looks through the rest of `text` for arrays of rows that lie in objects only.
+/// Searches the rest of `text` for arrays of rows that are nested in objects only.
 pub(super) fn locate_rows(text: &mut Text) -> Located {
     let mut scan = Scan::default();
     loop {

@@ -1,10 +1,10 @@
-//! Readers: one file a format, one trait for all.
+//! Readers: one module per format, one trait for all.
 //!
-//! A reader gives a table's columns and then its rows in batches, with memory bounded whatever the size of the file. Text
-//! formats ([`delimited`], [`json`]) give every cell as text and leave types to the profiler, because the types a file
-//! seems to have are guesses (`02134` is no number); [`parquet`] and [`ipc`] give the types their files declare. Lakes
-//! are hostile input: a file that cannot be read is an [`Error::Unreadable`] with its reason, one that can be read with
-//! repairs says so in its [`ReadReport`]; nothing panics and nothing is left out silently.
+//! A reader returns a table's columns and then its rows in batches, with memory bounded whatever the size of the file. Text
+//! formats ([`delimited`], [`json`]) return every cell as text and leave types to the profiler, because the types of a text
+//! file are guesses (`02134` is no number); [`parquet`] and [`ipc`] return the types their files declare. Lakes are untrusted
+//! input: a file that cannot be read is an [`Error::Unreadable`] with its reason; repairs made while reading are listed in
+//! the [`ReadReport`]; nothing panics and nothing is left out silently.
 //!
 //! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`row_reader`] (cut)
 //! → [`batch`] (columns).
@@ -40,12 +40,12 @@ pub use self::report::{Dialect, ReadReport, Repair, RepairKind, Sample};
 use crate::source::{self, Compression, Format, LakeFile, classify};
 use lakeward_core::error::{Error, Result};
 
-/// A column as the table names it.
+/// A column and its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// Trimmed, not empty, and no other column's name (upper and lower case differ).
+    /// Trimmed, not empty and unique (upper and lower case differ).
     pub name: String,
-    /// The header as written; empty where there is none.
+    /// The header cell as written; empty where there is none.
     pub header: String,
 }
 
@@ -56,12 +56,12 @@ pub trait TableReader: Send {
 
     /// The next rows, at most [`ReadOptions::batch_rows`] and about [`ReadOptions::batch_bytes`]; `None` at the end.
     ///
-    /// Every batch has the schema of [`TableReader::columns`]. Text formats give Utf8 with every cell as written (not
-    /// trimmed, quotes resolved); an empty cell is `""`, a missing one null. Typed formats give booleans, numbers, dates,
+    /// Every batch has the schema of [`TableReader::columns`]. Text formats return Utf8 with every cell as written (not
+    /// trimmed, quotes resolved); an empty cell is `""`, a missing one null. Typed formats return booleans, numbers, dates,
     /// times and Utf8; dictionaries are resolved, binary and nested values rendered as text.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>>;
 
-    /// What reading took so far; final once [`TableReader::next_batch`] has returned `None`.
+    /// The report on reading so far; final once [`TableReader::next_batch`] has returned `None`.
     fn report(&self) -> &ReadReport;
 
     /// Whether the file declares its columns' types.
@@ -71,19 +71,19 @@ pub trait TableReader: Send {
 /// How much to read, and what is known of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Stop after this many rows; the report then says [`RepairKind::RowLimit`] and what [`Sample`] was read.
+    /// Stop after this many rows; the report then lists [`RepairKind::RowLimit`] and the [`Sample`] that was read.
     pub max_rows: Option<u64>,
     /// A table with more columns is unreadable. 16,384 by default, as in spreadsheets.
     pub max_columns: usize,
-    /// Longer text cells are cut, at the end of a character. 64 KiB by default.
+    /// Longer text cells are cut between two characters. 64 KiB by default.
     pub max_cell_bytes: usize,
-    /// Rows a batch holds at most. 8,192 by default.
+    /// Most rows of a batch. 8,192 by default.
     pub batch_rows: usize,
     /// Bytes of cells after which a batch ends. 4 MB by default.
     pub batch_bytes: usize,
-    /// The delimiter, where it is known and need not be guessed.
+    /// The delimiter, if known; else it is guessed.
     pub delimiter: Option<u8>,
-    /// Whether the first row is a header, where that is known.
+    /// Whether the first row is a header, if known; else it is guessed.
     pub header: Option<bool>,
 }
 
@@ -115,12 +115,12 @@ impl ReadOptions {
 /// Opens a table of a lake.
 ///
 /// # Errors
-/// [`Error::Io`] where the system refuses, [`Error::Unreadable`] where the file holds no table.
+/// [`Error::Io`] where the file cannot be opened, [`Error::Unreadable`] where it holds no table.
 pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     open_as(&file.path, file.format, file.compression, options)
 }
 
-/// Opens a table of a lake and hashes its file on the way; see [`PendingHash::finish`].
+/// Opens a table of a lake and hashes its file while it is read; see [`PendingHash::finish`].
 ///
 /// # Errors
 /// As [`open`].
@@ -128,8 +128,8 @@ pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn Ta
     let path = &file.path;
     if file.format != Format::Csv {
         // These are not read from start to end, or are read twice.
-        let told_by_ends = options.max_rows.is_some() && source::is_told_by_ends(path);
-        let hash = if told_by_ends { source::ends_hash(path)? } else { source::content_hash(path)? };
+        let ends_only = options.max_rows.is_some() && source::is_told_by_ends(path);
+        let hash = if ends_only { source::ends_hash(path)? } else { source::content_hash(path)? };
         return Ok((open(file, options)?, PendingHash::known(path.clone(), hash)));
     }
     let stream = Arc::new(Mutex::new(StreamHash::default()));
@@ -138,7 +138,7 @@ pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn Ta
     Ok((Box::new(reader), PendingHash::streamed(path.clone(), stream)))
 }
 
-/// Opens a table file anywhere; a name that says nothing is tried as delimited text.
+/// Opens a table file outside a lake; a file of unknown extension is tried as delimited text.
 ///
 /// # Errors
 /// As [`open`].
@@ -150,12 +150,12 @@ pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRead
 /// The bytes of a regular file, unpacked where they are gzip or zstd.
 ///
 /// # Errors
-/// [`Error::Io`], and [`Error::Unreadable`] for what is no regular file.
+/// [`Error::Io`], and [`Error::Unreadable`] if it is not a regular file.
 pub fn open_unpacked(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
     Ok(decode::open_bytes(path)?.input)
 }
 
-/// Whether a text of any name cuts into at least two columns; false for what cannot be read.
+/// Whether a text file of any name splits into at least two columns; false if it cannot be read.
 pub fn looks_delimited(path: &Path) -> bool {
     delimited::looks_delimited(path)
 }
@@ -176,7 +176,7 @@ fn open_as(
     })
 }
 
-/// Most `.txt` files are prose, so those must have two columns to count as tables.
+/// Columns that a file must have to count as a table: two for `.txt` files, most of which are prose, else one.
 fn least_columns(path: &Path) -> usize {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst").trim_end_matches(".zstd");

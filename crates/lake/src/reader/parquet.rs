@@ -22,7 +22,7 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
     if size == 0 {
         return Err(Error::unreadable(path, "empty file"));
     }
-    // The Arrow schema that writers embed may contradict the file; the Parquet types are what the pages hold.
+    // The Arrow schema that writers embed may contradict the file; the pages hold the Parquet types.
     let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, ArrowReaderOptions::new()))
         .and_then(|opened| opened.map_err(|error| format!("damaged Parquet footer: {error}")))
         .map_err(unreadable(path))?;
@@ -33,13 +33,13 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRe
         .and_then(|built| built.map_err(|error| error.to_string()))
         .map_err(unreadable(path))?;
     let batches: Batches = Box::new(reader.map(|batch| batch.map_err(|error| error.to_string())));
-    // Pages are read here and there; the whole file is the honest figure.
+    // Pages are not read in sequence, so the whole file counts as read.
     let read_bytes = Arc::new(AtomicU64::new(size));
     let rows = TypedRows::new(&fields, batches, options, read_bytes).map_err(unreadable(path))?;
     Ok(Box::new(rows.with_total_rows(total_rows)))
 }
 
-/// Rows that together unpack to about a batch's bytes.
+/// Number of rows that unpack to about a batch's bytes.
 fn batch_rows(metadata: &ParquetMetaData, options: &ReadOptions) -> usize {
     let groups = metadata.row_groups();
     let bytes: i64 = groups.iter().map(|group| group.total_byte_size().max(0)).fold(0, i64::saturating_add);

@@ -1,7 +1,7 @@
-//! What reading a file took: the dialect found, and every repair made on the way, counted.
+//! The report on reading a file: the dialect found, and every repair made, counted.
 //!
-//! A reader never drops or changes anything silently: what it did is a [`Repair`] here. [`ReadReport::partial`] says
-//! whether rows of the file are missing from what was read.
+//! A reader never drops or changes anything silently: everything it did is a [`Repair`] here. [`ReadReport::partial`] tells
+//! whether rows of the file are missing from the result.
 
 use std::fmt;
 
@@ -12,21 +12,21 @@ use serde::{Deserialize, Serialize};
 /// How a delimited text is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Dialect {
-    /// Between cells; `None` for a text of one column, whose lines are taken whole.
+    /// The delimiter between cells; `None` for a text of one column, whose lines are not split.
     pub delimiter: Option<char>,
-    /// Around cells that hold delimiters or line ends; `None` where quotes mean nothing.
+    /// The quote around cells that contain delimiters or line ends; `None` where quotes are ordinary characters.
     pub quote: Option<char>,
     /// Whether `\"` stands for a quote inside a quoted cell (`""` always does).
     pub backslash_escapes: bool,
     /// WHATWG name of the encoding: `UTF-8`, `UTF-16LE`, `windows-1252`, …
     pub encoding: String,
-    /// Whether the first row names the columns; if not they are called `column_1`, `column_2`, ….
+    /// Whether the first row names the columns; if not, they are named `column_1`, `column_2`, ….
     pub header: bool,
-    /// Lines above the table: a title, notes, comments.
+    /// Number of lines above the table: a title, notes, comments.
     pub preamble_lines: u64,
 }
 
-/// Something a reader had to mend or leave out.
+/// Something a reader had to repair or leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairKind {
@@ -36,7 +36,7 @@ pub enum RepairKind {
     LongRows,
     /// Columns added for cells that many rows have beyond the header: `extra_1`, `extra_2`, ….
     ExtraColumns,
-    /// The header lacks the first column's name (R's row names); it is called `column_1`.
+    /// The header lacks the first column's name (R's row names); the column is named `column_1`.
     RowNames,
     /// Columns renamed because an earlier one has the same name.
     DuplicateHeaders,
@@ -48,7 +48,7 @@ pub enum RepairKind {
     BlankLines,
     /// Quotes that open a cell and never close; they were read as ordinary characters.
     UnclosedQuotes,
-    /// The encoding is neither declared nor UTF-8, it was guessed.
+    /// The encoding is neither declared nor UTF-8; it was guessed.
     GuessedEncoding,
     /// Bytes that the encoding does not allow; each was read as Windows-1252, or as `U+FFFD` in UTF-16 and the like.
     UndecodableBytes,
@@ -73,13 +73,13 @@ pub enum RepairKind {
 }
 
 impl RepairKind {
-    /// Whether rows or cells of the file are missing from what was read.
+    /// Whether rows or cells of the file are missing from the result.
     pub fn loses_data(self) -> bool {
         use RepairKind::*;
         self.loses_rows() || matches!(self, LongRows | CutCells | LateKeys)
     }
 
-    /// Whether rows of the file are missing from what was read.
+    /// Whether rows of the file are missing from the result.
     pub fn loses_rows(self) -> bool {
         use RepairKind::*;
         matches!(self, BrokenRows | OtherArrays | TruncatedStream | DamagedData | RowLimit)
@@ -92,9 +92,9 @@ impl RepairKind {
 pub struct Repair {
     /// What was done.
     pub kind: RepairKind,
-    /// How often: rows, cells, columns, bytes or lines, as the kind says.
+    /// How often: rows, cells, columns, bytes or lines, depending on the kind.
     pub count: u64,
-    /// The line of the file (from 1) where it was done first; the row for formats without lines.
+    /// The line of the file (from 1) of the first one; the row for formats without lines.
     pub first_line: Option<u64>,
     /// The decoder's reason, for damage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,12 +141,12 @@ fn counted(count: u64, one: &str, more: &str) -> String {
 /// The part of a table that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct Sample {
-    /// How many rows from the first on.
+    /// Number of rows, from the first on.
     pub rows: u64,
-    /// Rows of the whole file, where the file says so or its size tells.
+    /// Rows of the whole file, as declared by the file or estimated from its size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_rows: Option<u64>,
-    /// Whether that is an estimate, from the bytes that the sample takes.
+    /// Whether `total_rows` is an estimate from the bytes that the sample takes.
     pub estimated: bool,
 }
 
@@ -158,14 +158,14 @@ impl fmt::Display for Sample {
     }
 }
 
-/// What reading one file took; final once the reader has returned its last batch.
+/// The report on reading one file; final once the reader has returned its last batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ReadReport {
-    /// Rows delivered.
+    /// Rows returned.
     pub rows: u64,
     /// Bytes read from disk (packed, where the file is).
     pub read_bytes: u64,
-    /// How the text is written; `None` for other formats than delimited text.
+    /// How the text is written; `None` for formats other than delimited text.
     pub dialect: Option<Dialect>,
     /// The lines above the table as written, at most 20 of at most 500 characters: often its title and source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -173,22 +173,22 @@ pub struct ReadReport {
     /// The part that was read, where a row limit ended reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
-    /// What was mended or left out, one entry a kind, in order of [`RepairKind`].
+    /// What was repaired or left out, one entry per kind, in order of [`RepairKind`].
     pub repairs: Vec<Repair>,
 }
 
 impl ReadReport {
-    /// Whether rows of the file are missing from what was read.
+    /// Whether rows of the file are missing from the result.
     pub fn partial(&self) -> bool {
         self.repairs.iter().any(|repair| repair.kind.loses_rows())
     }
 
-    /// Whether rows are missing that were wanted: a row limit is no loss.
+    /// Whether requested rows are missing: rows beyond a row limit are not requested.
     pub fn lost_rows(&self) -> bool {
         self.repairs.iter().any(|repair| repair.kind.loses_rows() && repair.kind != RepairKind::RowLimit)
     }
 
-    /// Notes that a row limit ended reading at `line`, in a file of `total_rows` rows.
+    /// Records that a row limit ended reading at `line`, in a file of `total_rows` rows.
     pub(super) fn end_sample(&mut self, line: u64, total_rows: Option<u64>) {
         self.add(RepairKind::RowLimit, 1, Some(line));
         self.sample = Some(Sample { rows: self.rows, total_rows, estimated: false });
@@ -197,7 +197,7 @@ impl ReadReport {
     /// As [`ReadReport::end_sample`], in a file of `file_bytes` bytes of which `rows` rows take `bytes`.
     pub(super) fn end_sample_after(&mut self, line: u64, rows: u64, bytes: u64, file_bytes: u64) {
         let total = (rows as f64 * file_bytes as f64 / bytes.max(1) as f64).round() as u64;
-        // There is a row beyond those.
+        // There is at least one more row.
         self.end_sample(line, Some(total.max(rows + 1)).filter(|_| bytes > 0));
         if let Some(sample) = &mut self.sample {
             sample.estimated = sample.total_rows.is_some();
@@ -225,7 +225,7 @@ impl ReadReport {
         }
     }
 
-    /// Sets the count of a repair that its owner counts itself.
+    /// Sets the count of a repair that the caller counts itself.
     pub(super) fn set(&mut self, kind: RepairKind, count: u64, line: Option<u64>) {
         self.repairs.retain(|repair| repair.kind != kind);
         self.add(kind, count, line);

@@ -1,4 +1,4 @@
-//! One record after the other from a text: lines counted, blank ones skipped, oversize ones taken by the slow path.
+//! Reads the records of a text one by one: counts lines, skips blank ones, reads oversize records by the slow path.
 
 use super::decode::Text;
 use super::giant::{GiantLimits, GiantRecord, read_giant};
@@ -18,7 +18,7 @@ pub(super) enum Step {
     End,
 }
 
-/// How often something was met, and the line where it was met first.
+/// How often something occurred, and the line of its first occurrence.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Count {
     count: u64,
@@ -45,7 +45,7 @@ pub(super) struct Records {
     splitter: Splitter,
     spans: Vec<Span>,
     limits: GiantLimits,
-    /// Bytes and lines of the current record, passed over by the next step.
+    /// Bytes and lines of the current record, skipped by the next step.
     pending: (usize, u64),
     line: u64,
     blank: Count,
@@ -55,7 +55,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Reads from the text's current place, which is on `line` (from 1).
+    /// Reads from the text's current position, which is on `line` (from 1).
     pub(super) fn new(text: Text, splitter: Splitter, line: u64, limits: GiantLimits) -> Self {
         let (blank, unclosed, endless) = Default::default();
         let (spans, line_ends) = Default::default();
@@ -75,7 +75,7 @@ impl Records {
         self.line
     }
 
-    /// Tells how many cells a row should have.
+    /// Sets how many cells a row should have.
     pub(super) fn expect_cells(&mut self, cells: usize) {
         self.splitter.expected_cells = cells;
     }
@@ -92,7 +92,7 @@ impl Records {
         scratch
     }
 
-    /// Goes on to the next record that is not blank.
+    /// Advances to the next record that is not blank.
     #[inline]
     pub(super) fn step(&mut self) -> Step {
         loop {
@@ -104,12 +104,12 @@ impl Records {
                 Found::Record { next, end } => {
                     self.pending = (next, self.lines_of(next));
                     if self.spans.len() == 1 && is_blank_record(&self.spans, self.text.window()) {
-                        // A last line without end is no line.
+                        // An empty last line without a line end does not count.
                         self.blank.add(u64::from(end != LineEnd::Text), self.line);
                         continue;
                     }
                     if end == LineEnd::Text {
-                        // Where a stream breaks off, its last record is a stump.
+                        // Where a stream ends early, its last record is incomplete.
                         return if self.text.damage().is_some() { Step::End } else { self.note_quotes(unclosed) };
                     }
                     self.line_ends[end as usize].add(1, self.line);
@@ -154,18 +154,18 @@ impl Records {
         Step::Giant(Box::new(record))
     }
 
-    /// About how many bytes of the file lie before the current record, and how many it has.
+    /// Roughly how many bytes of the file come before the current record, and how many the file has.
     pub(super) fn progress(&self) -> (u64, u64) {
         (self.text.passed_bytes(), self.text.file_bytes())
     }
 
-    /// Why there is no record.
-    pub(super) fn emptiness(&self) -> String {
+    /// Why the text has no record.
+    pub(super) fn reason_for_no_record(&self) -> String {
         let damage = self.text.damage().map(|why| format!("damaged compressed stream: {why}"));
         damage.unwrap_or_else(|| "no text in it".into())
     }
 
-    /// Writes what was met so far into `report`.
+    /// Writes the counts so far into `report`.
     pub(super) fn note(&self, report: &mut ReadReport) {
         self.text.note(report);
         self.blank.note(RepairKind::BlankLines, report);

@@ -1,25 +1,25 @@
 //! Finds out how a delimited text is written: delimiter, quotes, lines above the table, header.
 //!
-//! Every candidate delimiter cuts the first rows; the one that gives the same number of cells most often, without leaving
+//! Every candidate delimiter splits the first rows; the one that gives the same number of cells most often, without leaving
 //! other likely delimiters inside the cells, wins. Lines above the first full row are the preamble. The first full row is
-//! the header unless it is plainly data: when in doubt there is a header.
+//! the header unless it is clearly data: when in doubt there is a header.
 
 use super::cell_kind::CellKind;
 use super::split::{Found, Span, Splitter};
 use lakeward_core::text::years::{LIKELY, year};
 
-/// Rows looked at.
+/// Rows sampled.
 const SAMPLE_ROWS: usize = 100;
-/// Bytes looked at, as long as they hold some rows.
+/// Bytes sampled; more if these hold too few rows.
 const SAMPLE_BYTES: usize = 1 << 15;
-/// Lines above the table at most.
+/// Most lines above the table.
 const PREAMBLE_LINES: usize = 60;
 /// Candidates, strongest evidence first.
 const DELIMITERS: [u8; 7] = [b'\t', b'|', b';', b',', b':', b'~', b' '];
 /// Share of rows that must agree on the number of cells.
 const LEAST_AGREEMENT: f64 = 0.5;
-/// The same where the file's name promises no delimiter.
-const LEAST_UNPROMISED: f64 = 0.8;
+/// The same where the file's name implies no delimiter.
+const LEAST_UNNAMED: f64 = 0.8;
 
 /// How a delimited text is written, and where its table begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub(super) struct RowWidth {
 pub(super) struct Known {
     pub(super) delimiter: Option<u8>,
     pub(super) header: Option<bool>,
-    /// The delimiter that the file's name promises.
-    pub(super) promised: Option<u8>,
+    /// The delimiter that the file's extension implies.
+    pub(super) implied: Option<u8>,
 }
 
 struct Row<'a> {
@@ -58,7 +58,7 @@ struct Row<'a> {
     start: usize,
 }
 
-/// Whether `window` holds enough complete rows to sniff on, or is all there is.
+/// Whether `window` holds enough complete rows for sniffing, or the whole text.
 pub(super) fn is_enough(window: &[u8], at_end: bool) -> bool {
     const LEAST_LINES: usize = 4;
     at_end || memchr::memchr2_iter(b'\n', b'\r', window).take(LEAST_LINES).count() == LEAST_LINES
@@ -72,7 +72,7 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let body = &sample[comments..];
     let quote = quote_of(body);
     let backslash = uses_backslash(body);
-    let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash, known.promised));
+    let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash, known.implied));
     let mut splitter = Splitter::new(delimiter, quote, backslash);
     let rows = cut(&mut splitter, body, whole);
     let usual = usual_cells(rows.iter().map(|row| row.cells.len()).collect());
@@ -102,7 +102,7 @@ fn width(row: &Row) -> RowWidth {
     RowWidth { cells: row.cells.len(), used }
 }
 
-/// The part of the window to sniff on, ending with a whole line where there is one; whether the text ends with it.
+/// The part of the window to sniff, ending with a whole line if there is one; and whether the text ends with it.
 fn sample(window: &[u8], at_end: bool) -> (&[u8], bool) {
     if at_end && window.len() <= SAMPLE_BYTES {
         return (window, true);
@@ -138,7 +138,7 @@ fn comment_lines(sample: &[u8]) -> usize {
         let two = sample[at + end..].starts_with(b"\r\n");
         at += end + 1 + usize::from(two);
     }
-    // One such line may as well be the header of the rows below: `#id,name`.
+    // Such a line may also be the header of the rows below: `#id,name`.
     if at < sample.len() { at } else { 0 }
 }
 
@@ -149,7 +149,7 @@ fn last_line(lines: &[u8]) -> (usize, &[u8]) {
     (offset, &trimmed[offset..])
 }
 
-/// `'` quotes cells only where `"` never occurs and every cell that begins with it also ends with it, on the same line.
+/// The quote character: `'` only where `"` never occurs and every cell that begins with `'` also ends with it, on the same line.
 fn quote_of(sample: &[u8]) -> Option<u8> {
     const DOUBLE: u8 = b'"';
     const SINGLE: u8 = b'\'';
@@ -180,44 +180,44 @@ fn uses_backslash(sample: &[u8]) -> bool {
     escapes > closing && memchr::memmem::find(sample, b"\"\"\"").is_none()
 }
 
-/// A row as far as voting needs it.
+/// The properties of a row that the vote uses.
 struct Shape {
     cells: usize,
-    /// Cells that hold a delimiter which cuts the rows well, too.
+    /// Cells that contain another delimiter that also splits the rows well.
     dirty: usize,
     /// Whether every cell after the first begins with a blank.
     blanks: bool,
 }
 
-fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, promised: Option<u8>) -> Option<u8> {
+fn vote(body: &[u8], whole: bool, quote: Option<u8>, backslash: bool, implied: Option<u8>) -> Option<u8> {
     let mut best: Option<(u8, f64)> = None;
     let mut is_rival = [false; 256];
-    let top = promised.and_then(|promised| first_shape(promised, body, whole, quote, backslash));
-    // The first row keeps the promise of the file's name: only a delimiter that does so as well can be another one.
-    let is_kept = top.is_some_and(|top| top.cells >= 2 && !top.blanks);
+    let top = implied.and_then(|implied| first_shape(implied, body, whole, quote, backslash));
+    // The implied delimiter splits the first row: another one can win only if it also fits from the first row on.
+    let is_confirmed = top.is_some_and(|top| top.cells >= 2 && !top.blanks);
     let mut late: Option<(u8, f64)> = None;
-    // A name that promises nothing may be that of a letter.
-    let least = if promised.is_some() { LEAST_AGREEMENT } else { LEAST_UNPROMISED };
+    // A file whose name implies no delimiter may be prose.
+    let least = if implied.is_some() { LEAST_AGREEMENT } else { LEAST_UNNAMED };
     for delimiter in DELIMITERS {
-        let is_beaten = is_weak(delimiter) && (best.is_some() || is_kept);
+        let is_beaten = is_weak(delimiter) && (best.is_some() || is_confirmed);
         if is_beaten || memchr::memchr(delimiter, body).is_none() {
             continue;
         }
         let mut splitter = Splitter::new(Some(delimiter), quote, backslash);
         let rows = shapes(&mut splitter, body, whole, &is_rival);
         let Some((score, from_top)) = score(delimiter, &rows, least) else { continue };
-        is_rival[usize::from(delimiter)] = from_top && (delimiter != b'|' || promised != Some(b','));
-        let score = score * prior(delimiter, promised);
-        let place = if is_kept && !from_top && Some(delimiter) != promised { &mut late } else { &mut best };
+        is_rival[usize::from(delimiter)] = from_top && (delimiter != b'|' || implied != Some(b','));
+        let score = score * prior(delimiter, implied);
+        let place = if is_confirmed && !from_top && Some(delimiter) != implied { &mut late } else { &mut best };
         if place.is_none_or(|(_, best)| score > best + 1e-9) {
             *place = Some((delimiter, score));
         }
     }
-    // Below a title with commas stands a table with semicolons or tabs; bars and the like are markup inside cells.
+    // A title with commas may precede a table with semicolons or tabs; bars and the like are markup inside cells.
     let late = late.map(|(delimiter, _)| delimiter);
     let below_title = late.filter(|delimiter| matches!(delimiter, b';' | b'\t'));
-    let kept = promised.filter(|_| is_kept);
-    best.map(|(delimiter, _)| delimiter).or(below_title).or(kept).or(late)
+    let confirmed = implied.filter(|_| is_confirmed);
+    best.map(|(delimiter, _)| delimiter).or(below_title).or(confirmed).or(late)
 }
 
 fn first_shape(delimiter: u8, body: &[u8], whole: bool, quote: Option<u8>, backslash: bool) -> Option<Shape> {
@@ -227,9 +227,9 @@ fn first_shape(delimiter: u8, body: &[u8], whole: bool, quote: Option<u8>, backs
 }
 
 /// How far the file's name supports a delimiter: `.csv` files often have semicolons, seldom bars, `.tsv` files tabs.
-fn prior(delimiter: u8, promised: Option<u8>) -> f64 {
-    match (promised, delimiter) {
-        (Some(promised), _) if promised == delimiter => 1.0,
+fn prior(delimiter: u8, implied: Option<u8>) -> f64 {
+    match (implied, delimiter) {
+        (Some(implied), _) if implied == delimiter => 1.0,
         (Some(b',') | None, b';' | b'\t') => 0.95,
         (Some(b','), b'|') => 0.85,
         (Some(_), _) => 0.7,
@@ -237,7 +237,7 @@ fn prior(delimiter: u8, promised: Option<u8>) -> f64 {
     }
 }
 
-/// These stand inside cells so often that they count only where nothing else does, and without exception.
+/// Delimiters that occur inside cells so often that they count only if no other one fits, and only if all rows agree.
 fn is_weak(delimiter: u8) -> bool {
     matches!(delimiter, b':' | b'~' | b' ')
 }
@@ -254,8 +254,8 @@ fn shapes(splitter: &mut Splitter, body: &[u8], whole: bool, is_rival: &[bool; 2
     shapes
 }
 
-/// How well rows cut at `delimiter` agree, 0 to 1, and whether they do so very well from the first on; `None` when they
-/// do not agree.
+/// How well rows split at `delimiter` agree on their number of cells, 0 to 1, and whether they agree very well from the first
+/// row on; `None` when they do not agree.
 fn score(delimiter: u8, rows: &[Shape], least: f64) -> Option<(f64, bool)> {
     const RIVAL_AGREEMENT: f64 = 0.9;
     const BELOW_OTHER_LINES: f64 = 0.6;
@@ -269,7 +269,7 @@ fn score(delimiter: u8, rows: &[Shape], least: f64) -> Option<(f64, bool)> {
     let agreement = agreeing as f64 / table.len() as f64;
     let least = if is_weak(delimiter) { 1.0 } else { least };
     let too_few = is_weak(delimiter) && (table.len() < 3 || first > 0);
-    // `Smith, John` below a header without a comma: what a blank always follows separates words, not cells.
+    // `Smith, John` below a header without a comma: a character always followed by a blank separates words, not cells.
     let is_prose = delimiter != b' ' && first > 0 && table.iter().all(|row| row.blanks);
     if agreement < least || too_few || is_prose || (delimiter == b' ' && cells < 3) {
         return None;
@@ -290,12 +290,12 @@ fn cut<'a>(splitter: &mut Splitter, body: &'a [u8], whole: bool) -> Vec<Row<'a>>
     rows
 }
 
-/// Calls `take` with the spans and the offset of each of the first records that are not blank.
+/// Calls `take` with the spans and the offset of each of the first non-blank records.
 fn each_record(splitter: &mut Splitter, body: &[u8], whole: bool, mut take: impl FnMut(&[Span], usize)) {
     let mut spans: Vec<Span> = Vec::new();
     let (mut at, mut count) = (0, 0);
     while count < SAMPLE_ROWS {
-        // What follows the sample is unknown; its last record counts only when it is the first.
+        // The last record may go on after the sample, so it counts only when it is the only one.
         let at_end = whole || count == 0;
         let Found::Record { next, .. } = splitter.record(&body[at..], at_end, &mut spans) else { break };
         if !is_blank_record(&spans, &body[at..]) {
@@ -331,7 +331,7 @@ fn usual_cells(mut counts: Vec<usize>) -> usize {
     best.1.max(counts.first().copied().unwrap_or(0).min(1))
 }
 
-/// How many rows stand above the table: titles and notes have few cells where the table's rows have many.
+/// Number of rows above the table: titles and notes have few cells where the table's rows have many.
 fn preamble_rows(rows: &[Row], usual: usize) -> usize {
     if usual < 2 {
         return 0;
@@ -354,8 +354,8 @@ fn preamble_rows(rows: &[Row], usual: usize) -> usize {
     if above < rows.len() { above } else { 0 }
 }
 
-/// Where the first row of full width is one of names, since numbers or dates stand below it: the rows above it are titles,
-/// even if a comma in one makes it look like cells.
+/// The position of the first row of full width if it holds names, shown by numbers or dates below it: the rows above it are
+/// titles, even if one with a comma looks like cells.
 fn titles_above_names(rows: &[Row], usual: usize) -> Option<usize> {
     let at = rows.iter().take(PREAMBLE_LINES + 1).position(|row| row.cells.len() >= usual).filter(|&at| at > 0)?;
     let body = &rows[at + 1..];
@@ -383,14 +383,14 @@ fn has_header(rows: &[Row]) -> bool {
     let is_year = |cell: &str| year(cell, LIKELY).is_some();
     let all_years = typed.iter().all(|&at| is_year(first[at]));
     if all_years {
-        // `country,2019,2020` is a header; a lone year under which years stand is data.
+        // `country,2019,2020` is a header; a single year above other years is data.
         let years_below = typed.iter().all(|&at| share(body, at, is_year) >= 0.8);
         return !(years_below && typed.len() == 1 && !body.is_empty());
     }
     if typed.len() == filled {
         return false;
     }
-    // Some cells are numbers: data, if they stand over numbers and no other number column has a name on top.
+    // Some cells are numbers: data, if the cells below are numbers too and no other number column has a name on top.
     let agreeing = typed.iter().filter(|&&at| body_is(body, at, kinds[at])).count();
     let named = (0..first.len()).filter(|&at| kinds[at] == CellKind::Text);
     let named = named.filter(|&at| body_is(body, at, CellKind::Number) || body_is(body, at, CellKind::Date)).count();
@@ -421,14 +421,14 @@ fn body_is(body: &[Row], at: usize, kind: CellKind) -> bool {
     share(body, at, |cell| CellKind::of(cell) == kind) >= 0.8
 }
 
-/// Whether numbers run 0, 1, 2, … or 1, 2, 3, … or onward from any whole number: rounds, ranks, default names.
+/// Whether the cells count up by one from any whole number: 0, 1, 2, … or 1, 2, 3, …; rounds, ranks, default names.
 fn counts_up(cells: &[&str]) -> bool {
     let numbers: Option<Vec<i64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
     numbers.is_some_and(|numbers| numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]))
 }
 
-/// Whether the text cells of the first row come again and again below in the same columns: then they are values, not
-/// names. Rows that are mostly the first one again are headers as well: a second level, or tables one below the other.
+/// Whether the text cells of the first row occur repeatedly below in the same columns: then they are values, not names.
+/// Rows that mostly repeat the first row are headers as well: a second level, or tables one below the other.
 fn repeats_below(first: &[&str], body: &[Row]) -> bool {
     const LEAST_SHARE: f64 = 0.2;
     let alike = |row: &Row| row.cells.iter().zip(first).filter(|(cell, first)| strip_quotes(cell) == **first).count();

@@ -1,18 +1,18 @@
-//! Cuts one record of delimited text into the places of its cells, copying nothing.
+//! Splits one record of delimited text into the spans of its cells, without copying.
 //!
 //! Quotes count only at the start of a cell, as in RFC 4180; text after a closing quote is kept. A quote that opens and
-//! never properly closes must not swallow the lines after it. It is taken as an ordinary character when the closing quote
-//! found on a later line is followed by other text, when the lines it would swallow look like rows of the table, or when
-//! the file ends or a megabyte passes before it closes. Records end at LF, CR LF or CR.
+//! never properly closes must not swallow the lines after it. It is read as an ordinary character when the closing quote
+//! is on a later line and followed by other text, when the lines it would swallow look like rows of the table, or when
+//! the file or a megabyte ends before it closes. Records end at LF, CR LF or CR.
 
-/// A quoted cell is followed this far for its closing quote.
+/// Bytes searched for the closing quote of a cell.
 const QUOTED_BYTES: usize = 1 << 20;
 /// A quoted cell of this many lines is suspected of having swallowed rows.
 const SUSPECT_LINES: usize = 50;
-/// Bytes looked at one by one before a vectorised search takes over: most cells are short.
+/// Bytes checked one by one before a vectorised search takes over: most cells are short.
 const SHORT_CELL_BYTES: usize = 24;
 
-/// Where a cell lies in the window.
+/// The position of a cell in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -31,24 +31,24 @@ pub(super) enum LineEnd {
     Text,
 }
 
-/// What a look at the window found.
+/// Result of a search for a record in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// A record; `next` is where the following one begins.
     Record { next: usize, end: LineEnd },
     /// The window ends within the record.
     NeedMore,
-    /// The text is over.
+    /// The text has ended.
     Nothing,
 }
 
-/// The rules by which records are cut.
+/// The rules for splitting records.
 #[derive(Debug, Clone)]
 pub(super) struct Splitter {
     delimiter: Option<u8>,
     quote: Option<u8>,
     backslash: bool,
-    /// Cells a row should have, for telling swallowed rows; 0 where unknown.
+    /// Cells a row should have, for recognising swallowed rows; 0 where unknown.
     pub(super) expected_cells: usize,
     /// Quotes read as ordinary characters so far.
     pub(super) unclosed_quotes: u64,
@@ -88,7 +88,7 @@ impl Splitter {
         self.quote
     }
 
-    /// Cuts the record at the start of `window`; `at_end` says that the window reaches the end of the text.
+    /// Splits the record at the start of `window`; `at_end`: the window reaches the end of the text.
     /// An empty line gives one empty span that is not quoted.
     #[inline]
     pub(super) fn record(&mut self, window: &[u8], at_end: bool, spans: &mut Vec<Span>) -> Found {
@@ -114,14 +114,14 @@ impl Splitter {
         }
     }
 
-    /// How many cells a whole line has.
+    /// Number of cells of a whole line.
     pub(super) fn count_cells(&mut self, line: &[u8]) -> usize {
         let mut spans = Vec::new();
         self.record(line, true, &mut spans);
         spans.len()
     }
 
-    /// The cell that begins at `start`; `None` when its end lies beyond the window.
+    /// The cell that begins at `start`; `None` when its end is beyond the window.
     #[inline]
     fn cell(&mut self, window: &[u8], start: usize, at_end: bool) -> Option<Cell> {
         if let (Some(quote), Some(&first)) = (self.quote, window.get(start))
@@ -191,8 +191,8 @@ impl Splitter {
         }
     }
 
-    /// The cell whose closing quote is followed by more than a delimiter or line end: blanks, mostly, or a quote that is
-    /// not doubled. When the closing quote stands on a later line, it opened another cell and the first never closed.
+    /// The cell whose closing quote is followed by something other than a delimiter or line end: mostly blanks, or a quote
+    /// that is not doubled. A closing quote on a later line opened another cell, and the first was never closed.
     fn followed_by_text(&self, window: &[u8], start: usize, close: usize, at_end: bool) -> Quoted {
         let Some(end) = self.find_stop(window, close + 1, at_end) else { return Quoted::NeedMore };
         let is_blank = window[close + 1..end].iter().all(|&byte| byte == b' ' || byte == b'\t');
@@ -206,8 +206,8 @@ impl Splitter {
         memchr::memchr_iter(b'\n', content).take(SUSPECT_LINES).count() == SUSPECT_LINES && self.swallows_rows(content)
     }
 
-    /// Whether most lines of `content` have as many delimiters as a row of the table (or all the same number, where
-    /// that is not known). The first and last line are parts of rows and do not count.
+    /// Whether most lines of `content` have as many delimiters as a row of the table (or the same number as each other, where
+    /// that is unknown). The first and last line are parts of rows and do not count.
     fn swallows_rows(&self, content: &[u8]) -> bool {
         const LINES: usize = 100;
         let mut lines = content.split(|&byte| byte == b'\n').take(LINES).peekable();
@@ -224,7 +224,7 @@ impl Splitter {
         !counts.is_empty() && alike * 10 >= counts.len() * 8
     }
 
-    /// Appends the text of a quoted span: without its quotes, doubled and escaped ones resolved.
+    /// Appends the text of a quoted span to `out`: without its quotes, doubled and escaped quotes resolved.
     pub(super) fn unquote(&self, cell: &[u8], out: &mut Vec<u8>) {
         let Some(quote) = self.quote else { return out.extend_from_slice(cell) };
         let mut rest = cell.get(1..).unwrap_or_default();
@@ -246,7 +246,7 @@ impl Splitter {
     }
 }
 
-/// Whether the quote after `before` is escaped: an odd number of backslashes stands before it.
+/// Whether the quote after `before` is escaped, i.e. preceded by an odd number of backslashes.
 fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }

@@ -1,6 +1,6 @@
-//! Batches of formats that declare types, brought to the few types that the rest of the program knows.
+//! Converts batches of formats that declare types to the few types that the rest of the program handles.
 //!
-//! What goes out: booleans, integers, floats (32 and 64 bits), decimals, dates, times, timestamps, durations and Utf8.
+//! Output types: booleans, integers, floats (32 and 64 bits), decimals, dates, times, timestamps, durations and Utf8.
 //! Dictionaries and run ends are resolved; large and view strings become Utf8; binary values become text where they are
 //! UTF-8 and hexadecimal digits where not; lists, maps, structures and unions become JSON text.
 //!
@@ -40,7 +40,7 @@ pub(super) struct TypedRows {
 }
 
 impl TypedRows {
-    /// Reads `batches`, whose columns are `fields`; `read_bytes` is counted by whoever reads the file.
+    /// Reads `batches`, whose columns are `fields`; `read_bytes` is counted by the reader of the file.
     ///
     /// # Errors
     /// Why the table cannot be read, in one clause.
@@ -79,7 +79,7 @@ impl TypedRows {
         })
     }
 
-    /// Tells how many rows the file says it has.
+    /// Sets the number of rows that the file declares.
     pub(super) fn with_total_rows(self, rows: u64) -> TypedRows {
         TypedRows { total_rows: Some(rows), ..self }
     }
@@ -159,7 +159,7 @@ impl TableReader for TypedRows {
     }
 }
 
-/// Runs a decoder; its panic becomes a reason.
+/// Runs a decoder; a panic becomes an error with its reason.
 pub(super) fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     guard::guarded(decode).map_err(|_| "the decoder gave up on damaged data".to_string())
 }

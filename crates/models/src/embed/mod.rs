@@ -1,14 +1,14 @@
-//! Text vectors: short texts (a header, a column's values, a title, a request) become points whose angle says how
-//! alike their meanings are, so "inhabitants" finds "population".
+//! Text vectors: short texts (a header, a column's values, a title, a request) become vectors whose cosine measures how similar their
+//! meanings are, so "inhabitants" finds "population".
 //!
-//! [`Embedder`] is the one interface the rest of the program sees; [`StaticModel`] is the model inside the binary and
-//! needs no download, no GPU and no start-up time; [`RemoteModel`] asks a server that the user names,
-//! [`SentenceModel`] is read from a folder that the user names. A vector says what a text is *about*; it does not compare numbers,
-//! order or negation, and it is no replacement for exact matching of names and values.
+//! [`Embedder`] is the one interface used by the rest of the program. [`StaticModel`] is built into the binary and needs no download, no
+//! GPU and no start-up time; [`RemoteModel`] calls a server that the user names; [`SentenceModel`] is read from a folder that the user
+//! names. A vector represents the *topic* of a text; it does not compare numbers, order or negation, and it does not replace exact matching
+//! of names and values.
 //!
-//! The idea: the built-in model keeps one vector for every word piece and adds them up, which makes a text as cheap as
-//! one table lookup a word. The vectors were fitted so that such sums point where a large sentence model points (see
-//! `model/README.md`); the length of each vector is the weight of its word.
+//! The idea: the built-in model stores one vector per word piece and sums them, so a text costs one table lookup per word. The vectors were
+//! fitted so that such sums point in the direction of a large sentence model's vectors (see `model/README.md`); the length of each vector
+//! is the weight of its word.
 
 mod remote;
 mod sentence_model;
@@ -26,7 +26,7 @@ pub use static_model::{ModelError, StaticModel, TokenId};
 ///
 /// Implementations are shared between threads and give the same vector for the same texts on every call.
 pub trait Embedder: Send + Sync {
-    /// Names the model and its exact weights; vectors of different ids must never be compared.
+    /// The id of the model and its exact weights; vectors of different ids must never be compared.
     ///
     /// For the built-in model: `lakeward-static-256@` and 8 hex digits of a hash of the weights.
     fn id(&self) -> &str;
@@ -34,56 +34,55 @@ pub trait Embedder: Send + Sync {
     /// The length of every vector, at least 1.
     fn dims(&self) -> usize;
 
-    /// Writes one vector of several texts, each counting by its weight, to `out`; the number of tokens it was made of.
+    /// Writes one vector for several texts, each with its weight, to `out`; returns the number of tokens used.
     ///
-    /// `out` must hold [`dims`](Self::dims) values (panics otherwise); afterwards it has length 1, or is all zero and the number
-    /// is 0: where the texts have no known token, or where a model that is asked over a network has [failed](RemoteEmbedder::failure).
-    /// Any text is accepted, of any length.
+    /// `out` must have [`dims`](Self::dims) values (panics otherwise). Afterwards it has length 1; or it is all zero and the result is 0,
+    /// if the texts have no known token or a remote model has [failed](RemoteEmbedder::failure). Any text is accepted, of any length.
     fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize;
 
-    /// The model, if it gives every piece of a text a vector of its own.
+    /// The model, if it computes a vector for every piece of a text.
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         None
     }
 
-    /// The model, if it is asked over a network.
+    /// The model, if it is called over a network.
     fn as_remote(&self) -> Option<&dyn RemoteEmbedder> {
         None
     }
 }
 
-/// A model that reads every piece of a text in its context, which late interaction is made of.
+/// A model that reads every piece of a text in its context, as late interaction requires.
 pub trait TokenEmbedder: Embedder {
-    /// Pieces that there are.
+    /// Number of pieces in the vocabulary.
     fn vocabulary_len(&self) -> usize;
 
-    /// Into how many pieces `text` is cut.
+    /// Number of pieces of `text`.
     fn count_pieces(&self, text: &str) -> usize;
 
-    /// Appends the vectors of the first `most` pieces of `text`, each of length 1 and [`Embedder::dims`] values, to `out`; their
-    /// numbers in the vocabulary. With `marks`, those of the marks around the text come first and last: what the model takes from
-    /// the text as a whole.
+    /// Appends the vectors of the first `most` pieces of `text`, each of length 1 with [`Embedder::dims`] values, to `out`; returns their
+    /// vocabulary numbers. With `marks`, the vectors of the special tokens before and after the text are included; they represent the text
+    /// as a whole.
     fn embed_pieces(&self, text: &str, most: usize, marks: bool, out: &mut Vec<f32>) -> Vec<u32>;
 }
 
-/// A model that is asked over a network: it takes many texts at a time, and it can fail.
+/// A model called over a network: it takes many texts per request, and it can fail.
 ///
-/// After the first failure nothing is asked and every vector is zero: no such vector may be stored, and who searches with one has
-/// to say so.
+/// After the first failure no request is sent and every vector is zero: such a vector must not be stored, and a search with one must report
+/// it.
 pub trait RemoteEmbedder: Embedder {
-    /// Asks for the vectors of texts that will be embedded next.
+    /// Requests the vectors of texts that will be embedded next.
     fn prefetch(&self, texts: &[String]);
 
     /// The first failure since the last [`retry`](Self::retry).
     fn failure(&self) -> Option<ChatFailure>;
 
-    /// Asks again from now on. For whoever begins something new, with no other use of the model under way.
+    /// Allows requests again. Call it when a new task begins, with no other use of the model in progress.
     fn retry(&self);
 }
 
-/// What is the same for all embedders.
+/// Methods common to all embedders.
 pub trait EmbedderExt: Embedder {
-    /// As [`Embedder::embed_weighted`], of one text.
+    /// As [`Embedder::embed_weighted`], for one text.
     fn embed_into(&self, text: &str, out: &mut [f32]) -> usize {
         self.embed_weighted(&[(text, 1.0)], out)
     }
@@ -95,7 +94,7 @@ pub trait EmbedderExt: Embedder {
         out
     }
 
-    /// See [`RemoteEmbedder::prefetch`]; `texts` are only made for a model that is asked over a network.
+    /// See [`RemoteEmbedder::prefetch`]; `texts` is called only for a remote model.
     fn prefetch(&self, texts: impl FnOnce() -> Vec<String>) {
         if let Some(remote) = self.as_remote() {
             remote.prefetch(&texts());
@@ -117,7 +116,7 @@ pub trait EmbedderExt: Embedder {
 
 impl<E: Embedder + ?Sized> EmbedderExt for E {}
 
-/// A model that lives elsewhere, such as the one inside the program.
+/// A borrowed model, such as the built-in one.
 impl<E: Embedder + ?Sized> Embedder for &E {
     fn id(&self) -> &str {
         (**self).id()
@@ -140,7 +139,7 @@ impl<E: Embedder + ?Sized> Embedder for &E {
     }
 }
 
-/// Scales `acc` to length 1 and returns true; a vector that is zero or not finite becomes all zero and gives false.
+/// Scales `acc` to length 1 and returns true; if it is zero or not finite, sets it to zero and returns false.
 pub fn normalise(acc: &mut [f32]) -> bool {
     let square = dot(acc, acc);
     if !square.is_finite() || square <= f32::MIN_POSITIVE {
@@ -154,9 +153,9 @@ pub fn normalise(acc: &mut [f32]) -> bool {
     true
 }
 
-/// The sum of products of two vectors: the cosine, -1 to 1, when both have length 1.
+/// The dot product of two vectors: the cosine, -1 to 1, if both have length 1.
 ///
-/// Values past the end of the shorter vector are ignored. The order of additions is fixed, so results repeat exactly.
+/// Values past the end of the shorter vector are ignored. The order of additions is fixed, so results are reproducible.
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 8;
     let n = a.len().min(b.len());

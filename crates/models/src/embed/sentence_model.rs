@@ -1,12 +1,12 @@
-//! A sentence model in a folder that the user names, such as all-MiniLM-L6-v2: slower than the model inside the program by
-//! three orders of magnitude, and better at sentences.
+//! A sentence model in a folder that the user names, such as all-MiniLM-L6-v2: three orders of magnitude slower than the built-in model,
+//! and better at sentences.
 //!
-//! The folder holds what the model's authors publish: `config.json`, `vocab.txt` and `model.safetensors` of a BERT encoder
-//! with 32-bit floats. A text is cut into word pieces ([`super::wordpiece`]), the encoder gives every piece a vector that
-//! depends on its neighbours ([`encoder`]), and their mean is the vector of the text, as in sentence-transformers. The
-//! vectors of the pieces themselves serve late interaction ([`TokenEmbedder`]).
+//! The folder contains the files that the model's authors publish: `config.json`, `vocab.txt` and `model.safetensors` of a BERT encoder
+//! with 32-bit floats. A text is split into word pieces ([`super::wordpiece`]), the encoder computes a vector for each piece in its context
+//! ([`encoder`]), and their mean is the vector of the text, as in sentence-transformers. The vectors of the pieces themselves are used for
+//! late interaction ([`TokenEmbedder`]).
 //!
-//! The files are hostile until proven otherwise: sizes are bounded and checked against each other before anything is computed.
+//! The files are untrusted: sizes are bounded and checked against each other before anything is computed.
 
 mod encoder;
 
@@ -21,25 +21,25 @@ use super::{Embedder, TokenEmbedder, normalise};
 use encoder::{Encoder, Shape};
 use lakeward_core::error::{Error, Result};
 
-/// Pieces of a text that are read, with the marks around it: the model was trained with so many.
+/// Maximum pieces of a text, special tokens included: the length that the model was trained with.
 const MOST_PIECES: usize = 256;
-/// Characters of a text that are looked at; no text of [`MOST_PIECES`] pieces is longer but for white space.
+/// Maximum characters of a text that are read; only white space makes a text of [`MOST_PIECES`] pieces longer.
 const MOST_CHARACTERS: usize = 16 << 10;
-/// Longest weights, in bytes.
+/// Maximum size of the weights, in bytes.
 const MOST_BYTES: u64 = 2 << 30;
-/// Longest vocabulary and configuration, in bytes.
+/// Maximum size of vocabulary and configuration, in bytes.
 const MOST_TEXT_BYTES: u64 = 8 << 20;
 
-/// A BERT encoder whose pieces' mean is the vector of a text.
+/// A BERT encoder; the vector of a text is the mean of its pieces' vectors.
 pub struct SentenceModel {
     id: String,
     vocabulary: Vocabulary,
     encoder: Encoder,
-    /// The pieces that begin and end every text.
+    /// The special tokens that begin and end every text.
     marks: [u32; 2],
 }
 
-/// What `config.json` says of the encoder, as far as it is needed.
+/// The required settings of `config.json`.
 #[derive(Deserialize)]
 struct BertConfig {
     hidden_size: usize,
@@ -56,17 +56,17 @@ impl SentenceModel {
     /// Opens the model in `folder`.
     ///
     /// # Errors
-    /// [`Error::Io`] where a file is missing or cannot be read; [`Error::Usage`] naming the file and what is wrong with it.
+    /// [`Error::Io`] if a file is missing or cannot be read; [`Error::Usage`] with the file and what is wrong with it.
     pub fn open(folder: &Path) -> Result<Self> {
         let config_file = folder.join("config.json");
         let config: BertConfig = serde_json::from_str(&text_of(&config_file)?)
-            .map_err(|error| wrong(&config_file, &format!("it is no configuration of a BERT encoder: {error}")))?;
+            .map_err(|error| wrong(&config_file, &format!("it is not the configuration of a BERT encoder: {error}")))?;
         let shape = config.shape().map_err(|what| wrong(&config_file, &what))?;
         let vocabulary_file = folder.join("vocab.txt");
         let vocabulary = Vocabulary::of_lines(&text_of(&vocabulary_file)?)
-            .map_err(|what| wrong(&vocabulary_file, &format!("it is no vocabulary: {what}")))?;
+            .map_err(|what| wrong(&vocabulary_file, &format!("it is not a vocabulary: {what}")))?;
         if vocabulary.len() != config.vocab_size {
-            let what = format!("it has {} pieces, `config.json` says {}", vocabulary.len(), config.vocab_size);
+            let what = format!("it has {} pieces, but `config.json` says {}", vocabulary.len(), config.vocab_size);
             return Err(wrong(&vocabulary_file, &what));
         }
         let mark =
@@ -76,17 +76,17 @@ impl SentenceModel {
         let file = File::open(&weights_file).map_err(|error| Error::io("read", &weights_file, error))?;
         let bytes = file.metadata().map_err(|error| Error::io("read", &weights_file, error))?.len();
         if bytes > MOST_BYTES {
-            return Err(wrong(&weights_file, &format!("it has {bytes} bytes; at most {MOST_BYTES} are read")));
+            return Err(wrong(&weights_file, &format!("it has {bytes} bytes; at most {MOST_BYTES} are allowed")));
         }
-        // SAFETY: the map is read here and dropped; a program that changes the file meanwhile changes numbers, which are checked.
+        // SAFETY: the map is only used here. If a program changes the file meanwhile, only the numbers change, and these are checked.
         let map = unsafe { Mmap::map(&file) }.map_err(|error| Error::io("read", &weights_file, error))?;
         let encoder = Encoder::read(&map, shape).map_err(|what| wrong(&weights_file, &what))?;
         let hash = blake3::hash(&map).to_hex();
         Ok(Self { id: format!("sentence-{}@{}", shape.hidden, &hash[..8]), vocabulary, encoder, marks })
     }
 
-    /// The pieces of texts one after the other with the marks around them, at most `most`, and of which text each is; the marks
-    /// are of none.
+    /// The pieces of the texts in order, at most `most` with the special tokens, and the text that each piece is from; `None` for the
+    /// special tokens.
     fn pieces<'t>(&self, texts: impl IntoIterator<Item = &'t str>, most: usize) -> (Vec<u32>, Vec<Option<usize>>) {
         let most = most.clamp(3, MOST_PIECES.min(self.encoder.positions()));
         let (mut pieces, mut of) = (vec![self.marks[0]], vec![None]);
@@ -134,7 +134,7 @@ impl TokenEmbedder for SentenceModel {
 }
 
 impl BertConfig {
-    /// The shape of the encoder, if it is one that can be computed.
+    /// The shape of the encoder, if it is supported.
     fn shape(&self) -> std::result::Result<Shape, String> {
         let shape = Shape {
             hidden: self.hidden_size,
@@ -154,7 +154,7 @@ impl BertConfig {
             ("vocab_size", shape.pieces, 1 << 20),
         ];
         if let Some((name, value, most)) = bounded.into_iter().find(|(_, value, most)| *value == 0 || value > most) {
-            return Err(format!("{name} is {value}; it must be 1 to {most}"));
+            return Err(format!("{name} is {value}; it must be from 1 to {most}"));
         }
         if shape.positions < 3 || !shape.hidden.is_multiple_of(shape.heads) {
             return Err("num_attention_heads does not divide hidden_size, or there are fewer than 3 positions".into());
@@ -175,8 +175,8 @@ impl Embedder for SentenceModel {
         self.encoder.hidden()
     }
 
-    /// Reads the texts as one, in their order, each in the context of the others; the mean of the pieces' vectors with the weights
-    /// of their texts, and of the marks' with the mean weight.
+    /// Encodes the texts as one sequence, each in the context of the others; returns the weighted mean of the pieces' vectors. Pieces have
+    /// the weight of their text, special tokens the mean weight.
     fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
         assert_eq!(out.len(), self.dims(), "vector of another model");
         let (pieces, of) = self.pieces(texts.iter().map(|(text, _)| *text), MOST_PIECES);
@@ -199,7 +199,7 @@ impl Embedder for SentenceModel {
     }
 }
 
-/// As much of a text as is looked at.
+/// The prefix of a text that is read.
 fn head_of(text: &str) -> &str {
     let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
     &text[..end]
@@ -208,7 +208,7 @@ fn head_of(text: &str) -> &str {
 fn text_of(path: &Path) -> Result<String> {
     let bytes = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?.len();
     if bytes > MOST_TEXT_BYTES {
-        return Err(wrong(path, &format!("it has {bytes} bytes; at most {MOST_TEXT_BYTES} are read")));
+        return Err(wrong(path, &format!("it has {bytes} bytes; at most {MOST_TEXT_BYTES} are allowed")));
     }
     std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))
 }

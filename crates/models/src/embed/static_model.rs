@@ -1,16 +1,15 @@
-//! The model inside the binary: one vector a word piece, added up.
+//! The built-in model: one vector per word piece, summed.
 //!
-//! It reads a compact file (format below) in place, without copying the rows, and offers both whole texts
-//! ([`Embedder`]) and the parts ([`StaticModel::tokens`], [`StaticModel::add`]) that streaming columns and lake-wide
-//! token weights need. It does not look at word order, does not train, and does not know weights of a particular lake:
-//! the caller multiplies those in.
+//! It reads a compact file (format below) in place, without copying the rows, and offers both whole texts ([`Embedder`]) and the parts
+//! ([`StaticModel::tokens`], [`StaticModel::add`]) needed for streaming columns and lake-wide token weights. It ignores word order, does
+//! not train, and does not know the token weights of a particular lake: the caller multiplies those in.
 //!
-//! The idea: rows are 8-bit integers with one scale each. The scale holds the row's length too, and that length is the
-//! token's learned weight: frequent, empty words and digits are short, informative words long.
+//! The idea: rows are 8-bit integers with one scale each. The scale includes the row's length, which is the token's learned weight:
+//! frequent, uninformative words and digits are short, informative words long.
 //!
-//! File format, little-endian: `LWSTATIC`, then `u32` version (1), dims, number of tokens, bytes of vocabulary text;
-//! `u32` offsets of the pieces in the text, one more than there are tokens; the text in UTF-8; an `f32` scale a token;
-//! `i8` rows, token by token. Nothing follows.
+//! File format, little-endian: `LWSTATIC`, then `u32` version (1), dims, number of tokens, bytes of vocabulary text; `u32` offsets of the
+//! pieces in the text, one more than there are tokens; the text in UTF-8; one `f32` scale per token; `i8` rows, token by token. Nothing
+//! follows.
 
 use std::sync::OnceLock;
 
@@ -25,7 +24,7 @@ const MAGIC: &[u8] = b"LWSTATIC";
 const VERSION: u32 = 1;
 const MAX_DIMS: usize = 4096;
 
-/// Number of a vocabulary piece, 0 to [`StaticModel::vocabulary_len`] - 1; valid only with the model that gave it.
+/// The number of a vocabulary piece, 0 to [`StaticModel::vocabulary_len`] - 1; valid only for the model that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenId(pub u32);
 
@@ -41,17 +40,17 @@ pub enum ModelError {
     /// The file is shorter or longer than its header says: bytes expected, bytes found.
     #[error("embedding model has {found} bytes, its header says {expected}")]
     Size {
-        /// Bytes the header asks for.
+        /// Size according to the header, in bytes.
         expected: u64,
-        /// Bytes there are.
+        /// Actual size in bytes.
         found: u64,
     },
-    /// A header field or the vocabulary makes no sense; the text says which.
+    /// A header field or the vocabulary is invalid; the text says which.
     #[error("embedding model is damaged: {0}")]
     Damaged(String),
 }
 
-/// A static word-piece model over borrowed bytes; cheap to share, free of locks.
+/// A static word-piece model over borrowed bytes; cheap to share, without locks.
 pub struct StaticModel {
     id: String,
     dims: usize,
@@ -61,9 +60,9 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// The model shipped in the binary, opened at the first call (about a millisecond) and shared afterwards.
+    /// The built-in model, opened at the first call (about a millisecond) and shared afterwards.
     ///
-    /// Panics only when the binary was built with a damaged `static.bin`, which the tests rule out.
+    /// Panics only if the binary was built with a damaged `static.bin`, which the tests rule out.
     pub fn builtin() -> &'static StaticModel {
         static MODEL: OnceLock<StaticModel> = OnceLock::new();
         MODEL.get_or_init(|| match Self::parse(BUILTIN) {
@@ -101,7 +100,7 @@ impl StaticModel {
         if dims == 0 || dims > MAX_DIMS {
             return Err(damaged("number of dimensions"));
         }
-        // The sum of these lengths was compared with the length of the file above.
+        // The sum of these lengths was checked against the file size above.
         let (offsets, body) = body.split_at((tokens + 1) * 4);
         let (text, body) = body.split_at(text_len);
         let (scales, rows) = body.split_at(tokens * 4);
@@ -115,27 +114,27 @@ impl StaticModel {
         Ok(Self { id: format!("lakeward-static-{dims}@{:08x}", xxh3_64(bytes) >> 32), dims, vocabulary, scales, rows })
     }
 
-    /// The number of tokens in the vocabulary: the length of an array with one weight a token.
+    /// The number of tokens in the vocabulary: the length of an array with one weight per token.
     pub fn vocabulary_len(&self) -> usize {
         self.scales.len()
     }
 
-    /// The spelling of a token, `##` in front when it continues a word; empty when the id is not this model's.
+    /// The spelling of a token, with `##` in front if it continues a word; empty if the id is not from this model.
     pub fn piece(&self, token: TokenId) -> &str {
         self.vocabulary.piece(token.0)
     }
 
     /// Calls `f` with every token of `text` in order; words the vocabulary cannot spell are skipped.
     ///
-    /// Any text of any length; nothing is allocated. Words of more than 100 characters are skipped.
+    /// Accepts any text of any length; allocates nothing. Words of more than 100 characters are skipped.
     pub fn tokens(&self, text: &str, mut f: impl FnMut(TokenId)) {
         self.vocabulary.tokens(text, |id| f(TokenId(id)));
     }
 
     /// Adds `weight` times the vector of `token` to `acc`; the learned weight of the token is part of its vector.
     ///
-    /// `acc` must hold [`Embedder::dims`] values and `token` must be this model's; panics otherwise. Start from zeros,
-    /// add any number of tokens with any finite weights (1 for a plain text), then [`normalise`].
+    /// `acc` must have [`Embedder::dims`] values and `token` must be from this model; panics otherwise. Start with zeros, add any number of
+    /// tokens with any finite weights (1 for a plain text), then call [`normalise`].
     #[inline]
     pub fn add(&self, token: TokenId, weight: f32, acc: &mut [f32]) {
         let at = token.0 as usize;
@@ -144,15 +143,15 @@ impl StaticModel {
         assert_eq!(acc.len(), self.dims, "accumulator of another model");
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the feature the function was compiled for.
+            // SAFETY: the processor has the feature for which the function was compiled.
             return unsafe { add_row_avx2(acc, row, factor) };
         }
         add_row(acc, row, factor);
     }
 
-    /// The vector of a token but for its scale: signed bytes, [`Embedder::dims`] of them.
+    /// The vector of a token without its scale: [`Embedder::dims`] signed bytes.
     ///
-    /// Panics when the id is not this model's.
+    /// Panics if the id is not from this model.
     pub fn row(&self, token: TokenId) -> &'static [i8] {
         let at = token.0 as usize;
         bytemuck::cast_slice(&self.rows[at * self.dims..(at + 1) * self.dims])
@@ -160,7 +159,7 @@ impl StaticModel {
 
     /// The learned weight of a token: the length of its vector, 0 or more, about 1 for an ordinary word.
     ///
-    /// Panics when the id is not this model's.
+    /// Panics if the id is not from this model.
     pub fn learned_weight(&self, token: TokenId) -> f32 {
         let at = token.0 as usize;
         let row = &self.rows[at * self.dims..(at + 1) * self.dims];
@@ -175,7 +174,7 @@ fn add_row_avx2(acc: &mut [f32], row: &[u8], factor: f32) {
     add_row(acc, row, factor);
 }
 
-/// Compiled for the baseline and for AVX2. Both multiply and add each element by itself, so both give the same bits.
+/// Compiled for the baseline and for AVX2. Both multiply and add each element separately, so both give the same bits.
 #[inline(always)]
 fn add_row(acc: &mut [f32], row: &[u8], factor: f32) {
     for (sum, &value) in acc.iter_mut().zip(row) {

@@ -1,4 +1,4 @@
-//! Tests of the built-in model: its meaning, its tokeniser, its file format.
+//! Tests of the built-in model: its similarities, its tokeniser, its file format.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn ids(text: &str) -> Vec<u32> {
     ids
 }
 
-/// Each line: a text, one that means nearly the same, one that does not.
+/// Each line: a text, a text with nearly the same meaning, a text with another meaning.
 const TRIPLES: &[(&str, &str, &str)] = &[
     ("population", "inhabitants", "album"),
     ("airport", "flights", "recipe"),
@@ -209,7 +209,7 @@ fn damaged_files_are_reported() {
     }
     assert!(matches!(changed(36, &[0xFF]), Some(ModelError::Damaged(_))), "not UTF-8");
     assert!(matches!(changed(28, &[0, 0, 0, 0]), Some(ModelError::Damaged(_))), "empty piece");
-    // Every single changed byte either gives an error or a model that can be used.
+    // Changing any single byte gives either an error or a usable model.
     for at in 0..tiny().len() {
         for value in [0, 1, 0x7F, 0x80, 0xFF] {
             let mut file = tiny();

@@ -1,12 +1,12 @@
 //! Splits text into lower-cased words and the words into pieces of a vocabulary, as BERT's uncased tokeniser does.
 //!
-//! It follows the reference step by step: control characters and accents are dropped, white space separates,
-//! punctuation and CJK ideographs stand alone, everything else is decomposed and lower-cased; then each word is cut
-//! into the longest pieces the vocabulary has, from the left. It differs in one thing: a word the vocabulary cannot
-//! spell gives nothing, where the reference gives `[UNK]`. It does not guess languages and does not stem.
+//! It follows the reference step by step: control characters and accents are dropped, white space separates, punctuation and CJK ideographs
+//! are words of their own, everything else is decomposed and lower-cased; then each word is split from the left into the longest pieces in
+//! the vocabulary. There is one difference: a word that the vocabulary cannot spell gives no token, where the reference gives `[UNK]`. It
+//! does not detect languages and does not stem.
 //!
-//! The idea: the vocabulary stays where it is, in the model's bytes; an open-addressing table of token numbers with a
-//! part of the hash finds a piece without building a string, and a word is assembled on the stack.
+//! The idea: the vocabulary is not copied from the model's bytes. An open-addressing table of token numbers with a part of the hash finds a
+//! piece without building a string, and a word is assembled on the stack.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ const ID_BITS: u32 = 20;
 const ID_MASK: u32 = (1 << ID_BITS) - 1;
 const EMPTY: u32 = u32::MAX;
 
-/// A vocabulary, in borrowed bytes or its own, with a hash table over it.
+/// A vocabulary, borrowed or owned, with a hash table over it.
 pub(super) struct Vocabulary {
     offsets: Cow<'static, [[u8; 4]]>,
     text: Cow<'static, str>,
@@ -33,7 +33,7 @@ pub(super) struct Vocabulary {
 impl Vocabulary {
     /// Indexes the pieces `text[offsets[i]..offsets[i + 1]]`; a piece that starts with `##` continues a word.
     ///
-    /// `offsets` are little-endian `u32`. Errors name the first piece that is out of order, empty or given twice.
+    /// `offsets` are little-endian `u32`. Errors name the first piece that is out of order, empty or duplicate.
     pub(super) fn new(
         offsets: impl Into<Cow<'static, [[u8; 4]]>>,
         text: impl Into<Cow<'static, str>>,
@@ -54,7 +54,7 @@ impl Vocabulary {
             let (continues, spelling) = parts(piece.as_bytes());
             let spelling_bytes = spelling.len();
             if vocabulary.find(spelling, continues).is_some() {
-                return Err(format!("piece {id} is given twice"));
+                return Err(format!("piece {id} is a duplicate"));
             }
             let (mut slot, tag) = vocabulary.place(spelling, continues);
             while vocabulary.slots[slot] != EMPTY {
@@ -66,7 +66,7 @@ impl Vocabulary {
         Ok(vocabulary)
     }
 
-    /// The vocabulary of a `vocab.txt`: one piece a line, numbered from 0. Errors as [`Vocabulary::new`].
+    /// The vocabulary of a `vocab.txt`: one piece per line, numbered from 0. Errors as [`Vocabulary::new`].
     pub(super) fn of_lines(lines: &str) -> Result<Self, String> {
         let (mut offsets, mut text) = (vec![[0; 4]], String::with_capacity(lines.len()));
         for line in lines.lines() {
@@ -77,18 +77,18 @@ impl Vocabulary {
         Self::new(offsets, text)
     }
 
-    /// How many pieces there are.
+    /// Number of pieces.
     pub(super) fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// The number of a piece as it is written in the vocabulary.
+    /// The number of a piece, spelled as in the vocabulary.
     pub(super) fn id(&self, piece: &str) -> Option<u32> {
         let (continues, spelling) = parts(piece.as_bytes());
         self.find(spelling, continues)
     }
 
-    /// The spelling of a piece, with `##` in front when it continues a word; empty for an unknown id.
+    /// The spelling of a piece, with `##` in front if it continues a word; empty for an unknown id.
     pub(super) fn piece(&self, id: u32) -> &str {
         let id = id as usize;
         if id + 1 >= self.offsets.len() {
@@ -101,7 +101,7 @@ impl Vocabulary {
         u32::from_le_bytes(self.offsets[at]) as usize
     }
 
-    /// The first slot of a spelling and its tag bits.
+    /// The first slot for a spelling and its tag bits.
     #[inline]
     fn place(&self, spelling: &[u8], continues: bool) -> (usize, u32) {
         let hash = xxh3_64_with_seed(spelling, u64::from(continues));
@@ -127,7 +127,7 @@ impl Vocabulary {
         }
     }
 
-    /// Cuts one normalised word (at most [`MAX_WORD_CHARS`] characters) into pieces; all of them or nothing.
+    /// Splits one normalised word (at most [`MAX_WORD_CHARS`] characters) into pieces; all of them or none.
     #[inline]
     fn cut(&self, word: &[u8], f: &mut impl FnMut(u32)) {
         if let Some(id) = self.find(word, false) {
@@ -195,7 +195,7 @@ impl Vocabulary {
     }
 }
 
-/// Whether a piece continues a word, and its spelling without the mark. The piece `##` itself is two hash signs.
+/// Whether a piece continues a word, and its spelling without the `##`. The piece `##` itself is two hash signs.
 #[inline]
 fn parts(piece: &[u8]) -> (bool, &[u8]) {
     match piece.strip_prefix(b"##") {
@@ -204,7 +204,7 @@ fn parts(piece: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// What the tokeniser does with a character.
+/// How the tokeniser handles a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Keep,

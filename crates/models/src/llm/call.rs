@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whose words a message holds.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -21,44 +21,44 @@ pub enum Role {
 /// A message of the conversation with the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// Whose words.
+    /// The author.
     pub role: Role,
-    /// The words.
+    /// The text.
     pub content: String,
 }
 
-/// A question with the shape that its answer must have.
+/// A question and the required shape of its answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChatCall {
     /// The conversation, rules first.
     pub messages: Vec<Message>,
     /// Name of the answer's shape: letters, digits and `_`.
     pub answer: &'static str,
-    /// JSON Schema of the answer, an object without optional members.
+    /// JSON Schema of the answer, an object whose members are all required.
     pub schema: Value,
-    /// Tokens of the answer at the most.
+    /// Maximum tokens of the answer.
     pub max_tokens: u32,
 }
 
 impl ChatCall {
-    /// Identifies the question to the model called `model`: 64 hex digits of a hash over all that the model is told.
+    /// Identifies the question to the model called `model`: 64 hex digits of a hash over everything sent to the model.
     pub fn key(&self, model: &str) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(model.as_bytes());
         hasher.update(b"\0");
-        let told = serde_json::to_vec(self).unwrap_or_default();
-        hasher.update(&told);
+        let question = serde_json::to_vec(self).unwrap_or_default();
+        hasher.update(&question);
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Tokens of the question, estimated: a token of English has about four bytes, one of JSON about three.
+    /// Estimated tokens of the question: English has about four bytes per token, JSON about three.
     pub fn estimated_tokens(&self) -> u64 {
         let bytes: usize = self.messages.iter().map(|message| message.content.len() + 16).sum();
         bytes as u64 / 3
     }
 }
 
-/// What a call cost.
+/// The tokens of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens of the question.
@@ -73,7 +73,7 @@ impl Usage {
         self.prompt_tokens.saturating_add(self.answer_tokens)
     }
 
-    /// The sum of two.
+    /// The sum of both.
     pub fn plus(self, other: Self) -> Self {
         Self {
             prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),
@@ -82,41 +82,41 @@ impl Usage {
     }
 }
 
-/// An answer as the server gave it; its text is not to be trusted.
+/// An answer as the server returned it; its text is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatAnswer {
     /// The text, which should be JSON.
     pub text: String,
-    /// Tokens, where the server counts them.
+    /// Token counts, if the server reports them.
     #[serde(default)]
     pub usage: Option<Usage>,
 }
 
-/// Kinds of failure of a call.
+/// Kinds of failed calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// No connection.
     Unreachable,
-    /// No whole answer in time.
+    /// No complete answer in time.
     TimedOut,
-    /// The server refuses: key, model, quota, address.
+    /// The server refuses because of the key, model, quota or address.
     Refused,
-    /// Too many requests, also after waiting.
+    /// Too many requests, even after waiting.
     Busy,
     /// The server failed.
     ServerError,
-    /// The question is longer than the model can read.
+    /// The question is longer than the model's context.
     TooLong,
-    /// The answer did not end within the tokens allowed.
+    /// The answer did not end within the allowed tokens.
     Unfinished,
     /// The model declines to answer this question.
     Declined,
-    /// The answer is no answer of this protocol, cut off, or larger than any answer may be.
+    /// The answer violates the protocol, is cut off, or is too large.
     Broken,
     /// A limit of the turn does not allow the question.
     Limit,
-    /// A replay has no answer to this question.
+    /// The replayed trace has no answer to this question.
     NotRecorded,
 }
 
@@ -126,17 +126,17 @@ pub enum FailureKind {
 pub struct ChatFailure {
     /// The kind.
     pub kind: FailureKind,
-    /// In a clause, for the analyst; no key, no address with a password, at most 300 characters.
+    /// One clause for the analyst; contains no key and no address with a password, at most 300 characters.
     pub message: String,
 }
 
 impl ChatFailure {
-    /// A failure with its message, cleaned and cut to 300 characters: it may hold the server's words.
+    /// A failure with its message, cleaned and cut to 300 characters: the message may contain text from the server.
     pub fn new(kind: FailureKind, message: &str) -> Self {
         Self { kind, message: super::quote::clean(message, 300) }
     }
 
-    /// Whether another question may be answered all the same.
+    /// Whether the failure concerns only this question, so that others may be answered.
     pub fn is_of_the_question(&self) -> bool {
         use FailureKind::{Declined, Limit, TooLong, Unfinished};
         matches!(self.kind, TooLong | Unfinished | Declined | Limit)
@@ -145,14 +145,14 @@ impl ChatFailure {
 
 /// A language model.
 ///
-/// Implementations are shared between threads and never panic on what a server says.
+/// Implementations are shared between threads and never panic on a server's response.
 pub trait Chat: Send + Sync {
-    /// Names model and server, without key: `model@host`.
+    /// The id of model and server, without the key: `model@host`.
     fn id(&self) -> &str;
 
     /// Answers `call` within `timeout`, retries included.
     ///
     /// # Errors
-    /// [`ChatFailure`]: the kind says whether asking again is worth it.
+    /// [`ChatFailure`]: the kind tells whether to retry.
     fn complete(&self, call: &ChatCall, timeout: Duration) -> Result<ChatAnswer, ChatFailure>;
 }

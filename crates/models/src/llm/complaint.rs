@@ -1,13 +1,13 @@
-//! What a server says instead of an answer: status and words, whichever of the usual shapes they have.
+//! An error response of a server: status and message, in any of the usual formats.
 
 use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::call::FailureKind;
 
-/// Codes and types by which servers call a question too long.
+/// Error codes and types for a question that is too long.
 const TOO_LONG_CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
-/// Words by which they say so; some have no code for it, and some call it an error of theirs.
+/// Phrases for the same error; some servers have no code for it, and some report it as a server error.
 const TOO_LONG_WORDS: [&str; 7] = [
     "maximum context length",
     "context size",
@@ -18,33 +18,33 @@ const TOO_LONG_WORDS: [&str; 7] = [
     "input is too long",
 ];
 
-/// An answer whose status is no success.
+/// A response with an error status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("answers {}: {words}", status.as_u16())]
 pub(super) struct Complaint {
     /// The status.
     pub status: StatusCode,
-    /// What the server says about it, else what the status means.
+    /// The server's message, or the meaning of the status.
     pub words: String,
-    /// Its code or type.
+    /// The error code or type.
     code: Option<String>,
 }
 
 impl Complaint {
-    /// What `status` and the beginning of the body say.
+    /// Parses the error from `status` and the beginning of the body.
     pub fn of(status: StatusCode, body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
-        let (said, code) = match serde_json::from_str::<Value>(text.trim()) {
+        let (message, code) = match serde_json::from_str::<Value>(text.trim()) {
             Ok(value) => (words_of(&value), code_of(&value)),
-            // Pages of proxies are for browsers.
+            // HTML pages of proxies are for browsers.
             Err(_) if text.trim_start().starts_with('<') => (None, None),
             Err(_) => (Some(text.trim().to_string()), None),
         };
         let meaning = || status.canonical_reason().unwrap_or("no reason given").to_string();
-        Self { status, words: said.filter(|said| !said.is_empty()).unwrap_or_else(meaning), code }
+        Self { status, words: message.filter(|message| !message.is_empty()).unwrap_or_else(meaning), code }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub fn kind(&self) -> FailureKind {
         if self.is_too_long() {
             return FailureKind::TooLong;
@@ -66,7 +66,7 @@ impl Complaint {
         }
     }
 
-    /// Whether it is about a part of the question, not about who asks or what for.
+    /// Whether the error concerns the question itself, not the account or the model.
     pub fn is_of_the_question(&self) -> bool {
         let about = [400, 415, 422, 501].contains(&self.status.as_u16());
         about && !self.is_too_long()
@@ -78,7 +78,7 @@ impl Complaint {
         let words = self.words.to_lowercase();
         self.status == StatusCode::PAYLOAD_TOO_LARGE
             || coded
-            || (may_say_so && TOO_LONG_WORDS.iter().any(|said| words.contains(said)))
+            || (may_say_so && TOO_LONG_WORDS.iter().any(|phrase| words.contains(phrase)))
     }
 
     fn is_unpaid(&self) -> bool {
@@ -86,12 +86,12 @@ impl Complaint {
     }
 }
 
-/// The words in an error object: of OpenAI, of servers that write a text there, of validators that list what is wrong.
+/// The message in an error object: in OpenAI's format, as a plain text, or as a validator's list of errors.
 pub(crate) fn words_of(value: &Value) -> Option<String> {
     let error = value.get("error").unwrap_or(value);
     let text = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_string);
-    let said = error.as_str().map(str::to_string).or_else(|| text("message")).or_else(|| text("detail"));
-    let said = said.or_else(|| {
+    let message = error.as_str().map(str::to_string).or_else(|| text("message")).or_else(|| text("detail"));
+    let message = message.or_else(|| {
         let listed = value.get("detail")?.as_array()?;
         let each = listed.iter().take(8).map(|wrong| {
             let place = wrong.get("loc").map(Value::to_string).unwrap_or_default();
@@ -100,8 +100,8 @@ pub(crate) fn words_of(value: &Value) -> Option<String> {
         });
         Some(each.collect::<Vec<_>>().join("; "))
     })?;
-    let param = text("param").filter(|param| !said.contains(param.as_str()));
-    Some(param.map_or(said.clone(), |param| format!("{said} ({param})")))
+    let param = text("param").filter(|param| !message.contains(param.as_str()));
+    Some(param.map_or(message.clone(), |param| format!("{message} ({param})")))
 }
 
 fn code_of(value: &Value) -> Option<String> {
@@ -113,7 +113,7 @@ fn code_of(value: &Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said(status: u16, body: &str) -> (FailureKind, bool, String) {
+    fn parsed(status: u16, body: &str) -> (FailureKind, bool, String) {
         let complaint = Complaint::of(StatusCode::from_u16(status).unwrap(), body.as_bytes());
         (complaint.kind(), complaint.is_passing(), complaint.to_string())
     }
@@ -121,19 +121,19 @@ mod tests {
     #[test]
     fn the_shapes_that_servers_use_are_read() {
         let overflow = r#"{"error":{"code":400,"message":"request exceeds","type":"exceed_context_size_error"}}"#;
-        assert_eq!(said(400, overflow), (FailureKind::TooLong, false, "answers 400: request exceeds".into()));
+        assert_eq!(parsed(400, overflow), (FailureKind::TooLong, false, "answers 400: request exceeds".into()));
         let large = r#"{"error":{"code":500,"message":"input is too large to process","type":"server_error"}}"#;
-        assert_eq!(said(500, large).0, FailureKind::TooLong);
+        assert_eq!(parsed(500, large).0, FailureKind::TooLong);
         let quota = r#"{"error":{"message":"no money","type":"insufficient_quota","code":"insufficient_quota"}}"#;
-        assert_eq!(said(429, quota), (FailureKind::Refused, false, "answers 429: no money".into()));
-        assert_eq!(said(429, ""), (FailureKind::Busy, true, "answers 429: Too Many Requests".into()));
-        assert_eq!(said(502, "<html>x</html>").2, "answers 502: Bad Gateway");
-        assert_eq!(said(404, r#"{"error":"model 'x' not found"}"#).2, "answers 404: model 'x' not found");
-        assert_eq!(said(400, r#"{"detail":"no"}"#).2, "answers 400: no");
+        assert_eq!(parsed(429, quota), (FailureKind::Refused, false, "answers 429: no money".into()));
+        assert_eq!(parsed(429, ""), (FailureKind::Busy, true, "answers 429: Too Many Requests".into()));
+        assert_eq!(parsed(502, "<html>x</html>").2, "answers 502: Bad Gateway");
+        assert_eq!(parsed(404, r#"{"error":"model 'x' not found"}"#).2, "answers 404: model 'x' not found");
+        assert_eq!(parsed(400, r#"{"detail":"no"}"#).2, "answers 400: no");
         let listed = r#"{"detail":[{"loc":["body","seed"],"msg":"not permitted","input":{"temperature":0}}]}"#;
-        assert_eq!(said(422, listed).2, "answers 422: [\"body\",\"seed\"] not permitted");
+        assert_eq!(parsed(422, listed).2, "answers 422: [\"body\",\"seed\"] not permitted");
         let named = r#"{"error":{"message":"Unsupported parameter","param":"seed"}}"#;
-        assert_eq!(said(400, named).2, "answers 400: Unsupported parameter (seed)");
-        assert_eq!(said(501, "[]"), (FailureKind::Refused, false, "answers 501: Not Implemented".into()));
+        assert_eq!(parsed(400, named).2, "answers 400: Unsupported parameter (seed)");
+        assert_eq!(parsed(501, "[]"), (FailureKind::Refused, false, "answers 501: Not Implemented".into()));
     }
 }

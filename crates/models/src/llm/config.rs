@@ -1,4 +1,4 @@
-//! What can be set about language models: which server, what it may cost, how much it counts.
+//! Settings of language models: server, cost limits, weights.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,46 +10,46 @@ use super::contract::Limits;
 use super::server::{self, Key, Manners, Server};
 use lakeward_core::error::{Error, Result};
 
-/// OpenAI's own server: what is asked where a model is named and no server.
+/// OpenAI's own server: used if a model is configured without a server.
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// Settings of the language model, `[llm]` in `lakeward.toml`. Keys are no settings: they come from the environment.
+/// Settings of the language model, `[llm]` in `lakeward.toml`. Keys are not settings: they come from the environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmConfig {
-    /// Base URL of a server that speaks the OpenAI protocol. In the folder of a lake: only one of this machine.
+    /// Base URL of a server with the OpenAI protocol. In the folder of a lake: only a server on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The model's name there; without one no model is asked.
+    /// The model's name on the server; without one no model is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// A folder with prompts that replace those of the program, relative to the folder of this file.
+    /// A folder with prompts that replace the built-in ones, relative to the folder of this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
     /// Seconds to wait for one answer.
     pub timeout_seconds: f64,
-    /// How often a busy or failing server is asked again.
+    /// Number of retries if a server is busy or fails.
     pub retries: u32,
-    /// Questions at a time, where there are many.
+    /// Maximum number of concurrent questions.
     pub concurrency: usize,
-    /// Seconds that a turn may wait for the model in all.
+    /// Total seconds per turn that may be spent waiting for the model.
     pub seconds_per_turn: f64,
-    /// Calls in a turn.
+    /// Maximum calls per turn.
     pub calls_per_turn: usize,
-    /// Tokens of questions and answers in a turn.
+    /// Maximum tokens of questions and answers per turn.
     pub tokens_per_turn: u64,
-    /// Money for a turn, in the currency of the prices.
+    /// Maximum cost per turn, in the currency of the prices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money_per_turn: Option<f64>,
-    /// Price of a million tokens of questions.
+    /// Price of a million question tokens.
     pub question_price: f64,
-    /// Price of a million tokens of answers.
+    /// Price of a million answer tokens.
     pub answer_price: f64,
-    /// How much the model's order of candidates counts beside the computed one, 0..=1.
+    /// Weight of the model's ranking of candidates beside the computed one, 0..=1.
     pub voice: f64,
-    /// How much its reading of a request counts beside the built-in reader's, 0..=1: at 0.1 it decides what is nearly open.
+    /// Weight of the model's prediction for a request beside the built-in classifier's, 0..=1: at 0.1 it only decides near ties.
     pub reading: f64,
-    /// Candidates that it orders, at most 99.
+    /// Number of candidates that the model ranks, at most 99.
     pub candidates: usize,
 }
 
@@ -76,7 +76,7 @@ impl Default for LlmConfig {
 }
 
 impl LlmConfig {
-    /// These settings, if all of them can be kept to.
+    /// Validates these settings.
     ///
     /// # Errors
     /// [`Error::Usage`] naming the setting.
@@ -107,38 +107,37 @@ impl LlmConfig {
         Ok(self)
     }
 
-    /// These settings, as the file in the folder of a lake may have them: who made the lake must not choose where requests
-    /// and cells are sent.
+    /// Validates these settings as read from the folder of a lake: the author of a lake must not choose where requests and cells are sent.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a server that is not this machine, and for prompts.
+    /// [`Error::Usage`] for a server that is not on this machine, and for prompts.
     pub fn of_a_lake(self) -> Result<Self> {
         if self.prompts.is_some() {
             return Err(Error::Usage(
-                "the `lakeward.toml` of a lake may not name prompts: keep them in a file of yours that LAKEWARD_CONFIG names"
+                "the `lakeward.toml` of a lake may not set prompts: set them in your own file, named by LAKEWARD_CONFIG"
                     .into(),
             ));
         }
-        // A model without an address would be asked at OpenAI's.
+        // A model without a URL would be requested from OpenAI.
         let url = self.url.as_deref().or(self.model.as_ref().map(|_| OPENAI));
         of_this_machine(url, "a language model", "LAKEWARD_LLM_URL")?;
         Ok(self)
     }
 
-    /// The server to ask: what the user `said` before what is set here; none where no model is named.
+    /// The server to call: `options` of the user override these settings; `None` if no model is set.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an address that is none.
-    pub fn server(&self, said: &ModelOptions) -> Result<Option<Server>> {
-        said.server(self.url.as_deref(), self.model.as_deref())
+    /// [`Error::Usage`] for an invalid address.
+    pub fn server(&self, options: &ModelOptions) -> Result<Option<Server>> {
+        options.server(self.url.as_deref(), self.model.as_deref())
     }
 
-    /// How the server is asked.
+    /// How to call the server.
     pub fn manners(&self) -> Manners {
         Manners { retries: self.retries.min(10), concurrency: self.concurrency.clamp(1, 64) }
     }
 
-    /// What a turn may cost.
+    /// The limits of a turn.
     pub fn limits(&self) -> Limits {
         Limits {
             calls: self.calls_per_turn,
@@ -152,19 +151,18 @@ impl LlmConfig {
     }
 }
 
-/// Settings of a model on a server that makes the vectors, `[embedding]` in `lakeward.toml`; without them the one inside the
-/// program does.
+/// Settings of an embedding model on a server or in a folder, `[embedding]` in `lakeward.toml`; without them the built-in model is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingConfig {
-    /// Base URL of a server that speaks the OpenAI protocol. In the folder of a lake: only one of this machine.
+    /// Base URL of a server with the OpenAI protocol. In the folder of a lake: only a server on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The model's name there; without one no server is asked.
+    /// The model's name on the server; without one no server is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Folder of a sentence model that runs here, instead of a server: with `config.json`, `vocab.txt` and `model.safetensors`;
-    /// relative to the folder of this file.
+    /// Folder of a sentence model to run locally instead of a server, with `config.json`, `vocab.txt` and `model.safetensors`; relative to
+    /// the folder of this file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// Seconds to wait for the vectors of one request.
@@ -178,7 +176,7 @@ impl Default for EmbeddingConfig {
 }
 
 impl EmbeddingConfig {
-    /// These settings, if all of them can be kept to.
+    /// Validates these settings.
     ///
     /// # Errors
     /// [`Error::Usage`] naming the setting.
@@ -188,19 +186,19 @@ impl EmbeddingConfig {
         }
         self.url.as_deref().map(server::parse).transpose()?;
         if self.path.is_some() && self.model.is_some() {
-            return Err(Error::Usage("`[embedding]` has a `path` and a `model` of a server: name one of them".into()));
+            return Err(Error::Usage("`[embedding]` has both a `path` and a server's `model`: set one of them".into()));
         }
         Ok(self)
     }
 
-    /// These settings, as the file in the folder of a lake may have them: cells are sent to this server.
+    /// Validates these settings as read from the folder of a lake: cells are sent to this server.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a server that is not this machine.
+    /// [`Error::Usage`] for a server that is not on this machine.
     pub fn of_a_lake(self) -> Result<Self> {
         if self.model.is_some() && self.url.is_none() {
             return Err(Error::Usage(
-                "the `lakeward.toml` of a lake must name a `url` on this machine with the `model` of `[embedding]`"
+                "the `lakeward.toml` of a lake must set a `url` on this machine with the `model` of `[embedding]`"
                     .into(),
             ));
         }
@@ -208,15 +206,15 @@ impl EmbeddingConfig {
         Ok(self)
     }
 
-    /// The server to ask: what the user `said` before what is set here; none where no model is named.
+    /// The server to call: `options` of the user override these settings; `None` if no model is set.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an address that is none.
-    pub fn server(&self, said: &ModelOptions) -> Result<Option<Server>> {
-        said.server(self.url.as_deref(), self.model.as_deref())
+    /// [`Error::Usage`] for an invalid address.
+    pub fn server(&self, options: &ModelOptions) -> Result<Option<Server>> {
+        options.server(self.url.as_deref(), self.model.as_deref())
     }
 
-    /// How it is asked: as fast as one machine can make use of.
+    /// How to call the server: with as many concurrent requests as one machine can use.
     pub fn manners(&self) -> Manners {
         Manners { retries: 2, concurrency: 2 }
     }
@@ -227,35 +225,35 @@ impl EmbeddingConfig {
     }
 }
 
-/// Refuses a server elsewhere in the settings of a lake.
+/// Rejects a server on another machine in the settings of a lake.
 fn of_this_machine(url: Option<&str>, what: &str, variable: &str) -> Result<()> {
     let Some(url) = url else { return Ok(()) };
     if server::is_loopback(&server::parse(url)?) {
         return Ok(());
     }
     Err(Error::Usage(format!(
-        "the `lakeward.toml` of a lake may name {what} on this machine only, not `{url}`: set {variable}, or keep the settings \
-         in a file of yours that LAKEWARD_CONFIG names"
+        "the `lakeward.toml` of a lake may set {what} on this machine only, not `{url}`: set {variable}, or put the settings \
+         in your own file, named by LAKEWARD_CONFIG"
     )))
 }
 
-/// What flags and environment say about the model.
+/// Model settings from flags and the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelOptions {
     /// Base URL of the server.
     pub url: Option<String>,
     /// The model's name.
     pub model: Option<String>,
-    /// The key, whatever the server.
+    /// The key for any server.
     pub key: Option<Key>,
-    /// What stands in for OpenAI's own server.
+    /// Replaces the URL of OpenAI's own server.
     pub openai_url: Option<String>,
     /// The key for that server only.
     pub openai_key: Option<Key>,
 }
 
 impl ModelOptions {
-    /// The server to ask, `url` and `model` being what is set where nothing was said.
+    /// The server to call; `url` and `model` are the defaults.
     fn server(&self, url: Option<&str>, model: Option<&str>) -> Result<Option<Server>> {
         let Some(model) = self.model.as_deref().or(model).map(str::trim).filter(|model| !model.is_empty()) else {
             return Ok(None);
@@ -287,23 +285,23 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_says_comes_first() {
+    fn user_options_override_settings() {
         let config = LlmConfig { model: Some("small".into()), ..LlmConfig::default() };
         assert_eq!(LlmConfig::default().server(&ModelOptions::default()).unwrap(), None);
         assert_eq!(config.server(&ModelOptions::default()).unwrap().unwrap().url, OPENAI);
-        let said = ModelOptions {
+        let options = ModelOptions {
             url: Some("http://127.0.0.1:1/v1".into()),
             model: Some("large".into()),
             ..ModelOptions::default()
         };
-        let server = config.server(&said).unwrap().unwrap();
+        let server = config.server(&options).unwrap().unwrap();
         assert_eq!((server.url.as_str(), server.model.as_str()), ("http://127.0.0.1:1/v1", "large"));
     }
 
     #[test]
     fn the_key_of_openai_goes_there_only() {
         let config = LlmConfig { model: Some("m".into()), ..LlmConfig::default() };
-        let key = |said: &ModelOptions| config.server(said).unwrap().unwrap().key;
+        let key = |options: &ModelOptions| config.server(options).unwrap().unwrap().key;
         let openai = ModelOptions { openai_key: Some(Key::new("sk-openai-0123")), ..ModelOptions::default() };
         assert!(key(&openai).is_some());
         let stand_in = ModelOptions { openai_url: Some("https://stand-in.example/v1".into()), ..openai.clone() };

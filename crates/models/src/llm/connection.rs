@@ -1,5 +1,5 @@
-//! The one connection to a server: bounded answers, retries within the time of a call, no redirects, nothing sent that the
-//! user did not name.
+//! The one connection to a server: bounded responses, retries within the time of a call, no redirects, no requests to servers that the user
+//! did not name.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -18,18 +18,18 @@ use super::complaint::Complaint;
 use super::server::{self, Key, Manners, Server};
 use lakeward_core::error::{Error, Result};
 
-/// Bytes of an answer that are read; a larger one is none of this protocol.
+/// Maximum bytes of a response; a larger one violates the protocol.
 const MOST_BYTES: usize = 4 << 20;
-/// Bytes of a complaint that are read, and the time for them.
+/// Maximum bytes of an error response, and the time to read it.
 const COMPLAINT_BYTES: usize = 64 << 10;
 const COMPLAINT_TIME: Duration = Duration::from_secs(1);
-/// Time for a connection, at the most.
+/// Maximum time to connect.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The first wait before asking again; it doubles.
+/// The first pause before a retry; it doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
 tokio::task_local! {
-    /// When the question that a task sends must have its answer.
+    /// The deadline of the question that a task sends.
     static DEADLINE: Instant;
 }
 
@@ -38,25 +38,25 @@ pub(crate) struct Connection {
     /// `model@host`.
     pub id: String,
     client: Client<OpenAIConfig>,
-    /// There until the connection is dropped.
+    /// Present until the connection is dropped.
     runtime: Option<Runtime>,
     gate: Semaphore,
     key: Option<Key>,
 }
 
 /// Why a question has no answer.
-pub(crate) struct Unmet {
-    /// For whoever asked.
+pub(crate) struct CallError {
+    /// The failure for the caller.
     pub failure: ChatFailure,
-    /// What the server complains about, where it is a part of the question.
+    /// The server's message, if it concerns a part of the question.
     pub complaint: Option<String>,
 }
 
 impl Connection {
-    /// Prepares to ask `server`; nothing is sent yet.
+    /// Prepares a connection to `server`; sends nothing yet.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an address or a key that is none, or where TLS cannot be had.
+    /// [`Error::Usage`] for an invalid address or key, or if TLS is unavailable.
     pub fn to(server: &Server, manners: Manners) -> Result<Self> {
         let url = server::parse(&server.url)?;
         let host = match (url.host_str(), url.port()) {
@@ -65,7 +65,7 @@ impl Connection {
         };
         let http = http_client(&url, &host)?;
         let key = server.key.as_ref().map(Key::header).transpose()?.flatten();
-        // Its defaults come from `OPENAI_*`, which the user may have set for another program: nothing of them is left.
+        // Its defaults come from `OPENAI_*`, which the user may have set for another program: all are overridden.
         let config = OpenAIConfig::new()
             .with_api_base(url.as_str().trim_end_matches('/'))
             .with_api_key("")
@@ -87,51 +87,55 @@ impl Connection {
         })
     }
 
-    /// The client that [`Connection::ask`] is given its futures by.
+    /// The client that creates the futures for [`Connection::ask`].
     pub fn client(&self) -> &Client<OpenAIConfig> {
         &self.client
     }
 
-    /// The outcome of one question within `timeout`, the wait for its turn included.
+    /// The outcome of one question within `timeout`, including the time in the queue.
     pub fn ask<T>(
         &self,
         timeout: Duration,
         question: impl Future<Output = Result<T, OpenAIError>>,
-    ) -> Result<T, Unmet> {
+    ) -> Result<T, CallError> {
         self.within(timeout, async {
             let _turn = self.gate.acquire().await;
             question.await
         })
     }
 
-    /// The outcome of one question within `timeout` once it is its turn: for work of which all has to be done.
+    /// The outcome of one question within `timeout` after its time in the queue: for work that must all be done.
     pub fn ask_in_turn<T>(
         &self,
         timeout: Duration,
         question: impl Future<Output = Result<T, OpenAIError>>,
-    ) -> Result<T, Unmet> {
+    ) -> Result<T, CallError> {
         let _turn = self.runtime.as_ref().map(|runtime| runtime.block_on(self.gate.acquire()));
         self.within(timeout, question)
     }
 
-    fn within<T>(&self, timeout: Duration, question: impl Future<Output = Result<T, OpenAIError>>) -> Result<T, Unmet> {
+    fn within<T>(
+        &self,
+        timeout: Duration,
+        question: impl Future<Output = Result<T, OpenAIError>>,
+    ) -> Result<T, CallError> {
         let timed = async {
             let deadline = Instant::now() + timeout;
             tokio::time::timeout(timeout, DEADLINE.scope(deadline, question)).await
         };
         let outcome = self.runtime.as_ref().map(|runtime| runtime.block_on(timed));
         match outcome {
-            Some(Ok(outcome)) => outcome.map_err(|error| self.unmet(&error)),
+            Some(Ok(outcome)) => outcome.map_err(|error| self.call_error(&error)),
             _ => {
-                let waited = format!("gives no answer within {}", seconds(timeout));
-                Err(Unmet { failure: self.failure(FailureKind::TimedOut, &waited), complaint: None })
+                let waited = format!("gave no answer within {}", seconds(timeout));
+                Err(CallError { failure: self.failure(FailureKind::TimedOut, &waited), complaint: None })
             }
         }
     }
 
-    /// A failure in a clause that begins with the name of the server.
+    /// A failure whose message begins with the name of the server.
     pub fn failure(&self, kind: FailureKind, what: &str) -> ChatFailure {
-        // Before it is cut, which might leave half a key, and after it is cleaned, which might put one together.
+        // The key is removed before the message is cut, which might leave half a key, and after it is cleaned, which might join its parts.
         let ChatFailure { kind, message } = ChatFailure::new(kind, &self.without_key(&format!("`{}` {what}", self.id)));
         ChatFailure { kind, message: self.without_key(&message) }
     }
@@ -141,8 +145,8 @@ impl Connection {
         self.key.as_ref().map_or_else(|| text.to_string(), |key| key.hidden_in(text))
     }
 
-    /// What an error of the client means.
-    fn unmet(&self, error: &OpenAIError) -> Unmet {
+    /// Translates an error of the client.
+    fn call_error(&self, error: &OpenAIError) -> CallError {
         let boxed = match error {
             OpenAIError::Boxed(boxed) => Some(boxed),
             _ => None,
@@ -150,7 +154,7 @@ impl Connection {
         if let Some(complaint) = boxed.and_then(|boxed| boxed.downcast_ref::<Complaint>()) {
             let failure = self.failure(complaint.kind(), &complaint.to_string());
             let complaint = complaint.is_of_the_question().then(|| complaint.words.clone());
-            return Unmet { failure, complaint };
+            return CallError { failure, complaint };
         }
         let (kind, what) = match error {
             OpenAIError::Reqwest(error) if error.is_connect() => {
@@ -160,22 +164,22 @@ impl Connection {
                 (FailureKind::TimedOut, "does not answer in time".to_string())
             }
             OpenAIError::Reqwest(error) if error.is_request() => {
-                (FailureKind::Broken, format!("gives no answer of HTTP: {}", innermost(error)))
+                (FailureKind::Broken, format!("returned an invalid HTTP response: {}", innermost(error)))
             }
             OpenAIError::Reqwest(error) => {
-                (FailureKind::Broken, format!("gives an answer that is cut off: {}", innermost(error)))
+                (FailureKind::Broken, format!("returned a truncated response: {}", innermost(error)))
             }
             OpenAIError::JSONDeserialize(error, _) => {
-                (FailureKind::Broken, format!("gives no answer of the OpenAI protocol: {error}"))
+                (FailureKind::Broken, format!("returned a response that is not in the OpenAI protocol: {error}"))
             }
             other => (FailureKind::Broken, other.to_string()),
         };
-        Unmet { failure: self.failure(kind, &what), complaint: None }
+        CallError { failure: self.failure(kind, &what), complaint: None }
     }
 }
 
 impl Drop for Connection {
-    /// A name server that hangs would hold up the end of the program.
+    /// Without waiting: a hanging name server would delay the end of the program.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -184,27 +188,27 @@ impl Drop for Connection {
 }
 
 fn http_client(url: &Url, host: &str) -> Result<reqwest::Client> {
-    // Another part of the process may have chosen one.
+    // Another part of the process may have installed one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT)
-        // A redirect would take the request's text to a server that nobody named.
+        // A redirect would send the request's text to a server that the user did not name.
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("lakeward/", env!("CARGO_PKG_VERSION")));
     if url.scheme() == "http" {
-        // Then a machine without root certificates will do.
+        // Without TLS, a machine needs no root certificates.
         builder = builder.tls_certs_only([]);
     }
     if server::is_loopback(url) {
-        // A proxy has another idea of this machine.
+        // A proxy would resolve a loopback address on its own machine.
         builder = builder.no_proxy();
     }
     builder
         .build()
-        .map_err(|error| Error::Usage(format!("no connection to `{host}` can be prepared: {}", innermost(&error))))
+        .map_err(|error| Error::Usage(format!("cannot prepare a connection to `{host}`: {}", innermost(&error))))
 }
 
-/// Sends a request until there is an answer to keep, the retries are used up or the time does not allow another.
+/// Sends a request until there is a usable response, the retries are used up, or no time is left for another.
 async fn send(
     http: reqwest::Client,
     request: HttpRequestFactory,
@@ -222,19 +226,19 @@ async fn send(
         let (error, pause) = match http.execute(request).await {
             Ok(response) if response.status().is_success() => return bounded(response).await,
             Ok(response) => {
-                let asked = asked_to_wait(response.headers());
+                let requested = retry_after(response.headers());
                 let mut complaint = complaint(response).await;
-                let passing = complaint.is_passing();
-                let pause = asked.unwrap_or(wait);
-                if let Some(asked) = asked.filter(|asked| passing && *asked >= time_left()) {
-                    complaint.words.push_str(&format!(" (it asks to wait {})", seconds(asked)));
+                let is_temporary = complaint.is_passing();
+                let pause = requested.unwrap_or(wait);
+                if let Some(requested) = requested.filter(|requested| is_temporary && *requested >= time_left()) {
+                    complaint.words.push_str(&format!(" (it asks to wait {})", seconds(requested)));
                 }
-                (OpenAIError::Boxed(Box::new(complaint)), passing.then_some(pause))
+                (OpenAIError::Boxed(Box::new(complaint)), is_temporary.then_some(pause))
             }
-            // One that hangs up may have restarted; one that is not there is not there.
+            // A server that hangs up may have restarted; one that cannot be reached is not retried.
             Err(error) => {
-                let passing = error.is_request() && !error.is_connect();
-                (OpenAIError::Reqwest(error), passing.then_some(wait))
+                let is_temporary = error.is_request() && !error.is_connect();
+                (OpenAIError::Reqwest(error), is_temporary.then_some(wait))
             }
         };
         match pause {
@@ -250,18 +254,19 @@ fn time_left() -> Duration {
     DEADLINE.try_with(|deadline| deadline.saturating_duration_since(Instant::now())).unwrap_or_default()
 }
 
-/// What `Retry-After` says, in seconds; a date is not looked at.
-fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
+/// The seconds of `Retry-After`; a date is ignored.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
-/// What an answer without success says, as far as it comes soon.
+/// The error in a response, as far as it arrives in time.
 async fn complaint(mut response: Response) -> Complaint {
     let status = response.status();
     if status.is_redirection() {
         let place = response.headers().get(LOCATION).and_then(|place| place.to_str().ok()).unwrap_or("nowhere");
-        let words = format!("it sends to `{place}`, where nothing is sent; name that address if it is yours");
+        let words =
+            format!("it redirects to `{place}`, and redirects are not followed; set that address if it is yours");
         return Complaint::of(status, words.as_bytes());
     }
     let mut body = Vec::new();
@@ -273,14 +278,14 @@ async fn complaint(mut response: Response) -> Complaint {
             }
         }
     };
-    // What has come by then will do.
+    // On a timeout, the part received so far is used.
     let _ = tokio::time::timeout(COMPLAINT_TIME, reading).await;
     Complaint::of(status, &body)
 }
 
-/// The response with its whole body, no larger than [`MOST_BYTES`].
+/// The response with its whole body, of at most [`MOST_BYTES`].
 async fn bounded(mut response: Response) -> Result<Response, OpenAIError> {
-    let too_large = || OpenAIError::Boxed("gives an answer of more than 4 MB".into());
+    let too_large = || OpenAIError::Boxed("returned more than 4 MB".into());
     if response.content_length().is_some_and(|bytes| bytes > MOST_BYTES as u64) {
         return Err(too_large());
     }
@@ -295,7 +300,7 @@ async fn bounded(mut response: Response) -> Result<Response, OpenAIError> {
     Ok(Response::from(whole.map_err(|error| OpenAIError::InvalidArgument(error.to_string()))?))
 }
 
-/// The cause that says most: a client's errors wrap each other.
+/// The innermost cause: a client's errors wrap each other.
 fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

@@ -1,4 +1,4 @@
-//! A model as the rest of the program uses it: every question within the limits of a turn, every answer checked.
+//! The model as used by the rest of the program: every question within the limits of a turn, every answer validated.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,27 +14,27 @@ use super::quote;
 use super::record::{CallOutcome, CallRecord};
 use lakeward_core::store::BlobCache;
 
-/// What a turn may cost.
+/// The limits of a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Calls, repairs included.
+    /// Calls, including repairs.
     pub calls: usize,
     /// Tokens of questions and answers.
     pub tokens: u64,
-    /// Time spent waiting for the model.
+    /// Total time waiting for the model.
     pub time: Duration,
-    /// Time of one call.
+    /// Maximum time of one call.
     pub call_time: Duration,
-    /// Money, in the currency of the prices.
+    /// Cost, in the currency of the prices.
     pub money: Option<f64>,
-    /// Price of a million tokens of questions.
+    /// Price of a million question tokens.
     pub question_price: f64,
-    /// Price of a million tokens of answers.
+    /// Price of a million answer tokens.
     pub answer_price: f64,
 }
 
 impl Limits {
-    /// No limit but that of numbers: for a replay, whose record says where the limits were.
+    /// No limits: for a replay, whose trace records where limits were reached.
     pub const NONE: Limits = Limits {
         calls: usize::MAX,
         tokens: u64::MAX,
@@ -50,48 +50,48 @@ impl Limits {
     }
 }
 
-/// What a turn has cost.
+/// The resources that a turn has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
-    /// Calls, repairs included, those answered from the cache not.
+    /// Calls, including repairs, without those answered from the cache.
     pub calls: usize,
     /// Tokens.
     pub usage: Usage,
-    /// Answers that broke their contract.
+    /// Answers that violated their contract.
     pub refused: usize,
-    /// Time waited, in milliseconds.
+    /// Waiting time in milliseconds.
     pub elapsed_ms: f64,
-    /// Money, where prices are configured.
+    /// Cost, if prices are configured.
     #[serde(default)]
     pub money: f64,
 }
 
-/// What is wrong with an answer, told to the model once.
+/// What is wrong with an answer; sent to the model once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// In a sentence.
+    /// The problem in a sentence.
     pub problem: String,
-    /// What would have been valid, where that can be listed.
+    /// The valid values, if they can be listed.
     pub valid: Vec<String>,
 }
 
 impl Refusal {
-    /// A refusal without a list of what is valid.
+    /// A refusal without a list of valid values.
     pub fn new(problem: impl Into<String>) -> Self {
         Self { problem: problem.into(), valid: Vec::new() }
     }
 }
 
-/// Why there is no answer to use.
+/// Why there is no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {
     /// The call failed.
     #[error("{0}")]
     Failed(#[from] ChatFailure),
-    /// The turn's limit of this is reached.
+    /// The turn's limit on this resource is reached.
     #[error("the limit of {0} for a turn is reached")]
     Limit(&'static str),
-    /// The answer broke its contract, also when asked again.
+    /// The answer violated its contract, also after a repair.
     #[error("its answer cannot be used: {0}")]
     Contract(String),
 }
@@ -100,9 +100,9 @@ pub enum Unanswered {
 struct State {
     spent: Spent,
     calls: Vec<CallRecord>,
-    /// The first thing that went wrong, and what for.
+    /// The first failure, and the use of the failed call.
     trouble: Option<(PromptUse, Unanswered)>,
-    /// A failure after which asking is no use in this turn, whatever the question.
+    /// A failure after which no question of this turn can be answered.
     broken: Option<ChatFailure>,
 }
 
@@ -116,12 +116,12 @@ pub struct LanguageModel<'a> {
 }
 
 impl<'a> LanguageModel<'a> {
-    /// `chat`, asked with `prompts` within `limits`; answers are taken from and kept in `cache`, where there is one.
+    /// The model `chat` with `prompts` and `limits`; answers are read from and stored in `cache`, if given.
     pub fn new(chat: &'a dyn Chat, prompts: &'a Prompts, limits: Limits, cache: Option<&'a BlobCache>) -> Self {
         Self { chat, prompts, cache, limits, state: Mutex::default() }
     }
 
-    /// Names the model.
+    /// The id of the model.
     pub fn id(&self) -> &str {
         self.chat.id()
     }
@@ -131,7 +131,7 @@ impl<'a> LanguageModel<'a> {
         self.prompts.of(of).id()
     }
 
-    /// What was spent so far.
+    /// The resources used so far.
     pub fn spent(&self) -> Spent {
         self.state().spent
     }
@@ -141,17 +141,16 @@ impl<'a> LanguageModel<'a> {
         self.state().calls.clone()
     }
 
-    /// The first thing that went wrong, for the analyst, and what the model was asked for.
+    /// The first failure, for the analyst, and the use of the failed call.
     pub fn trouble(&self) -> Option<(PromptUse, Unanswered)> {
         self.state().trouble.clone()
     }
 
-    /// Asks for `T`, an object of the JSON Schema `schema` in at most `max_tokens` tokens, and hands it to `accept`, which
-    /// checks it against the closed set of what is valid. A refused answer is sent back once with the reason and the valid
-    /// values.
+    /// Asks for `T`, an object of the JSON Schema `schema` in at most `max_tokens` tokens, and passes it to `accept`, which checks it
+    /// against the closed set of valid values. A refused answer is sent back once with the reason and the valid values.
     ///
     /// # Errors
-    /// [`Unanswered`]; the caller answers without a model then.
+    /// [`Unanswered`]; the caller then answers without a model.
     pub fn ask<T: DeserializeOwned, U>(
         &self,
         of: PromptUse,
@@ -177,25 +176,25 @@ impl<'a> LanguageModel<'a> {
         let prompt = self.prompts.of(of);
         let mut call = ChatCall { messages: prompt.messages(values), answer: name, schema, max_tokens };
         let check = |text: &str| accept(parsed(text)?);
-        let (text, refusal) = match self.tell(&prompt.id(), &call, &check)? {
+        let (text, refusal) = match self.call_once(&prompt.id(), &call, &check)? {
             (_, Ok(answer)) => return Ok(answer),
             (text, Err(refusal)) => (text, refusal),
         };
         let repair = self.prompts.of(PromptUse::Repair);
         let valid = if refusal.valid.is_empty() { Value::Null } else { json!(refusal.valid) };
-        let told = repair.messages(&[("problem", json!(refusal.problem)), ("valid", valid)]);
-        // Its own words go back to it cleaned and cut: they may be anything, and ten megabytes of it.
+        let messages = repair.messages(&[("problem", json!(refusal.problem)), ("valid", valid)]);
+        // The model's own answer is sent back cleaned and cut: it may be anything, up to ten megabytes.
         call.messages.push(Message { role: Role::Assistant, content: quote::clean(&text, 2_000) });
-        let content = told.into_iter().map(|message| message.content).collect::<Vec<_>>().join("\n");
+        let content = messages.into_iter().map(|message| message.content).collect::<Vec<_>>().join("\n");
         call.messages.push(Message { role: Role::User, content });
-        match self.tell(&repair.id(), &call, &check)? {
+        match self.call_once(&repair.id(), &call, &check)? {
             (_, Ok(answer)) => Ok(answer),
             (_, Err(refusal)) => Err(Unanswered::Contract(quote::clean(&refusal.problem, 200))),
         }
     }
 
-    /// One call: the text with what `check` makes of it.
-    fn tell<U>(
+    /// One call: the text and the result of `check`.
+    fn call_once<U>(
         &self,
         prompt: &str,
         call: &ChatCall,
@@ -206,7 +205,7 @@ impl<'a> LanguageModel<'a> {
             && let Ok(answer) = check(&text)
         {
             let answered = Ok(ChatAnswer { text: text.clone(), usage: None });
-            self.write_down(prompt, &key, call, &answered, CallOutcome::Accepted, None);
+            self.record(prompt, &key, call, &answered, CallOutcome::Accepted, None);
             return Ok((text, Ok(answer)));
         }
         let timeout = match self.allowed(call) {
@@ -215,7 +214,7 @@ impl<'a> LanguageModel<'a> {
                 if let Unanswered::Limit(_) = &unanswered {
                     // A replay must end here, too, however fast it is.
                     let failure = Err(ChatFailure::new(FailureKind::Limit, &unanswered.to_string()));
-                    self.write_down(prompt, &key, call, &failure, CallOutcome::Failed, None);
+                    self.record(prompt, &key, call, &failure, CallOutcome::Failed, None);
                 }
                 return Err(unanswered);
             }
@@ -229,7 +228,7 @@ impl<'a> LanguageModel<'a> {
             Ok(Err(refusal)) => CallOutcome::Refused(quote::clean(&refusal.problem, 300)),
             Err(_) => CallOutcome::Failed,
         };
-        self.write_down(prompt, &key, call, &answered, outcome, Some(elapsed));
+        self.record(prompt, &key, call, &answered, outcome, Some(elapsed));
         let checked = match checked {
             Ok(checked) => checked,
             Err(failure) => {
@@ -246,7 +245,7 @@ impl<'a> LanguageModel<'a> {
         Ok((text, checked))
     }
 
-    /// The time that a call may take, if the turn can afford it at all.
+    /// The time that a call may take; an error if the turn's limits do not allow it.
     fn allowed(&self, call: &ChatCall) -> Result<Duration, Unanswered> {
         let state = self.state();
         if let Some(failure) = &state.broken {
@@ -270,7 +269,7 @@ impl<'a> LanguageModel<'a> {
         Ok(left.min(self.limits.call_time))
     }
 
-    fn write_down(
+    fn record(
         &self,
         prompt: &str,
         key: &str,
@@ -284,7 +283,7 @@ impl<'a> LanguageModel<'a> {
         let usage = match answered {
             _ if elapsed.is_none() => Usage::default(),
             Ok(answer) => answer.usage.unwrap_or_else(|| estimate(&answer.text)),
-            // It was sent, as far as anybody knows.
+            // It was presumably sent.
             Err(_) => estimate(""),
         };
         let elapsed_ms = elapsed.map_or(0.0, |elapsed| elapsed.as_secs_f64() * 1000.0);
@@ -299,7 +298,7 @@ impl<'a> LanguageModel<'a> {
             prompt: prompt.to_string(),
             key: key.to_string(),
             messages: call.messages.clone(),
-            // A text that is no answer is kept as far as it can matter to anybody.
+            // Invalid answers are recorded, too, up to the maximum length.
             answer: answered.as_ref().ok().map(|answer| cut(&answer.text)),
             failure: answered.as_ref().err().cloned(),
             outcome,
@@ -314,7 +313,7 @@ impl<'a> LanguageModel<'a> {
     }
 }
 
-/// The shape that an answer must have.
+/// The required shape of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerShape {
     /// Its name: letters, digits and `_`.
@@ -333,7 +332,7 @@ fn cut(text: &str) -> String {
     text[..text.floor_char_boundary(MOST_ANSWER_BYTES)].to_string()
 }
 
-/// The object in an answer: the text itself, or what stands in a fence or between words that the server could not hold back.
+/// The JSON object in an answer: the text itself, or a part of it inside a fence or surrounded by words.
 fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if text.len() > MOST_ANSWER_BYTES {
         return Err(Refusal::new("the answer is far too long"));
@@ -351,7 +350,7 @@ mod tests {
     use super::*;
     use crate::llm::Recorded;
 
-    /// Answers in turn, whatever it is asked.
+    /// Returns its answers in turn, whatever the question.
     struct Script(Mutex<Vec<Result<&'static str, FailureKind>>>);
 
     impl Chat for Script {

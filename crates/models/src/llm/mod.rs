@@ -1,11 +1,11 @@
-//! Language models: one question at a time, each bounded, checked and recorded.
+//! Language models: one question at a time, each bounded, validated and recorded.
 //!
-//! [`Chat`] is the one interface to a model; [`OpenAiChat`] asks a server that speaks the OpenAI protocol, [`Recorded`] gives
-//! back what another run was answered. Nobody asks a [`Chat`] directly: [`LanguageModel`] renders a [`Prompts`] file, keeps to
-//! the limits of the turn, checks the answer against the closed set that the caller names, lets the model repair it once, and
-//! writes down each call. Whatever goes wrong comes back as [`Unanswered`]; the caller then answers without a model.
+//! [`Chat`] is the one interface to a model; [`OpenAiChat`] calls a server with the OpenAI protocol, [`Recorded`] replays the answers of
+//! another run. No other code calls a [`Chat`] directly: [`LanguageModel`] renders a [`Prompts`] file, keeps the limits of the turn, checks
+//! the answer against the closed set that the caller gives, lets the model repair it once, and records each call. Every failure is returned
+//! as [`Unanswered`]; the caller then answers without a model.
 //!
-//! Texts of the lake reach a model as cleaned JSON only ([`quote`]). Nothing here knows tables, requests or sessions.
+//! Texts of the lake reach a model only as cleaned JSON ([`quote`]). Nothing here knows tables, requests or sessions.
 
 mod cache;
 mod call;

@@ -1,4 +1,4 @@
-//! Servers that speak the OpenAI protocol, each with its own gaps: what one does not know is left out from then on.
+//! Servers with the OpenAI protocol, each with its own gaps: features that a server does not support are omitted from then on.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,30 +12,30 @@ use super::connection::Connection;
 use super::server::{Manners, Server};
 use lakeward_core::error::Result;
 
-/// How a server is told what shape an answer must have.
+/// How the required shape of the answer is specified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Structure {
     /// By JSON Schema.
     Schema,
-    /// That it must be an object.
+    /// Only that it must be an object.
     Object,
-    /// Only by the prompt.
+    /// Only in the prompt.
     Prompt,
 }
 
-/// What a server understands; assumed until it says otherwise.
+/// The features of a server; assumed until it reports otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Dialect {
     structure: Structure,
-    /// Whether the answer's length is called `max_tokens`; newer servers say `max_completion_tokens`.
+    /// Whether the maximum answer length is called `max_tokens`; newer servers use `max_completion_tokens`.
     max_tokens: bool,
     temperature: bool,
     seed: bool,
 }
 
 impl Dialect {
-    /// What to try after a server refused a question with these words: the dialect without what they name, else the next
-    /// weaker structure; `None` where there is nothing left to leave out.
+    /// The dialect to try after a server refused a question with this message: without the feature that it names, or with the next weaker
+    /// structure; `None` if nothing is left to omit.
     fn without(self, complaint: &str) -> Option<Self> {
         let complaint = complaint.to_lowercase();
         if self.max_tokens && complaint.contains("max_completion_tokens") {
@@ -62,14 +62,14 @@ pub struct OpenAiChat {
     dialect: Mutex<Dialect>,
 }
 
-/// The parts of an answer that are used; servers differ in the others, and in the shape of some of these.
+/// The parts of a response that are used; servers differ in the others, and in the format of some of these.
 #[derive(Deserialize)]
 struct Completion {
     #[serde(default)]
     choices: Vec<Choice>,
     #[serde(default)]
     usage: Value,
-    /// Some servers report an error with the status of success.
+    /// Some servers report an error with a success status.
     #[serde(default)]
     error: Value,
 }
@@ -84,7 +84,7 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct ReplyMessage {
-    /// A text, or parts with a text each.
+    /// A text, or a list of parts with a text each.
     #[serde(default)]
     content: Value,
     #[serde(default)]
@@ -104,10 +104,10 @@ impl ReplyMessage {
 }
 
 impl OpenAiChat {
-    /// The model that `server` names; nothing is sent yet.
+    /// The model that `server` names; sends nothing yet.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Usage`] for an address that is none.
+    /// [`lakeward_core::Error::Usage`] for an invalid address.
     pub fn connect(server: &Server, manners: Manners) -> Result<Self> {
         let dialect = Dialect { structure: Structure::Schema, max_tokens: true, temperature: true, seed: true };
         let connection = Connection::to(server, manners)?;
@@ -159,10 +159,10 @@ impl Chat for OpenAiChat {
                     }
                     return self.answer(completion);
                 }
-                // Which part of a question it cannot take a server says in words only, if at all.
-                Err(unmet) => match unmet.complaint.and_then(|complaint| dialect.without(&complaint)) {
+                // Only the error message tells which part of a question a server does not support, if anything does.
+                Err(call_error) => match call_error.complaint.and_then(|complaint| dialect.without(&complaint)) {
                     Some(weaker) => dialect = weaker,
-                    None => return Err(unmet.failure),
+                    None => return Err(call_error.failure),
                 },
             }
         }
@@ -175,26 +175,26 @@ impl OpenAiChat {
         let Some(choice) = completion.choices.into_iter().next() else {
             return match complaint::words_of(&completion.error) {
                 Some(words) => fails(FailureKind::Refused, &format!("answers: {words}")),
-                None => fails(FailureKind::Broken, "gives an answer without a choice"),
+                None => fails(FailureKind::Broken, "returned an answer without a choice"),
             };
         };
         match choice.finish_reason.as_deref() {
             Some("length") => {
-                return fails(FailureKind::Unfinished, "did not finish its answer in the tokens allowed");
+                return fails(FailureKind::Unfinished, "did not finish its answer within the allowed tokens");
             }
-            Some("content_filter") => return fails(FailureKind::Declined, "holds its answer back"),
+            Some("content_filter") => return fails(FailureKind::Declined, "withheld its answer"),
             _ => {}
         }
-        let Some(said) = choice.message else {
-            return fails(FailureKind::Broken, "gives an answer without a message");
+        let Some(message) = choice.message else {
+            return fails(FailureKind::Broken, "returned an answer without a message");
         };
-        if let Some(refusal) = said.refusal.as_deref().filter(|refusal| !refusal.is_empty()) {
+        if let Some(refusal) = message.refusal.as_deref().filter(|refusal| !refusal.is_empty()) {
             return fails(FailureKind::Declined, &format!("declines: {refusal}"));
         }
-        let text = said.text();
+        let text = message.text();
         if text.trim().is_empty() {
-            let calls = said.tool_calls.as_array().is_some_and(|calls| !calls.is_empty());
-            let what = if calls { "calls a tool instead of answering" } else { "gives an empty answer" };
+            let calls = message.tool_calls.as_array().is_some_and(|calls| !calls.is_empty());
+            let what = if calls { "called a tool instead of answering" } else { "returned an empty answer" };
             return fails(FailureKind::Broken, what);
         }
         let counted = |name: &str| completion.usage.get(name).and_then(Value::as_u64);

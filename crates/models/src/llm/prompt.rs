@@ -1,4 +1,4 @@
-//! Prompts: one file a use below `prompts/`, with name, version and placeholders at its head, checked when it is read.
+//! Prompts: one file per use in `prompts/`, with name, version and placeholders in its header, checked when it is read.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -10,36 +10,36 @@ use super::call::{Message, Role};
 use super::quote;
 use lakeward_core::error::{Error, Result};
 
-/// What a model is asked for.
+/// What a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PromptUse {
-    /// Operation and intention of a request.
+    /// Predicting operation and intention of a request.
     Signals,
-    /// What a request wants of the catalogue.
+    /// Extracting what a request demands of the catalogue.
     Intent,
-    /// What to search for.
+    /// Planning what to search for.
     Plan,
-    /// Whether what was found is enough.
+    /// Judging whether the results are sufficient.
     Evaluate,
-    /// The order of candidates.
+    /// Ranking candidates.
     Rerank,
-    /// Questions that a table answers.
+    /// Writing questions that a table answers.
     PseudoQueries,
-    /// A question to the analyst in better words.
+    /// Rewording a question to the analyst.
     Clarify,
-    /// A long conversation in a few sentences.
+    /// Summarising a long conversation.
     Memory,
-    /// Whether a name means a dataset.
+    /// Deciding whether a name refers to a dataset.
     SameDataset,
-    /// Whether a document used datasets.
+    /// Deciding whether a document used datasets.
     ExtractGate,
-    /// Which datasets served which tasks of a document.
+    /// Extracting which datasets were used for which tasks of a document.
     ExtractPairs,
-    /// Names and keywords of a document's tasks.
+    /// Extracting names and keywords of a document's tasks.
     ExtractKeywords,
-    /// The order of datasets for a task.
+    /// Ranking datasets for a task.
     RerankDatasets,
-    /// A wrong answer once more.
+    /// Repairing a wrong answer.
     Repair,
 }
 
@@ -62,7 +62,7 @@ impl PromptUse {
         PromptUse::Repair,
     ];
 
-    /// Its name: that of the file without `.md`.
+    /// Its name: the file name without `.md`.
     pub fn name(self) -> &'static str {
         match self {
             PromptUse::Signals => "signals",
@@ -82,27 +82,27 @@ impl PromptUse {
         }
     }
 
-    /// What it helps with, for people.
+    /// What it is for, as shown to people.
     pub fn purpose(self) -> &'static str {
         match self {
             PromptUse::Signals => "reading the request",
-            PromptUse::Intent => "reading what is wanted",
+            PromptUse::Intent => "reading the demands",
             PromptUse::Plan => "planning the search",
-            PromptUse::Evaluate => "judging what was found",
+            PromptUse::Evaluate => "judging the results",
             PromptUse::Rerank => "ordering the tables",
             PromptUse::PseudoQueries => "writing questions",
             PromptUse::Clarify => "wording the question",
-            PromptUse::Memory => "summing the session up",
+            PromptUse::Memory => "summarising the session",
             PromptUse::SameDataset => "comparing names of datasets",
-            PromptUse::ExtractGate => "looking through a document",
+            PromptUse::ExtractGate => "screening a document",
             PromptUse::ExtractPairs => "finding the datasets of a document",
             PromptUse::ExtractKeywords => "naming the tasks of a document",
             PromptUse::RerankDatasets => "ordering the datasets",
-            PromptUse::Repair => "mending its answer",
+            PromptUse::Repair => "repairing its answer",
         }
     }
 
-    /// The placeholders that the program fills; a file must use each of them and no other.
+    /// The placeholders that the program fills; a file must use each of them and no others.
     pub fn placeholders(self) -> &'static [&'static str] {
         match self {
             PromptUse::Signals => &["conversation", "request"],
@@ -159,7 +159,7 @@ enum Piece {
     Value(String),
 }
 
-/// What stands between the `+++` lines.
+/// The header between the `+++` lines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -169,14 +169,14 @@ struct Head {
 }
 
 impl Prompt {
-    /// Reads the text of a prompt's file.
+    /// Parses a prompt file.
     ///
     /// # Errors
-    /// What is wrong with it, in a clause.
+    /// What is wrong with it, in one clause.
     fn parse(of: PromptUse, text: &str) -> Result<Self, String> {
         let rest = text.strip_prefix("+++\n").ok_or("it does not begin with a line `+++`")?;
-        let (head, body) = rest.split_once("\n+++\n").ok_or("its head has no end, a line `+++`")?;
-        let head: Head = toml::from_str(head).map_err(|error| format!("its head: {}", error.message()))?;
+        let (head, body) = rest.split_once("\n+++\n").ok_or("its header has no end line `+++`")?;
+        let head: Head = toml::from_str(head).map_err(|error| format!("its header: {}", error.message()))?;
         if head.name != of.name() {
             return Err(format!("it is called `{}`, not `{}`", head.name, of.name()));
         }
@@ -206,7 +206,7 @@ impl Prompt {
         format!("{}@{}#{}", self.name, self.version, self.hash)
     }
 
-    /// The messages with `values` in their places, as cleaned JSON. Text in a value is never a placeholder.
+    /// The messages with `values` for their placeholders, as cleaned JSON. Text in a value is never a placeholder.
     pub fn messages(&self, values: &[(&str, Value)]) -> Vec<Message> {
         let fill = |pieces: &[Piece]| -> String {
             let text = |piece: &Piece| match piece {
@@ -234,7 +234,7 @@ impl Piece {
     }
 }
 
-/// Text and `{{placeholders}}` of a message.
+/// The text and the `{{placeholders}}` of a message.
 fn pieces(text: &str) -> Result<Vec<Piece>, String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("{{") {
@@ -251,23 +251,23 @@ fn pieces(text: &str) -> Result<Vec<Piece>, String> {
 pub struct Prompts(Vec<(PromptUse, Prompt)>);
 
 impl Prompts {
-    /// Those in the program.
+    /// The built-in prompts.
     pub fn shipped() -> &'static Self {
         static PROMPTS: OnceLock<Prompts> = OnceLock::new();
         PROMPTS.get_or_init(|| {
             let parsed = PromptUse::ALL.map(|of| match Prompt::parse(of, of.shipped()) {
                 Ok(prompt) => (of, prompt),
-                // The tests open them.
+                // The tests check them.
                 Err(problem) => panic!("prompts/{}.md: {problem}", of.name()),
             });
             Prompts(parsed.into())
         })
     }
 
-    /// Those in the program, but for the uses that `folder` has a file of: `NAME.md`.
+    /// The built-in prompts, replaced by the files `NAME.md` in `folder`.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Usage`] naming file and problem.
+    /// [`Error::Io`]; [`Error::Usage`] with file and problem.
     pub fn load(folder: &Path) -> Result<Self> {
         let mut prompts = Self::shipped().clone();
         if !folder.is_dir() {

@@ -1,14 +1,14 @@
-//! Texts of strangers on their way into a prompt: cleaned, cut, and written as JSON that holds nothing but data.
+//! Untrusted text in prompts: cleaned, cut, and written as JSON that contains only data.
 
 use serde_json::Value;
 
-/// Characters of one text at the most, whoever forgot to cut it shorter.
+/// Maximum characters of one text, even if the caller did not cut it.
 const MOST_CHARS: usize = 2_000;
-/// Values of one array or object at the most.
+/// Maximum values of one array or object.
 const MOST_VALUES: usize = 500;
 
-/// `text` on one line: white space as single spaces, without control, format and direction characters, at most `most`
-/// characters; cut texts end in `…`.
+/// `text` on one line: white space as single spaces, without control, format and direction characters, at most `most` characters; if cut,
+/// it ends in `…`.
 pub fn clean(text: &str, most: usize) -> String {
     let mut out = String::new();
     let (mut count, mut space) = (0, false);
@@ -35,16 +35,16 @@ pub fn clean(text: &str, most: usize) -> String {
     out
 }
 
-/// Whether `c` cannot be seen: zero width, direction, tag and variation characters, private use, non-characters. They hide
-/// text from people that a model reads.
+/// Whether `c` is invisible: zero width, direction, tag and variation characters, private use, non-characters. They can hide text from
+/// people that a model reads.
 fn is_invisible(c: char) -> bool {
     matches!(u32::from(c),
         0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E
         | 0x2060..=0x206F | 0x3164 | 0xE000..=0xF8FF | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0xE0000.. )
 }
 
-/// `value` as one line of JSON, every text and key in it cleaned and cut. `<`, `>` and backticks are escaped: the marks by
-/// which servers tell messages apart (`<|im_end|>`, `</s>`) and fences cannot be formed.
+/// `value` as one line of JSON, with every text and key cleaned and cut. `<`, `>` and backticks are escaped, so that no text can form the
+/// marks by which servers separate messages (`<|im_end|>`, `</s>`) or fences.
 pub fn json(value: &Value) -> String {
     let text = cleaned(value, 0).to_string();
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Calls written down, and a model that answers from them.
+//! Recorded calls, and a model that replays them.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Usage};
 
-/// What became of an answer.
+/// The outcome of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// It was used.
     Accepted,
-    /// It broke the contract, for this reason.
+    /// It violated the contract, for this reason.
     Refused(String),
-    /// There was none.
+    /// There was no answer.
     Failed,
 }
 
-/// One call as it was made.
+/// One recorded call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CallRecord {
     /// Name, version and hash of the prompt.
@@ -30,15 +30,15 @@ pub struct CallRecord {
     pub key: String,
     /// The question.
     pub messages: Vec<Message>,
-    /// The answer, as it came.
+    /// The raw answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Why there is none.
+    /// The failure, if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<ChatFailure>,
-    /// What became of it.
+    /// The outcome of the answer.
     pub outcome: CallOutcome,
-    /// Tokens; estimated where the server does not count.
+    /// Token counts; estimated if the server reports none.
     pub usage: Usage,
     /// Time until the answer, in milliseconds.
     pub elapsed_ms: f64,
@@ -47,14 +47,14 @@ pub struct CallRecord {
     pub cached: bool,
 }
 
-/// A model that gives the answers of recorded calls, in their order where a question was asked twice.
+/// A model that replays recorded calls, in order if a question was asked twice.
 pub struct Recorded {
     id: String,
     answers: Mutex<HashMap<String, VecDeque<Result<ChatAnswer, ChatFailure>>>>,
 }
 
 impl Recorded {
-    /// The model called `id`, as it answered in `calls`.
+    /// The model called `id` with its answers from `calls`.
     pub fn of(id: &str, calls: &[CallRecord]) -> Self {
         let mut answers: HashMap<String, VecDeque<_>> = HashMap::new();
         for call in calls {

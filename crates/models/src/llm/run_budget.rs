@@ -1,23 +1,23 @@
-//! What a run over many tables or documents may spend on a model, each of them keeping to the limits of a turn besides; and
-//! when the run gives up asking.
+//! The budget of a run over many tables or documents, in addition to the limits of each turn; it also stops the run after repeated
+//! failures.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::contract::Spent;
 
-/// After so many things in a row without an answer, none is asked about any more.
+/// After this many consecutive items without an answer, the model is not called any more.
 const MOST_FAILURES: u32 = 3;
 
-/// What a whole run may cost.
+/// The limits of a whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunLimits {
     /// Tokens of questions and answers.
     pub tokens: Option<u64>,
-    /// Money, in the currency of the prices.
+    /// Cost, in the currency of the prices.
     pub money: Option<f64>,
 }
 
-/// What a run has spent of its [`RunLimits`]; shared between threads.
+/// The part of its [`RunLimits`] that a run has used; shared between threads.
 #[derive(Debug, Default)]
 pub struct RunBudget {
     limits: RunLimits,
@@ -29,22 +29,22 @@ struct State {
     calls: u64,
     tokens: u64,
     money: f64,
-    /// Things in a row without an answer.
+    /// Consecutive items without an answer.
     failures: u32,
-    /// What went wrong last.
+    /// The last failure.
     trouble: String,
 }
 
 impl RunBudget {
-    /// Nothing spent yet of `limits`.
+    /// A budget of `limits`, of which nothing is used yet.
     pub fn new(limits: RunLimits) -> Self {
         Self { limits, state: Mutex::default() }
     }
 
-    /// Whether the model may be asked about another thing.
+    /// Whether the model may be called for another item.
     ///
     /// # Errors
-    /// Why not, in a clause.
+    /// Why not, in one clause.
     pub fn allowed(&self) -> Result<(), String> {
         let state = self.state();
         if state.failures >= MOST_FAILURES {
@@ -59,7 +59,7 @@ impl RunBudget {
         Ok(())
     }
 
-    /// Counts what was spent on one thing, and what went wrong with it, if anything.
+    /// Adds the resources used for one item, and its failure, if any.
     pub fn settle(&self, spent: Spent, trouble: Option<&str>) {
         let mut state = self.state();
         state.calls += spent.calls as u64;
@@ -74,7 +74,7 @@ impl RunBudget {
         }
     }
 
-    /// Things in a row, up to the last one, without an answer.
+    /// Number of consecutive items without an answer, up to the last one.
     pub fn failures(&self) -> u32 {
         self.state().failures
     }

@@ -1,4 +1,4 @@
-//! Which server is asked, and how: address, model, key, manners.
+//! The server to call, and how: address, model, key, retries and concurrency.
 
 use std::fmt;
 
@@ -7,29 +7,30 @@ use reqwest::header::HeaderValue;
 
 use lakeward_core::error::{Error, Result};
 
-/// A shorter key is no secret: people type `none` or `ollama` where a server insists on one.
+/// A shorter key is not secret: people type `none` or `ollama` if a server requires one.
 const LEAST_SECRET: usize = 8;
 
-/// A key: never shown, stored or logged.
+/// A key: never displayed, stored or logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// The key, without white space around it.
+    /// The key, trimmed.
     pub fn new(key: &str) -> Self {
         Self(key.trim().to_string())
     }
 
-    /// What the server is shown; none for an empty key.
+    /// The authorization header; `None` for an empty key.
     ///
     /// # Errors
-    /// [`Error::Usage`] for characters that no key has.
+    /// [`Error::Usage`] for characters that are not allowed in a key.
     pub(crate) fn header(&self) -> Result<Option<HeaderValue>> {
         if self.0.is_empty() {
             return Ok(None);
         }
-        let wrong = || Error::Usage("the key of the model's server holds characters that no key has".into());
-        // Others can be sent: typographic quotes, a key in two halves.
+        let wrong =
+            || Error::Usage("the key of the model's server contains characters that are not allowed in a key".into());
+        // HTTP would allow some others: typographic quotes, a key in two halves.
         if !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong());
         }
@@ -38,7 +39,7 @@ impl Key {
         Ok(Some(value))
     }
 
-    /// `text` without the key, should a server repeat it.
+    /// `text` with the key removed, in case a server repeats it.
     pub(crate) fn hidden_in(&self, text: &str) -> String {
         if self.0.len() < LEAST_SECRET { text.to_string() } else { text.replace(&self.0, "…") }
     }
@@ -50,23 +51,23 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A server and what to ask there.
+/// A server and its model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// The base URL, with `/v1` where the server has it.
+    /// The base URL, including `/v1` if the server has it.
     pub url: String,
-    /// The model's name there.
+    /// The model's name on the server.
     pub model: String,
-    /// The key, where it wants one.
+    /// The key, if the server requires one.
     pub key: Option<Key>,
 }
 
-/// How a server is asked.
+/// How to call a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manners {
-    /// How often a question is sent again to a server that is busy or failed.
+    /// Number of retries if a server is busy or failed.
     pub retries: u32,
-    /// Questions at a time.
+    /// Maximum number of concurrent questions.
     pub concurrency: usize,
 }
 
@@ -76,10 +77,10 @@ pub(crate) fn parse(text: &str) -> Result<Url> {
         |what: &str| Error::Usage(format!("the language model's address {what}; one is http://127.0.0.1:8080/v1"));
     let url = Url::parse(text.trim()).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong("is no web address"));
+        return Err(wrong("is not a web address"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("must not hold a user or password"));
+        return Err(wrong("must not contain a user or password"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(wrong("must end with its path"));
@@ -87,7 +88,7 @@ pub(crate) fn parse(text: &str) -> Result<Url> {
     Ok(url)
 }
 
-/// Whether a server is this machine.
+/// Whether a server is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -87,7 +87,7 @@ impl Facts {
         let units = |column: &ColumnProfile| metadata.columns.get(&column.name);
         let published = metadata.temporal.as_ref().and_then(|time| {
             let side = |side: &Option<String>| side.as_ref().or(time.words.as_ref()).and_then(line);
-            Some((side(&time.from)?, side(&time.to)?))
+            Some((side(&time.start)?, side(&time.end)?))
         });
         let told = profile
             .and_then(|profile| profile.time.as_ref())

@@ -3,12 +3,12 @@
 use super::citation::Citation;
 use super::identifier::Identifier;
 
-/// An entry `@dataset`, which biblatex knows and older styles print as `@misc`. Every field is balanced in braces and without
-/// characters that TeX takes for commands.
+/// An entry `@dataset`, which biblatex knows and older styles print as `@misc`. The braces of every field are balanced, and no
+/// character is read by TeX as a command.
 pub fn bibtex(citation: &Citation) -> String {
     let mut fields: Vec<(&str, String)> = Vec::new();
     if let Some(creator) = &citation.creator {
-        // A second pair of braces: an organisation has no family name, and `and` in it parts nobody.
+        // A second pair of braces: an organisation has no family name, and `and` in its name separates no authors.
         fields.push(("author", format!("{{{}}}", text(creator))));
     }
     fields.push(("title", format!("{{{}}}", text(&citation.title))));
@@ -45,8 +45,8 @@ pub fn bibtex(citation: &Citation) -> String {
     out
 }
 
-/// `text` for print: what TeX would take for a command stands as the character it is. Braces become commands, too: BibTeX
-/// counts braces also behind a backslash, so that `\{` alone would break the file.
+/// `text` for print: characters that TeX would read as commands are escaped. Braces become commands, too: BibTeX also counts
+/// braces after a backslash, so that a single `\{` would break the file.
 fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut space = false;
@@ -77,8 +77,8 @@ fn text(text: &str) -> String {
     out
 }
 
-/// `text` for fields that are read as they stand, DOI and address: without white space, braces and backslashes, which are
-/// escaped as addresses have it.
+/// `text` for fields that are read verbatim, DOI and address: spaces, braces and backslashes are percent-encoded, other white
+/// space is removed.
 fn verbatim(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

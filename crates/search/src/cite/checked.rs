@@ -1,8 +1,9 @@
-//! The gate that every answer passes on its way out.
+//! The gate that every answer passes before it is returned.
 //!
-//! Rankings and evidence are made from the index and name what is in it; a language model's text may name anything. The gate
-//! looks each id up in the snapshot that was asked, and takes out of a model's text what reads like the name of data and is
-//! not in the catalogue. What has passed is a [`Checked`], which nothing else can make: the faces take and print those.
+//! Rankings and evidence come from the index and name only tables in it; a language model's text may name anything. The gate
+//! looks each id up in the snapshot that was searched, and removes from a model's text what looks like the name of data and is
+//! not in the catalogue. An answer that has passed is a [`Checked`], which only the gate can make: the user interfaces accept
+//! only those.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
@@ -20,15 +21,15 @@ use lakeward_lake::source::Origin;
 
 pub use super::mention::NOT_THERE;
 
-/// Shapes of names that are remembered of a catalogue.
+/// Most shapes of names that are stored of a catalogue.
 const MOST_SHAPES: usize = 4096;
-/// Identifiers of one text that are looked up; each may cost a look at every table.
+/// Most identifiers of one text that are looked up; each lookup may scan every table.
 const MOST_LOOKED_UP: usize = 8;
 
-/// What names tables or records of the catalogue.
+/// An answer that names tables or records of the catalogue.
 pub trait NamesTables {
-    /// Shows every id in it to the gate, and hands it every text that a model may have written. `false` where it is about a
-    /// table that is not in the catalogue, and must not leave.
+    /// Checks every id in it with the gate, and cleans every text that a model may have written. `false` if it is about a table
+    /// that is not in the catalogue and must not be returned.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -54,12 +55,12 @@ impl<T: NamesTables> NamesTables for Vec<T> {
     }
 }
 
-/// What has passed the gate: every table it names is in the snapshot that was asked.
+/// An answer that has passed the gate: every table it names is in the snapshot that was searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<T>(T);
 
 impl<T> Checked<T> {
-    /// What was checked; from here on nobody vouches for it.
+    /// The answer itself; later changes to it are not checked.
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -106,12 +107,12 @@ impl<T> IntoIterator for Checked<Vec<T>> {
     }
 }
 
-/// Lets out what is in one snapshot of a catalogue.
+/// Lets only names of one snapshot of a catalogue pass.
 pub struct Gate<'a> {
     index: &'a LakeIndex,
-    /// How tables are called, as far as that tells their names from words; gathered when the first text comes.
+    /// Shapes of table names, to distinguish them from words; gathered for the first text.
     shapes: OnceCell<HashSet<String>>,
-    /// What was taken out.
+    /// Number of things removed.
     taken: Cell<usize>,
 }
 
@@ -121,10 +122,10 @@ impl<'a> Gate<'a> {
         Self { index, shapes: OnceCell::new(), taken: Cell::new(0) }
     }
 
-    /// What of `answer` may leave.
+    /// Checks `answer` and removes what must not be returned.
     ///
     /// # Errors
-    /// [`Error::Internal`] for an answer that is about something else than the catalogue; [`Error::DamagedIndex`].
+    /// [`Error::Internal`] for an answer about a table that is not in the catalogue; [`Error::DamagedIndex`].
     pub fn admit<T: NamesTables>(&self, mut answer: T) -> Result<Checked<T>> {
         match answer.pass(self)? {
             true => Ok(Checked(answer)),
@@ -140,19 +141,19 @@ impl<'a> Gate<'a> {
         Ok(self.index.get(id)?.is_some())
     }
 
-    /// Things taken out so far.
+    /// Number of things removed so far.
     pub fn taken(&self) -> usize {
         self.taken.get()
     }
 
-    /// Counts things that were taken out.
+    /// Adds to the number of things removed.
     pub fn count(&self, things: usize) {
         self.taken.set(self.taken.get() + things);
     }
 
-    /// A text of a language model without what reads like an identifier or a name of data and is not in the catalogue; a note
-    /// stands in its place ([`NOT_THERE`]). Names that `grounds` hold may stand: what the program itself says of the tables at
-    /// hand, their columns and choices.
+    /// A text of a language model in which each apparent identifier or name of data that is not in the catalogue is replaced by a
+    /// note ([`NOT_THERE`]). Names that occur in `grounds` are kept: texts by the program itself about the tables at hand, their
+    /// columns and choices.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -162,7 +163,7 @@ impl<'a> Gate<'a> {
         self.cleaned(text, grounds, mentions(text, &has_shape))
     }
 
-    /// The same, taking out identifiers alone: for texts of the program that quote a model.
+    /// The same, but removes only identifiers: for texts of the program that quote a model.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -172,7 +173,7 @@ impl<'a> Gate<'a> {
         self.cleaned(text, grounds, found)
     }
 
-    /// Whether `text` may stand as it is, by the rule of [`text`](Self::text). What is asked here is not counted.
+    /// Whether [`text`](Self::text) would leave `text` unchanged. Removals in this check are not counted.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -190,7 +191,7 @@ impl<'a> Gate<'a> {
             let word = &text[mention.range.clone()];
             let inner = trimmed(word);
             let grounded = mention.kind != Kind::Disguised && grounds.iter().any(|ground| holds(ground, inner));
-            if grounded || self.is_called(inner)? {
+            if grounded || self.is_table_name(inner)? {
                 continue;
             }
             let identifier =
@@ -210,8 +211,8 @@ impl<'a> Gate<'a> {
         Ok(cleaned)
     }
 
-    /// Whether a table has this id, file or last part of an id.
-    fn is_called(&self, name: &str) -> Result<bool> {
+    /// Whether a table has this id or file, or an id or file with this last part.
+    fn is_table_name(&self, name: &str) -> Result<bool> {
         if self.has(name)? {
             return Ok(true);
         }
@@ -235,7 +236,7 @@ impl<'a> Gate<'a> {
     /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
     pub fn knows(&self, identifier: &Identifier) -> Result<bool> {
         let Identifier::Own(own) = identifier else { return Ok(!holders(self.index, identifier)?.is_empty()) };
-        // Both have to be right: a made-up table with a true hash leads astray, and so does the reverse.
+        // Both must be right: an invented table with a true hash misleads, and so does the reverse.
         let Some(table) = self.index.get(&own.table)? else { return Ok(false) };
         Ok(own.hash.is_some() && with_content(self.index, own)?.contains(&table))
     }
@@ -266,9 +267,9 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Whether `ground` says `name` and nothing longer around it.
+/// Whether `ground` contains `name` as a whole word.
 fn holds(ground: &str, name: &str) -> bool {
     let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '/' | '@' | '-'));
-    let parted = |at: usize| !part(ground[..at].chars().next_back()) && !part(ground[at + name.len()..].chars().next());
-    !name.is_empty() && ground.match_indices(name).any(|(at, _)| parted(at))
+    let whole = |at: usize| !part(ground[..at].chars().next_back()) && !part(ground[at + name.len()..].chars().next());
+    !name.is_empty() && ground.match_indices(name).any(|(at, _)| whole(at))
 }

@@ -1,4 +1,4 @@
-//! What a citation says of a table or record, whatever the format it is written in.
+//! The content of a citation of a table or record, independent of its format.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,14 +22,14 @@ pub struct CitedDate {
     pub day: Option<u8>,
 }
 
-/// A table or record as it is cited.
+/// The citation of a table or record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Citation {
     /// Its id in the catalogue.
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Who made it: publishers rarely tell makers from publishers, so it is who publishes it.
+    /// Its creator: metadata rarely distinguish creators from publishers, so this is the publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<String>,
     /// Who publishes it.
@@ -40,17 +40,18 @@ pub struct Citation {
     pub issued: Option<CitedDate>,
     /// The publisher's identifier, else `own`.
     pub identifier: Identifier,
-    /// Names this content, whatever the publisher's identifier stands for tomorrow: `lakeward:<lake>/<table>@<hash>`.
+    /// Identifies this content, even if the publisher's identifier stands for other content later:
+    /// `lakeward:<lake>/<table>@<hash>`.
     pub own: String,
     /// The leading digits of the hash of its content.
     pub version: String,
-    /// Where it is found on the web.
+    /// Its web address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Under which licence.
+    /// Its licence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
-    /// Whether it is a record of a catalogue: the version is that of the record, its data is not in the lake.
+    /// Whether it is a record of a catalogue: its data is not in the lake, and the version is that of the record.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub record: bool,
 }
@@ -59,26 +60,26 @@ impl Citation {
     /// The citation of a table or record of the lake called `lake`.
     pub fn of(dataset: &Dataset, lake: &str) -> Self {
         let none = TableMetadata::default();
-        let said = dataset.metadata().unwrap_or(&none);
+        let metadata = dataset.metadata().unwrap_or(&none);
         let identifier = Identifier::of_publisher(dataset.citation());
-        let url = identifier.url().or_else(|| said.source_url.clone().filter(|url| url.starts_with("http")));
+        let url = identifier.url().or_else(|| metadata.source_url.clone().filter(|url| url.starts_with("http")));
         let date = |text: &Option<String>| text.as_deref().and_then(CitedDate::of);
         Self {
             table: dataset.id().to_string(),
             title: dataset.title(),
-            creator: said.publisher.clone(),
-            publisher: said.publisher.clone(),
-            issued: date(&said.issued).or_else(|| date(&said.modified)),
+            creator: metadata.publisher.clone(),
+            publisher: metadata.publisher.clone(),
+            issued: date(&metadata.issued).or_else(|| date(&metadata.modified)),
             identifier,
             own: OwnIdentifier::of(lake, dataset.id(), dataset.content()).to_string(),
             version: version(dataset.content()),
             url,
-            licence: said.licence.clone(),
+            licence: metadata.licence.clone(),
             record: dataset.is_record(),
         }
     }
 
-    /// A name for bibliographies: letters, digits and `_`, the same as long as the identifier is.
+    /// A key for bibliographies: letters, digits and `_`; it changes only with the identifier.
     pub fn key(&self) -> String {
         const MOST_LETTERS: usize = 40;
         let named = match &self.identifier {
@@ -88,7 +89,7 @@ impl Citation {
         };
         let plain: String = named.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let plain: String = plain.trim_matches('_').chars().take(MOST_LETTERS).collect();
-        // Names that differ in nothing but punctuation stay apart.
+        // Names that differ only in punctuation must get different keys.
         let hash = blake3::hash(self.identifier.to_string().as_bytes()).to_hex();
         let name = if plain.is_empty() { "data" } else { plain.as_str() };
         format!("{name}_{}", &hash.as_str()[..6])
@@ -96,7 +97,7 @@ impl Citation {
 }
 
 impl CitedDate {
-    /// The date at the beginning of `text` as ISO 8601 writes it (`2019`, `2019-03`, `2019-03-07T…`), else the first year in it.
+    /// The ISO 8601 date at the beginning of `text` (`2019`, `2019-03`, `2019-03-07T…`), else the first year in it.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
         let number = |from: usize, to: usize| -> Option<u16> {
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_as_far_as_they_go() {
+    fn dates_are_parsed_as_precisely_as_given() {
         let date = |text: &str| CitedDate::of(text).map(|date| (date.year, date.month, date.day));
         assert_eq!(date("2012-08-01"), Some((2012, Some(8), Some(1))));
         assert_eq!(date("2012-08-01T00:00:00Z"), Some((2012, Some(8), Some(1))));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::citation::Citation;
 use super::identifier::Identifier;
 
-/// An item of type `dataset` with the names of the schema of CSL 1.0.2.
+/// An item of type `dataset` with the field names of the CSL 1.0.2 schema.
 pub fn csl_json(citation: &Citation) -> Value {
     let mut item = json!({
         "id": citation.key(),

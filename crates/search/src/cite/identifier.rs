@@ -1,4 +1,4 @@
-//! Identifiers by which data is cited, in one form each however people write them.
+//! Identifiers by which data is cited, parsed from any common notation into one normal form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,8 +14,8 @@ const MOST_BYTES: usize = 2048;
 /// Digits of the registrant of a DOI.
 const REGISTRANT_DIGITS: std::ops::RangeInclusive<usize> = 4..=9;
 
-/// What names a dataset outside and inside this lake. Two are equal where they name the same thing: letter case, resolver and
-/// punctuation do not tell them apart.
+/// An identifier of a dataset, inside or outside this lake. Two are equal if they name the same thing, whatever their letter
+/// case, resolver and punctuation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", from = "String")]
 #[schemars(with = "String")]
@@ -27,19 +27,19 @@ pub enum Identifier {
     Cstr(String),
     /// Handle (RFC 3650), in small letters: `20.500.12345/abc`.
     Handle(String),
-    /// Archival Resource Key without hyphens, which mean nothing in one: `12148/btv1b8449691v`.
+    /// Archival Resource Key without hyphens, which are not significant: `12148/btv1b8449691v`.
     Ark(String),
     /// Our own, with the hash of the content.
     Own(OwnIdentifier),
-    /// An address on the web without scheme, fragment and last slash, its host in small letters: `example.org/data/7`.
+    /// A web address without scheme, fragment and last slash, its host in small letters: `example.org/data/7`.
     Url(String),
     /// An identifier of the publisher's own kind, as written.
     Named(String),
 }
 
 impl Identifier {
-    /// The identifier that `text` is, however it is written: with `doi:` or the address of a resolver, in capitals, in
-    /// brackets, with the full stop of its sentence. `None` for a text of no kind known here.
+    /// Parses `text` in any common notation: with `doi:` or the address of a resolver, in capitals, in brackets, with the full
+    /// stop of its sentence. `None` for a text of no known kind.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MOST_BYTES {
             return None;
@@ -49,7 +49,7 @@ impl Identifier {
         if text.is_empty() || text.contains(char::is_control) {
             return None;
         }
-        // Our own first: a table may be called anything.
+        // Our own first: a table may have any name.
         if let Some(own) = OwnIdentifier::parse(text) {
             return Some(Self::Own(own));
         }
@@ -60,12 +60,12 @@ impl Identifier {
         doi(text).or_else(|| cstr(text)).or_else(|| ark(text)).or_else(|| handle(text)).or_else(|| url(text))
     }
 
-    /// The identifier that a publisher gives: of a kind known here, else as it is written.
+    /// Parses the identifier that a publisher gives; of an unknown kind it is kept as written.
     pub fn of_publisher(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|| Self::Named(text.trim().to_string()))
     }
 
-    /// Where it leads, for those that a resolver knows.
+    /// Its web address, for kinds that have a resolver.
     pub fn url(&self) -> Option<String> {
         match self {
             Self::Doi(doi) => Some(format!("https://doi.org/{}", escaped(doi))),
@@ -78,7 +78,7 @@ impl Identifier {
     }
 }
 
-/// As it is written in running text: `https://doi.org/…`, as DataCite and Crossref ask for, `CSTR:…`, `hdl:…`, `ark:/…`.
+/// As it is written in running text: `https://doi.org/…`, as DataCite and Crossref require, `CSTR:…`, `hdl:…`, `ark:/…`.
 impl fmt::Display for Identifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,7 +113,7 @@ impl From<Identifier> for String {
     }
 }
 
-/// Without the brackets, quotes and punctuation of the sentence around it.
+/// `text` without the brackets, quotes and punctuation of the sentence around it.
 pub(super) fn trimmed(text: &str) -> &str {
     let mut text = text.trim();
     loop {
@@ -133,21 +133,21 @@ pub(super) fn trimmed(text: &str) -> &str {
     }
 }
 
-/// Whether `c` shows nothing: zero width, direction and joining characters.
+/// Whether `c` is invisible: zero width, direction and joining characters.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(u32::from(c), 0xAD | 0x34F | 0x61C | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E
         | 0x2060..=0x206F | 0xFE00..=0xFE0F | 0xFEFF | 0xE0000..=0xE0FFF)
 }
 
-/// `text` behind `prefix`, whatever its case.
-fn behind<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+/// The part of `text` after `prefix`, compared without case.
+fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let head = text.get(..prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
 }
 
-/// Host in small letters and the rest from its slash on, where `text` is an address on the web.
+/// The host in small letters and the rest from its slash on, if `text` is a web address.
 fn address(text: &str) -> Option<(String, &str)> {
-    let rest = behind(text, "https://").or_else(|| behind(text, "http://"))?;
+    let rest = after_prefix(text, "https://").or_else(|| after_prefix(text, "http://"))?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
     let host = host.rsplit('@').next().unwrap_or(host).to_lowercase();
@@ -155,9 +155,9 @@ fn address(text: &str) -> Option<(String, &str)> {
     (!host.is_empty()).then_some((host, path))
 }
 
-/// The path below one of `hosts`, its escapes undone, without query and fragment.
+/// The unescaped path of an address at one of `hosts`, without query and fragment.
 fn path_at(text: &str, hosts: &[&str]) -> Option<String> {
-    let bare = hosts.iter().find_map(|host| behind(text, host).filter(|rest| rest.starts_with('/')));
+    let bare = hosts.iter().find_map(|host| after_prefix(text, host).filter(|rest| rest.starts_with('/')));
     let path = match (address(text), bare) {
         (Some((host, path)), _) => {
             hosts.contains(&host.strip_prefix("www.").unwrap_or(&host)).then(|| path.to_string())?
@@ -172,7 +172,7 @@ fn path_at(text: &str, hosts: &[&str]) -> Option<String> {
 fn doi(text: &str) -> Option<Identifier> {
     let resolved = path_at(text, &["doi.org", "dx.doi.org"]);
     let text = resolved.as_deref().unwrap_or(text);
-    let named = ["info:doi/", "urn:doi:", "hdl:", "doi:", "doi "].iter().find_map(|prefix| behind(text, prefix));
+    let named = ["info:doi/", "urn:doi:", "hdl:", "doi:", "doi "].iter().find_map(|prefix| after_prefix(text, prefix));
     let doi = named.unwrap_or(text).trim();
     is_doi(doi).then(|| Identifier::Doi(doi.to_lowercase()))
 }
@@ -194,7 +194,7 @@ fn is_doi(text: &str) -> bool {
 fn cstr(text: &str) -> Option<Identifier> {
     let resolved = path_at(text, &["cstr.cn"]);
     let inner = resolved.as_deref().unwrap_or(text);
-    let named = behind(inner, "cstr:").map(str::trim);
+    let named = after_prefix(inner, "cstr:").map(str::trim);
     let cstr = named.unwrap_or(inner).trim();
     let mut parts = cstr.splitn(3, '.');
     let digits = |part: Option<&str>, count: usize| {
@@ -213,7 +213,7 @@ fn ark(text: &str) -> Option<Identifier> {
             let lower = path.to_ascii_lowercase();
             path_start + lower.find("/ark:")? + 1
         }
-        None => behind(text, "ark:").map(|_| 0)?,
+        None => after_prefix(text, "ark:").map(|_| 0)?,
     };
     let rest = text[at + "ark:".len()..].trim_start_matches('/');
     let end = rest.find(['?', '#']).unwrap_or(rest.len());
@@ -225,7 +225,7 @@ fn ark(text: &str) -> Option<Identifier> {
 
 fn handle(text: &str) -> Option<Identifier> {
     let resolved = path_at(text, &["hdl.handle.net"]);
-    let handle = match (&resolved, behind(text, "hdl:")) {
+    let handle = match (&resolved, after_prefix(text, "hdl:")) {
         (Some(path), _) => path.as_str(),
         (None, Some(rest)) => rest.trim(),
         (None, None) => return None,
@@ -242,7 +242,7 @@ fn url(text: &str) -> Option<Identifier> {
     host.contains('.').then(|| Identifier::Url(format!("{host}{path}")))
 }
 
-/// `%41` as `A`; as it is where that gives no text.
+/// `text` with `%41` decoded to `A`; unchanged if the result is not valid UTF-8.
 fn unescaped(text: &str) -> String {
     if !text.contains('%') {
         return text.to_string();
@@ -266,7 +266,7 @@ fn unescaped(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_string())
 }
 
-/// With escapes for what ends an address in running text.
+/// `text` with characters escaped that would end an address in running text.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doi_is_one_however_it_is_written() {
+    fn a_doi_is_parsed_in_every_notation() {
         let all = [
             "10.5281/zenodo.42",
             "10.5281/ZENODO.42",
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_read_back() {
+    fn displayed_identifiers_are_parsed_back() {
         for text in [
             "10.5281/zenodo.42",
             "cstr:31253.11.x.1",

@@ -1,5 +1,5 @@
-//! Identifiers and names of tables in running text, also in disguise: letters of other scripts that look alike, characters that
-//! do not show, schemes parted from what they name.
+//! Finds identifiers and names of tables in running text, also disguised ones: with similar letters of other scripts, with
+//! invisible characters, or with the scheme separated from the rest.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::identifier::{Identifier, is_invisible, trimmed};
 
-/// Stands in a text for what was taken out of it.
+/// Replaces a removed name or identifier in a text.
 pub const NOT_THERE: &str = "[not in the catalogue]";
 
-/// Schemes that tell an identifier wherever they stand.
+/// Parts of a word that mark it as an identifier, wherever they occur.
 const SCHEMES: [&str; 12] =
     ["doi:", "doi.org", "cstr:", "cstr.cn", "hdl:", "hdl.handle", "ark:", "urn:", "lakeward:", "://", "www.", "info:"];
 /// Endings of table files.
 const FILES: [&str; 12] =
     [".csv", ".tsv", ".psv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".gz"];
-/// Letters of other scripts and the Latin ones that they look like.
+/// Letters of other scripts and the Latin letters that they look like.
 const LOOK_ALIKE: [(&str, &str); 3] = [
     ("аеорсухіјѕԁԛԝһӏмтквн", "aeopcyxijsdqwhlmtkbh"),
     ("АВЕКМНОРСТХУІЈЅ", "ABEKMHOPCTXYIJS"),
@@ -26,11 +26,11 @@ const LOOK_ALIKE: [(&str, &str); 3] = [
 /// What a word of a text may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It reads like a persistent identifier or an address.
+    /// It looks like a persistent identifier or an address.
     Identifier,
-    /// It reads like the name of a table: `sales_2019`, `orders.csv`, in quotes.
+    /// It looks like the name of a table: `sales_2019`, `orders.csv`, or a word in quotes.
     Name,
-    /// It mixes scripts as names do that are made to be mistaken for others.
+    /// It mixes scripts, as deceptive names do.
     Disguised,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Mention {
     pub kind: Kind,
 }
 
-/// The words of `text` that may name data. `has_shape` says of a word whether tables of the catalogue are called like it.
+/// The words of `text` that may name data. `has_shape` tells whether a word has the form of a table name of the catalogue.
 pub(super) fn mentions(text: &str, has_shape: &dyn Fn(&str) -> bool) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let mut scheme_before = false;
@@ -60,7 +60,7 @@ pub(super) fn mentions(text: &str, has_shape: &dyn Fn(&str) -> bool) -> Vec<Ment
             || is_identifier(&plain)
             || (is_registrant(inner) && (next_is_path || plain.ends_with('/')))
         {
-            // Parted from what it names: both belong to it.
+            // A part of an identifier that continues in the next word: both words belong to it.
             scheme_before |= is_registrant(inner);
             push(&mut found, range.clone(), Kind::Identifier);
         } else if mixes_scripts(word) {
@@ -72,13 +72,13 @@ pub(super) fn mentions(text: &str, has_shape: &dyn Fn(&str) -> bool) -> Vec<Ment
     found
 }
 
-/// Adds a mention, as one with the identifier before it where that is parted.
+/// Adds a mention.
 fn push(found: &mut Vec<Mention>, range: Range<usize>, kind: Kind) {
     found.push(Mention { range, kind });
 }
 
-/// `text` without the identifiers in it that `is_known` does not know, and how many they were. What `grounds` say may stand:
-/// texts that whoever wrote `text` was shown.
+/// `text` without the identifiers that `is_known` rejects, and how many were removed. Identifiers that occur in `grounds`, the
+/// texts that the author of `text` was given, are kept.
 pub fn without_identifiers(text: &str, grounds: &[&str], is_known: &dyn Fn(&Identifier) -> bool) -> (String, usize) {
     let grounded = |word: &str| grounds.iter().any(|ground| ground.contains(word));
     let unknown = mentions(text, &|_| false).into_iter().filter(|mention| {
@@ -89,13 +89,14 @@ pub fn without_identifiers(text: &str, grounds: &[&str], is_known: &dyn Fn(&Iden
     replaced(text, &unknown.map(|mention| mention.range).collect::<Vec<_>>())
 }
 
-/// `text` with a note in place of each of `ranges`, which come in order; those next to one another as one.
+/// `text` with a note in place of each of `ranges`, which are in order; adjacent ranges get one note. Also returns the number of
+/// notes.
 pub(super) fn replaced(text: &str, ranges: &[Range<usize>]) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let (mut end, mut count) = (0, 0);
     for range in ranges {
         let between = &text[end..range.start];
-        // Of one identifier in two words there is one note.
+        // One identifier in two words gets one note.
         if count == 0 || !between.trim().is_empty() || end == 0 {
             out.push_str(between);
             out.push_str(NOT_THERE);
@@ -107,7 +108,7 @@ pub(super) fn replaced(text: &str, ranges: &[Range<usize>]) -> (String, usize) {
     (out, count)
 }
 
-/// The words of a text, parted by white space, without the punctuation of the sentence at their ends.
+/// The words of a text, separated by white space, without the punctuation of the sentence at their ends.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
@@ -133,7 +134,8 @@ fn within(text: &str, start: usize, end: usize) -> Range<usize> {
     start..start + right.len()
 }
 
-/// A word as it reads: compatibility forms and letters that look like Latin ones as those, nothing that does not show.
+/// A word as a reader sees it: compatibility forms and letters that look like Latin ones become plain Latin letters, invisible
+/// characters are removed.
 pub(super) fn plain(word: &str) -> String {
     let latin = |c: char| {
         let found = LOOK_ALIKE.iter().find_map(|(others, latin)| {
@@ -151,7 +153,7 @@ pub(super) fn plain(word: &str) -> String {
     word.nfkc().filter(|c| !is_invisible(*c)).map(latin).collect()
 }
 
-/// Whether a word stands alone in quotes, as names do.
+/// Whether a single word is in quotes, as names are.
 fn is_quoted(text: &str, range: &Range<usize>) -> bool {
     let before = text[..range.start].chars().next_back();
     let after = text[range.end..].chars().next();
@@ -170,7 +172,7 @@ fn is_identifier(plain: &str) -> bool {
     SCHEMES.iter().any(|scheme| lower.contains(scheme)) || has_doi(&lower) || Identifier::parse(plain).is_some()
 }
 
-/// Whether `10.DIGITS/` stands anywhere in it.
+/// Whether it contains `10.DIGITS/`.
 fn has_doi(lower: &str) -> bool {
     lower.match_indices("10.").any(|(at, _)| {
         let digits = lower[at + 3..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len() - at - 3);
@@ -185,14 +187,14 @@ fn is_registrant(inner: &str) -> bool {
     digits.is_some_and(|digits| digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether Latin letters stand beside such of other scripts that look like Latin ones, or the word hides characters.
+/// Whether the word mixes Latin letters with similar letters of other scripts, or contains invisible characters.
 fn mixes_scripts(word: &str) -> bool {
     let alike = |c: char| LOOK_ALIKE.iter().any(|(others, _)| others.contains(c));
     let has_latin = word.chars().any(|c| c.is_ascii_alphanumeric() || c == '_' || c == '/');
     (has_latin && word.chars().any(alike)) || word.chars().any(is_invisible)
 }
 
-/// Whether it is written as tables are called and words of a sentence are not.
+/// Whether it is written like a table name and unlike the words of a sentence.
 fn is_name(inner: &str) -> bool {
     let lower = inner.to_lowercase();
     let joined = inner.char_indices().any(|(at, c)| {
@@ -203,7 +205,8 @@ fn is_name(inner: &str) -> bool {
     joined || is_file || (inner.contains('/') && inner.contains('@'))
 }
 
-/// The shape of a name: letters as `a`, digits as `9`, runs of letters as one; `None` for a plain word, which says nothing.
+/// The shape of a name: a run of letters as `a`, each digit as `9`; `None` for a plain word or a short number, whose shape does
+/// not distinguish names.
 pub(super) fn shape(name: &str) -> Option<String> {
     const MOST_CHARS: usize = 80;
     let mut shape = String::new();
@@ -223,7 +226,7 @@ pub(super) fn shape(name: &str) -> Option<String> {
             informative = true;
         }
     }
-    // A short number is a year, a day, a share.
+    // A short number may be a year, a day or a share.
     let short_number = shape.len() < 5 && shape.bytes().all(|byte| byte == b'9');
     (informative && !short_number).then_some(shape)
 }

@@ -1,10 +1,10 @@
-//! Citable answers: what a table or record is cited by, what an identifier stands for, and the gate that keeps identifiers
-//! that the catalogue does not have from leaving the process.
+//! Citable answers: citations of tables and records, resolution of identifiers, and the gate that keeps identifiers that are
+//! not in the catalogue out of the program's output.
 //!
-//! An [`Identifier`] is read however people write it. A [`Citation`] is what one says of a table, as [`bibtex()`], [`csl_json`] or
-//! [`plain()`] text. [`resolve()`] finds what an identifier means now: the same content elsewhere, another content in the
-//! same place, or nothing. The [`Gate`] stands where answers leave: [`Checked`] can be made by it alone, and what a language
-//! model wrote goes through it as [`Gate::text`]. No network: whether a DOI resolves on the web is not asked.
+//! An [`Identifier`] is parsed in any common notation. A [`Citation`] describes a table and is written as [`bibtex()`],
+//! [`csl_json`] or [`plain()`] text. [`resolve()`] finds what an identifier stands for now: the same content elsewhere, other
+//! content in the same place, or nothing. Every answer passes the [`Gate`]: only the gate can make a [`Checked`], and texts of a
+//! language model pass it by [`Gate::text`]. The network is not used: whether a DOI resolves on the web is not checked.
 
 mod bibtex;
 mod checked;

@@ -1,25 +1,26 @@
-//! Our own identifiers, `lakeward:<lake>/<table>@<hash>`: a hint where the table was, and the hash of its content, which decides.
+//! Our own identifiers, `lakeward:<lake>/<table>@<hash>`: the former place of the table as a hint, and the hash of its content,
+//! which decides.
 
 use std::fmt;
 
 use lakeward_lake::source::{ContentHash, TableId};
 
-/// What one begins with.
+/// Prefix of these identifiers.
 pub const SCHEME: &str = "lakeward:";
-/// Hex digits of the hash that one is written with: 64 bits, so that among a million tables two are mistaken for one another
-/// with a probability of about 3·10⁻⁸.
+/// Hex digits of the hash in an identifier: 64 bits, so that among a million tables two have the same digits with a probability
+/// of about 3·10⁻⁸.
 pub const HASH_DIGITS: usize = 16;
-/// Fewest hex digits that tell a version.
+/// Fewest hex digits that identify a version.
 const LEAST_DIGITS: usize = 8;
 
 /// An identifier of a table as it was when it was cited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OwnIdentifier {
-    /// The name of the lake's folder then.
+    /// The name of the lake's folder at that time.
     pub lake: String,
-    /// The id of the table then.
+    /// The id of the table at that time.
     pub table: String,
-    /// Leading hex digits of the hash of its content, in small letters, 8 to 64; none where any version is meant.
+    /// Leading hex digits of the hash of its content, in small letters, 8 to 64; none for any version.
     pub hash: Option<String>,
 }
 
@@ -29,7 +30,7 @@ impl OwnIdentifier {
         Self { lake: lake.to_string(), table: table.to_string(), hash: Some(version(content)) }
     }
 
-    /// The one that `text` is.
+    /// Parses `text`.
     pub fn parse(text: &str) -> Option<Self> {
         let head = text.get(..SCHEME.len())?;
         if !head.eq_ignore_ascii_case(SCHEME) {
@@ -44,7 +45,7 @@ impl OwnIdentifier {
         whole.then(|| Self { lake: lake.to_string(), table: table.to_string(), hash })
     }
 
-    /// Whether `content` is the version that it names, or it names none.
+    /// Whether `content` is the version that the identifier names; true if it names none.
     pub fn is_version(&self, content: &[u8; 32]) -> bool {
         self.hash.as_deref().is_none_or(|hash| begins_with(content, hash))
     }
@@ -60,7 +61,7 @@ impl fmt::Display for OwnIdentifier {
     }
 }
 
-/// The version that a content is: the leading digits of its hash.
+/// The version of a content: the leading digits of its hash.
 pub fn version(content: &ContentHash) -> String {
     let hash = content.to_string();
     hash.get(..HASH_DIGITS).unwrap_or(&hash).to_string()

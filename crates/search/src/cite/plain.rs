@@ -1,10 +1,10 @@
-//! Citations as a line of text.
+//! Citations as one line of text.
 
 use super::citation::Citation;
 
 /// As DataCite recommends: *Creator (PublicationYear): Title. Version. Publisher. Dataset. Identifier* (DataCite Metadata
-/// Schema 4, "Recommended citation"); without a creator it begins with the title. The version is told of where the identifier
-/// does not hold it.
+/// Schema 4, "Recommended citation"); without a creator it begins with the title. The version is included unless it is part of
+/// the identifier.
 pub fn plain(citation: &Citation) -> String {
     let year = citation.issued.map(|date| date.year.to_string()).unwrap_or_else(|| "n.d.".into());
     let title = one_line(&citation.title);

@@ -1,9 +1,9 @@
-//! What an identifier stands for now.
+//! Resolves an identifier to the tables that it stands for now.
 //!
-//! Of our own identifiers the hash of the content decides and the path is a hint: a table that was moved is found by its
-//! content, one that was changed by its path, and where both still lead somewhere both are told. A publisher's identifier
-//! names whatever tables carry it. Nothing is kept for this but the catalogue: a citation survives that the index is built
-//! anew, that the lake is renamed, and that the publisher's identifier comes later.
+//! In our own identifiers the hash of the content decides and the path is a hint: a moved table is found by its content, a
+//! changed one by its path; if both lead to a table, both are reported. A publisher's identifier stands for all tables that
+//! carry it. Only the catalogue is needed: a citation stays valid when the index is rebuilt, when the lake is renamed, and
+//! when a publisher's identifier is added later.
 
 use std::path::Path;
 
@@ -19,70 +19,70 @@ use lakeward_index::{LakeIndex, TableRef};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::source::{self, Origin};
 
-/// Tables of one meaning that are told; a content may be there a thousand times.
-const MOST_TOLD: usize = 100;
-/// Names offered where nothing was found.
-const OFFERED: usize = 5;
+/// Most tables reported of one kind; the same content may exist a thousand times.
+const MOST_REPORTED: usize = 100;
+/// Similar names suggested where nothing was found.
+const SUGGESTED: usize = 5;
 
-/// What came of an identifier.
+/// The state of the table that was cited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meaning {
-    /// It is there as it was cited.
+    /// It exists with the cited content.
     Present,
-    /// The content that was cited lies elsewhere now.
+    /// The cited content is at another place now.
     Moved,
-    /// What is there now has another content; the one that was cited is gone.
+    /// The table has other content now; the cited content is not in the lake any more.
     Changed,
-    /// The content that was cited lies elsewhere, and another one in its place.
+    /// The cited content is at another place, and its former place has other content.
     MovedAndReplaced,
-    /// Nothing in the catalogue.
+    /// It is not in the catalogue.
     Unknown,
 }
 
-/// A table that an identifier leads to.
+/// A table that an identifier resolves to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResolvedTable {
     /// Its id in the catalogue.
     pub table: String,
     /// Its title.
     pub title: String,
-    /// Its file in the lake; none of a record of a catalogue.
+    /// Its file in the lake; none for a record of a catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What it is cited by.
+    /// The identifier to cite it by.
     pub identifier: String,
-    /// What its present content is cited by.
+    /// Lakeward's identifier of its present content.
     pub own: String,
     /// The leading digits of the hash of its content.
     pub version: String,
-    /// Whether its content is the one that was cited; true where no version was.
+    /// Whether its content is the cited one; true where no version was cited.
     pub is_cited_version: bool,
 }
 
-/// What an identifier stands for now.
+/// The result of resolving an identifier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resolution {
-    /// As it was asked.
+    /// The identifier as it was given.
     pub asked: String,
-    /// In its normal form; none for the id of a table and for what is no identifier.
+    /// The identifier in its normal form; none for the id of a table and for a text that is no identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
-    /// What came of it.
+    /// The state of the table that was cited.
     pub meaning: Meaning,
     /// The tables, those with the cited content first, then by id; at most 100.
     pub tables: Vec<ResolvedTable>,
     /// The version that was cited, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cited_version: Option<String>,
-    /// The answer in a sentence.
+    /// The result in a sentence.
     pub told: String,
-    /// Ids nearest to the one asked for, where nothing was found.
+    /// Ids most similar to the given one, where nothing was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
 }
 
-/// What `text` stands for in the lake whose files are below `lake`: the id of a table, its path, or an identifier.
+/// Resolves `text`, the id of a table, its path, or an identifier, in the lake whose files are below `lake`.
 ///
 /// Cost: an id is looked up; an identifier is compared with that of every table.
 ///
@@ -129,11 +129,11 @@ pub(super) fn holders(index: &LakeIndex, identifier: &Identifier) -> Result<Vec<
             found.push(table);
         }
     }
-    // An address may be where a table is found rather than what it is cited by.
+    // The address may be a table's source and not its identifier.
     if let (true, Identifier::Url(_)) = (found.is_empty(), identifier) {
         for table in index.tables() {
             let dataset = index.segment(table.segment)?.catalog.dataset(table.table)?;
-            let address = dataset.metadata().and_then(|said| said.source_url.as_deref());
+            let address = dataset.metadata().and_then(|metadata| metadata.source_url.as_deref());
             if address.and_then(Identifier::parse).as_ref() == Some(identifier) {
                 found.push(table);
             }
@@ -142,7 +142,7 @@ pub(super) fn holders(index: &LakeIndex, identifier: &Identifier) -> Result<Vec<
     Ok(found)
 }
 
-/// The tables whose content has this hash, or one that begins so.
+/// The tables whose content hash begins with the hash of `own`.
 pub(super) fn with_content(index: &LakeIndex, own: &OwnIdentifier) -> Result<Vec<TableRef>> {
     let mut found = Vec::new();
     if own.hash.is_none() {
@@ -168,8 +168,8 @@ fn at_path(index: &LakeIndex, path: &str) -> Result<Vec<TableRef>> {
 }
 
 fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier) -> Result<Resolution> {
-    let there = index.get(&own.table)?;
-    let alike = with_content(index, own)?;
+    let at_id = index.get(&own.table)?;
+    let same_content = with_content(index, own)?;
     let mut resolution = Resolution {
         asked: asked.to_string(),
         identifier: Some(own.to_string()),
@@ -179,21 +179,21 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         told: String::new(),
         nearest: Vec::new(),
     };
-    let Some(there) = there else {
-        if alike.is_empty() {
+    let Some(table) = at_id else {
+        if same_content.is_empty() {
             return unknown(index, asked, Some(&Identifier::Own(own.clone())));
         }
-        resolution.tables = resolved(index, &alike, true)?;
+        resolution.tables = resolved(index, &same_content, true)?;
         resolution.meaning = Meaning::Moved;
         resolution.told = format!("moved from `{}` to {}", own.table, listed(&resolution.tables));
         return Ok(with_lake(resolution, index, own));
     };
-    let dataset = index.dataset(there)?;
+    let dataset = index.dataset(table)?;
     let cited = own.hash.as_deref().unwrap_or_default();
-    if own.is_version(dataset.content().as_bytes()) || is_hashed_otherwise(&dataset, lake, own) {
+    if own.is_version(dataset.content().as_bytes()) || matches_other_hash(&dataset, lake, own) {
         resolution.meaning = Meaning::Present;
-        resolution.tables = resolved(index, &[there], true)?;
-        let copies: Vec<TableRef> = alike.iter().copied().filter(|table| *table != there).collect();
+        resolution.tables = resolved(index, &[table], true)?;
+        let copies: Vec<TableRef> = same_content.iter().copied().filter(|other| *other != table).collect();
         resolution.told = match own.hash {
             Some(_) => format!("`{}` has the content that was cited", own.table),
             None => format!("`{}`; no version was cited", own.table),
@@ -205,10 +205,10 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
         }
         return Ok(with_lake(resolution, index, own));
     }
-    let present = resolved(index, &[there], false)?;
+    let present = resolved(index, &[table], false)?;
     let now = version(dataset.content());
-    resolution.tables = resolved(index, &alike, true)?;
-    if alike.is_empty() {
+    resolution.tables = resolved(index, &same_content, true)?;
+    if same_content.is_empty() {
         resolution.meaning = Meaning::Changed;
         resolution.told = format!(
             "`{}` has other content now: version {cited} was cited and is not in the lake any more, the present one is {now}",
@@ -226,9 +226,9 @@ fn resolve_own(index: &LakeIndex, lake: &Path, asked: &str, own: &OwnIdentifier)
     Ok(with_lake(resolution, index, own))
 }
 
-/// Whether the content is the one cited though its hash is not: a large file is hashed by its ends where a sample of it is read
-/// and as a whole where all is.
-fn is_hashed_otherwise(dataset: &Dataset, lake: &Path, own: &OwnIdentifier) -> bool {
+/// Whether the content is the cited one although its hash differs: a large file is hashed by its ends if only a sample of it is
+/// read, and as a whole if all of it is.
+fn matches_other_hash(dataset: &Dataset, lake: &Path, own: &OwnIdentifier) -> bool {
     // A record is hashed by its line.
     let Some(table) = dataset.table() else { return false };
     let Ok(path) = source::file_path(lake, &table.path) else { return false };
@@ -239,7 +239,7 @@ fn is_hashed_otherwise(dataset: &Dataset, lake: &Path, own: &OwnIdentifier) -> b
     other.is_ok_and(|hash| own.is_version(hash.as_bytes()))
 }
 
-/// With a word on the lake, where another one was cited.
+/// Adds a note where the identifier names another lake.
 fn with_lake(mut resolution: Resolution, index: &LakeIndex, own: &OwnIdentifier) -> Resolution {
     let here = &index.manifest().lake;
     if own.lake != *here {
@@ -249,7 +249,7 @@ fn with_lake(mut resolution: Resolution, index: &LakeIndex, own: &OwnIdentifier)
 }
 
 fn resolved(index: &LakeIndex, tables: &[TableRef], is_cited_version: bool) -> Result<Vec<ResolvedTable>> {
-    let mut found = Vec::with_capacity(tables.len().min(MOST_TOLD));
+    let mut found = Vec::with_capacity(tables.len().min(MOST_REPORTED));
     for table in tables {
         let dataset = index.dataset(*table)?;
         let citation = Citation::of(&dataset, &index.manifest().lake);
@@ -262,7 +262,7 @@ fn resolved(index: &LakeIndex, tables: &[TableRef], is_cited_version: bool) -> R
             version: citation.version,
             is_cited_version,
         });
-        if found.len() == MOST_TOLD {
+        if found.len() == MOST_REPORTED {
             break;
         }
     }
@@ -303,15 +303,15 @@ fn unknown(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>) -> R
         }
     }
     names.extend(citations.iter().map(String::as_str));
-    let sought = match identifier {
+    let name = match identifier {
         Some(Identifier::Own(own)) => own.table.clone(),
         Some(identifier) => identifier.to_string(),
         None => asked.to_string(),
     };
-    let mut nearest = nearest_names(&sought, names, OFFERED);
+    let mut nearest = nearest_names(&name, names, SUGGESTED);
     if foreign {
-        // Addresses of one resolver look alike, whatever they lead to.
-        nearest.retain(|name| strsim::levenshtein(name, &sought) <= 3);
+        // All addresses of one resolver are similar, so only small differences count.
+        nearest.retain(|other| strsim::levenshtein(other, &name) <= 3);
     }
     Ok(Resolution {
         asked: asked.to_string(),
@@ -327,7 +327,7 @@ fn unknown(index: &LakeIndex, asked: &str, identifier: Option<&Identifier>) -> R
     })
 }
 
-/// The ids of tables, the first few.
+/// The ids of the first few tables, as text.
 fn listed(tables: &[ResolvedTable]) -> String {
     const SHOWN: usize = 5;
     let names: Vec<String> = tables.iter().take(SHOWN).map(|table| format!("`{}`", table.table)).collect();

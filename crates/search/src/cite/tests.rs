@@ -21,8 +21,8 @@ fn citation() -> Citation {
     }
 }
 
-/// An entry's type, key and fields; panics where BibTeX would complain: braces that do not balance, characters that TeX
-/// takes for commands outside the fields that are read as they stand.
+/// An entry's type, key and fields; panics where BibTeX would fail: unbalanced braces, or TeX commands outside the fields that
+/// are read verbatim.
 fn read_bibtex(text: &str) -> (String, String, Vec<(String, String)>) {
     let rest = text.strip_prefix('@').expect("an entry");
     let (kind, rest) = rest.split_once('{').expect("a brace");
@@ -55,7 +55,7 @@ fn read_bibtex(text: &str) -> (String, String, Vec<(String, String)>) {
 }
 
 #[test]
-fn bibtex_is_whole_whatever_the_title() {
+fn bibtex_is_valid_for_any_title() {
     let (kind, key, fields) = read_bibtex(&bibtex(&citation()));
     let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str());
     assert!(kind == "dataset" && key.starts_with("10_5281_zenodo_42_"), "{kind} {key}");
@@ -72,7 +72,7 @@ fn bibtex_is_whole_whatever_the_title() {
 
 proptest! {
     #[test]
-    fn bibtex_of_any_text_is_whole(title in ".{0,60}", creator in ".{0,30}", doi in "10\\.[0-9]{4}/[!-~]{1,20}") {
+    fn bibtex_of_any_text_is_valid(title in ".{0,60}", creator in ".{0,30}", doi in "10\\.[0-9]{4}/[!-~]{1,20}") {
         let identifier = Identifier::of_publisher(&doi);
         let url = identifier.url();
         let citation = Citation { title, creator: Some(creator), identifier, url, ..citation() };

@@ -1,4 +1,4 @@
-//! What is told of a table that was found: a [`JoinAnswer`] as for one column, with combinations for values.
+//! The answer for a table that was found: a [`JoinAnswer`] as for one column, with combinations in place of values.
 
 use super::count::Counts;
 use super::mapping::Mapping;
@@ -10,19 +10,19 @@ use lakeward_core::text::name_likeness;
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_sketch::normalise::{Difference, Normaliser};
 
-/// The best mapping of a table that was read.
+/// The best mapping of a table whose file was read.
 pub struct Found {
     /// The table.
     pub table: TableRef,
     /// Greater is better, 0..=1.
     pub score: f64,
-    /// Which columns stand for which.
+    /// Which of its columns each key column is mapped to.
     pub mapping: Mapping,
-    /// What was counted.
+    /// The counts.
     pub counts: Counts,
     /// Rows read.
     pub rows: u64,
-    /// Whether the file is another one than was indexed.
+    /// Whether the file has changed since it was indexed.
     pub changed: bool,
 }
 
@@ -75,12 +75,12 @@ pub fn answer(index: &LakeIndex, key: &Key<'_>, found: &Found) -> Result<JoinAns
     answer.reason = join::reason(&answer, tuples.len() as u64);
     answer.reason.push_str(&sample_words(Some(key.query), &entry));
     if found.changed {
-        answer.reason.push_str("; the file has changed since it was indexed, these are the figures of now");
+        answer.reason.push_str("; the file has changed since it was indexed, the figures are for its present state");
     }
     Ok(answer)
 }
 
-/// The matching combinations for showing, and what normalisation had to overcome in them.
+/// Examples of matching combinations, and the differences that normalisation removed in them.
 fn value_matches(counts: &Counts) -> (Vec<ValueMatch>, Vec<Difference>) {
     let mut normaliser = Normaliser::default();
     let mut normalised = Vec::new();

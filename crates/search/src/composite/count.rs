@@ -1,7 +1,7 @@
-//! One pass over a candidate's file that counts the query's combinations among its rows, for several mappings at once.
+//! One pass over a candidate's file that counts which of the query's combinations are rows of it, for several mappings at once.
 //!
-//! Memory holds a mark for each of the query's combinations, and the hashes of the candidate's own, sampled beyond a
-//! million. A file that is not the one that was indexed is counted as it is now and says so.
+//! Memory holds a mark for each of the query's combinations, and the hashes of the candidate's combinations, sampled beyond a
+//! million. A file that changed after it was indexed is counted as it is now and marked as changed.
 
 use std::path::Path;
 
@@ -15,65 +15,66 @@ use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source;
 
-/// Matching combinations kept for showing, of those that differ as written and of those that do not.
+/// Matching combinations kept as examples, of those that differ as written and of those that do not.
 const SHOWN: usize = 3;
 
-/// What one pass found for one mapping.
+/// The counts of one pass for one mapping.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Combinations of the query that are rows of the candidate.
     pub shared: u64,
-    /// Those of them that are so as written.
+    /// Those of them that are also equal as written.
     pub as_written: u64,
     /// Their weight.
     pub weight: f64,
-    /// Different combinations of the candidate, in the range of hashes that both sides kept.
+    /// Distinct combinations of the candidate, in the range of hashes that both sides kept.
     pub candidate_tuples: u64,
-    /// Of the query's combinations, those in that range, and the shared ones.
+    /// Number of the query's combinations in that range, and of the shared ones among them.
     pub compared: (u64, u64),
-    /// Whether neither side had to leave combinations out.
+    /// Whether neither side was sampled.
     pub exact: bool,
-    /// Different combinations a row, 0..=1.
+    /// Distinct combinations per row, 0..=1.
     pub uniqueness: f64,
-    /// Rows of the candidate that match, a matching combination.
+    /// Matching rows of the candidate per matching combination.
     pub fan_out: f64,
     /// Matching combinations as both sides write them, those that differ first.
     pub matches: Vec<(Vec<String>, Vec<String>)>,
 }
 
-/// What one pass over a file found.
+/// The result of one pass over a file.
 pub struct Pass {
-    /// For each mapping, in their order.
+    /// The counts of each mapping, in the order given.
     pub counts: Vec<Counts>,
     /// Rows read.
     pub rows: u64,
-    /// Whether the file is another one than was indexed.
+    /// Whether the file has changed since it was indexed.
     pub changed: bool,
 }
 
 /// Counts `tuples` in the file of table `table` under each of `mappings`.
 ///
 /// # Errors
-/// What reading the file reports; [`Error::Unreadable`] where it no longer has the mapped columns.
+/// The errors of reading the file; [`Error::Unreadable`] where it no longer has the mapped columns.
 pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, mappings: &[Mapping]) -> Result<Pass> {
     let stamp = segment.catalog.stamp(table)?;
     let path = source::file_path(lake, &stamp.path)?;
     let changed = has_changed(&path, &stamp)?;
-    // As many rows as the index knows: the bounds that chose this table are of those.
+    // As many rows as were indexed: the bounds of this table refer to those.
     let max_rows = (stamp.sample_rows > 0).then_some(u64::from(stamp.sample_rows));
     let mut reader = reader::open_path(&path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
-    let mut wanted: Vec<u32> = mappings.iter().flat_map(|mapping| mapping.columns.iter().copied()).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let mut columns: Vec<Wanted> = Vec::with_capacity(wanted.len());
-    for column in &wanted {
+    let mut mapped: Vec<u32> = mappings.iter().flat_map(|mapping| mapping.columns.iter().copied()).collect();
+    mapped.sort_unstable();
+    mapped.dedup();
+    let mut columns: Vec<MappedColumn> = Vec::with_capacity(mapped.len());
+    for column in &mapped {
         let record = segment.columns.record(*column)?;
         let name = segment.columns.name(record)?;
         let place = record.place as usize;
-        let here = reader.columns().get(place).is_some_and(|column| column.name == name);
-        let found = if here { Some(place) } else { reader.columns().iter().position(|column| column.name == name) };
+        let same_place = reader.columns().get(place).is_some_and(|column| column.name == name);
+        let found =
+            if same_place { Some(place) } else { reader.columns().iter().position(|column| column.name == name) };
         let place = found.ok_or_else(|| Error::unreadable(&path, format!("it has no column `{name}` any more")))?;
-        columns.push(Wanted {
+        columns.push(MappedColumn {
             place,
             na_is_code: na_is_code(segment, table, *column)?,
             hasher: None,
@@ -82,7 +83,7 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
     }
     let mut tallies: Vec<Tally> = Vec::with_capacity(mappings.len());
     for mapping in mappings {
-        let of = |column: &u32| wanted.binary_search(column).unwrap_or_default();
+        let of = |column: &u32| mapped.binary_search(column).unwrap_or_default();
         tallies.push(Tally::new(mapping.columns.iter().map(of).collect(), tuples));
     }
     let mut rows = 0;
@@ -98,7 +99,7 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
     Ok(Pass { counts: tallies.into_iter().map(|tally| tally.finish(tuples)).collect(), rows, changed })
 }
 
-/// Whether the file at `path` is not the one of `stamp`: told by its size, then by its content where the time differs.
+/// Whether the file at `path` differs from `stamp`: by its size, or by its content where the times differ.
 fn has_changed(path: &Path, stamp: &lakeward_index::catalog::FileStamp) -> Result<bool> {
     let meta = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
     if meta.len() != stamp.read_bytes {
@@ -113,7 +114,7 @@ fn has_changed(path: &Path, stamp: &lakeward_index::catalog::FileStamp) -> Resul
 fn na_is_code(segment: &Segment, table: u32, column: u32) -> Result<bool> {
     let record = segment.columns.record(column)?;
     let hashes = segment.columns.hashes(record)?;
-    // Most columns do not hold the value at all, so that no entry need be parsed.
+    // Most columns do not contain the value at all, so that no catalogue entry need be parsed.
     let pairs = [("A{2}".to_string(), 1.0)];
     if !na_is_a_code(&pairs, hashes) {
         return Ok(false);
@@ -123,15 +124,15 @@ fn na_is_code(segment: &Segment, table: u32, column: u32) -> Result<bool> {
     Ok(profile.is_some_and(|profile| na_is_a_code(&profile.patterns, hashes)))
 }
 
-/// A column that a mapping names.
-struct Wanted {
+/// A column of the candidate that a mapping uses.
+struct MappedColumn {
     place: usize,
     na_is_code: bool,
     hasher: Option<CellHasher>,
     cells: Vec<CellHash>,
 }
 
-impl Wanted {
+impl MappedColumn {
     fn push_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let array = batch.column(self.place);
         let hasher = self.hasher.get_or_insert_with(|| CellHasher::new(array, self.na_is_code));
@@ -145,9 +146,9 @@ const FOUND_AS_WRITTEN: u8 = 2;
 
 /// The counts of one mapping while the file is read.
 struct Tally {
-    /// Place of each part among the wanted columns.
+    /// Place of each part among the mapped columns.
     parts: Vec<usize>,
-    /// One for each of the query's combinations.
+    /// One mark for each of the query's combinations.
     marks: Vec<u8>,
     candidate: DistinctHashes,
     full_rows: u64,
@@ -173,7 +174,7 @@ impl Tally {
         }
     }
 
-    fn push_batch(&mut self, batch: &RecordBatch, columns: &[Wanted], tuples: &QueryTuples) -> Result<()> {
+    fn push_batch(&mut self, batch: &RecordBatch, columns: &[MappedColumn], tuples: &QueryTuples) -> Result<()> {
         for row in 0..batch.num_rows() {
             let cells = self.parts.iter().map(|part| columns[*part].cells[row]);
             let Some(hash) = tuple_hash(cells.clone().map(|cell| cell.normal)) else { continue };

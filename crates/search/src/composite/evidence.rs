@@ -1,36 +1,36 @@
-//! What a table is scored by, known or at the most.
+//! The evidence that a table is scored by: its actual values, or their upper bounds.
 
 use super::count::Counts;
 use super::tuples::QueryTuples;
 use crate::weights::TupleWeights;
 
-/// What a table is scored by; each part is in 0..=1.
+/// The evidence that a table is scored by; each part is in 0..=1.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence {
     /// Share of the query's combinations that are rows of the table.
     pub containment: f64,
-    /// Weight of those by their rarity, as a share of the query's.
+    /// Weight of those by their rarity, as a share of the query's total weight.
     pub rarity: f64,
-    /// Share of the table's combinations that are the query's.
+    /// Share of the table's combinations that are also the query's.
     pub of_candidate: f64,
-    /// Different combinations a row of the table.
+    /// Distinct combinations per row of the table.
     pub uniqueness: f64,
     /// Mean likeness of the columns' names.
     pub names: f64,
-    /// Whether every pair of columns may join by accident.
+    /// Whether every pair of columns may match by chance.
     pub accidental: bool,
 }
 
 impl Evidence {
-    /// Whether this is an answer at all: a few years among measurements are none, but one year of a panel of many, a small share
-    /// of the query, may be all of the candidate.
+    /// Whether this is enough for an answer: a few years that match measurements are not, but one year of a panel of many years
+    /// is, which is a small share of the query but may be all of the candidate.
     pub fn is_enough(&self, weights: &TupleWeights) -> bool {
         let shares_enough =
             self.containment >= weights.least_containment || self.of_candidate >= weights.least_of_candidate;
         self.containment > 0.0 && shares_enough
     }
 
-    /// The better of both, part by part.
+    /// The greater of both, part by part.
     pub fn greatest(&self, other: &Self) -> Self {
         Self {
             containment: self.containment.max(other.containment),
@@ -42,8 +42,8 @@ impl Evidence {
         }
     }
 
-    /// The score of a join on one column without its share for meaning, which combinations do not have; 0..=1. No part
-    /// lowers it, so that the bounds of the parts bound the score.
+    /// The score as of a join on one column, without the term for meaning, which combinations do not have; 0..=1. It grows with
+    /// each part, so that the upper bounds of the parts give an upper bound of the score.
     pub fn score(&self, weights: &TupleWeights) -> f64 {
         let values = weights.by_rarity * self.rarity + weights.by_share * self.containment;
         let score = values * (1.0 + weights.of_candidate * self.of_candidate + weights.uniqueness * self.uniqueness)
@@ -53,16 +53,17 @@ impl Evidence {
     }
 }
 
-/// The greatest share of a table's own combinations, at least `least` of them, that `shared` can be; 1 where it is unknown.
+/// The greatest share that `shared` can be of a table's combinations, of which there are at least `least`; 1 where `least` is
+/// unknown (0).
 pub fn at_most_of(shared: u64, least: u64) -> f64 {
     if least == 0 { 1.0 } else { (shared as f64 / least as f64).min(1.0) }
 }
 
-/// How many combinations, and of what weight, any number of one key column's values can be part of.
+/// Upper bounds of the number and weight of combinations that contain any n values of one key column.
 pub struct MostOf(Vec<(u64, f64)>);
 
 impl MostOf {
-    /// For the values of key column `column`.
+    /// The bounds for the values of key column `column`.
     pub fn parts(tuples: &QueryTuples, column: usize) -> Self {
         let parts = &tuples.columns[column];
         let of = |place: usize| parts.tuples_of(place);
@@ -79,7 +80,7 @@ impl MostOf {
         Self(sums)
     }
 
-    /// Of `values` values, whichever they are.
+    /// The bounds for any `values` values.
     pub fn of(&self, values: usize) -> (u64, f64) {
         self.0[values.min(self.0.len() - 1)]
     }

@@ -1,7 +1,7 @@
-//! Which columns of a table the query's key columns may stand for, and how many combinations could match at the most.
+//! Mappings of the query's key columns to columns of a table, with upper bounds of how many combinations match.
 //!
-//! A combination can only be a row of the table where each of its parts is among the values of the column it is mapped to.
-//! The index knows those values, so this bound needs no file. (Filtering by single values before rows are compared:
+//! A combination can only be a row of the table if each of its parts is among the values of the column it is mapped to.
+//! The index stores those values, so this bound needs no file. (Filtering by single values before rows are compared:
 //! Esmailoghli, Quiané-Ruiz and Abedjan, "MATE", PVLDB 15(8), 2022.)
 
 use std::cmp::Ordering;
@@ -12,29 +12,29 @@ use lakeward_core::text::name_likeness;
 use lakeward_index::columns::{ColumnRecord, Columns};
 use lakeward_index::overlap::gallop;
 
-/// Mappings of one table that are looked at: those that start with the columns that share most.
+/// Most mappings of one table: those that start with the columns that share most.
 const MOST_MAPPINGS: usize = 1024;
-/// Steps of the search for them.
+/// Most steps of the search for them.
 const MOST_STEPS: usize = 1 << 14;
 
-/// One way to map the query's key columns to columns of a table, each to another one.
+/// One way to map the query's key columns to distinct columns of a table.
 #[derive(Debug, Clone)]
 pub struct Mapping {
     /// A column for each key column, as numbers in the segment's column store.
     pub columns: Vec<u32>,
-    /// For each key column, the combinations whose part is in the mapped column, at the most.
+    /// For each key column, an upper bound of the combinations whose part is in the mapped column.
     pub part_tuples: Vec<u64>,
-    /// Combinations all of whose parts are there: no more can match.
+    /// Number of combinations all of whose parts are in the mapped columns: an upper bound of the matches.
     pub most_shared: u64,
     /// Their weight.
     pub most_weight: f64,
     /// Mean likeness of the names.
     pub names: f64,
-    /// Whether every pair of columns may join by accident.
+    /// Whether every pair of columns may match by chance.
     pub accidental: bool,
-    /// The table has at least so many different combinations.
+    /// Lower bound of the table's distinct combinations.
     pub least_tuples: u64,
-    /// Greatest uniqueness that the combinations can have.
+    /// Upper bound of the combinations' uniqueness.
     pub most_unique: f64,
 }
 
@@ -72,15 +72,15 @@ impl TupleSet {
     }
 }
 
-/// A column that holds parts of combinations.
+/// A column that contains parts of combinations.
 struct Holder {
     column: u32,
     tuples: TupleSet,
     count: u64,
 }
 
-/// The mappings of `key` to the columns `range` of one table under which a combination may match; the key column at `first`
-/// is mapped to one of `first_columns`. Greatest bound first.
+/// The mappings of `key` to the columns `range` of one table under which a combination may match, greatest bound first; the key
+/// column at `first` is mapped to one of `first_columns`.
 ///
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
@@ -126,7 +126,7 @@ fn held(parts: &Parts, tuples: usize, store: &Columns, record: &ColumnRecord) ->
         let held = held.get_or_insert_with(|| TupleSet::empty(tuples));
         parts.tuples_of(place).iter().for_each(|tuple| held.insert(*tuple));
     };
-    // Of a column that was sampled, nobody knows the values beyond its bound.
+    // The values of a sampled column beyond its bound are unknown.
     let known = parts.hashes.partition_point(|hash| *hash <= record.bound);
     (known..parts.hashes.len()).for_each(&mut hold);
     let (mut own, mut theirs) = (0, 0);
@@ -136,7 +136,7 @@ fn held(parts: &Parts, tuples: usize, store: &Columns, record: &ColumnRecord) ->
                 hold(own);
                 own += 1;
             }
-            // Far steps in the longer list, since one is often much longer than the other.
+            // Galloping steps, since one list is often much longer than the other.
             Ordering::Less => own += gallop(&parts.hashes[own..known], hashes[theirs]),
             Ordering::Greater => theirs += gallop(&hashes[theirs..], parts.hashes[own]),
         }
@@ -144,7 +144,7 @@ fn held(parts: &Parts, tuples: usize, store: &Columns, record: &ColumnRecord) ->
     Ok(held)
 }
 
-/// Depth-first search for injective mappings that leave a combination.
+/// Depth-first search for injective mappings under which some combination may match.
 struct Search<'a> {
     holders: &'a [Vec<Holder>],
     chosen: Vec<usize>,

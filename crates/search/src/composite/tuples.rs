@@ -1,6 +1,6 @@
-//! The distinct combinations of values that a query table holds in its key columns.
+//! The distinct combinations of values in the key columns of a query table.
 //!
-//! Rows that lack a part are left out. Beyond [`MOST_TUPLES`] the range of hashes that are kept is halved as often as
+//! Rows with a missing part are left out. Beyond [`MOST_TUPLES`] the range of hashes that are kept is halved as often as
 //! needed, as in the sketch of a column, so that candidates are compared on the same share of all combinations.
 
 use arrow::array::{Array, RecordBatch};
@@ -17,11 +17,11 @@ use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
 
-/// Distinct combinations kept of a table.
+/// Most distinct combinations kept of a table.
 pub const MOST_TUPLES: usize = 1 << 20;
-/// Ways of writing them kept; a query that has more counts too few matches as written.
+/// Most written forms of combinations kept; for a query with more, too few matches as written are counted.
 const MOST_WRITTEN: usize = 4 * MOST_TUPLES;
-/// Bytes of the query's cells that are kept for showing.
+/// Bytes of the query's cells that are kept as examples.
 const TEXT_BYTES: usize = 4 << 20;
 
 /// The hash of a combination, from the hashes of its parts in the order of the query's key columns; `None` where one is
@@ -42,11 +42,11 @@ pub fn tuple_hash(parts: impl Iterator<Item = u64>) -> Option<u64> {
 
 /// The hash of a combination as written.
 pub fn written_hash(cells: impl Iterator<Item = CellHash>) -> Option<u64> {
-    // 0 means missing, which a present cell's hash must not.
+    // 0 means missing, so the hash of a present cell must not be 0.
     tuple_hash(cells.map(|cell| cell.written.max(1)))
 }
 
-/// Keeps the distinct hashes it is given, or those in a range that it halves when they become too many.
+/// A set of distinct hashes, limited to a range that is halved when there are too many.
 pub struct DistinctHashes {
     hashes: HashSet<u64>,
     /// Hashes up to this are kept.
@@ -68,12 +68,12 @@ impl DistinctHashes {
         }
     }
 
-    /// How many there were with a hash up to `bound`, itself not above this set's.
+    /// Number of hashes up to `bound`, which must not exceed this set's bound.
     pub fn up_to(&self, bound: u64) -> u64 {
         self.hashes.iter().filter(|hash| **hash <= bound).count() as u64
     }
 
-    /// How many there were: counted, or estimated from those kept.
+    /// Number of distinct hashes inserted: counted, or estimated from those kept.
     pub fn distinct(&self) -> f64 {
         self.hashes.len() as f64 * (u64::MAX as f64 / self.bound as f64)
     }
@@ -84,7 +84,7 @@ fn median(mut hashes: Vec<u64>) -> u64 {
     *hashes.select_nth_unstable(middle).1
 }
 
-/// The values of one key column and the combinations each is part of.
+/// The values of one key column and the combinations that each is part of.
 pub struct Parts {
     /// Distinct hashes, ascending.
     pub hashes: Vec<u64>,
@@ -109,13 +109,13 @@ impl Parts {
         parts
     }
 
-    /// The combinations that hold the value at `place`.
+    /// The combinations that contain the value at `place`.
     pub fn tuples_of(&self, place: usize) -> &[u32] {
         &self.tuples[self.starts[place] as usize..self.starts[place + 1] as usize]
     }
 }
 
-/// The key columns of a query table, and what they hold together.
+/// The key columns of a query table and their combinations.
 pub struct Key<'a> {
     /// The table.
     pub query: &'a QueryTable,
@@ -123,7 +123,7 @@ pub struct Key<'a> {
     pub places: &'a [usize],
     /// Their combinations.
     pub tuples: QueryTuples,
-    /// What the score is made of.
+    /// Weights of the score.
     pub weights: &'a TupleWeights,
 }
 
@@ -136,20 +136,20 @@ pub struct QueryTuples {
     /// Combinations with a hash up to this are kept.
     pub bound: u64,
     numbers: HashMap<u64, u32>,
-    /// (combination as written, number): every way in which the query writes it.
+    /// (hash as written, number): every written form of each combination in the query.
     written: HashSet<(u64, u32)>,
     /// The cells of the first combinations, as first written; empty for later ones.
     texts: Vec<Vec<String>>,
 }
 
 impl QueryTuples {
-    /// The combinations in `places` of `query`, weighed by how rare their parts are in `index`.
+    /// The combinations in `places` of `query`, weighted by how rare their parts are in `index`.
     ///
     /// # Errors
-    /// What reading the query's file again reports, and [`Error::DamagedIndex`].
+    /// The errors of reading the query's file again, and [`Error::DamagedIndex`].
     pub fn read(index: &LakeIndex, query: &QueryTable, places: &[usize]) -> Result<Self> {
         let mut builder = Builder::default();
-        // As much of it as its columns were sketched from.
+        // The same rows from which its columns were sketched.
         let max_rows = query.entry.report.sample.map(|sample| sample.rows);
         let mut reader = reader::open_path(&query.path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
         if places.iter().any(|place| *place >= reader.columns().len()) {
@@ -171,7 +171,7 @@ impl QueryTuples {
         Ok(tuples)
     }
 
-    /// How many there are (among those kept).
+    /// Number of combinations kept.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -181,28 +181,28 @@ impl QueryTuples {
         self.numbers.is_empty()
     }
 
-    /// The combination with this hash.
+    /// The number of the combination with this hash.
     pub fn number(&self, hash: u64) -> Option<u32> {
         self.numbers.get(&hash).copied()
     }
 
-    /// How many have a hash up to `bound`, and how many of these are `chosen`.
+    /// Number of combinations with a hash up to `bound`, and how many of these are `chosen`.
     pub fn count_up_to(&self, bound: u64, chosen: impl Fn(u32) -> bool) -> (u64, u64) {
         let within = self.numbers.iter().filter(|(hash, _)| **hash <= bound);
         within.fold((0, 0), |(all, some), (_, number)| (all + 1, some + u64::from(chosen(*number))))
     }
 
-    /// Whether the query writes combination `number` like this too.
+    /// Whether `written` is a written form of combination `number` in the query.
     pub fn is_written(&self, written: u64, number: u32) -> bool {
         self.written.contains(&(written, number))
     }
 
-    /// The cells of combination `number` as written, where they were kept.
+    /// The cells of combination `number` as first written, if kept.
     pub fn text(&self, number: u32) -> Option<&[String]> {
         self.texts.get(number as usize).filter(|cells| !cells.is_empty()).map(Vec::as_slice)
     }
 
-    /// ln(1 + N/df) of each part, summed: parts that few columns hold make a combination rare.
+    /// Sets the weights, the sum of ln(1 + N/df) over the parts: parts that occur in few columns make a combination rare.
     fn weigh(&mut self, index: &LakeIndex, query: &QueryTable, places: &[usize]) -> Result<()> {
         self.weights = vec![0.0; self.len()];
         let lists: Vec<_> =
@@ -212,7 +212,7 @@ impl QueryTuples {
             let values = &query.columns[*place].values;
             let known = ValueWeights::of(values, &lists)?;
             for (part, hash) in parts.hashes.iter().enumerate() {
-                // The sketch of a very long column leaves values out; hardly any of those is common.
+                // The sketch of a very long column leaves values out; few of those are common.
                 let weight = match values.hashes.binary_search(hash) {
                     Ok(place) => known.weights[place],
                     Err(_) => (1.0 + columns as f32).ln(),
@@ -228,7 +228,7 @@ impl QueryTuples {
 
 struct Builder {
     numbers: HashMap<u64, u32>,
-    /// Row-major, one row a combination.
+    /// Row-major, one row per combination.
     parts: Vec<u64>,
     written: HashSet<(u64, u32)>,
     texts: Vec<Vec<String>>,
@@ -287,7 +287,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Drops the upper half of the combinations, by hash.
+    /// Drops the half of the combinations with the greatest hashes.
     fn halve(&mut self, width: usize) {
         self.bound = median(self.numbers.keys().copied().collect());
         let mut kept: Vec<(u32, u64)> = self
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_of_the_parts_counts_and_a_missing_one_leaves_nothing() {
+    fn the_order_of_the_parts_counts_and_a_missing_one_gives_no_hash() {
         assert_ne!(tuple_hash([1, 2].into_iter()), tuple_hash([2, 1].into_iter()));
         assert_ne!(tuple_hash([1, 2].into_iter()), tuple_hash([1, 2, 2].into_iter()));
         assert_eq!(tuple_hash([1, 0].into_iter()), None);
@@ -361,16 +361,16 @@ mod tests {
     #[test]
     fn too_many_hashes_are_sampled_evenly() {
         let mut set = DistinctHashes::new(u64::MAX);
-        let wanted = 3 * MOST_TUPLES as u64;
-        for number in 0..wanted {
+        let inserted = 3 * MOST_TUPLES as u64;
+        for number in 0..inserted {
             set.insert(xxh3_64(&number.to_le_bytes()));
         }
         assert!(set.hashes.len() <= MOST_TUPLES && set.bound < u64::MAX);
-        assert!((set.distinct() / wanted as f64 - 1.0).abs() < 0.01, "{}", set.distinct());
+        assert!((set.distinct() / inserted as f64 - 1.0).abs() < 0.01, "{}", set.distinct());
     }
 
     #[test]
-    fn halving_keeps_the_parts_and_forms_of_what_stays() {
+    fn halving_keeps_the_parts_and_forms_of_the_rest() {
         let mut builder = Builder::default();
         for number in 0..100u64 {
             let parts = [number + 1, number + 1001];

@@ -1,9 +1,9 @@
-//! What is told of a table that can be joined: figures, matching values, and a sentence.
+//! The answer about a table that can be joined: figures, matching values, and a sentence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::asked::AskedColumn;
+use super::asked::KeyColumn;
 use super::candidate::Candidate;
 use super::variants::VariantMatch;
 use crate::cite::{Gate, NamesTables};
@@ -19,8 +19,8 @@ use lakeward_sketch::normalise::{Difference, Normaliser};
 
 /// Matching values shown of each kind.
 const SHOWN_MATCHES: usize = 3;
-/// A smaller share of values nearly alike is not worth a word.
-const LEAST_TOLD: f64 = 0.005;
+/// Least share of nearly equal values that is mentioned.
+const LEAST_MENTIONED: f64 = 0.005;
 
 /// How the values of two columns were found to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub enum MatchKind {
     AsWritten,
     /// Most shared values are equal only after normalisation.
     Normalised,
-    /// Most values that the columns have in common are only nearly alike: cut short, misspelt. A join on equal values meets
+    /// Most values that the columns have in common are only nearly equal: cut short, misspelt. A join on equal values matches
     /// none of these.
     Approximate,
     /// The columns mean the same kind of thing; their values are not equal.
@@ -44,10 +44,10 @@ pub struct ValueMatch {
     /// As the query writes it.
     #[schemars(extend("x-sql" = "query_value"))]
     pub query: String,
-    /// As the candidate writes it, where it is among the values kept for showing.
+    /// As the candidate writes it, if it is among the values stored as examples.
     #[schemars(extend("x-sql" = "table_value"))]
     pub candidate: Option<String>,
-    /// What normalisation overcame; nothing when both are written alike.
+    /// The difference that normalisation removed; none where both are written the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
@@ -60,14 +60,14 @@ pub struct ColumnPair {
     /// The candidate's column.
     #[schemars(extend("x-sql" = "table_column"))]
     pub column: String,
-    /// Share of the query's values, or combinations, whose value is in the candidate's column, 0..=1.
+    /// Share of the query's values, or combinations, whose value in this column is in the candidate's column, 0..=1.
     pub containment: f64,
     /// Likeness of the two names, 0..=1.
     pub name_likeness: f64,
 }
 
-/// A table that can be joined, on one column or on several together, with the evidence. Where several are, what is said of
-/// values is said of combinations: rows of the query's columns without a missing part, each once.
+/// A table that can be joined, on one column or on several together, with the evidence. With several columns, all that refers to
+/// values refers to combinations: the distinct rows of the query's columns without a missing part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]
 pub struct JoinAnswer {
@@ -95,9 +95,9 @@ pub struct JoinAnswer {
     /// Share of the candidate's distinct values found in the query.
     #[schemars(extend("x-sql" = "containment_of_table"))]
     pub containment_of_candidate: f64,
-    /// Shared values over all values of both.
+    /// Shared values divided by all values of both.
     pub jaccard: f64,
-    /// Whether the three above are exact; else they are estimates from a sample of the values or of the rows.
+    /// Whether the figures above are exact, not estimates from a sample of the values or of the rows.
     pub exact: bool,
     /// Whether only the first rows of the candidate, or of the query, were read: all figures are of those.
     pub sampled: bool,
@@ -105,7 +105,7 @@ pub struct JoinAnswer {
     pub shared_values: u64,
     /// Distinct values per cell of the candidate's column, 0..=1; 1 for a key.
     pub uniqueness: f64,
-    /// Rows of the candidate that one matching row of the query meets, on average.
+    /// Rows of the candidate that match one matching row of the query, on average.
     pub fan_out: f64,
     /// Likeness of the two column names, 0..=1.
     pub name_likeness: f64,
@@ -114,26 +114,26 @@ pub struct JoinAnswer {
     /// Weight of the shared values by their rarity, as a share of the query's total weight, 0..=1.
     pub rarity: f64,
     /// Share of the query's distinct values that are not found but have a variant in the candidate: cut short, as initials,
-    /// misspelt, run together. They are not equal: no other figure counts them, and a join on equal values meets none. An
-    /// estimate where the candidate has more values than the index keeps samples of.
+    /// misspelt, run together. They are not equal: no other figure counts them, and a join on equal values matches none. An
+    /// estimate where the candidate has more values than the index stores as samples.
     #[serde(default)]
     pub variants: f64,
     /// Up to three matching values.
     pub matches: Vec<ValueMatch>,
-    /// What normalisation had to overcome.
+    /// Differences that normalisation removed.
     #[schemars(extend("x-sql" = false))]
     pub normalised: Vec<Difference>,
     /// Up to three values that have a variant.
     #[serde(default)]
     pub variant_matches: Vec<VariantMatch>,
-    /// Why the match may be an accident.
+    /// Why the values may match by chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weakness: Option<Weakness>,
     /// Columns that the join would add.
     pub adds: Vec<String>,
     /// Rows of the candidate.
     pub rows: u64,
-    /// What it is cited by: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
+    /// Its citation: the publisher's identifier, else `lakeward:<lake>/<table>@<hash>`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub citation: String,
     /// The answer in a sentence.
@@ -156,7 +156,7 @@ impl NamesTables for JoinAnswer {
 }
 
 impl JoinAnswer {
-    /// A join of `query` with the table of `entry` on the columns `on`, before any value was compared.
+    /// A join of `query` with the table of `entry` on the columns `on`, before any value is compared.
     pub(crate) fn uncounted(query: &QueryTable, entry: &TableEntry, on: Vec<ColumnPair>) -> Self {
         let names = |of: fn(&ColumnPair) -> &str| on.iter().map(of).collect::<Vec<_>>().join(" + ");
         let is_key = |name: &String| on.iter().any(|pair| pair.column == *name);
@@ -194,18 +194,18 @@ impl JoinAnswer {
     }
 }
 
-/// What is told of `candidate`, which was searched for with `asked` and got `score`.
+/// The answer for `candidate`, which was found by the key column `key` and has `score`.
 pub(super) fn answer(
     index: &LakeIndex,
     query: &QueryTable,
     candidate: &Candidate,
     score: f64,
-    asked: &AskedColumn<'_>,
+    key: &KeyColumn<'_>,
 ) -> Result<JoinAnswer> {
     let table = candidate.table;
     let segment = index.segment(table.segment)?;
     let record = segment.columns.record(candidate.column.column)?;
-    let column = asked.column;
+    let column = key.column;
     let entry = index.table(table)?;
     let overlap = candidate.evidence.overlap;
     let shared = overlap.map_or(0, |overlap| overlap.shared);
@@ -218,7 +218,7 @@ pub(super) fn answer(
     normalised.dedup();
     let variants = candidate.evidence.variants.share;
     let variant_matches =
-        if variants > 0.0 { asked.variants.compare(index, candidate.column, SHOWN_MATCHES)?.1 } else { Vec::new() };
+        if variants > 0.0 { key.variants.compare(index, candidate.column, SHOWN_MATCHES)?.1 } else { Vec::new() };
     let kind = match (shared, written) {
         _ if variants > overlap.map_or(0.0, |overlap| overlap.containment()) => MatchKind::Approximate,
         (0, _) => MatchKind::Semantic,
@@ -261,7 +261,7 @@ pub(super) fn answer(
     Ok(answer)
 }
 
-/// Values that both columns hold, first those whose two forms are both known and differ.
+/// Values that both columns contain, first those whose two written forms are known and differ.
 fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes: &[u64]) -> Vec<ValueMatch> {
     let mut normaliser = Normaliser::default();
     let mut matches: Vec<ValueMatch> = column
@@ -282,7 +282,7 @@ fn value_matches(column: &QueryColumn, samples: &[(u64, &str)], candidate_hashes
     matches
 }
 
-/// The answer in a sentence; `query_values` are the values or combinations it is about.
+/// The answer in a sentence; `query_values` is the number of the query's values or combinations.
 pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
     let percent = |share: f64| format!("{:.0}%", share * 100.0);
     if answer.kind == MatchKind::Semantic {
@@ -292,14 +292,14 @@ pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
         );
     }
     let about = if answer.exact { "" } else { "about " };
-    let alike = alike(answer);
+    let variants = variant_share(answer);
     if answer.kind == MatchKind::Approximate {
         let equal = match answer.shared_values {
             0 => "none is equal".to_string(),
             _ => format!("{about}{} are equal", percent(answer.containment)),
         };
         return format!(
-            "{alike} of {query_values} values `{}` are nearly alike in `{}`{}; {equal}, and a join on equal values meets only those",
+            "{variants} of {query_values} values `{}` are nearly alike in `{}`{}; {equal}, and a join on equal values matches only those",
             answer.query_column,
             answer.column,
             example(answer)
@@ -324,10 +324,10 @@ pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
             percent(answer.containment_as_written)
         ));
     }
-    if answer.variants >= LEAST_TOLD {
-        reason.push_str(&format!(", another {alike} only nearly{}", example(answer)));
+    if answer.variants >= LEAST_MENTIONED {
+        reason.push_str(&format!(", another {variants} only nearly{}", example(answer)));
     }
-    // Of one column uniqueness and fan-out are the same fact; matching combinations may be unlike the rest.
+    // For one column uniqueness and fan-out are the same fact; matching combinations may differ from the rest.
     if answer.uniqueness > 0.995 && (!several || answer.fan_out < 1.05) {
         reason.push_str("; one row per key");
     } else {
@@ -339,12 +339,12 @@ pub(crate) fn reason(answer: &JoinAnswer, query_values: u64) -> String {
     reason
 }
 
-/// The share of values that are nearly alike, as words.
-fn alike(answer: &JoinAnswer) -> String {
+/// The share of values that are nearly equal, as text.
+fn variant_share(answer: &JoinAnswer) -> String {
     format!("about {:.0}%", answer.variants * 100.0)
 }
 
-/// One pair of values nearly alike, as words.
+/// One pair of nearly equal values, as text.
 fn example(answer: &JoinAnswer) -> String {
     answer.variant_matches.first().map_or_else(String::new, |matched| {
         format!(", such as `{}` and `{}` ({})", matched.query, matched.candidate, matched.variation)

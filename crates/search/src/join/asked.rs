@@ -1,4 +1,4 @@
-//! One column that is searched with: the lake's columns that come into question for it.
+//! One key column of the query, and the lake's columns that are candidates for it.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -16,13 +16,13 @@ use lakeward_index::vectors::{Filter, PreparedQuery};
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
 use lakeward_lake::semantic::LogicalType;
 
-/// A column searched with, and what of it is compared with many others.
-pub(super) struct AskedColumn<'a> {
+/// A key column of the query, prepared for comparison with many others.
+pub(super) struct KeyColumn<'a> {
     pub column: &'a QueryColumn,
     /// Its place in the query.
     pub place: usize,
     pub variants: Variants<'a>,
-    /// Its place among the columns asked for.
+    /// Its place among the key columns.
     number: usize,
     /// How much it counts, 0..=1.
     weight: f64,
@@ -33,8 +33,8 @@ pub(super) struct AskedColumn<'a> {
     evidence: &'a JoinEvidenceWeights,
 }
 
-impl<'a> AskedColumn<'a> {
-    /// Column `place` of `query`, number `number` of those asked for.
+impl<'a> KeyColumn<'a> {
+    /// Column `place` of `query`, number `number` among the key columns, with its weight.
     pub fn new(
         index: &LakeIndex,
         query: &'a QueryTable,
@@ -51,9 +51,9 @@ impl<'a> AskedColumn<'a> {
         Ok(Self { column, place, variants, number, weight, origin: query.origin, weights, name, vector, evidence })
     }
 
-    /// Candidates by equal values and by values nearly alike.
+    /// Candidates by equal values and by nearly equal values.
     pub fn sharing_values(&self, index: &LakeIndex) -> Result<Vec<Candidate>> {
-        let overlaps = overlaps(index, self.column, &self.weights, Wanted::Best(super::CLOSE_LOOKS))?;
+        let overlaps = overlaps(index, self.column, &self.weights, Wanted::Best(super::CLOSEST_COLUMNS))?;
         let mut overlaps: HashMap<ColumnRef, Overlap> = closest_of(overlaps).into_iter().collect();
         let mut variants: HashMap<ColumnRef, VariantShare> = HashMap::new();
         let all = self.column.values.hashes.len() as u64;
@@ -83,8 +83,8 @@ impl<'a> AskedColumn<'a> {
         overlap::overlap_with(&self.column.values, &self.weights, columns, column.column)
     }
 
-    /// Candidates by their vectors, but those `known` already.
-    pub fn meaning_the_same(&self, index: &LakeIndex, known: &HashSet<(usize, ColumnRef)>) -> Result<Vec<Candidate>> {
+    /// Candidates by their vectors, except those already `known`.
+    pub fn similar_in_meaning(&self, index: &LakeIndex, known: &HashSet<(usize, ColumnRef)>) -> Result<Vec<Candidate>> {
         let profile = &self.column.profile;
         let Some(vector) = &self.vector else { return Ok(Vec::new()) };
         if profile.logical != LogicalType::Text || profile.weakness.is_some() {
@@ -100,11 +100,11 @@ impl<'a> AskedColumn<'a> {
                 }
             }
         }
-        self.unknown(index, found, known)
+        self.new_candidates(index, found, known)
     }
 
-    /// Those of `columns` that are not `known`, as candidates, with what they share.
-    pub fn unknown(
+    /// Those of `columns` that are not `known`, as candidates, with their overlap.
+    pub fn new_candidates(
         &self,
         index: &LakeIndex,
         columns: Vec<ColumnRef>,
@@ -123,7 +123,7 @@ impl<'a> AskedColumn<'a> {
         index: &LakeIndex,
         found: impl IntoIterator<Item = (ColumnRef, Option<Overlap>, VariantShare)>,
     ) -> Result<Vec<Candidate>> {
-        // Many columns are called the same.
+        // Many columns have the same name.
         let mut names: HashMap<&str, f64> = HashMap::new();
         let mut candidates = Vec::new();
         for (column, overlap, mut variants) in found {
@@ -140,7 +140,7 @@ impl<'a> AskedColumn<'a> {
                 None => 0.0,
             };
             if let Some(overlap) = &overlap {
-                // What a sample says of the rest is less sure than what is counted.
+                // An estimate from a sample is less certain than a count.
                 variants.share = variants.share.min(1.0 - overlap.containment());
                 variants.rarity = variants.rarity.min(1.0 - overlap.rarity);
             }
@@ -152,8 +152,8 @@ impl<'a> AskedColumn<'a> {
                 uniqueness: record.uniqueness(),
                 accidental: self.column.profile.weakness.is_some() || record.weakness().is_some(),
             };
-            let (asked, weight) = (self.number, self.weight);
-            candidates.push(Candidate { table, column, asked, weight, evidence, context: None });
+            let (key_column, weight) = (self.number, self.weight);
+            candidates.push(Candidate { table, column, key_column, weight, evidence, context: None });
         }
         Ok(candidates)
     }

@@ -1,4 +1,4 @@
-//! A column that may be joined, with what is known of it.
+//! A column that may be joined, with its evidence.
 
 use super::context::Context;
 use super::features::{Evidence, JoinFeatures};
@@ -10,22 +10,22 @@ use lakeward_index::{ColumnRef, TableRef};
 pub(super) struct Candidate {
     pub table: TableRef,
     pub column: ColumnRef,
-    /// Its place among the columns asked for.
-    pub asked: usize,
-    /// How much the query's column counts among others that were tried, 0..=1.
+    /// The number of its key column.
+    pub key_column: usize,
+    /// Weight of the key column among those tried, 0..=1.
     pub weight: f64,
     pub evidence: Evidence,
-    /// What surrounds it, once that was looked at.
+    /// Its context, once computed.
     pub context: Option<Context>,
 }
 
 impl Candidate {
-    /// What tells it from other candidates.
+    /// Identifies the candidate: its key column and its column.
     pub fn key(&self) -> (usize, ColumnRef) {
-        (self.asked, self.column)
+        (self.key_column, self.column)
     }
 
-    /// Its features; without its surroundings as if nothing there were alike.
+    /// Its features; before its context is computed, as if the tables had nothing in common.
     pub fn features(&self, weights: &JoinEvidenceWeights) -> JoinFeatures {
         JoinFeatures::of(&self.evidence, &self.context.unwrap_or_default(), weights)
     }
@@ -35,8 +35,8 @@ impl Candidate {
         self.weight * weights.join.score(&self.features(&weights.join_evidence))
     }
 
-    /// The greatest score that it can have, whatever surrounds it.
-    pub fn most(&self, weights: &RankingWeights) -> f64 {
+    /// Upper bound of its score, for any context.
+    pub fn bound(&self, weights: &RankingWeights) -> f64 {
         let context = self.context.unwrap_or(Context::GREATEST);
         self.weight * weights.join.score(&JoinFeatures::of(&self.evidence, &context, &weights.join_evidence))
     }

@@ -1,7 +1,7 @@
-//! What surrounds two columns that may be joined: whether their tables are of the same make and as long as each other. It
-//! decides between candidates that hold the same of the query's values.
+//! The context of two columns that may be joined: whether their tables have similar columns and similar numbers of rows. It
+//! decides between candidates that contain the same of the query's values.
 //!
-//! Whether other columns of the same name hold the same values was tried as well: it helped no judged set.
+//! Whether other columns of the same name contain the same values was tried as well: it improved no judged set.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,32 +13,32 @@ use lakeward_index::overlap::shared_hashes;
 use lakeward_index::postings::PostingList;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef, header_hashes};
 
-/// Names of a table that are compared; a wider one is of this make or another by its first columns.
+/// Most column names of a table that are compared; a wider table is judged by its first columns.
 const MOST_NAMES: usize = 512;
-/// Bytes of inverted lists of column names read in search of tables of the same make.
+/// Most bytes of inverted lists of column names read to find similar tables.
 const MOST_LIST_BYTES: usize = 32 << 10;
-/// Tables of the same make proposed.
-const ALIKE_TABLES: usize = 40;
+/// Most similar tables proposed.
+const SIMILAR_TABLES: usize = 40;
 
 /// What two tables have in common around a pair of columns; all 0..=1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Context {
-    /// Names of other columns that both have, over those that either has.
+    /// Names of other columns that both tables have, divided by those that either has.
     pub names: f64,
     /// Rows of the smaller table per row of the larger.
     pub rows: f64,
 }
 
 impl Context {
-    /// No pair of tables has more in common.
+    /// Upper bound: no pair of tables has more in common.
     pub const GREATEST: Self = Self { names: 1.0, rows: 1.0 };
 }
 
-/// The query's column names, and names seen before.
+/// Computes contexts; holds the query's column names and a cache of name hashes.
 pub(super) struct Contexts<'a> {
     index: &'a LakeIndex,
     query: &'a QueryTable,
-    /// The name of each column of the query as a hash; nothing where it says nothing.
+    /// The hash of each column name of the query; `None` for a placeholder.
     own: Vec<Option<u64>>,
     known: HashMap<&'a str, Option<u64>>,
 }
@@ -49,7 +49,7 @@ impl<'a> Contexts<'a> {
         Self { index, query, own, known: HashMap::new() }
     }
 
-    /// What surrounds the query's column `place` and `column`.
+    /// The context of the query's column `place` and `column`.
     pub fn around(&mut self, place: usize, column: ColumnRef) -> Result<Context> {
         let segment = self.index.segment(column.segment)?;
         let record = segment.columns.record(column.column)?;
@@ -64,28 +64,28 @@ impl<'a> Contexts<'a> {
         Ok(Context { names: if all == 0 { 0.0 } else { shared as f64 / all as f64 }, rows })
     }
 
-    /// The names of table `table`'s columns but `but`, ascending, each once.
-    fn names_of(&mut self, segment: &'a Segment, table: u32, but: u32) -> Result<Vec<u64>> {
+    /// The name hashes of `table`'s columns except `except`, ascending, each once.
+    fn names_of(&mut self, segment: &'a Segment, table: u32, except: u32) -> Result<Vec<u64>> {
         let mut names = Vec::new();
-        for column in segment.catalog.columns(table)?.take(MOST_NAMES).filter(|column| *column != but) {
+        for column in segment.catalog.columns(table)?.take(MOST_NAMES).filter(|column| *column != except) {
             let name = segment.columns.name(segment.columns.record(column)?)?;
             names.extend(*self.known.entry(name).or_insert_with(|| name_key(name)));
         }
         Ok(in_order(names))
     }
 
-    /// Columns called like the query's column `place`, in the live tables that have most column names of the query, rare
-    /// names counting more; at most [`ALIKE_TABLES`]. None where too many are called so.
-    pub fn called_the_same(&self, place: usize) -> Result<Vec<ColumnRef>> {
-        let Some(wanted) = self.own.get(place).copied().flatten() else { return Ok(Vec::new()) };
-        let keys = in_order(self.own.iter().filter_map(|key| *key).filter(|key| *key != wanted).collect());
-        let called = self.lists(wanted)?;
-        let mut read_bytes = called.bytes;
+    /// Columns with the name of the query's column `place`, in the live tables that have most column names of the query, rare
+    /// names counting more; at most [`SIMILAR_TABLES`]. Empty where too many columns have that name.
+    pub fn same_named(&self, place: usize) -> Result<Vec<ColumnRef>> {
+        let Some(name) = self.own.get(place).copied().flatten() else { return Ok(Vec::new()) };
+        let keys = in_order(self.own.iter().filter_map(|key| *key).filter(|key| *key != name).collect());
+        let same_named = self.lists(name)?;
+        let mut read_bytes = same_named.bytes;
         if read_bytes > MOST_LIST_BYTES {
             return Ok(Vec::new());
         }
         let mut tables: BTreeMap<TableRef, (f64, ColumnRef)> = BTreeMap::new();
-        self.for_each(&called, |table, column| _ = tables.entry(table).or_insert((0.0, column)))?;
+        self.for_each(&same_named, |table, column| _ = tables.entry(table).or_insert((0.0, column)))?;
         let mut lists = keys.into_iter().map(|key| self.lists(key)).collect::<Result<Vec<_>>>()?;
         lists.sort_by_key(|lists| lists.bytes);
         let columns: usize = self.index.segments().iter().map(|segment| segment.columns.len()).sum();
@@ -104,7 +104,7 @@ impl<'a> Contexts<'a> {
         let mut tables: Vec<(TableRef, (f64, ColumnRef))> = tables.into_iter().collect();
         // Ties stay in the order of tables.
         tables.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
-        tables.truncate(ALIKE_TABLES);
+        tables.truncate(SIMILAR_TABLES);
         Ok(tables.into_iter().map(|(_, (_, column))| column).collect())
     }
 
@@ -137,7 +137,7 @@ impl<'a> Contexts<'a> {
     }
 }
 
-/// Where the columns called by one name are listed, by segment.
+/// The posting lists of the columns of one name, by segment.
 #[derive(Default)]
 struct Lists {
     bytes: usize,
@@ -152,7 +152,7 @@ fn in_order(mut keys: Vec<u64>) -> Vec<u64> {
     keys
 }
 
-/// Equal for names of the same words; nothing for a name that says nothing.
+/// Equal for names of the same words; `None` for a placeholder.
 fn name_key(name: &str) -> Option<u64> {
     if is_placeholder(name) { None } else { header_hashes(name).next() }
 }

@@ -1,4 +1,4 @@
-//! What a candidate column of a join is scored by.
+//! The features by which a candidate column of a join is scored.
 
 use super::context::Context;
 use super::variants::VariantShare;
@@ -7,13 +7,13 @@ use crate::weights::JoinEvidenceWeights;
 use lakeward_index::overlap::Overlap;
 
 features! {
-    /// What a candidate column is scored by; each is halved where either column may join by accident. Where values agree, equal
-    /// ones count in full and variants for less.
+    /// The features by which a candidate column is scored; each is halved where either column may match by chance. Among matching
+    /// values, equal ones count in full and variants less.
     JoinFeatures,
-    /// How much each feature of a candidate column counts.
+    /// Weight of each feature of a candidate column.
     JoinWeights {
-        /// Weight of the query's values found by their rarity, as a share of all; those that have only a variant there (cut short,
-        /// misspelt) count, too.
+        /// Rarity weight of the query's values found, as a share of that of all its values; values of which only a variant is found
+        /// (cut short, misspelt) count, too.
         rarity,
         /// Share of the query's values found equal.
         containment,
@@ -21,22 +21,22 @@ features! {
         candidate_covered,
         /// Distinct values per cell of the candidate, where many of the query's values are found.
         candidate_unique,
-        /// Likeness of the names, where values agree.
+        /// Likeness of the names, where values match.
         same_name_and_values,
         /// Likeness of the names.
         name,
         /// Cosine of the columns' vectors above a half.
         meaning,
-        /// Share of the two tables' other column names that both have, where the names of the two columns are alike.
+        /// Share of the two tables' other column names that both have, where the names of the two columns are similar.
         same_names_around,
-        /// The same share, where values agree.
+        /// The same share, where values match.
         same_names_around_values,
-        /// Rows of the smaller table per row of the larger, where values agree.
+        /// Rows of the smaller table per row of the larger, where values match.
         same_rows,
     }
 }
 
-/// What is known of a candidate column.
+/// The evidence for a candidate column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Evidence {
     pub overlap: Option<Overlap>,
@@ -44,7 +44,7 @@ pub(super) struct Evidence {
     pub names: f64,
     pub cosine: f64,
     pub uniqueness: f64,
-    /// Whether either column may join by accident.
+    /// Whether either column may match by chance.
     pub accidental: bool,
 }
 
@@ -68,12 +68,12 @@ impl JoinFeatures {
         let weighed = |rarity: f64, share: f64| weights.by_rarity * rarity + weights.by_share * share;
         let (rarity, containment) = overlap.map_or((0.0, 0.0), |overlap| (overlap.rarity, overlap.containment()));
         let of_candidate = overlap.map_or(0.0, |overlap| overlap.containment_of_candidate());
-        let alike = weighed(variants.rarity, variants.share);
-        let values = (weighed(rarity, containment) + weights.variant * alike).min(1.0);
+        let by_variants = weighed(variants.rarity, variants.share);
+        let values = (weighed(rarity, containment) + weights.variant * by_variants).min(1.0);
         let share = if accidental { weights.accidental } else { 1.0 };
         let meaning = (cosine - weights.least_meaning) / (1.0 - weights.least_meaning);
         Self {
-            rarity: share * (rarity + alike).min(1.0),
+            rarity: share * (rarity + by_variants).min(1.0),
             containment: share * containment,
             candidate_covered: share * values * (of_candidate + variants.of_candidate).min(1.0),
             candidate_unique: share * values * uniqueness,

@@ -1,9 +1,9 @@
-//! Columns that hold the query's values in other shapes: cut short, as initials, misspelt, run together.
+//! Columns that contain variants of the query's values: cut short, as initials, misspelt, run together.
 //!
-//! The index lists the columns under the keys of their sample values; those that share most keys with the query, rare ones
-//! counting more, are compared value by value. Only values of either side that have no equal on the other are compared, and
-//! each has one variant at most. A candidate with more values than the index keeps samples of is estimated from them. None of
-//! it is equality: it says that two columns speak of the same things, not that a join would match.
+//! The index lists the columns under the keys of their sample values; those that share most keys with the query, rare keys
+//! counting more, are compared value by value. Only values that have no equal on the other side are compared, and each has at
+//! most one variant. Where a candidate has more values than the index stores as samples, the figures are estimated from the
+//! samples. Variants are not equal values: they show that two columns refer to the same things, not that a join would match.
 
 use std::collections::HashMap;
 
@@ -17,16 +17,16 @@ use lakeward_index::overlap::{QueryValues, ValueWeights};
 use lakeward_index::{ColumnRef, LakeIndex};
 use lakeward_sketch::{ApproximateForm, Normaliser, Variation};
 
-/// Columns compared value by value, per query column.
+/// Most columns compared value by value, per query column.
 const COMPARED_COLUMNS: usize = 30;
-/// Values of the query that are compared: the first different ones.
+/// Most values of the query that are compared: the first distinct ones.
 const MOST_VALUES: usize = 2000;
-/// A column that shares a smaller part of the keys' weight has next to no variant.
+/// Least share of the keys' weight that a column must share; with less it has hardly any variant.
 const LEAST_SHARED: f64 = 0.04;
-/// Bytes of inverted lists read for one query column.
+/// Most bytes of inverted lists read for one query column.
 const MOST_LIST_BYTES: usize = 32 << 10;
 
-/// A value of the query and one nearly alike.
+/// A value of the query and a nearly equal one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantMatch {
     /// As the query writes it.
@@ -40,12 +40,12 @@ pub struct VariantMatch {
     pub variation: Variation,
 }
 
-/// How many of the query's values have only a variant in a candidate.
+/// The shares of the query's values that have only a variant in a candidate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct VariantShare {
-    /// Of the query's distinct values, 0..=1.
+    /// As a share of the query's distinct values, 0..=1.
     pub share: f64,
-    /// The same by the values' rarity.
+    /// As a share of the values' rarity weight, 0..=1.
     pub rarity: f64,
     /// Share of the candidate's distinct values that are variants of one of the query's.
     pub of_candidate: f64,
@@ -70,7 +70,7 @@ pub(super) struct Variants<'a> {
 }
 
 impl<'a> Variants<'a> {
-    /// The values of `column` as they vary; none where it has no text of a few words or may join by accident.
+    /// The values of `column` that can have variants; none where it has no text of a few words or may match by chance.
     pub fn of(column: &'a QueryColumn, weights: &ValueWeights) -> Self {
         let mut variants = Self {
             query: &column.values,
@@ -101,7 +101,7 @@ impl<'a> Variants<'a> {
         variants
     }
 
-    /// The live columns that share most keys, rare ones counting more, best first; at most [`COMPARED_COLUMNS`].
+    /// The live columns that share most keys, rare keys counting more, best first; at most [`COMPARED_COLUMNS`].
     pub fn proposed(&self, index: &LakeIndex) -> Result<Vec<ColumnRef>> {
         let mut keys: Vec<u64> = self.values.iter().flat_map(|value| value.form.keys()).collect();
         keys.sort_unstable();
@@ -150,7 +150,7 @@ impl<'a> Variants<'a> {
         Ok(proposed)
     }
 
-    /// How many of the values have only a variant in `column`, and the first `examples` of them.
+    /// The share of the values that have only a variant in `column`, and the first `examples` of them.
     pub fn compare(
         &self,
         index: &LakeIndex,
@@ -164,7 +164,7 @@ impl<'a> Variants<'a> {
         }
         let hashes = columns.hashes(record)?;
         let samples = columns.samples(record)?;
-        // Looked up when first met.
+        // Looked up at the first use.
         let mut unequal: Vec<Option<bool>> = vec![None; self.values.len()];
         let mut has_no_equal = |value: usize| {
             *unequal[value].get_or_insert_with(|| hashes.binary_search(&self.values[value].hash).is_err())
@@ -175,7 +175,7 @@ impl<'a> Variants<'a> {
             let Some(form) = ApproximateForm::of(written) else { continue };
             let run_together = self.by_letters.get(form.letters()).into_iter();
             let in_group = self.by_group.get(&form.group()).into_iter().flatten();
-            // Of several the surest, then the first.
+            // Of several variants the most certain, then the first.
             let mut best: Option<(Variation, usize)> = None;
             for &value in run_together.chain(in_group) {
                 if used[value] || !has_no_equal(value) {

@@ -1,5 +1,5 @@
-//! The channels that propose tables for a union, each with a score of its own: words, the vectors of whole tables, names of
-//! columns, shared values, and columns that look alike whatever they are called and hold.
+//! The channels that propose tables for a union, each with its own score: words, the vectors of whole tables, names of columns,
+//! shared values, and columns with similar vectors whatever their names and values.
 
 use std::collections::HashMap;
 
@@ -14,22 +14,22 @@ use lakeward_lake::semantic::LogicalType;
 
 /// Tables that each channel proposes.
 const CHANNEL_DEPTH: usize = 100;
-/// Tables whose words are scored, for the tables that other channels propose.
-const WORDED_TABLES: usize = 2000;
-/// Columns of the query whose values search for candidates.
+/// Tables whose words are scored, so that tables proposed by other channels have a score too.
+const WORD_SCORED_TABLES: usize = 2000;
+/// Columns of the query whose values are used to find candidates.
 const VALUE_COLUMNS: usize = 6;
-/// Distinct values of a column looked up for candidates.
+/// Distinct values of a column looked up to find candidates.
 const LOOKED_UP_VALUES: usize = 256;
-/// Lists longer than this many bytes say nothing about a relation.
+/// Lists longer than this many bytes are ignored: so common a name or value is no evidence of a relation.
 const COMMON_LIST_BYTES: usize = 1 << 16;
-/// Different words of cells searched for, shared out among the columns.
+/// Distinct words of cells searched for, divided among the columns.
 const CELL_WORDS: usize = 480;
-/// Columns of the query that search for columns which look alike.
-const LOOKING_COLUMNS: usize = 2;
-/// Columns that each of them finds.
-const LOOK_ALIKES: usize = 60;
+/// Columns of the query for which columns with similar vectors are searched.
+const VECTOR_COLUMNS: usize = 2;
+/// Nearest columns found for each of them.
+const NEAREST_COLUMNS: usize = 60;
 
-/// What one channel says.
+/// The result of one channel.
 pub(super) struct Channel {
     /// The tables proposed, best first.
     pub(super) order: Vec<TableRef>,
@@ -38,7 +38,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// Of tables with scores, `whole` being the score of a table that has all.
+    /// From tables with scores; `whole` is the score that becomes 1.
     fn of(mut found: Vec<(TableRef, f64)>, whole: f64) -> Self {
         let share = |score: f64| (score / whole.max(f64::MIN_POSITIVE)).min(1.0);
         let scores = found.iter().map(|(table, score)| (*table, share(*score))).collect();
@@ -53,8 +53,8 @@ impl Channel {
     }
 }
 
-/// Words of the query's headers and cells, by BM25 over headers and values, as shares of the best table's; a word counts 1 +
-/// ln n for n different cells that have it.
+/// Scores tables by the words of the query's headers and cells: BM25 over headers and values, as shares of the best table's. A
+/// word has the weight 1 + ln n for n distinct cells that contain it.
 pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     let mut counts: Vec<(String, f32)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -68,17 +68,17 @@ pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     for column in query.columns.iter().filter(|column| !is_placeholder(&column.profile.name)) {
         name_words(&column.profile.name).into_iter().for_each(&mut add);
     }
-    // As the index has them: measurements are no words.
-    let worded: Vec<&QueryColumn> =
+    // As in the index: measurements are not words.
+    let with_words: Vec<&QueryColumn> =
         query.columns.iter().filter(|column| column.profile.logical != LogicalType::Float).collect();
-    let share = CELL_WORDS / worded.len().max(1);
-    for column in worded {
+    let share = CELL_WORDS / with_words.len().max(1);
+    for column in with_words {
         let cells = words_of(&column.sketch.text).filter(|word| word.len() > 1);
         cells.take(share).map(str::to_lowercase).for_each(&mut add);
     }
     let tokens: Vec<(&str, f32)> = counts.iter().map(|(word, count)| (word.as_str(), 1.0 + count.ln())).collect();
     let options = LexicalOptions {
-        k: WORDED_TABLES,
+        k: WORD_SCORED_TABLES,
         boosts: Boosts::only(&[LexicalField::Headers, LexicalField::Values]),
         explain: false,
     };
@@ -92,7 +92,7 @@ pub(super) fn words(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     Ok(Channel::of(found, best))
 }
 
-/// Tables whose vector of headers and values points the same way.
+/// Tables with a similar vector of headers and values.
 pub(super) fn content(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     let mut found = Vec::new();
     for (place, segment) in (0u32..).zip(index.segments()) {
@@ -104,7 +104,7 @@ pub(super) fn content(index: &LakeIndex, query: &QueryTable) -> Result<Channel> 
     Ok(Channel::of(found, 1.0))
 }
 
-/// Tables with columns called like the query's, rare names counting more.
+/// Tables with columns of the same names as the query's, rare names counting more.
 pub(super) fn headers(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     let mut scores = TableScores::of(index);
     for column in query.columns.iter().filter(|column| !is_placeholder(&column.profile.name)) {
@@ -118,8 +118,8 @@ pub(super) fn headers(index: &LakeIndex, query: &QueryTable) -> Result<Channel> 
 /// Tables with columns that share values with the query's, rare values counting more.
 pub(super) fn values(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     let mut scores = TableScores::of(index);
-    let speaking = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
-    for column in speaking.take(VALUE_COLUMNS) {
+    let texts = query.columns.iter().filter(|column| column.profile.logical == LogicalType::Text);
+    for column in texts.take(VALUE_COLUMNS) {
         for hash in column.values.hashes.iter().take(LOOKED_UP_VALUES) {
             scores.add(*hash, |segment| &segment.join.values)?;
         }
@@ -127,17 +127,17 @@ pub(super) fn values(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     Ok(scores.finish())
 }
 
-/// Tables with columns whose vectors are near to some of the query's columns, numbers first: of them neither words nor shared
-/// values tell much.
+/// Tables with columns whose vectors are near to those of some of the query's columns, numbers first: for numbers neither words
+/// nor shared values are good evidence.
 pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Channel> {
     let mut columns: Vec<&QueryColumn> = query.columns.iter().collect();
     columns.sort_by_key(|column| column.profile.logical == LogicalType::Text);
-    columns.truncate(LOOKING_COLUMNS);
+    columns.truncate(VECTOR_COLUMNS);
     let mut sums: HashMap<TableRef, f64> = HashMap::new();
     for column in &columns {
         let mut best: HashMap<TableRef, f64> = HashMap::new();
         for (place, segment) in (0u32..).zip(index.segments()) {
-            for (id, cosine) in segment.vectors.columns.search(&column.vector, LOOK_ALIKES, None)? {
+            for (id, cosine) in segment.vectors.columns.search(&column.vector, NEAREST_COLUMNS, None)? {
                 let table = segment.columns.record(id)?.table;
                 if segment.is_live(table) {
                     let known = best.entry(TableRef { segment: place, table }).or_insert(0.0);
@@ -152,14 +152,14 @@ pub(super) fn look_alikes(index: &LakeIndex, query: &QueryTable) -> Result<Chann
     Ok(Channel::of(sums.into_iter().collect(), columns.len() as f64))
 }
 
-/// Scores of tables by what their columns are listed under.
+/// Scores of tables by the posting lists that contain their columns.
 struct TableScores<'a> {
     index: &'a LakeIndex,
     /// Columns in the index.
     columns: usize,
     /// For each segment, the score of each of its tables.
     scores: Vec<Vec<f64>>,
-    /// What a table would have that is listed under all that was looked up.
+    /// The score of a table that is in all lists looked up.
     whole: f64,
 }
 

@@ -1,43 +1,44 @@
-//! What a union score is made of, from the likenesses of two tables' columns and what the channels say of the whole tables.
+//! The features of a union score, from the likenesses of two tables' columns and the channels' scores of the whole tables.
 
 use crate::alignment::Sums;
 use crate::ranker::features;
 
 features! {
-    /// What a union score is made of.
+    /// The features of a union score.
     UnionFeatures,
-    /// How much each feature counts.
+    /// Weight of each feature.
     UnionWeights {
-        /// Sum of the aligned pairs' fits over the columns of the query, of the smaller table and of both, averaged.
+        /// Sum of the aligned pairs' fits divided by the columns of the query, of the smaller table and of both; the average of
+        /// the three.
         alignment,
-        /// Sum of name times contents of the aligned pairs, over the columns of the wider table.
+        /// Sum of name times contents likeness of the aligned pairs, divided by the columns of the wider table.
         confirmed,
-        /// Sum of the likenesses of the aligned pairs' contents, names left aside, over the columns of the wider table.
+        /// Sum of the likenesses of the aligned pairs' contents, without names, divided by the columns of the wider table.
         contents,
-        /// Fit of the pairs that stand in the same order in both, over the columns of the wider table.
+        /// Fit of the pairs that are in the same order in both, divided by the columns of the wider table.
         order,
-        /// Contents of number columns with that in the same place, and of other columns with the most like, over the columns of
-        /// the wider table: numbers of one kind do not tell which column is meant, and then tables made alike are laid out
-        /// alike.
+        /// Contents likeness of number columns with the column in the same place, and of other columns with the most similar one,
+        /// divided by the columns of the wider table: similar numbers do not show which columns correspond, but similar tables
+        /// have the same column order.
         in_place,
         /// BM25 of the query's words, as a share of the best table's.
         words,
         /// Cosine of the whole tables' vectors.
         content,
-        /// Aligned pairs called the same, over the columns of both: Jaccard of the headers.
+        /// Aligned pairs of the same name, divided by the columns of both: Jaccard of the headers.
         same_names,
-        /// Sum of the aligned pairs' shares of equal values, over the columns of the narrower table.
+        /// Sum of the aligned pairs' shares of equal values, divided by the columns of the narrower table.
         shared_values,
-        /// Rows of the shorter table over those of the longer.
+        /// Rows of the shorter table divided by those of the longer.
         rows,
         /// Share of the query's column names found, rare ones counting more.
         rare_names,
-        /// Share of the query's values found that were looked up, rare ones counting more.
+        /// Share of the looked-up values of the query found, rare ones counting more.
         rare_values,
     }
 }
 
-/// What is known of a candidate without looking at its columns; shares in 0..=1.
+/// The evidence for a candidate that needs no alignment of its columns; shares in 0..=1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TableEvidence {
     pub(super) columns: usize,
@@ -52,8 +53,8 @@ pub(super) struct TableEvidence {
 pub(super) fn features(columns: usize, rows: u64, sums: &Sums, table: &TableEvidence) -> UnionFeatures {
     let (narrow, wide) = (columns.min(table.columns).max(1), columns.max(table.columns).max(1));
     let joint = (columns + table.columns).saturating_sub(sums.pairs).max(1);
-    // The first asks for all of the query, the second forgives projections, the third tells a table of the same width from
-    // one that merely contains it.
+    // The first share requires all of the query's columns, the second tolerates projections, the third prefers a table of the
+    // same width to one that merely contains it.
     let shares = sums.fit / columns.max(1) as f64 + sums.fit / narrow as f64 + sums.fit / joint as f64;
     let (short, long) = (rows.min(table.rows), rows.max(table.rows));
     let wide = wide as f64;

@@ -91,7 +91,7 @@ fn a_folder_that_holds_no_model_is_named() {
                 fs::write(folder.join("config.json"), config.replace("\"hidden_size\": 8", "\"hidden_size\": 6"))
                     .expect("as the test made it");
             },
-            "not as `config.json` says",
+            "which contradicts `config.json`",
         ),
         (
             "cut short",
@@ -99,7 +99,7 @@ fn a_folder_that_holds_no_model_is_named() {
                 let bytes = fs::read(folder.join("model.safetensors")).expect("as the test made it");
                 fs::write(folder.join("model.safetensors"), &bytes[..bytes.len() - 5]).expect("as the test made it");
             },
-            "no safetensors file",
+            "not a safetensors file",
         ),
     ];
     for (what, damage, said) in damage {

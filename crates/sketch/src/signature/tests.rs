@@ -1,4 +1,4 @@
-//! Exact for sets that fit; the same however a set is ordered, repeated, parted and merged; errors as computed.
+//! Exact for sets that fit; independent of order, repetition, splitting and merging; errors as computed.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ proptest::proptest! {
 fn what_is_no_signature_is_named() {
     assert_eq!(Signature::parse(b""), Err(NoSignature::Foreign));
     assert_eq!(Signature::parse(b"Finland"), Err(NoSignature::Foreign));
-    assert_eq!(Signature::parse(b"LWSG"), Err(NoSignature::Damaged("it is cut short")));
+    assert_eq!(Signature::parse(b"LWSG"), Err(NoSignature::Damaged("it is truncated")));
     let mut bytes = Signature::of([3, 5], 16).to_bytes();
     bytes[4] = 9;
     assert_eq!(Signature::parse(&bytes), Err(NoSignature::Version(9)));
@@ -148,8 +148,8 @@ fn errors_are_what_a_sample_of_that_size_has() {
     assert!(mean < 0.03, "{mean}");
 }
 
-/// Mean and greatest absolute error of the containment of A in B over containments .1, .2, …, 1 and `draws` draws; B has
-/// `size` values, A as many or `ratio` times fewer.
+/// Mean and maximum absolute error of the containment of A in B over containments .1, .2, …, 1 and `draws` draws; B has `size` values, A as
+/// many or `ratio` times fewer.
 fn containment_error(size: u64, ratio: u64, capacity: usize, draws: u64) -> (f64, f64) {
     let small = (size / ratio).max(1);
     let (mut sum, mut most, mut count) = (0.0, 0f64, 0.0);
@@ -160,8 +160,8 @@ fn containment_error(size: u64, ratio: u64, capacity: usize, draws: u64) -> (f64
             let inside = (small * tenths).div_ceil(10);
             let outside = base + size + (tenths << 32);
             let left = hashes((base..base + inside).chain(outside..outside + small - inside));
-            let told = Signature::of(left, capacity).containment_in(&right);
-            let error = told.map_or(1.0, |told| (told - inside as f64 / small as f64).abs());
+            let estimate = Signature::of(left, capacity).containment_in(&right);
+            let error = estimate.map_or(1.0, |estimate| (estimate - inside as f64 / small as f64).abs());
             (sum, most, count) = (sum + error, most.max(error), count + 1.0);
         }
     }

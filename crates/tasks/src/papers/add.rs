@@ -1,5 +1,5 @@
-//! Adding files: which are new or changed, their texts, and the record of it. What was finished is never lost: texts are kept
-//! by content as soon as they are read, records are appended as they come, and the list stays readable at every moment.
+//! Adds files: finds new and changed ones, reads their texts and records the result. Finished work is never lost: texts are stored
+//! by content as soon as they are read, records are appended immediately, and the list is readable at every moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,32 +22,32 @@ use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder};
 use lakeward_core::text::shown;
 
-/// Characters of a reason.
+/// Maximum number of characters of a reason.
 const LONGEST_REASON_CHARS: usize = 300;
-/// A file that was written so shortly before it was read may have been changed since without a change of its time.
+/// A file modified this shortly before it was read may have changed again without a new modification time.
 const UNSETTLED_NS: u64 = 2_000_000_000;
 
 /// How files are added.
 #[derive(Debug, Clone)]
 pub struct AddOptions {
-    /// Read all of them, also those that are as they were; removed documents come back.
+    /// Read all files again, even unchanged ones; removed documents are restored.
     pub again: bool,
-    /// Who reads PDFs.
+    /// How PDFs are read.
     pub pdf: PdfReader,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddStats {
     /// Files that were found.
     pub files: u64,
     /// Of these, read in this run.
     pub read: u64,
-    /// As they were when they were read before.
+    /// Files unchanged since they were last read.
     pub unchanged: u64,
-    /// Of no known format; only those in folders are passed over.
+    /// Files of unknown format that were skipped (only inside folders).
     pub passed_over: u64,
-    /// Left for the next run, since the user asked to stop.
+    /// Files left for the next run because the user stopped this one.
     pub left: u64,
     /// Files that gave no document, with the reason.
     pub failed: Vec<FileFault>,
@@ -55,9 +55,9 @@ pub struct AddStats {
     pub partial: Vec<FileFault>,
     /// Documents of the files that were read.
     pub documents: u64,
-    /// Of these, with a content that another file or line has, too.
+    /// Of these, duplicates of a document in another file or line.
     pub duplicates: u64,
-    /// Documents in the store now.
+    /// Documents now in the store.
     pub stored: u64,
     /// Bytes of the files that were read.
     pub read_bytes: u64,
@@ -74,11 +74,11 @@ pub struct FileFault {
     pub reason: String,
 }
 
-/// Adds files, and those of folders below them, to the store of the index in `index_folder`.
+/// Adds files, and those in folders and their subfolders, to the store of the index in `index_folder`.
 ///
 /// # Errors
-/// [`Error::Usage`] for a path that is not there, and nothing is added; [`Error::Locked`]; [`Error::DamagedFile`];
-/// [`Error::Io`] where the store cannot be written. What is wrong with a file is in the [`AddStats`].
+/// [`Error::Usage`] for a path that does not exist, and then nothing is added; [`Error::Locked`]; [`Error::DamagedFile`];
+/// [`Error::Io`] if the store cannot be written. Problems with single files are reported in the [`AddStats`].
 pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor: &dyn Monitor) -> Result<AddStats> {
     let started = Instant::now();
     let mut found = Found::default();
@@ -97,7 +97,7 @@ pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor
     let bytes = to_read.iter().map(|file| file.stamp.bytes).sum();
     monitor.begin("reading", Total::Files { files: to_read.len() as u64, bytes });
     let mut ids = Ids::of(&store);
-    // So many at a time that no processor waits, and so few that little is under way when somebody asks to stop.
+    // Enough at a time to keep all processors busy, few enough to stop quickly.
     let at_once = 4 * rayon::current_num_threads().max(1);
     let mut left = to_read.as_slice();
     while !left.is_empty() && !monitor.is_stopped() {
@@ -125,11 +125,11 @@ pub fn add(index_folder: &Path, paths: &[PathBuf], options: &AddOptions, monitor
     Ok(stats)
 }
 
-/// A file to be looked at.
+/// A file to check.
 #[derive(Debug)]
 struct Candidate {
     path: PathBuf,
-    /// As the list has it.
+    /// Its path in the list.
     name: String,
     stamp: Stamp,
     format: Option<DocumentFormat>,
@@ -148,7 +148,7 @@ impl Stamp {
     }
 }
 
-/// The files that paths name, by their real paths.
+/// The files given by the paths, by their canonical paths.
 #[derive(Debug, Default)]
 struct Found {
     files: BTreeMap<String, Candidate>,
@@ -169,7 +169,7 @@ impl Found {
         }
     }
 
-    /// Links are not followed: they may lead back. What begins with a dot is passed over, and so is the index.
+    /// Symbolic links are not followed: they may form cycles. Hidden files and the index folder are skipped.
     fn folder(&mut self, folder: &Path, index_folder: &Path) -> Result<()> {
         let mut folders = vec![folder.to_path_buf()];
         while let Some(folder) = folders.pop() {
@@ -215,7 +215,7 @@ fn is_unchanged(store: &Store, file: &Candidate) -> bool {
         && record.fingerprint.as_ref().is_some_and(|content| store.texts.has(content))
 }
 
-/// Reads a file, or finds that its content was read before.
+/// Reads a file, or reuses the texts if its content was read before.
 fn processed(store: &Store, file: &Candidate, options: &AddOptions) -> Result<FileRecord> {
     let mut record = FileRecord {
         path: file.name.clone(),
@@ -260,7 +260,7 @@ fn texts_of(
         return Ok(Err("not a file".into()));
     }
     if file.path.to_str().is_none() {
-        return Ok(Err("its path is no UTF-8".into()));
+        return Ok(Err("its path is not UTF-8".into()));
     }
     let content = match reading::fingerprint_of(&file.path) {
         Ok(content) => content,
@@ -277,10 +277,10 @@ fn texts_of(
     })
 }
 
-/// Which ids are taken, and by which content.
+/// The ids in use, and their contents.
 #[derive(Debug, Default)]
 struct Ids {
-    /// The id of a content, and how often files have it.
+    /// The id of each content, and in how many places it occurs.
     by_content: BTreeMap<Fingerprint, (String, u64)>,
     taken: BTreeSet<String>,
 }
@@ -295,7 +295,7 @@ impl Ids {
         ids
     }
 
-    /// Forgets the documents of a file that was read anew, but for those that another file has, too.
+    /// Releases the documents of a file that was read again, except those that another file also has.
     fn release(&mut self, before: &FileRecord) {
         for entry in &before.documents {
             let Some((id, count)) = self.by_content.get_mut(&entry.fingerprint) else { continue };
@@ -307,10 +307,10 @@ impl Ids {
         }
     }
 
-    /// Gives a document the id that its content has, else its own, else its own with the head of its fingerprint. Whether
-    /// its content is new.
+    /// Gives a document the id of its content if known, otherwise its own, or its own with the first digits of its fingerprint if
+    /// that is taken. Returns whether its content is new.
     fn assign(&mut self, entry: &mut DocumentEntry) -> bool {
-        const HEAD_DIGITS: usize = 8;
+        const PREFIX_DIGITS: usize = 8;
         if let Some((id, count)) = self.by_content.get_mut(&entry.fingerprint) {
             entry.id.clone_from(id);
             *count += 1;
@@ -318,7 +318,7 @@ impl Ids {
         }
         if self.taken.contains(&entry.id) {
             let digits = entry.fingerprint.as_str();
-            let short = format!("{}~{}", entry.id, &digits[..HEAD_DIGITS]);
+            let short = format!("{}~{}", entry.id, &digits[..PREFIX_DIGITS]);
             entry.id = if self.taken.contains(&short) { format!("{}~{digits}", entry.id) } else { short };
         }
         self.taken.insert(entry.id.clone());

@@ -1,4 +1,4 @@
-//! A document as everything after reading sees it: title, sections of plain paragraphs, references apart.
+//! A document after reading: title, sections of plain paragraphs, and separate references.
 
 use std::fmt::Write;
 
@@ -29,13 +29,13 @@ impl Fingerprint {
         &self.0
     }
 
-    /// Whether it is one: files of another hand may say anything.
+    /// Whether it is well-formed; files may be hand-edited.
     pub fn is_possible(&self) -> bool {
         self.0.len() == 64 && self.0.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     }
 }
 
-/// What a section is about, by its heading.
+/// The kind of a section, by its heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SectionKind {
@@ -49,7 +49,7 @@ pub enum SectionKind {
     Method,
     /// Datasets, corpora, materials.
     Data,
-    /// Experiments and how they were set up.
+    /// Experiments and their setup.
     Experiments,
     /// Results and their analysis.
     Results,
@@ -66,11 +66,11 @@ pub enum SectionKind {
 /// A section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Section {
-    /// What it is about.
+    /// Its kind.
     pub kind: SectionKind,
     /// Its heading without its number; empty before the first heading.
     pub heading: String,
-    /// Its paragraphs, a line each.
+    /// Its paragraphs, one per line.
     pub text: String,
 }
 
@@ -86,7 +86,7 @@ impl Section {
 pub struct DocumentSource {
     /// The file.
     pub path: String,
-    /// Its line, from 1, where a line is a document.
+    /// The line in it, from 1, if each line is a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
@@ -94,47 +94,47 @@ pub struct DocumentSource {
 /// A document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
-    /// Its id in the store: what the file says, else the file's name.
+    /// Its id in the store: the one given in the file, otherwise the file's name.
     pub id: String,
-    /// Its title; its first words where it has none.
+    /// Its title; its first words if it has none.
     pub title: String,
-    /// Its sections in order, the abstract first where there is one.
+    /// Its sections in order, the abstract first if there is one.
     pub sections: Vec<Section>,
-    /// The list of references, an entry a line as far as they could be told apart.
+    /// The list of references, one entry per line where they could be separated.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub references: String,
-    /// The year that the file says it is from.
+    /// Its year, as given in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<u16>,
-    /// Its DOI, as the file says.
+    /// Its DOI, as given in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doi: Option<String>,
-    /// Its address, as the file says.
+    /// Its URL, as given in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Where it came from.
     pub source: DocumentSource,
-    /// SHA-256 over title, headings, texts and references: the same for the same content, wherever it came from.
+    /// SHA-256 over title, headings, texts and references: the same for the same content, whatever its source.
     pub fingerprint: Fingerprint,
 }
 
 impl Document {
-    /// The text of the abstract; empty where there is none.
+    /// The text of the abstract; empty if there is none.
     pub fn abstract_text(&self) -> &str {
         let found = self.sections.iter().find(|section| section.kind == SectionKind::Abstract);
         found.map_or("", |section| section.text.as_str())
     }
 
-    /// Bytes of all its text, references included.
+    /// Size of all its text in bytes, including references.
     pub fn text_bytes(&self) -> usize {
         let sections: usize = self.sections.iter().map(|section| section.heading.len() + section.text.len()).sum();
         self.title.len() + sections + self.references.len()
     }
 
-    /// The fingerprint of what it holds now.
+    /// The fingerprint of its current content.
     pub fn content_fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();
-        // Ends of parts are told apart from characters of the text, which has none below a space but line ends.
+        // The marks cannot occur in the text, which has no control characters except line ends.
         let mut part = |mark: u8, text: &str| {
             hash.update([mark]);
             hash.update(text.as_bytes());

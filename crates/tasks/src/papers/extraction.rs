@@ -1,11 +1,11 @@
-//! What was extracted from a document: its tasks, each with the datasets that served it and the sentences that say so.
+//! The extraction of a document: its tasks, each with the datasets used for it and the sentences that say so.
 //!
-//! These are plain types between whoever extracts and the task graph; nothing here reads a paper. [`read_extractions`] reads
-//! them from JSON lines, one document a line: an [`Extraction`] as it is written here, or the short form
-//! `{"paper", "task", "task_name", "keywords", "dataset_ids", "datasets_not_in_corpus"?, "year"?, "text"}` of one task, in which
-//! several lines may be of one paper.
+//! These are plain types between the extraction and the task graph; nothing here reads a paper. [`read_extractions`] reads
+//! them from JSON lines, one document per line: an [`Extraction`], or the short form
+//! `{"paper", "task", "task_name", "keywords", "dataset_ids", "datasets_not_in_corpus"?, "year"?, "text"}` with one task, in which
+//! several lines may belong to one paper.
 //!
-//! The file is hostile until proven otherwise: lines and texts are bounded, a line that is none is left out and counted.
+//! The file is untrusted: lines and texts are bounded; an invalid line is skipped and counted.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -18,32 +18,32 @@ use serde_json::Value;
 use lakeward_core::error::{Error, Result};
 use lakeward_lake::reader;
 
-/// Longest line, in bytes; of a longer one nothing is used.
+/// Longest line, in bytes; longer ones are skipped.
 const LONGEST_LINE_BYTES: u64 = 4 << 20;
-/// Documents of one file at the most.
-const MOST_DOCUMENTS: usize = 1_000_000;
-/// Bytes kept of an abstract.
+/// Maximum number of documents per file.
+const MAX_DOCUMENTS: usize = 1_000_000;
+/// Maximum size of an abstract in bytes.
 const TEXT_BYTES: usize = 32 << 10;
-/// Bytes kept of a task's sentence, of a description, of a sentence.
+/// Maximum size of a task's sentence, a description or a sentence in bytes.
 const SENTENCE_BYTES: usize = 4 << 10;
-/// Bytes kept of a name, a keyword, an id.
+/// Maximum size of a name, a keyword or an id in bytes.
 const NAME_BYTES: usize = 512;
-/// Tasks kept of a document.
-const MOST_TASKS: usize = 64;
-/// Datasets kept of a task, and keywords.
-const MOST_DATASETS: usize = 1_024;
-/// Lines left out that are told one by one.
-const TOLD_LINES: usize = 5;
+/// Maximum number of tasks per document.
+const MAX_TASKS: usize = 64;
+/// Maximum number of datasets per task, and of keywords.
+const MAX_DATASETS: usize = 1_024;
+/// Maximum number of skipped lines that are reported.
+const MAX_PROBLEMS: usize = 5;
 
-/// What one document says.
+/// The tasks and datasets of one document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Extraction {
     /// The document's id.
     pub document: String,
-    /// Its title; empty where it is not known.
+    /// Its title; empty if unknown.
     #[serde(default)]
     pub title: String,
-    /// The year it is from.
+    /// Its year.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<i32>,
     /// Its abstract.
@@ -63,13 +63,13 @@ pub struct ExtractedTask {
     /// What is to be done, in a sentence.
     #[serde(default)]
     pub text: String,
-    /// What the field calls it: `image classification`.
+    /// Its name in the field: `image classification`.
     #[serde(default)]
     pub name: String,
-    /// Further words for it.
+    /// Further terms for it.
     #[serde(default)]
     pub keywords: Vec<String>,
-    /// The datasets that served it.
+    /// The datasets used for it.
     #[serde(default)]
     pub datasets: Vec<DatasetMention>,
 }
@@ -79,7 +79,7 @@ pub struct ExtractedTask {
 pub struct DatasetMention {
     /// Its name as written.
     pub name: String,
-    /// What the document says it is.
+    /// The document's description of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The sentence that says it was used.
@@ -88,7 +88,7 @@ pub struct DatasetMention {
     /// The heading of that sentence's section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
-    /// The record or table it is, where that is known.
+    /// The id of its record or table, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<String>,
 }
@@ -98,9 +98,9 @@ pub struct DatasetMention {
 pub struct ExtractionFile {
     /// By document, in the order of their first lines.
     pub extractions: Vec<Extraction>,
-    /// Lines that hold none.
+    /// Number of skipped lines.
     pub left_out: u64,
-    /// What was wrong with the first of them.
+    /// Problems of the first skipped lines.
     pub problems: Vec<String>,
 }
 
@@ -126,10 +126,10 @@ struct PaperLine {
     text: String,
 }
 
-/// Reads the extractions of the file at `path`, packed or not.
+/// Reads the extractions of the file at `path`, compressed or not.
 ///
 /// # Errors
-/// [`Error::Io`] and [`Error::Unreadable`] where the file cannot be read at all. Lines that are no extraction are counted.
+/// [`Error::Io`] and [`Error::Unreadable`] if the file cannot be read at all. Invalid lines are counted.
 pub fn read_extractions(path: &Path) -> Result<ExtractionFile> {
     let mut file = ExtractionFile::default();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -152,8 +152,8 @@ pub fn read_extractions(path: &Path) -> Result<ExtractionFile> {
         if text.is_empty() {
             continue;
         }
-        if file.extractions.len() >= MOST_DOCUMENTS {
-            file.leave_out(number, &format!("more than {MOST_DOCUMENTS} documents; the rest is left out"));
+        if file.extractions.len() >= MAX_DOCUMENTS {
+            file.leave_out(number, &format!("more than {MAX_DOCUMENTS} documents; the rest is left out"));
             break;
         }
         match extraction(text) {
@@ -167,18 +167,18 @@ pub fn read_extractions(path: &Path) -> Result<ExtractionFile> {
 impl ExtractionFile {
     fn leave_out(&mut self, number: u64, reason: &str) {
         self.left_out += 1;
-        if self.problems.len() < TOLD_LINES {
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(format!("line {number}: {reason}"));
         }
     }
 
-    /// Further lines of a document add tasks to it.
+    /// Adds an extraction; further lines of a document add tasks to it.
     fn take(&mut self, places: &mut HashMap<String, usize>, extraction: Extraction) {
         match places.get(&extraction.document) {
             Some(place) => {
                 let tasks = &mut self.extractions[*place].tasks;
                 tasks.extend(extraction.tasks);
-                tasks.truncate(MOST_TASKS);
+                tasks.truncate(MAX_TASKS);
             }
             None => {
                 places.insert(extraction.document.clone(), self.extractions.len());
@@ -237,7 +237,7 @@ fn from_paper(line: PaperLine) -> Extraction {
 }
 
 impl Extraction {
-    /// The same with every text and list within its bound, and nothing in it that has no name.
+    /// The same with every text and list truncated to its bound, without datasets or keywords that have no name.
     pub fn bounded(mut self) -> Self {
         for (text, bytes) in [
             (&mut self.document, NAME_BYTES),
@@ -247,14 +247,14 @@ impl Extraction {
         ] {
             cut(text, bytes);
         }
-        self.tasks.truncate(MOST_TASKS);
+        self.tasks.truncate(MAX_TASKS);
         for task in &mut self.tasks {
             cut(&mut task.text, SENTENCE_BYTES);
             cut(&mut task.name, NAME_BYTES);
             task.keywords.iter_mut().for_each(|keyword| cut(keyword, NAME_BYTES));
             task.keywords.retain(|keyword| !keyword.is_empty());
-            task.keywords.truncate(MOST_DATASETS);
-            task.datasets.truncate(MOST_DATASETS);
+            task.keywords.truncate(MAX_DATASETS);
+            task.datasets.truncate(MAX_DATASETS);
             for mention in &mut task.datasets {
                 cut(&mut mention.name, NAME_BYTES);
                 for (text, bytes) in [
@@ -320,6 +320,6 @@ mod tests {
         text.extend(b"\n{\"document\": \"d\"}\n\xff\xfe\n");
         let file = read(&text);
         assert_eq!((file.extractions.len(), file.left_out), (1, 6));
-        assert_eq!(file.problems.len(), TOLD_LINES);
+        assert_eq!(file.problems.len(), MAX_PROBLEMS);
     }
 }

@@ -1,9 +1,9 @@
-//! PDFs read out of harm's way: in a process of their own, with limits of time, memory and output.
+//! Reads PDFs in a separate process with limits on time, memory and output.
 //!
-//! A PDF is a program that its reader carries out, and may ask for gigabytes or for ever. The process is this program itself
-//! with a command that people do not see ([`serve`]); what it writes is [`PdfText`] as JSON. A user of the library whose
-//! program is another one has threads instead ([`PdfReader::Thread`]), which cannot be ended: one that runs out of time goes
-//! on until it is done or the program ends, and memory has no limit there.
+//! A PDF is in effect a program and may need gigabytes or never end. The process is this same program with a hidden command
+//! ([`serve`]); it writes [`PdfText`] as JSON. A program that uses this as a library uses threads instead
+//! ([`PdfReader::Thread`]), which cannot be killed: a thread that runs out of time goes on until it is done or the program ends,
+//! and its memory is not limited.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,39 +17,39 @@ use serde::{Deserialize, Serialize};
 use super::pdf::{self, PdfFault, PdfText};
 use lakeward_core::guard::guarded;
 
-/// The command that [`serve`] stands behind.
+/// The command that runs [`serve`].
 pub const COMMAND: &str = "read-pdf";
 /// Larger files are not opened, in bytes.
 pub const GREATEST_FILE: u64 = 512 << 20;
 /// Memory that the process may address, in bytes.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// Bytes that the process may answer: [`pdf::MOST_TEXT_BYTES`], written as JSON.
-const MOST_ANSWER_BYTES: u64 = 64 << 20;
-/// Of what the process complains, so much is kept.
-const MOST_COMPLAINT_BYTES: u64 = 4096;
+/// Maximum size of the process's answer, in bytes: [`pdf::MAX_TEXT_BYTES`], written as JSON.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
+/// Maximum number of bytes kept of the process's stderr.
+const MAX_STDERR_BYTES: u64 = 4096;
 
-/// Who reads PDFs.
+/// How PDFs are read.
 #[derive(Debug, Clone)]
 pub enum PdfReader {
-    /// A process of this program, which knows [`COMMAND`].
+    /// A process of this program, which has [`COMMAND`].
     Process {
         /// The program.
         program: PathBuf,
-        /// How long it may take.
+        /// Time limit.
         limit: Duration,
     },
     /// A thread of this process.
     Thread {
-        /// How long it is waited for.
+        /// Time limit.
         limit: Duration,
     },
 }
 
 impl PdfReader {
-    /// How long a PDF may take.
+    /// Time limit per PDF.
     pub const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-    /// Processes of the program that runs now; for the command line only.
+    /// Processes of the running program; for the command line only.
     pub fn of_this_program() -> Self {
         match std::env::current_exe() {
             Ok(program) => Self::Process { program, limit: Self::TIME_LIMIT },
@@ -60,7 +60,7 @@ impl PdfReader {
     /// Reads the PDF at `path`.
     ///
     /// # Errors
-    /// In one clause, why there is no text.
+    /// One clause that says why there is no text.
     pub fn read(&self, path: &Path) -> Result<PdfText, String> {
         match self {
             Self::Process { program, limit } => in_process(program, path, *limit),
@@ -69,7 +69,7 @@ impl PdfReader {
     }
 }
 
-/// What the process answers.
+/// The process's answer.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Text(PdfText),
@@ -106,7 +106,7 @@ fn answer(path: &Path) -> Answer {
     match guarded(|| pdf::read(bytes)) {
         Ok(Ok(text)) => Answer::Text(text),
         Ok(Err(fault)) => Answer::Fault(fault),
-        Err(_) => Answer::Failed("a damaged PDF: its reader gave up".into()),
+        Err(_) => Answer::Failed("a damaged PDF: the PDF library panicked".into()),
     }
 }
 
@@ -125,8 +125,8 @@ fn limit_this_process() {
     let seconds = 2 * PdfReader::TIME_LIMIT.as_secs();
     for (what, value) in [(libc::RLIMIT_AS, MEMORY_BYTES), (libc::RLIMIT_CPU, seconds), (libc::RLIMIT_CORE, 0)] {
         let limit = libc::rlimit { rlim_cur: value as libc::rlim_t, rlim_max: value as libc::rlim_t };
-        // SAFETY: the call reads the struct it is given, which lives until it returns. A refusal leaves the limits of the
-        // parent, who waits no longer than its own.
+        // SAFETY: the call reads the struct it is given, which lives until it returns. If it fails, the limits of the
+        // parent stay, which waits no longer than its own limit.
         unsafe {
             libc::setrlimit(what, &limit);
         }
@@ -140,20 +140,19 @@ fn in_process(program: &Path, path: &Path, limit: Duration) -> Result<PdfText, S
     let mut command = Command::new(program);
     command.arg(COMMAND).arg(path).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("no process could be started to read it: {error}"))?;
-    let answer = child.stdout.take().map(|stdout| collected(stdout, MOST_ANSWER_BYTES));
-    let complaint = child.stderr.take().map(|stderr| collected(stderr, MOST_COMPLAINT_BYTES));
+    let answer = child.stdout.take().map(|stdout| collected(stdout, MAX_ANSWER_BYTES));
+    let stderr = child.stderr.take().map(|stderr| collected(stderr, MAX_STDERR_BYTES));
     let ended = wait(&mut child, limit);
     let answer = answer.and_then(|collected| collected.recv_timeout(limit).ok()).unwrap_or_default();
-    let complaint =
-        complaint.and_then(|collected| collected.recv_timeout(Duration::from_secs(1)).ok()).unwrap_or_default();
+    let stderr = stderr.and_then(|collected| collected.recv_timeout(Duration::from_secs(1)).ok()).unwrap_or_default();
     match ended {
         Ended::Late => Err(format!("not read within {} s", limit.as_secs())),
-        Ended::Done if answer.len() as u64 > MOST_ANSWER_BYTES => Err(PdfFault::TooLong.to_string()),
+        Ended::Done if answer.len() as u64 > MAX_ANSWER_BYTES => Err(PdfFault::TooLong.to_string()),
         Ended::Done => match serde_json::from_slice::<Answer>(&answer) {
             Ok(answer) => answer.outcome(),
-            Err(_) => Err("its reader gave no answer".into()),
+            Err(_) => Err("the reading process gave no answer".into()),
         },
-        Ended::Failed => Err(reason_of(&String::from_utf8_lossy(&complaint))),
+        Ended::Failed => Err(reason_of(&String::from_utf8_lossy(&stderr))),
     }
 }
 
@@ -173,7 +172,7 @@ fn wait(child: &mut Child, limit: Duration) -> Ended {
             Ok(None) => {}
         }
         if started.elapsed() > limit {
-            // It may have ended this moment; either way it is gone then.
+            // It may have ended in the meantime; either way it is gone after this.
             let _ = child.kill();
             let _ = child.wait();
             return Ended::Late;
@@ -183,12 +182,12 @@ fn wait(child: &mut Child, limit: Duration) -> Ended {
     }
 }
 
-/// Reads to the end in a thread of its own, keeping one byte more than `most`.
+/// Reads to the end in a separate thread and keeps at most `most` + 1 bytes.
 fn collected(mut input: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What could be read is looked at; the rest is let go by, so that the process does not wait for a reader.
+        // Uses what could be read and discards the rest, so that the process does not block on a full pipe.
         let _ = (&mut input).take(most + 1).read_to_end(&mut bytes);
         let _ = std::io::copy(&mut input, &mut std::io::sink());
         let _ = sender.send(bytes);
@@ -196,22 +195,22 @@ fn collected(mut input: impl Read + Send + 'static, most: u64) -> mpsc::Receiver
     receiver
 }
 
-/// Why a process died, by what it said last.
-fn reason_of(complaint: &str) -> String {
-    if complaint.contains("memory allocation") || complaint.contains("out of memory") {
+/// Why a process died, judged by its stderr.
+fn reason_of(stderr: &str) -> String {
+    if stderr.contains("memory allocation") || stderr.contains("out of memory") {
         return format!("it needs more than {} GB of memory", MEMORY_BYTES >> 30);
     }
-    if complaint.contains("overflowed its stack") {
+    if stderr.contains("overflowed its stack") {
         return "a damaged PDF: nested without end".into();
     }
-    "a damaged PDF: its reader died".into()
+    "a damaged PDF: the reading process died".into()
 }
 
 fn in_thread(path: &Path, limit: Duration) -> Result<PdfText, String> {
     let (sender, receiver) = mpsc::channel();
     let path = path.to_path_buf();
     let started = thread::Builder::new().name("read-pdf".into()).spawn(move || {
-        // Nobody waits any more where it took too long.
+        // After the time limit, the receiver is gone.
         let _ = sender.send(answer(&path));
     });
     started.map_err(|error| format!("no thread could be started to read it: {error}"))?;

@@ -1,5 +1,5 @@
-//! Documents as JSON, one a line, with the names that collections of papers use: `id`, `title`, `abstract`, `text` or
-//! `sections`, each in more than one shape.
+//! Documents as JSON, one per line, with the field names that collections of papers use: `id`, `title`, `abstract`, `text` or
+//! `sections`, each in several shapes.
 
 use serde_json::{Map, Value};
 
@@ -14,27 +14,27 @@ const BODIES: [&str; 9] =
 const HEADINGS: [&str; 5] = ["heading", "section", "title", "name", "section_name"];
 const TEXTS: [&str; 6] = ["text", "paragraphs", "body", "content", "sentences", "sections"];
 
-/// What a line says of its document.
+/// The document on a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JsonDocument {
-    /// Its id, where it has one.
+    /// Its id, if it has one.
     pub id: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// Its lines, the abstract below a heading of that name.
+    /// Its lines, with the abstract below a heading "Abstract".
     pub lines: Vec<TextLine>,
     /// The year.
     pub year: Option<u16>,
     /// The DOI.
     pub doi: Option<String>,
-    /// An address.
+    /// A URL.
     pub url: Option<String>,
 }
 
 /// Reads a line.
 ///
 /// # Errors
-/// In one clause, what is wrong with it.
+/// One clause that says what is wrong with it.
 pub fn parse(line: &[u8]) -> Result<JsonDocument, String> {
     let value: Value = serde_json::from_slice(line).map_err(|error| format!("no JSON: {error}"))?;
     let Value::Object(fields) = value else { return Err("not a JSON object".into()) };
@@ -45,7 +45,7 @@ pub fn parse(line: &[u8]) -> Result<JsonDocument, String> {
         if !text.is_empty() {
             lines.push(TextLine::heading("Abstract"));
             lines.append(&mut text);
-            // What follows without a heading of its own is no longer the abstract.
+            // Text that follows without a heading is no longer the abstract.
             if first(&fields, &BODIES).is_some() {
                 lines.push(TextLine::heading("Text"));
             }
@@ -68,16 +68,16 @@ pub fn parse(line: &[u8]) -> Result<JsonDocument, String> {
     })
 }
 
-/// The first of the names that is there and says something.
+/// The first of the named fields that is present and not empty.
 fn first<'v>(fields: &'v Map<String, Value>, names: &[&str]) -> Option<&'v Value> {
-    let says_nothing = |value: &Value| match value {
+    let is_empty = |value: &Value| match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         _ => false,
     };
-    names.iter().find_map(|name| fields.get(*name).filter(|value| !says_nothing(value)))
+    names.iter().find_map(|name| fields.get(*name).filter(|value| !is_empty(value)))
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -137,7 +137,7 @@ fn section(fields: &Map<String, Value>, depth: usize, lines: &mut Vec<TextLine>)
     }
 }
 
-/// A heading; not again where the section before has it, as lists of paragraphs say it with each.
+/// Adds a heading unless it repeats the current one: lists of paragraphs give it with each paragraph.
 fn push_heading(heading: &Value, lines: &mut Vec<TextLine>) {
     let Some(text) = scalar(heading) else { return };
     let current = lines.iter().rev().find(|line| line.is_heading);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_told() {
+    fn a_line_without_a_document_is_reported() {
         for (line, reason) in [
             ("[1]", "not a JSON object"),
             ("{", "no JSON"),

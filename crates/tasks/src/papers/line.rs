@@ -9,12 +9,12 @@ pub struct TextLine {
     pub text: String,
     /// Whether a paragraph begins with it.
     pub starts_paragraph: bool,
-    /// Whether it is marked as a heading, or stands out as one does.
+    /// Whether it is marked as a heading or looks like one.
     pub is_heading: bool,
 }
 
 impl TextLine {
-    /// The lines of plain text; an empty line parts paragraphs.
+    /// The lines of plain text; an empty line separates paragraphs.
     pub fn of_plain(text: &str) -> Vec<TextLine> {
         let mut lines = Vec::new();
         let mut starts_paragraph = true;

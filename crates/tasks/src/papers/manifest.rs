@@ -1,8 +1,8 @@
-//! What was processed: one record a file, as JSON lines below a head with the format's version.
+//! The list of processed files: one record per file, as JSON lines below a header with the format version.
 //!
-//! While files are added, records are appended, a later one of a file taking the place of an earlier one; at the end the list
-//! is written anew, whole or not at all, in the order of paths. A last line cut short by a crash is dropped; anything else
-//! that cannot be read is an error with its line, and the list is left as it is.
+//! While files are added, records are appended, and a later record of a file replaces an earlier one; at the end the list is
+//! rewritten atomically, sorted by path. A last line truncated by a crash is dropped; any other unreadable line is an error with
+//! its number, and the list is left unchanged.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ static FORMAT: LinesFormat = LinesFormat {
     damage: Damage::Refused,
 };
 
-/// What is known of a file that was added.
+/// The record of an added file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileRecord {
@@ -34,16 +34,16 @@ pub struct FileRecord {
     pub path: String,
     /// Its size when it was read.
     pub read_bytes: u64,
-    /// Its time of change when it was read, in nanoseconds since 1970.
+    /// Its modification time when it was read, in nanoseconds since 1970.
     pub modified_ns: u64,
     /// When it was read, RFC 3339.
     pub processed: String,
-    /// SHA-256 of its bytes; none where they could not be read.
+    /// SHA-256 of its bytes; none if they could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
     /// Version of the reader.
     pub reader: u32,
-    /// Why it gave no document, or what of it is missing.
+    /// Why it gave no document, or what is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Its documents.
@@ -58,11 +58,11 @@ pub struct FileRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileStatus {
-    /// All of it.
+    /// Completely.
     Read,
     /// Some of its documents are missing.
     InPart,
-    /// Nothing; it is tried again when it is added again.
+    /// Not at all; it is retried when it is added again.
     Failed,
 }
 
@@ -76,7 +76,7 @@ pub struct DocumentEntry {
     pub title: String,
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
-    /// Where it begins in the file of texts, in bytes.
+    /// Its byte offset in the file of texts.
     pub at: u64,
     /// Its length there.
     pub bytes: u64,
@@ -92,7 +92,7 @@ impl FileRecord {
         }
     }
 
-    /// Whether it can be what this program wrote.
+    /// Whether this program can have written it.
     fn is_possible(&self) -> bool {
         let mut prints =
             self.fingerprint.iter().chain(&self.removed).chain(self.documents.iter().map(|entry| &entry.fingerprint));
@@ -102,7 +102,7 @@ impl FileRecord {
 
 impl LineRecord for FileRecord {
     fn check(&self) -> std::result::Result<(), String> {
-        if self.is_possible() { Ok(()) } else { Err("a fingerprint is none".into()) }
+        if self.is_possible() { Ok(()) } else { Err("a fingerprint is invalid".into()) }
     }
 }
 
@@ -115,16 +115,15 @@ impl KeyedRecord for FileRecord {
 /// The list of files, by path.
 pub type Manifest = KeyedLines<FileRecord>;
 
-/// The list in `folder`; empty where there is none.
+/// The list in `folder`; empty if there is none.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::DamagedFile`] with the line that cannot be
-/// read, or the version found.
+/// [`Error::Io`]; [`Error::DamagedFile`] with the unreadable line, or the version found.
 pub fn open(folder: &Path) -> Result<Manifest> {
     KeyedLines::open(&folder.join(FILE_NAME), &FORMAT)
 }
 
-/// What is said of a file of papers that is not what was written.
+/// The error for a damaged file of papers.
 pub(super) fn damaged(path: &Path, reason: String) -> Error {
     Error::damaged_file(Holds::Papers, path, reason)
 }

@@ -1,8 +1,8 @@
-//! Markdown as lines: headings by `#` and by underlining, links and emphasis as their words, code and comments left out.
+//! Markdown as lines: headings by `#` and by underlining, links and emphasis as plain words, without code and comments.
 
 use super::line::TextLine;
 
-/// The lines of a Markdown text, and the title that its front matter gives.
+/// The lines of a Markdown text, and the title from its front matter.
 pub fn lines(text: &str) -> (Vec<TextLine>, Option<String>) {
     let (title, body) = front_matter(text);
     let mut found: Vec<TextLine> = Vec::new();
@@ -48,7 +48,7 @@ pub fn lines(text: &str) -> (Vec<TextLine>, Option<String>) {
     (found, title)
 }
 
-/// The title of YAML front matter between `---` lines, and the text behind it.
+/// The title of YAML front matter between `---` lines, and the text after it.
 fn front_matter(text: &str) -> (Option<String>, &str) {
     const LONGEST_BYTES: usize = 16 << 10;
     let text = text.trim_start_matches('\u{FEFF}');
@@ -61,7 +61,7 @@ fn front_matter(text: &str) -> (Option<String>, &str) {
     (title.filter(|title| !title.is_empty()), body)
 }
 
-/// `[words](address)` as its words, `![image](address)` as nothing but them, `**bold**` and `code` without their marks.
+/// `[words](address)` as its words, `![image](address)` likewise, `**bold**` and `code` without their marks.
 fn words(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -82,7 +82,7 @@ fn words(text: &str) -> String {
     plain
 }
 
-/// The words of the link that `text` begins with, and what follows it.
+/// The words of the link at the start of `text`, and the text after it.
 fn link(text: &str) -> Option<(&str, &str)> {
     const LONGEST_BYTES: usize = 2048;
     let inner = text.strip_prefix('[')?;

@@ -1,12 +1,11 @@
-//! Documents in: papers and other texts that say which data served which task, read once and kept as plain text.
+//! Reads documents: papers and other texts that say which data was used for which task, each read once and stored as plain text.
 //!
-//! [`add::add`] takes PDF, plain text, Markdown and JSON lines ([`reading`]), brings their text into one form ([`normalise`]),
-//! takes it apart into title, [`Section`]s and references ([`sections`]), and keeps it by the SHA-256 of the file it came
-//! from; [`Store`] is what later steps read. [`extract`] finds what a
-//! document says of data sets and tasks, as the plain types of [`extraction`].
+//! [`add::add`] takes PDF, plain text, Markdown and JSON lines ([`reading`]), normalises their text ([`normalise`]), splits it
+//! into title, [`Section`]s and references ([`sections`]), and stores it under the SHA-256 of the source file; later steps read
+//! from [`Store`]. [`extract`] finds the datasets and tasks in a document, as the plain types of [`extraction`].
 //!
-//! Documents are hostile input. PDFs are read in a process of their own ([`isolated`]), and everything else has bounds that a
-//! reason names where they are reached.
+//! Documents are untrusted input. PDFs are read in a separate process ([`isolated`]); everything else has bounds, and a reason
+//! is reported when one is reached.
 
 pub mod add;
 mod document;

@@ -1,5 +1,5 @@
-//! One form for the text of all documents: NFC, ligatures as letters, no control, text-direction or invisible characters, one
-//! space between words, words whole that a line's end cut in two.
+//! Normalises the text of all documents: NFC, ligatures as letters, no control, text-direction or invisible characters, one
+//! space between words, words rejoined that a line break split.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 const SOFT_HYPHEN: char = '\u{AD}';
 
-/// A line in its one form; a soft hyphen at its end stays for [`Joiner`].
+/// Normalises a line; a soft hyphen at its end is kept for [`Joiner`].
 pub fn line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let trimmed = text.trim_end();
@@ -20,7 +20,7 @@ pub fn line(text: &str) -> String {
             'ﬃ' => clean.push_str("ffi"),
             'ﬄ' => clean.push_str("ffl"),
             'ﬅ' | 'ﬆ' => clean.push_str("st"),
-            // Forms of Arabic letters by their place in a word are the letters.
+            // Positional forms of Arabic letters become the letters.
             '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' => clean.extend(std::iter::once(c).nfkc()),
             _ if is_invisible(c) => {}
             _ if c.is_whitespace() || c.is_control() => {
@@ -35,7 +35,7 @@ pub fn line(text: &str) -> String {
     clean.nfc().collect()
 }
 
-/// Characters that show nothing or turn the direction of others.
+/// Characters that are invisible or change the text direction.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         SOFT_HYPHEN | '\u{061C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
@@ -43,32 +43,32 @@ fn is_invisible(c: char) -> bool {
         | '\u{E000}'..='\u{F8FF}')
 }
 
-/// Joins lines to paragraphs. A hyphen at a line's end is kept or dropped as the document writes the word elsewhere.
+/// Joins lines to paragraphs. A hyphen at a line's end is kept or dropped depending on how the document writes the word elsewhere.
 #[derive(Debug, Default)]
 pub struct Joiner {
     words: HashSet<String>,
 }
 
 impl Joiner {
-    /// A joiner that knows the words within the lines of a document.
+    /// A joiner that knows the words of a document.
     pub fn new<'t>(lines: impl Iterator<Item = &'t str>) -> Self {
-        const MOST_WORDS: usize = 200_000;
+        const MAX_WORDS: usize = 200_000;
         let mut words = HashSet::new();
         for line in lines {
             let mut parts: Vec<&str> = line.split(' ').map(bare).collect();
-            // The halves of a cut word are no words.
+            // The halves of a split word are not words.
             if ends_cut(line) {
                 parts.pop();
             }
             words.extend(parts.into_iter().filter(|word| word.len() > 2).map(str::to_lowercase));
-            if words.len() > MOST_WORDS {
+            if words.len() > MAX_WORDS {
                 break;
             }
         }
         Self { words }
     }
 
-    /// Puts `next` behind `text`.
+    /// Appends `next` to `text`.
     pub fn append(&self, text: &mut String, next: &str) {
         if next.is_empty() {
             return;
@@ -103,13 +103,13 @@ impl Joiner {
         if self.words.contains(&format!("{first}{second}")) {
             return false;
         }
-        // A name or a number goes on (`CIFAR-10`, `Mask-RCNN`), or a compound of which a part is one (`x-ray-based`).
+        // A name or a number continues (`CIFAR-10`, `Mask-RCNN`), or a compound with such a part (`x-ray-based`).
         let goes_on = next.chars().next().is_some_and(char::is_lowercase);
         !goes_on || first.contains('-') || first.chars().any(|c| c.is_numeric())
     }
 }
 
-/// Whether a line ends within a word: with a hyphen behind a letter or figure.
+/// Whether a line ends within a word: with a hyphen after a letter or digit.
 fn ends_cut(line: &str) -> bool {
     let mut chars = line.chars().rev();
     match (chars.next(), chars.next()) {

@@ -1,4 +1,4 @@
-//! One file into its documents: which format it has, its text decoded, and bounds on all of it.
+//! Reads a file into documents: detects its format, decodes its text, with bounds on everything.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -17,18 +17,18 @@ use super::normalise;
 use super::running_heads::without_running_heads;
 use super::sections::{Parts, parts};
 
-/// Bytes of a document at the most, as text or as a line of JSON.
-pub const MOST_DOCUMENT_BYTES: u64 = 16 << 20;
-/// Documents of one file at the most.
-pub const MOST_DOCUMENTS: u64 = 200_000;
-/// Raised whenever the same file would give another text: what an earlier program read is then read again.
+/// Maximum size of a document in bytes, as text or as a line of JSON.
+pub const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
+/// Maximum number of documents per file.
+pub const MAX_DOCUMENTS: u64 = 200_000;
+/// Incremented whenever the same file would give a different text: files read by earlier versions are then read again.
 pub const READER_VERSION: u32 = 1;
-/// Bytes of a file of JSON lines at the most, unpacked: a small file may be packed from anything.
-const MOST_UNPACKED_BYTES: u64 = 16 << 30;
-/// Characters of an id.
+/// Maximum unpacked size of a JSON lines file in bytes: a small file may unpack to anything.
+const MAX_UNPACKED_BYTES: u64 = 16 << 30;
+/// Maximum number of characters of an id.
 const LONGEST_ID_CHARS: usize = 200;
 
-/// What a file holds, by its name.
+/// The format of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentFormat {
     /// `.pdf`
@@ -37,12 +37,12 @@ pub enum DocumentFormat {
     Plain,
     /// `.md`, `.markdown`
     Markdown,
-    /// `.jsonl`, `.ndjson`, also packed (`.gz`, `.zst`)
+    /// `.jsonl`, `.ndjson`, also compressed (`.gz`, `.zst`)
     JsonLines,
 }
 
 impl DocumentFormat {
-    /// The endings of names that are known.
+    /// The known file extensions.
     pub const ENDINGS: &'static str =
         ".pdf, .txt, .text, .md, .markdown, .jsonl, .ndjson, also .jsonl.gz and .jsonl.zst";
 
@@ -62,16 +62,16 @@ impl DocumentFormat {
     }
 }
 
-/// What became of a file that could be read.
+/// The result of reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Documents in it.
     pub documents: u64,
-    /// What of it is missing, where something is.
+    /// What is missing, if anything.
     pub missing: Option<String>,
 }
 
-/// Who is handed the documents of a file one by one, and may refuse to go on, with the reason.
+/// Receives the documents of a file one by one; an error with a reason stops the reading.
 pub type Found<'f> = &'f mut dyn FnMut(Document) -> Result<(), String>;
 
 /// SHA-256 of a file's bytes.
@@ -91,10 +91,10 @@ pub fn fingerprint_of(path: &Path) -> std::io::Result<Fingerprint> {
     }
 }
 
-/// Reads a file, handing each document to `found`.
+/// Reads a file and passes each document to `found`.
 ///
 /// # Errors
-/// In one clause, why there is no document; what `found` says.
+/// One clause that says why there is no document; errors of `found`.
 pub fn read(path: &Path, format: DocumentFormat, pdf: &PdfReader, found: Found<'_>) -> Result<Reading, String> {
     let stem = stem_of(path);
     let source = DocumentSource { path: path.to_string_lossy().into_owned(), line: None };
@@ -121,7 +121,7 @@ pub fn read(path: &Path, format: DocumentFormat, pdf: &PdfReader, found: Found<'
     Ok(Reading { documents: 1, missing: None })
 }
 
-/// The name of a file without its endings.
+/// The name of a file without its extensions.
 fn stem_of(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let bare = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
@@ -150,27 +150,27 @@ fn document(id: String, parts: Parts, source: DocumentSource) -> Document {
     document
 }
 
-/// What stands for a title where there is none.
+/// A substitute for a missing title.
 fn first_words(sections: &[super::document::Section], id: &str) -> String {
-    const MOST_CHARS: usize = 100;
+    const MAX_CHARS: usize = 100;
     let Some(first) = sections.iter().find_map(|section| section.sentences().first().map(|found| found.to_string()))
     else {
         return id.to_string();
     };
-    match first.char_indices().nth(MOST_CHARS) {
+    match first.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", first[..end].rsplit_once(' ').map_or(&first[..end], |(words, _)| words)),
         None => first,
     }
 }
 
-/// The text of a whole file: UTF-8, UTF-16 with its mark, else the likeliest legacy encoding.
+/// The text of a whole file: UTF-8, UTF-16 with a byte order mark, otherwise the most likely legacy encoding.
 fn decoded(path: &Path) -> Result<String, String> {
-    const MOST_STRAY: usize = 16;
+    const MAX_STRAY: usize = 16;
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
-    file.take(MOST_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MOST_DOCUMENT_BYTES {
-        return Err(format!("longer than {} MB, the longest document that is read", MOST_DOCUMENT_BYTES >> 20));
+    file.take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
+        return Err(format!("longer than {} MB, the longest document that is read", MAX_DOCUMENT_BYTES >> 20));
     }
     let encoding = match Encoding::for_bom(&bytes) {
         Some((encoding, _)) => encoding,
@@ -185,37 +185,37 @@ fn decoded(path: &Path) -> Result<String, String> {
     let is_binary = |c: char| (c.is_control() && !c.is_whitespace()) || c == '\u{FFFD}';
     let head = text.chars().take(1 << 14);
     let (count, binary) = head.fold((0, 0), |(count, binary), c| (count + 1, binary + usize::from(is_binary(c))));
-    // Some control characters slip into text; a program or an image is full of them.
-    if binary > MOST_STRAY && binary * 20 > count {
+    // Text may have a few control characters; binaries and images have many.
+    if binary > MAX_STRAY && binary * 20 > count {
         return Err("not text".into());
     }
     Ok(text.into_owned())
 }
 
 fn read_json_lines(path: &Path, stem: &str, found: Found<'_>) -> Result<Reading, String> {
-    /// Reasons of lines that are told one by one.
-    const MOST_TOLD: usize = 3;
+    /// Maximum number of lines whose reason is reported.
+    const MAX_REASONS: usize = 3;
     let mut input = opened(path)?;
     let mut reading = Reading::default();
-    let mut told: Vec<String> = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
     let mut skipped = 0u64;
     let mut line = Vec::new();
-    let mut left_bytes = MOST_UNPACKED_BYTES;
+    let mut left_bytes = MAX_UNPACKED_BYTES;
     for number in 1u64.. {
         let next = next_line(&mut input, &mut line, &mut left_bytes);
         let outcome = match next {
             Ok(NextLine::End) => break,
-            Ok(NextLine::TooLong) => Err(format!("longer than {} MB", MOST_DOCUMENT_BYTES >> 20)),
+            Ok(NextLine::TooLong) => Err(format!("longer than {} MB", MAX_DOCUMENT_BYTES >> 20)),
             Ok(NextLine::Whole) if line.trim_ascii().is_empty() => continue,
-            Ok(NextLine::Whole) if reading.documents == MOST_DOCUMENTS => {
-                told.push(format!("from line {number} on: more than {MOST_DOCUMENTS} documents"));
+            Ok(NextLine::Whole) if reading.documents == MAX_DOCUMENTS => {
+                reasons.push(format!("from line {number} on: more than {MAX_DOCUMENTS} documents"));
                 skipped += 1;
                 break;
             }
             Ok(NextLine::Whole) => json_document(&line, number, stem, path),
-            // A packed stream that ends too early or is damaged.
+            // A compressed stream that is truncated or damaged.
             Err(error) => {
-                told.push(format!("from line {number} on: {error}"));
+                reasons.push(format!("from line {number} on: {error}"));
                 skipped += 1;
                 break;
             }
@@ -227,16 +227,16 @@ fn read_json_lines(path: &Path, stem: &str, found: Found<'_>) -> Result<Reading,
             }
             Err(reason) => {
                 skipped += 1;
-                if told.len() < MOST_TOLD {
-                    told.push(format!("line {number}: {reason}"));
+                if reasons.len() < MAX_REASONS {
+                    reasons.push(format!("line {number}: {reason}"));
                 }
             }
         }
     }
     if skipped > 0 {
-        let more = skipped - told.len() as u64;
+        let more = skipped - reasons.len() as u64;
         let more = if more > 0 { format!("; {more} more") } else { String::new() };
-        reading.missing = Some(format!("{}{more}", told.join("; ")));
+        reading.missing = Some(format!("{}{more}", reasons.join("; ")));
     }
     match (reading.documents, &reading.missing) {
         (0, Some(reason)) => Err(reason.clone()),
@@ -257,7 +257,7 @@ fn json_document(line: &[u8], number: u64, stem: &str, path: &Path) -> Result<Do
     Ok(Document { year: read.year, doi, url, ..document(id, parts, source) })
 }
 
-/// A file of lines, unpacked where it is packed.
+/// Opens a file of lines, decompressed if necessary.
 fn opened(path: &Path) -> Result<Box<dyn BufRead>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut input = BufReader::with_capacity(1 << 17, file);
@@ -278,7 +278,7 @@ enum NextLine {
     End,
 }
 
-/// The next line; of one that is too long nothing is kept.
+/// Reads the next line; a line that is too long is discarded.
 fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>, left_bytes: &mut u64) -> std::io::Result<NextLine> {
     line.clear();
     let mut length = 0u64;
@@ -287,7 +287,7 @@ fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>, left_bytes: &mut u64) 
         if chunk.is_empty() {
             return Ok(match length {
                 0 => NextLine::End,
-                1..=MOST_DOCUMENT_BYTES => NextLine::Whole,
+                1..=MAX_DOCUMENT_BYTES => NextLine::Whole,
                 _ => NextLine::TooLong,
             });
         }
@@ -295,17 +295,17 @@ fn next_line(input: &mut dyn BufRead, line: &mut Vec<u8>, left_bytes: &mut u64) 
         let taken = end.unwrap_or(chunk.len());
         length += taken as u64;
         let Some(left) = left_bytes.checked_sub(taken as u64 + 1) else {
-            return Err(std::io::Error::other(format!("more than {} GB unpacked", MOST_UNPACKED_BYTES >> 30)));
+            return Err(std::io::Error::other(format!("more than {} GB unpacked", MAX_UNPACKED_BYTES >> 30)));
         };
         *left_bytes = left;
-        if length <= MOST_DOCUMENT_BYTES {
+        if length <= MAX_DOCUMENT_BYTES {
             line.extend_from_slice(&chunk[..taken]);
         } else {
             *line = Vec::new();
         }
         input.consume(taken + usize::from(end.is_some()));
         if end.is_some() {
-            return Ok(if length <= MOST_DOCUMENT_BYTES { NextLine::Whole } else { NextLine::TooLong });
+            return Ok(if length <= MAX_DOCUMENT_BYTES { NextLine::Whole } else { NextLine::TooLong });
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Running heads, feet and page numbers: lines at the edges of pages that come again and again.
+//! Running heads, feet and page numbers: lines that repeat at the edges of pages.
 
 use std::collections::HashMap;
 
 use super::line::TextLine;
 
-/// So many lines from an edge are looked at.
+/// Number of lines from each edge that are checked.
 const EDGE_LINES: usize = 3;
-/// Pages on which a line has to come again.
-const LEAST_PAGES: usize = 3;
-/// … and the share of the pages; left and right pages may have heads of their own.
-const LEAST_SHARE: f64 = 0.3;
+/// Minimum number of pages on which a line must repeat.
+const MIN_PAGES: usize = 3;
+/// … and the minimum share of pages; left and right pages may have different heads.
+const MIN_SHARE: f64 = 0.3;
 
 /// The lines of all pages without what repeats at their edges.
 pub fn without_running_heads(pages: Vec<Vec<TextLine>>) -> Vec<TextLine> {
@@ -22,13 +22,13 @@ pub fn without_running_heads(pages: Vec<Vec<TextLine>>) -> Vec<TextLine> {
             *counts.entry(shape).or_default() += 1;
         }
     }
-    let least = LEAST_PAGES.max((LEAST_SHARE * pages.len() as f64).ceil() as usize);
+    let least = MIN_PAGES.max((MIN_SHARE * pages.len() as f64).ceil() as usize);
     let repeats = |line: &TextLine| counts.get(&shape(&line.text)).is_some_and(|count| *count >= least);
     let many = pages.len() > 1;
     let mut kept = Vec::new();
     for page in pages {
         let count = page.len();
-        let goes: Vec<bool> = {
+        let is_removed: Vec<bool> = {
             let at_edge = |at: usize| at < EDGE_LINES || at + EDGE_LINES >= count;
             let outermost = |at: usize| at == 0 || at + 1 == count;
             (0..count)
@@ -38,7 +38,7 @@ pub fn without_running_heads(pages: Vec<Vec<TextLine>>) -> Vec<TextLine> {
                 })
                 .collect()
         };
-        kept.extend(page.into_iter().zip(goes).filter(|(_, goes)| !goes).map(|(line, _)| line));
+        kept.extend(page.into_iter().zip(is_removed).filter(|(_, is_removed)| !is_removed).map(|(line, _)| line));
     }
     kept
 }
@@ -48,7 +48,7 @@ fn edges(count: usize) -> impl Iterator<Item = usize> {
     (0..count.min(EDGE_LINES)).chain(from_below..count)
 }
 
-/// A line with its numbers made alike: `Page 3 of 10` as `Page # of #`.
+/// A line with its numbers masked: `Page 3 of 10` as `Page # of #`.
 fn shape(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for c in text.chars() {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_and_numbers_go_and_text_stays() {
+    fn heads_and_numbers_are_removed_and_text_is_kept() {
         let page = |number: usize| {
             let texts = [
                 format!("Journal of Things, vol. 3, {number}"),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn page_numbers_are_known() {
+    fn page_numbers_are_recognised() {
         for text in ["7", "- 7 -", "Page 7", "7 of 12", "xii", "3/10", "Page 3 of 10"] {
             assert!(is_page_number(text), "{text}");
         }

@@ -1,7 +1,7 @@
-//! Lines of a document into title, sections and references.
+//! Splits the lines of a document into title, sections and references.
 //!
-//! A heading is a line that its format marks or that stands out on its page, or one that begins a paragraph and reads like
-//! one: a usual name (`Introduction`, `References`), alone or behind a number, or a few words behind a number (`3.1 Corpora`).
+//! A heading is a line that its format marks or that stands out on its page, or one that begins a paragraph and looks like a
+//! heading: a usual name (`Introduction`, `References`), alone or after a number, or a few words after a number (`3.1 Corpora`).
 
 use super::document::{Section, SectionKind};
 use super::line::TextLine;
@@ -10,15 +10,15 @@ use lakeward_core::text::letters_and_digits;
 
 const LONGEST_HEADING_CHARS: usize = 120;
 const LONGEST_TITLE_CHARS: usize = 300;
-/// Sections at the most; what follows stays in the last one.
-const MOST_SECTIONS: usize = 1000;
-/// Headings of a number and words are not longer than this.
-const MOST_NUMBERED_WORDS: usize = 12;
+/// Maximum number of sections; later text stays in the last one.
+const MAX_SECTIONS: usize = 1000;
+/// Maximum number of words of a numbered heading.
+const MAX_NUMBERED_WORDS: usize = 12;
 
-/// A document taken apart.
+/// The parts of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts {
-    /// Its title, where it has one.
+    /// Its title, if it has one.
     pub title: Option<String>,
     /// Sections with text, in order.
     pub sections: Vec<Section>,
@@ -26,7 +26,7 @@ pub struct Parts {
     pub references: String,
 }
 
-/// Takes lines apart. `title`: what the format says; else the first line, where it looks like one.
+/// Splits lines into parts. `title` is the format's; without it, the first line if it looks like a title.
 pub fn parts(lines: Vec<TextLine>, title: Option<&str>) -> Parts {
     let lines: Vec<TextLine> = lines
         .into_iter()
@@ -62,14 +62,14 @@ pub fn parts(lines: Vec<TextLine>, title: Option<&str>) -> Parts {
     Parts { title, sections, references }
 }
 
-/// Text without a heading before the introduction is the abstract, where none is called so.
+/// Without a section `Abstract`, text before the introduction is the abstract.
 fn name_abstract(sections: &mut [Section]) {
-    const LEAST_BYTES: usize = 200;
+    const MIN_BYTES: usize = 200;
     let has_one = sections.iter().any(|section| section.kind == SectionKind::Abstract);
     if let [first, second, ..] = sections
         && !has_one
         && first.heading.is_empty()
-        && first.text.len() >= LEAST_BYTES
+        && first.text.len() >= MIN_BYTES
         && second.kind == SectionKind::Introduction
     {
         first.kind = SectionKind::Abstract;
@@ -88,14 +88,14 @@ impl Division {
         if let Some(heading) = heading(line, is_alone) {
             let lower = heading.to_lowercase();
             self.in_references = is_references(&lower);
-            if !self.in_references && self.sections.len() < MOST_SECTIONS {
+            if !self.in_references && self.sections.len() < MAX_SECTIONS {
                 self.sections.push(Section { kind: kind_of(&lower), heading, text: String::new() });
             }
             return;
         }
         if line.starts_paragraph
             && !self.in_references
-            && self.sections.len() < MOST_SECTIONS
+            && self.sections.len() < MAX_SECTIONS
             && let Some((name, rest)) = run_in_abstract(&line.text)
         {
             let section = Section { kind: SectionKind::Abstract, heading: name.to_string(), text: rest.to_string() };
@@ -116,16 +116,16 @@ impl Division {
     }
 }
 
-/// A page or a figure cuts paragraphs in two: what goes on in lower case behind an open end belongs together.
+/// Whether two paragraphs are one, split by a page break or figure: an open end, followed by lower case.
 fn continues(before: &str, after: &str) -> bool {
     let is_open = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | '-' | '\u{AD}'));
     is_open && after.starts_with(char::is_lowercase)
 }
 
-/// How many lines at the head are the title: marked ones, or one paragraph that is short and no usual heading.
+/// How many of the first lines are the title: marked ones, or one short paragraph that is not a usual heading.
 fn title_lines(lines: &[TextLine]) -> usize {
-    const MOST_LINES: usize = 5;
-    const MOST_WORDS: usize = 30;
+    const MAX_LINES: usize = 5;
+    const MAX_WORDS: usize = 30;
     let Some(first) = lines.first() else { return 0 };
     if heading(first, true).is_some_and(|heading| is_usual(&heading.to_lowercase())) {
         return 0;
@@ -137,16 +137,16 @@ fn title_lines(lines: &[TextLine]) -> usize {
     let words: usize = lines[..=more].iter().map(|line| line.text.split(' ').count()).sum();
     let ends_open = !lines[more].text.ends_with(['.', ',', ';']);
     // A document of one paragraph is its text, not its title.
-    if more < MOST_LINES && words <= MOST_WORDS && ends_open && lines.len() > more + 1 { more + 1 } else { 0 }
+    if more < MAX_LINES && words <= MAX_WORDS && ends_open && lines.len() > more + 1 { more + 1 } else { 0 }
 }
 
-/// How many lines at the head only repeat the title that is known.
+/// How many of the first lines only repeat the known title.
 fn given_title(lines: &[TextLine], title: &str) -> usize {
-    const MOST_LINES: usize = 6;
+    const MAX_LINES: usize = 6;
     let squeezed = |text: &str| letters_and_digits(text).to_lowercase();
     let title = squeezed(title);
     let mut begun = String::new();
-    for (at, line) in lines.iter().take(MOST_LINES).enumerate() {
+    for (at, line) in lines.iter().take(MAX_LINES).enumerate() {
         begun.push_str(&squeezed(unmarked(&line.text)));
         if begun == title {
             return at + 1;
@@ -166,7 +166,7 @@ fn tidy_title(title: &str) -> String {
     }
 }
 
-/// The heading that a line is, without its number.
+/// The heading on a line, without its number.
 fn heading(line: &TextLine, is_alone: bool) -> Option<String> {
     let text = line.text.trim_end_matches([':', '.']).trim();
     if text.is_empty() || text.chars().nth(LONGEST_HEADING_CHARS).is_some() {
@@ -193,13 +193,13 @@ fn heading(line: &TextLine, is_alone: bool) -> Option<String> {
         && !line.text.ends_with(['.', ',', ';'])
         && !text.contains("..")
         && words.starts_with(char::is_uppercase)
-        && words.split(' ').count() <= MOST_NUMBERED_WORDS
+        && words.split(' ').count() <= MAX_NUMBERED_WORDS
         && !words.contains(['.', '=', '?', '!'])
         && words.chars().filter(|c| c.is_alphabetic()).count() >= 4;
     looks_like_one.then(|| words.to_string())
 }
 
-/// `Section: Introduction`, as programs that take documents apart leave it.
+/// `Section: Introduction`, as document parsers write it.
 fn mark(text: &str) -> Option<(&str, &str)> {
     const MARKS: [&str; 8] =
         ["section", "subsection", "subsubsection", "chapter", "paragraph", "bibliography", "document", "title"];
@@ -211,7 +211,7 @@ fn is_title_mark(name: &str) -> bool {
     name.eq_ignore_ascii_case("document") || name.eq_ignore_ascii_case("title")
 }
 
-/// The text of a line behind a mark of a title.
+/// The text of a line after a title mark.
 fn unmarked(text: &str) -> &str {
     match mark(text) {
         Some((name, rest)) if is_title_mark(name) => rest,
@@ -219,7 +219,7 @@ fn unmarked(text: &str) -> &str {
     }
 }
 
-/// The number before a heading (`3`, `3.1.`, `IV.`, `A.2`) and the words behind it.
+/// The number before a heading (`3`, `3.1.`, `IV.`, `A.2`) and the words after it.
 fn numbered(text: &str) -> (Option<&str>, &str) {
     let Some((first, rest)) = text.split_once(' ') else { return (None, text) };
     let bare = first.trim_end_matches(['.', ')']);
@@ -236,7 +236,7 @@ fn numbered(text: &str) -> (Option<&str>, &str) {
     if is_number && !(is_word && first == bare) { (Some(first), rest.trim()) } else { (None, text) }
 }
 
-/// `Abstract—We show …`, `Abstract. We show …`: the name and what follows.
+/// `Abstract—We show …`, `Abstract. We show …`: the name and the text after it.
 fn run_in_abstract(text: &str) -> Option<(&str, &str)> {
     let name = ["Abstract", "ABSTRACT", "Summary", "SUMMARY"].into_iter().find(|name| text.starts_with(name))?;
     let rest = text[name.len()..].trim_start();
@@ -249,7 +249,7 @@ fn is_references(lower: &str) -> bool {
         .contains(&lower)
 }
 
-/// Headings that are known without a number or a mark.
+/// Headings that are recognised without a number or a mark.
 fn is_usual(lower: &str) -> bool {
     const USUAL: [&str; 42] = [
         "abstract",
@@ -298,7 +298,7 @@ fn is_usual(lower: &str) -> bool {
     is_references(lower) || USUAL.contains(&lower) || ["keywords", "future work", "acknowledgement"].contains(&lower)
 }
 
-/// What a section is about, by the words of its heading; the first rule that fits.
+/// The kind of a section by the words of its heading; the first matching rule.
 fn kind_of(lower: &str) -> SectionKind {
     const RULES: [(SectionKind, &[&str]); 10] = [
         (SectionKind::Abstract, &["abstract", "summary"]),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paper_in_plain_text_is_taken_apart() {
+    fn a_paper_in_plain_text_is_split() {
         let found = plain(
             "Learning to Segment\nfrom Few Examples\n\nAnn Lee, Bo Li\n\nAbstract\nWe seg-\nment images.\n\n1 Introduction\n\nImages are\nmany.\n\n\
              They are large.\n\n3.1 Corpora and Splits\n\nWe use CIFAR-10.\n\n2. We also count words.\n\nIV. RESULTS\n\nGood.\n\nReferences\n\n\
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_that_is_known_is_not_said_again() {
+    fn a_known_title_is_not_repeated() {
         let lines = TextLine::of_plain("Deep Nets\nfor All\nAnn Lee\n\nAbstract\n\nWe do.");
         let found = parts(lines, Some("Deep nets for all"));
         assert_eq!(found.sections[0].text, "Ann Lee");

@@ -1,18 +1,18 @@
-//! Text into sentences, by rules: where a full stop ends one and where it belongs to an abbreviation, an initial or a number.
+//! Splits text into sentences by rules: a full stop ends one unless it belongs to an abbreviation, an initial or a number.
 
-/// A sentence is cut at a space beyond so many bytes: tables run together, lists without stops.
+/// A longer sentence is cut at a space, in bytes: merged tables, lists without full stops.
 const LONGEST_BYTES: usize = 4000;
 
-/// Words after whose full stop the sentence goes on.
+/// Abbreviations after whose full stop the sentence continues.
 const ABBREVIATIONS: [&str; 64] = [
     "al", "approx", "app", "arxiv", "assoc", "ca", "cf", "ch", "chap", "col", "conf", "corp", "def", "dept", "dr",
     "ed", "eds", "e.g", "eg", "eq", "eqn", "eqns", "eqs", "esp", "est", "ex", "fig", "figs", "gen", "gov", "i.e", "ie",
     "inc", "int", "jr", "lem", "ltd", "max", "min", "mr", "mrs", "ms", "no", "nos", "p", "pp", "prof", "proc", "prop",
     "ref", "refs", "resp", "sec", "sect", "sr", "st", "tab", "thm", "univ", "viz", "vol", "vs", "w.r.t", "wrt",
 ];
-/// Abbreviations that often end a sentence; they do where one begins behind them.
+/// Abbreviations that end a sentence if a sentence opener follows.
 const ENDING: [&str; 2] = ["etc", "u.s"];
-/// Words that begin sentences: behind an initial (`vitamin C. We …`) they decide.
+/// Sentence openers: after an initial (`vitamin C. We …`), they decide that the sentence has ended.
 const BEGINNINGS: [&str; 36] = [
     "The",
     "We",
@@ -67,7 +67,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Where the first sentence of `text` ends, behind its marks and what closes around them; greater than zero.
+/// The end of the first sentence of `text`, after its punctuation and closing brackets or quotes; greater than zero.
 fn first_end(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -106,7 +106,7 @@ fn is_caseless(c: char) -> bool {
     c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase()
 }
 
-/// Whether the full stop behind `before` ends a sentence, with `after` behind it.
+/// Whether the full stop between `before` and `after` ends a sentence.
 fn ends_with_stop(before: &str, after: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || "([{\"“‘—–/".contains(c)).next().unwrap_or_default();
     let lower = word.to_lowercase();

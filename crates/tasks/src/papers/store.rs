@@ -1,4 +1,4 @@
-//! The documents of a lake: the list of files that were added, and the texts that were read from them.
+//! The documents of a lake: the list of added files and the texts read from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Store {
     /// The documents of the index in `index_folder`, which need not exist yet.
     ///
     /// # Errors
-    /// [`Error::DamagedFile`] where the list of files cannot be read; [`Error::Io`].
+    /// [`Error::DamagedFile`] if the list of files cannot be read; [`Error::Io`].
     pub fn open(index_folder: &Path) -> Result<Self> {
         let folder = index_folder.join(FOLDER);
         Ok(Self { manifest: manifest::open(&folder)?, texts: Texts::new(&folder), folder })
@@ -35,44 +35,44 @@ impl Store {
         &self.folder
     }
 
-    /// What is known of the files, by path.
+    /// The records of all files, by path.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &FileRecord> {
         self.manifest.records()
     }
 
-    /// Every document once, in the order of paths and of their places in them: its entry, and its file.
+    /// Every document once with its file, sorted by path and by position in the file.
     pub fn entries(&self) -> impl Iterator<Item = (&DocumentEntry, &FileRecord)> {
         let mut seen = BTreeSet::new();
         let all = self.manifest.records().flat_map(|file| file.documents.iter().map(move |entry| (entry, file)));
         all.filter(move |(entry, _)| seen.insert(&entry.fingerprint))
     }
 
-    /// Documents there are.
+    /// Number of documents.
     pub fn len(&self) -> usize {
         self.entries().count()
     }
 
-    /// Whether there is none.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.entries().next().is_none()
     }
 
-    /// The fingerprints of all documents: what has to be looked at again when they change.
+    /// The fingerprints of all documents, to detect changes.
     pub fn fingerprints(&self) -> BTreeSet<&Fingerprint> {
         self.entries().map(|(entry, _)| &entry.fingerprint).collect()
     }
 
-    /// Every document once, read as the iterator goes: one in memory at a time. In the order of [`Store::entries`].
+    /// Every document once, read lazily, one in memory at a time. In the order of [`Store::entries`].
     ///
     /// Items are errors as of [`Store::document`].
     pub fn documents(&self) -> impl Iterator<Item = Result<Document>> {
         self.documents_where(|_| true)
     }
 
-    /// Those of [`Store::documents`] whose entries are `wanted`; the texts of the others are not read.
-    pub fn documents_where(&self, wanted: impl Fn(&DocumentEntry) -> bool) -> impl Iterator<Item = Result<Document>> {
+    /// The documents of [`Store::documents`] whose entries satisfy `filter`; the texts of the others are not read.
+    pub fn documents_where(&self, filter: impl Fn(&DocumentEntry) -> bool) -> impl Iterator<Item = Result<Document>> {
         let mut open: Option<(&Fingerprint, OpenTexts)> = None;
-        self.entries().filter(move |(entry, _)| wanted(entry)).map(move |(entry, file)| {
+        self.entries().filter(move |(entry, _)| filter(entry)).map(move |(entry, file)| {
             let content = content_of(file)?;
             match &mut open {
                 Some((current, texts)) if *current == content => texts.document(entry),
@@ -86,10 +86,10 @@ impl Store {
         })
     }
 
-    /// The document called `id`.
+    /// The document with the id `id`.
     ///
     /// # Errors
-    /// [`Error::UnknownPaper`] with the nearest ids; [`Error::DamagedFile`] where its text is not what was written;
+    /// [`Error::UnknownPaper`] with the nearest ids; [`Error::DamagedFile`] if its text has changed since it was written;
     /// [`Error::Io`].
     pub fn document(&self, id: &str) -> Result<Document> {
         let (entry, file) = self.entries().find(|(entry, _)| entry.id == id).ok_or_else(|| self.unknown(id))?;
@@ -102,11 +102,11 @@ impl Store {
         Error::UnknownPaper { id: id.to_string(), nearest }
     }
 
-    /// Forgets the documents called `ids`, under whatever paths they came. While their files stay as they are, adding these
-    /// again does not bring them back, unless they are read anew.
+    /// Removes the documents `ids`, under all paths where they occur. While their files are unchanged, adding those files again
+    /// does not restore the documents, unless the files are read again from scratch.
     ///
     /// # Errors
-    /// [`Error::UnknownPaper`] for an id that is none, and nothing is removed; [`Error::Locked`]; [`Error::Io`].
+    /// [`Error::UnknownPaper`] for an unknown id, and then nothing is removed; [`Error::Locked`]; [`Error::Io`].
     pub fn remove(index_folder: &Path, ids: &[String]) -> Result<Vec<DocumentEntry>> {
         let folder = index_folder.join(FOLDER);
         let found = |store: &Store| -> Result<Vec<DocumentEntry>> {
@@ -116,7 +116,7 @@ impl Store {
                 .map(|id| by_id.get(id.as_str()).map(|entry| (*entry).clone()).ok_or_else(|| store.unknown(id)))
                 .collect()
         };
-        // Before the lock, which makes a file: there may be nothing to lock.
+        // Checked before locking, which creates a file: there may be nothing to lock.
         found(&Store::open(index_folder)?)?;
         make_folder(&folder)?;
         let _lock = FileLock::acquire(&folder)?;
@@ -124,17 +124,17 @@ impl Store {
         let entries = found(&store)?;
         let prints: BTreeSet<&Fingerprint> = entries.iter().map(|entry| &entry.fingerprint).collect();
         for file in store.manifest.records_mut() {
-            let (gone, kept): (Vec<_>, Vec<_>) =
+            let (removed, kept): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut file.documents).into_iter().partition(|entry| prints.contains(&entry.fingerprint));
             file.documents = kept;
-            file.removed.extend(gone.into_iter().map(|entry| entry.fingerprint));
+            file.removed.extend(removed.into_iter().map(|entry| entry.fingerprint));
         }
         store.manifest.finish()?;
         store.remove_unnamed();
         Ok(entries)
     }
 
-    /// Removes texts that no file needs any more.
+    /// Removes texts that no file needs.
     pub(super) fn remove_unnamed(&self) {
         let needed: BTreeSet<&str> = self
             .manifest

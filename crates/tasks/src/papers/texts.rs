@@ -1,5 +1,5 @@
-//! The texts of files that were read: one file of JSON lines for each content, named by its fingerprint, written whole or not
-//! at all. What was read once is not read again, under whatever path it comes.
+//! The texts of the files that were read: one file of JSON lines per content, named by its fingerprint, written atomically.
+//! Content that was read once is not read again, whatever its path.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::document::{Document, Fingerprint};
 use super::manifest::{DocumentEntry, damaged};
-use super::reading::{Found, MOST_DOCUMENT_BYTES, READER_VERSION, Reading};
+use super::reading::{Found, MAX_DOCUMENT_BYTES, READER_VERSION, Reading};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, LineEnd, LineReader, Purpose, make_folder, sync_folder};
 
 const FOLDER: &str = "texts";
 const ENDING: &str = ".jsonl";
-/// Of a document's line at the most: text of so many bytes escaped, with what is said beside it.
-const LONGEST_LINE_BYTES: u64 = 8 * MOST_DOCUMENT_BYTES;
+/// Maximum length of a document's line: the escaped text and the other fields.
+const LONGEST_LINE_BYTES: u64 = 8 * MAX_DOCUMENT_BYTES;
 
 /// The last line of a file of texts.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,12 +26,12 @@ struct Tail {
     missing: Option<String>,
 }
 
-/// What a file of texts holds.
+/// The contents of a file of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextsIndex {
-    /// Its documents, with the ids that their file gives them.
+    /// Its documents, with the ids given in their file.
     pub entries: Vec<DocumentEntry>,
-    /// What is missing, where something is.
+    /// What is missing, if anything.
     pub missing: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Texts {
         Self { folder: papers.join(FOLDER) }
     }
 
-    /// Makes the folder.
+    /// Creates the folder.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -55,7 +55,7 @@ impl Texts {
         make_folder(&self.folder)
     }
 
-    /// What was written is on the disk when this returns: each file is by itself, their names are not.
+    /// Flushes the folder to disk; each file flushes itself, but not its name.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -67,15 +67,15 @@ impl Texts {
         self.folder.join(format!("{}{ENDING}", content.as_str()))
     }
 
-    /// Whether there are texts of this content.
+    /// Whether texts of this content are stored.
     pub fn has(&self, content: &Fingerprint) -> bool {
         self.path(content).is_file()
     }
 
-    /// Writes the documents that `read` finds.
+    /// Writes the documents that `read` produces.
     ///
     /// # Errors
-    /// [`Error::Io`] where the disk refuses; inside, in one clause, why there are none.
+    /// [`Error::Io`] if the disk fails; the inner error is one clause that says why there are no documents.
     pub fn write(
         &self,
         content: &Fingerprint,
@@ -84,13 +84,13 @@ impl Texts {
         let mut file = AtomicFile::create(&self.path(content), Purpose::Batch)?;
         let mut index = TextsIndex::default();
         let mut at = 0u64;
-        let mut refused: Option<Error> = None;
+        let mut write_error: Option<Error> = None;
         let outcome = read(&mut |document| {
             let mut line = serde_json::to_vec(&document).map_err(|error| error.to_string())?;
             line.push(b'\n');
             if let Err(error) = file.put(&line) {
                 let reason = error.to_string();
-                refused = Some(error);
+                write_error = Some(error);
                 return Err(reason);
             }
             let Document { id, title, fingerprint, .. } = document;
@@ -98,7 +98,7 @@ impl Texts {
             at += line.len() as u64;
             Ok(())
         });
-        if let Some(error) = refused {
+        if let Some(error) = write_error {
             return Err(error);
         }
         let reading = match outcome {
@@ -113,7 +113,7 @@ impl Texts {
         Ok(Ok(index))
     }
 
-    /// What is there of a content that this program's reader has read before; none where nothing is, or not whole.
+    /// The stored index of a content read by this reader version; `None` if there is none or it is incomplete.
     pub fn index(&self, content: &Fingerprint) -> Option<TextsIndex> {
         let mut lines = LineReader::new(File::open(self.path(content)).ok()?, LONGEST_LINE_BYTES);
         let mut index = TextsIndex::default();
@@ -129,18 +129,18 @@ impl Texts {
         }
     }
 
-    /// The documents of `entries` that lie in the texts of `content`, one after the other.
+    /// Opens the texts of `content`, to read documents from them.
     pub fn open(&self, content: &Fingerprint) -> Result<OpenTexts> {
         let path = self.path(content);
         match File::open(&path) {
             Ok(file) => Ok(OpenTexts { path, file }),
-            Err(error) if error.kind() == ErrorKind::NotFound => Err(damaged(&path, "it is gone".into())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(damaged(&path, "it is missing".into())),
             Err(error) => Err(Error::io("read", &path, error)),
         }
     }
 
-    /// Removes texts for which `keep` is false, and what killed runs left half written. A file that cannot be removed is left
-    /// to the next run.
+    /// Removes texts for which `keep` is false, and unfinished files of killed runs. A file that cannot be removed is left to the
+    /// next run.
     pub fn retain(&self, keep: impl Fn(&str) -> bool) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
@@ -164,10 +164,10 @@ impl OpenTexts {
     /// The document of an entry.
     ///
     /// # Errors
-    /// [`Error::DamagedFile`] where the file is not what was written; [`Error::Io`].
+    /// [`Error::DamagedFile`] if the file has changed since it was written; [`Error::Io`].
     pub fn document(&mut self, entry: &DocumentEntry) -> Result<Document> {
         if entry.bytes > LONGEST_LINE_BYTES {
-            return Err(damaged(&self.path, "a document is longer than any that was written".into()));
+            return Err(damaged(&self.path, "a document's length is above the limit".into()));
         }
         let mut line = Vec::new();
         let read = self
@@ -179,12 +179,12 @@ impl OpenTexts {
             Some(document) if document.fingerprint == entry.fingerprint => {
                 Ok(Document { id: entry.id.clone(), ..document })
             }
-            _ => Err(damaged(&self.path, "a document in it is not the one that was written".into())),
+            _ => Err(damaged(&self.path, "a document does not match its fingerprint".into())),
         }
     }
 }
 
-/// The document of a line, if its content has the fingerprint it says.
+/// The document on a line, if its fingerprint matches its content.
 fn checked(line: &[u8]) -> Option<Document> {
     let document: Document = serde_json::from_slice(line).ok()?;
     (document.fingerprint == document.content_fingerprint()).then_some(document)

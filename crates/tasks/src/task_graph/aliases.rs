@@ -1,10 +1,9 @@
-//! A dictionary of the names of datasets: which record a name means, where that is plain.
+//! A dictionary of dataset names: which record a name means, where that is certain.
 //!
-//! Precision comes first: a name that could be several records is none of them, and nothing is said to be equal because it looks
-//! alike. The rules, of which the first that gives exactly one record counts: (1) equal but for case, spaces and punctuation; (2)
-//! equal without words for a part or a use (`test`, `4x`); (3) the same of the main name, before a dash or a parenthesis; (4) the
-//! initials of a long name are a title whose description spells the name out; (5) the name is in capitals and the initials of one
-//! long title.
+//! Precision comes first: a name that could mean several records means none, and similar spelling alone is never enough. The first
+//! rule that matches exactly one record counts: (1) equal except for case, spaces and punctuation; (2) equal without words for a
+//! part or a use (`test`, `4x`); (3) the same for the main name, before a dash or a parenthesis; (4) the initials of a long name
+//! are a title whose description spells the name out; (5) the name is in capitals and is the initials of exactly one long title.
 
 use std::collections::HashMap;
 
@@ -14,40 +13,40 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{first_parts, flat, folded, initials, main_name, parts, plain_runs, trimmed_key};
 
-/// Parts of a description in which a name is looked for.
+/// Parts of a description that are searched for a name.
 pub(super) const HEAD_PARTS: usize = 400;
-/// Letters at the head of a description among which a name has to be spelled out.
+/// Bytes at the start of a description within which a name must be spelled out.
 const SPELLED_OUT_WITHIN: usize = 400;
-/// Shorter keys say too little.
-const LEAST_KEY_BYTES: usize = 2;
-/// Shorter initials say too little.
-pub(super) const LEAST_INITIALS: usize = 3;
+/// Shorter keys are too ambiguous.
+const MIN_KEY_BYTES: usize = 2;
+/// Shorter initials are too ambiguous.
+pub(super) const MIN_INITIALS: usize = 3;
 
 /// Why a name means a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeRule {
-    /// Equal but for case, spaces and punctuation.
+    /// Equal except for case, spaces and punctuation.
     Name,
     /// Equal without words for a part or a use.
     Trim,
-    /// The main name is equal without such words.
+    /// The main names are equal without such words.
     Main,
-    /// Its initials are the title, and the description spells it out.
+    /// The title is the initials of the name, and the description spells the name out.
     Acronym,
-    /// It is the initials of the title.
+    /// The name is the initials of the title.
     Initials,
 }
 
 impl MergeRule {
-    /// The rule in a clause.
+    /// The rule as a clause of a sentence.
     pub fn says(self) -> &'static str {
         match self {
-            MergeRule::Name => "the names are equal but for case, spaces and punctuation",
+            MergeRule::Name => "the names are equal except for case, spaces and punctuation",
             MergeRule::Trim => "the names are equal without words for a part or a use, such as `test`",
             MergeRule::Main => "the main names, before a dash or a parenthesis, are equal",
             MergeRule::Acronym => "the title is the initials of the name, and the description spells the name out",
-            MergeRule::Initials => "the name is the initials of the title, of no other one",
+            MergeRule::Initials => "the name is the initials of this title and of no other",
         }
     }
 
@@ -63,32 +62,32 @@ impl MergeRule {
     }
 }
 
-/// What the dictionary makes of a name.
+/// The dictionary's result for a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// This record, by this rule.
     One(usize, MergeRule),
-    /// Several records have the same key, so none is meant for sure.
+    /// Several records have the same key, so the name is ambiguous.
     Several(Vec<usize>, MergeRule),
-    /// No rule knows it.
+    /// No rule matches.
     Unknown,
 }
 
 /// The dictionary over the titles and texts of datasets.
 pub struct Aliases {
     titles: Vec<String>,
-    /// By joined parts.
+    /// By concatenated parts.
     by_flat: HashMap<String, Vec<usize>>,
     /// By trimmed key.
     by_key: HashMap<String, Vec<usize>>,
     /// By initials, of titles of three parts or more.
     by_initials: HashMap<String, Vec<usize>>,
-    /// The first parts of each text, joined.
+    /// The first parts of each text, concatenated.
     heads: Vec<String>,
 }
 
 impl Aliases {
-    /// Over `datasets`: title, and title with description.
+    /// Over `datasets`, given as (title, title with description).
     pub fn new<'a>(datasets: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let (mut titles, mut heads) = (Vec::new(), Vec::new());
         let mut by_flat: HashMap<String, Vec<usize>> = HashMap::new();
@@ -98,10 +97,10 @@ impl Aliases {
             let parts = parts(title);
             by_flat.entry(parts.concat()).or_default().push(place);
             let key = trimmed_key(title);
-            if key.len() >= LEAST_KEY_BYTES {
+            if key.len() >= MIN_KEY_BYTES {
                 by_key.entry(key).or_default().push(place);
             }
-            if parts.len() >= LEAST_INITIALS {
+            if parts.len() >= MIN_INITIALS {
                 for form in initials(&plain_runs(&folded(title))) {
                     by_initials.entry(form).or_default().push(place);
                 }
@@ -118,12 +117,12 @@ impl Aliases {
         &self.titles
     }
 
-    /// The first parts of a dataset's text, joined.
+    /// The first parts of a dataset's text, concatenated.
     pub fn head(&self, dataset: usize) -> &str {
         &self.heads[dataset]
     }
 
-    /// Datasets whose title is `flat` when its parts are joined.
+    /// Datasets whose title has the concatenated parts `flat`.
     pub fn of_flat(&self, flat: &str) -> &[usize] {
         self.by_flat.get(flat).map_or(&[], Vec::as_slice)
     }
@@ -131,7 +130,7 @@ impl Aliases {
     /// The dataset that `name` means.
     pub fn meaning(&self, name: &str) -> Meaning {
         let main = main_name(name);
-        let keyed = |key: String| match key.len() >= LEAST_KEY_BYTES {
+        let keyed = |key: String| match key.len() >= MIN_KEY_BYTES {
             true => self.by_key.get(&key).map_or(&[][..], Vec::as_slice),
             false => &[],
         };
@@ -149,7 +148,7 @@ impl Aliases {
         self.by_initials(&main)
     }
 
-    /// Of several records with one key, the one that is spelled as the name is.
+    /// Among several records with the same key, the one spelled like the name.
     fn spelled_alike(&self, name: &str, several: &[usize], rule: MergeRule) -> Meaning {
         let lower = name.to_lowercase();
         let alike: Vec<usize> =
@@ -163,10 +162,10 @@ impl Aliases {
     fn by_initials(&self, main: &str) -> Meaning {
         let (folded, flat) = (folded(main), flat(main));
         let words = plain_runs(&folded);
-        if words.len() >= LEAST_INITIALS {
+        if words.len() >= MIN_INITIALS {
             let mut found: Vec<usize> = initials(&words)
                 .iter()
-                .filter(|form| form.len() >= LEAST_INITIALS)
+                .filter(|form| form.len() >= MIN_INITIALS)
                 .flat_map(|form| self.of_flat(form))
                 .copied()
                 .filter(|place| {
@@ -181,7 +180,7 @@ impl Aliases {
             }
         }
         let in_capitals = main.chars().any(char::is_uppercase) && !main.chars().any(char::is_lowercase);
-        if words.len() == 1 && flat.len() >= LEAST_INITIALS && in_capitals {
+        if words.len() == 1 && flat.len() >= MIN_INITIALS && in_capitals {
             match self.by_initials.get(&flat).map_or(&[][..], Vec::as_slice) {
                 [one] => return Meaning::One(*one, MergeRule::Initials),
                 [] => {}

@@ -1,4 +1,4 @@
-//! The datasets that a search of a task graph answers with, each with the way that led to it.
+//! The results of a task graph search: datasets, each with the path that led to it.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,9 @@ use lakeward_models::embed::Embedder;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::{TaskPath, TaskSupport};
 
-/// A neighbour has to be so much more like the request than the task it leads to for the way to be told through it.
+/// The path is reported through a neighbour only if it is this many times as similar to the query as the task it leads to.
 const LED_BY: f64 = 1.5;
-/// Letters of a text quoted in a reason.
+/// Bytes of a text quoted in a reason.
 const QUOTED_BYTES: usize = 120;
 
 /// A dataset for a task.
@@ -28,28 +28,28 @@ const QUOTED_BYTES: usize = 120;
 pub struct TaskAnswer {
     /// Its id in the index; for a dataset that only documents name, its name.
     pub dataset: String,
-    /// What it is cited by, where the index has it and was asked.
+    /// Its citation, if the index has one and it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub citation: Option<String>,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// How it is described, cut; empty where nobody says anything.
+    /// Its description, truncated; empty if there is none.
     #[serde(default)]
     pub description: String,
     /// Greater is better; comparable within one answer only.
     pub score: f64,
-    /// What the score is the sum of.
+    /// The components of the score.
     pub parts: TaskScore,
-    /// Whether the index has it; else only documents name it.
+    /// Whether it is in the index; otherwise only documents name it.
     pub in_index: bool,
     /// Tables of the lake that hold it.
     pub tables: Vec<String>,
-    /// Tasks that it served, as far as the graph knows.
+    /// Number of tasks in the graph that it was used for.
     pub served_tasks: u64,
-    /// The way from the request to it; none where only its description was found.
+    /// The path from the query to it; none if only its description matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<TaskPath>,
-    /// Why it is an answer, in a sentence.
+    /// Why it was found, in a sentence.
     pub reason: String,
 }
 
@@ -62,7 +62,7 @@ impl Listed for TaskAnswer {
 }
 
 impl NamesTables for TaskAnswer {
-    /// The graph may be older than the catalogue. A dataset that only documents name is no table and says so.
+    /// The graph may be older than the catalogue. A dataset that only documents name is not a table and is kept.
     fn pass(&mut self, gate: &Gate<'_>) -> Result<bool> {
         let mut tables = Vec::with_capacity(self.tables.len());
         for table in std::mem::take(&mut self.tables) {
@@ -76,27 +76,27 @@ impl NamesTables for TaskAnswer {
     }
 }
 
-/// What a score is made of.
+/// The components of a score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskScore {
-    /// Tasks like the request that it served, times the gate.
+    /// Tasks similar to the query that it was used for, times the gate.
     pub tasks: f64,
-    /// How far tasks are believed for this request, 0..=1: whether they know its words.
+    /// How much tasks count for this query, 0..=1: the share of its words that they have.
     pub gate: f64,
-    /// Words of title and description.
+    /// Word match of title and description.
     pub description_words: f64,
-    /// Meaning of title and description.
+    /// Similarity in meaning of title and description.
     pub description_meaning: f64,
     /// How often documents use it and records name it.
     pub popularity: f64,
 }
 
-/// Less than this of the best is no support.
-const LEAST_SUPPORT: f64 = 0.05;
+/// Minimum share of the best score to count as support.
+const MIN_SUPPORT: f64 = 0.05;
 
 impl TaskGraph {
-    /// The datasets of the index whose tasks are like `text`, the best `options.k` by these tasks alone. What is only described
-    /// like it is not among them: searches of the index find that.
+    /// The best `options.k` datasets of the index by the tasks similar to `text` that they were used for. Datasets that only have a
+    /// similar description are left out: searches of the index find those.
     ///
     /// # Errors
     /// As [`TaskGraph::search`].
@@ -109,12 +109,12 @@ impl TaskGraph {
         let options = TaskSearchOptions { named: false, rerank: true, ..options.clone() };
         let scored = self.score(embedder, text, &options)?;
         let mut words = Words::default();
-        let asked: BTreeSet<String> = words.informative(text).into_iter().collect();
+        let query_words: BTreeSet<String> = words.informative(text).into_iter().collect();
         let share = |parts: &Parts| parts.gate * parts.tasks;
         let mut best: Vec<(u32, &Parts)> = scored
             .ranked
             .iter()
-            .filter(|(_, parts)| !parts.inferred && share(parts) >= LEAST_SUPPORT)
+            .filter(|(_, parts)| !parts.inferred && share(parts) >= MIN_SUPPORT)
             .map(|(node, parts)| (*node, parts))
             .collect();
         best.sort_unstable_by(|a, b| share(b.1).total_cmp(&share(a.1)).then(a.0.cmp(&b.0)));
@@ -128,9 +128,9 @@ impl TaskGraph {
             let Some(path) = answer.path else { continue };
             let mut share = share(parts);
             if path.learned {
-                // Requests are short, and one word in common does not make two of them alike.
-                share *= self.likeness(&asked, &mut words, &path.task).powi(2);
-                if share < LEAST_SUPPORT {
+                // Queries are short, and one common word does not make two of them similar.
+                share *= self.likeness(&query_words, &mut words, &path.task).powi(2);
+                if share < MIN_SUPPORT {
                     continue;
                 }
             }
@@ -141,30 +141,30 @@ impl TaskGraph {
         Ok(support)
     }
 
-    /// How much of two texts is in both, by how rare words are among the descriptions: 2·common / (one + other), 0..=1.
-    fn likeness(&self, asked: &BTreeSet<String>, words: &mut Words, task: &str) -> f64 {
+    /// The overlap of two texts, weighted by the idf of words in the descriptions: 2·common / (one + other), 0..=1.
+    fn likeness(&self, query_words: &BTreeSet<String>, words: &mut Words, task: &str) -> f64 {
         let index = self.search_index();
         let idf = |stem: &String| match self.word(stem) {
             Some(number) => index.idf[number as usize],
             None => index.described.idf_of_unknown(),
         };
         let task: BTreeSet<String> = words.informative(task).into_iter().collect();
-        let both: f64 = asked.intersection(&task).map(idf).sum();
-        let all = asked.iter().map(idf).sum::<f64>() + task.iter().map(idf).sum::<f64>();
+        let both: f64 = query_words.intersection(&task).map(idf).sum();
+        let all = query_words.iter().map(idf).sum::<f64>() + task.iter().map(idf).sum::<f64>();
         if all > 0.0 { 2.0 * both / all } else { 0.0 }
     }
 
-    /// The datasets that serve `text` best.
+    /// The best datasets for `text`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::Usage`] for an alpha or a document that is none; [`lakeward_core::Error::DamagedIndex`].
+    /// [`lakeward_core::Error::Usage`] for an invalid alpha or an unknown document; [`lakeward_core::Error::DamagedIndex`].
     pub fn search(&self, embedder: &dyn Embedder, text: &str, options: &TaskSearchOptions) -> Result<Vec<TaskAnswer>> {
         let scored = self.score(embedder, text, options)?;
         let best = scored.ranked.iter().take(options.k);
         best.map(|(node, parts)| self.answer(*node as usize, parts, &scored)).collect()
     }
 
-    /// Only ids and scores, which reads no document.
+    /// Ids and scores only, without reading documents.
     ///
     /// # Errors
     /// As [`TaskGraph::search`].
@@ -227,7 +227,7 @@ impl TaskGraph {
         })
     }
 
-    /// What a task brings to its datasets.
+    /// What a task contributes to its datasets.
     fn contribution(&self, task: u32, scored: &Scored) -> f64 {
         let walked = scored.walk.get(task as usize).copied().unwrap_or(0.0);
         scored.similarity[task as usize].powi(4) + 1e-3 * walked

@@ -1,4 +1,4 @@
-//! A random sample of the merges of a graph, for people to read: two names, what their records say, and who joined them.
+//! A random sample of the merges in a graph, for manual review: two names, their records' descriptions, and who merged them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,17 +8,17 @@ use super::dataset::DatasetRecord;
 use super::verdicts::{Decision, Named, Stage, Verdict, Verdicts};
 use lakeward_core::text::shown;
 
-/// Letters told of a description.
+/// Bytes of a description that are shown.
 const DESCRIPTION_BYTES: usize = 300;
 
 /// A sample of merges.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MergeAudit {
-    /// Merges by rules or by a judge; the user's own are not asked about.
+    /// Number of merges by rules or by a judge; the user's own are not counted.
     pub of_merges: u64,
     /// Seed of the sample.
     pub seed: u64,
-    /// Those drawn.
+    /// The sampled merges.
     pub merges: Vec<AuditedMerge>,
 }
 
@@ -29,13 +29,13 @@ pub struct AuditedMerge {
     pub a: AuditedName,
     /// The other.
     pub b: AuditedName,
-    /// The rule; or the model with the prompt and its version.
+    /// The rule, or the model with its prompt and the prompt's version.
     pub by: String,
     /// Why they were joined.
     pub sentence: String,
 }
 
-/// A name with what is known of it.
+/// A name with what is known about it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AuditedName {
     /// The name in a document, or the title of the record.
@@ -43,27 +43,27 @@ pub struct AuditedName {
     /// The record's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<String>,
-    /// How the record is described, cut.
+    /// The record's description, truncated.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub described: String,
 }
 
-/// At most `count` of the merges that `verdicts` say, drawn by the SHA-256 of seed and names: the same again with the same seed,
-/// and the same ones of merges that both of two graphs have. `records` are in the order of their ids.
+/// At most `count` of the merges in `verdicts`, chosen by the SHA-256 of seed and names: the same seed gives the same sample, and
+/// the same choice among merges that two graphs share. `records` are sorted by id.
 pub fn audit(verdicts: &Verdicts, records: &[DatasetRecord], count: usize, seed: u64) -> MergeAudit {
     let is_merge = |verdict: &&Verdict| verdict.decision == Decision::Same && verdict.stage != Stage::User;
-    let mut drawn: Vec<([u8; 32], &Verdict)> =
+    let mut sampled: Vec<([u8; 32], &Verdict)> =
         verdicts.iter().filter(is_merge).map(|verdict| (key(verdict, seed), verdict)).collect();
-    let of_merges = drawn.len() as u64;
-    drawn.sort_by_key(|(key, _)| *key);
-    drawn.truncate(count);
+    let of_merges = sampled.len() as u64;
+    sampled.sort_by_key(|(key, _)| *key);
+    sampled.truncate(count);
     let merge = |(_, verdict): ([u8; 32], &Verdict)| AuditedMerge {
         a: named(&verdict.a, records),
         b: named(&verdict.b, records),
         by: verdict.by.clone(),
         sentence: verdict.sentence.clone(),
     };
-    MergeAudit { of_merges, seed, merges: drawn.into_iter().map(merge).collect() }
+    MergeAudit { of_merges, seed, merges: sampled.into_iter().map(merge).collect() }
 }
 
 fn key(verdict: &Verdict, seed: u64) -> [u8; 32] {
@@ -90,7 +90,7 @@ mod tests {
     use crate::task_graph::why::users_word;
 
     #[test]
-    fn a_sample_is_the_same_again_and_has_no_word_of_the_user() {
+    fn a_sample_is_reproducible_and_has_no_verdict_of_the_user() {
         let records: Vec<DatasetRecord> = (0..30)
             .map(|number| DatasetRecord {
                 id: format!("r{number:02}"),

@@ -1,8 +1,8 @@
-//! Building a task graph: from what documents say and what the lake's index knows of datasets.
+//! Builds a task graph from what documents say and what the lake's index knows of datasets.
 //!
-//! What a graph that is there has for the same document or dataset is taken over, so that adding documents costs what they are,
-//! and the file is byte for byte that of a build from nothing: documents, datasets and words are numbered by their names, and
-//! nothing depends on what was there before.
+//! Unchanged documents and datasets are reused from an existing graph, so the cost of adding documents grows with the new ones
+//! only. The file is byte for byte that of a build from scratch: documents, datasets and words are numbered by their names,
+//! independently of the existing graph.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -29,27 +29,27 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_models::embed::{Embedder, EmbedderExt};
 
-/// Word pieces of a description that enter its vector.
+/// Number of word pieces of a description used for its vector.
 pub(super) const DESCRIPTION_PIECES: usize = 96;
 
 /// What a graph is built from.
 pub struct GraphInputs<'a> {
-    /// All that the index holds, in the order of the ids.
+    /// All datasets of the index, sorted by id.
     pub datasets: &'a [DatasetRecord],
-    /// All documents; a later one of the same id replaces an earlier one.
+    /// All documents; a later one with the same id replaces an earlier one.
     pub extractions: &'a [Extraction],
     /// Makes the vectors.
     pub embedder: &'a dyn Embedder,
-    /// Decides about names that rules leave open.
+    /// Decides the names that rules leave open.
     pub judge: Option<&'a dyn Judge>,
 }
 
 /// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GraphOptions {
-    /// When tasks are linked.
+    /// Thresholds for linking tasks.
     pub links: LinkOptions,
-    /// Whether names that mean one dataset are joined; the user's word counts in either case.
+    /// Whether names of the same dataset are merged; the user's verdicts always count.
     pub resolve: bool,
 }
 
@@ -64,11 +64,11 @@ impl Default for GraphOptions {
 pub struct GraphStats {
     /// Documents in the graph.
     pub documents: usize,
-    /// Of them, those that were not there, or not the same, before.
+    /// Documents that are new or have changed.
     pub new_documents: usize,
     /// Tasks.
     pub tasks: usize,
-    /// Datasets, those that only documents name included.
+    /// Datasets, including those that only documents name.
     pub datasets: usize,
     /// Datasets that only documents name.
     pub named_datasets: usize,
@@ -76,20 +76,20 @@ pub struct GraphStats {
     pub uses: usize,
     /// Pairs of tasks that are linked.
     pub links: usize,
-    /// Datasets that serve no task, attached to similar ones that do.
+    /// Datasets not used for any task, attached to similar ones that are.
     pub inferred: usize,
     /// Verdicts about names.
     pub verdicts: usize,
-    /// Length of the graph's file.
+    /// Size of the graph's file, in bytes.
     pub bytes: u64,
-    /// Time it took, in milliseconds.
+    /// Elapsed time, in milliseconds.
     pub elapsed_ms: f64,
 }
 
-/// Builds the graph in `folder`, or brings it up to date: all or nothing.
+/// Builds or updates the graph in `folder`, atomically.
 ///
 /// # Errors
-/// [`Error::Locked`], [`Error::Io`]; [`Error::DamagedIndex`] where verdicts cannot be read; [`Error::EmbeddingServer`] where the
+/// [`Error::Locked`], [`Error::Io`]; [`Error::DamagedIndex`] if the verdicts cannot be read; [`Error::EmbeddingServer`] if the
 /// embedding model fails.
 pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) -> Result<GraphStats> {
     let started = Instant::now();
@@ -97,11 +97,11 @@ pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) ->
     let _lock = FileLock::acquire(folder)?;
     [FILE_NAME, verdicts::FILE_NAME].into_iter().for_each(|name| remove_unfinished(&folder.join(name)));
     let lasting = Verdicts::read(folder)?.lasting();
-    // A graph that cannot be read is replaced: what it was made of is in the inputs.
+    // A graph that cannot be read is replaced: the inputs hold everything it was made from.
     let old = TaskGraph::open(folder, inputs.embedder.id()).ok();
     let (draft, resolution, new_documents) = draft(old.as_ref(), inputs, options, &lasting)?;
-    if let Some(trouble) = inputs.embedder.failure() {
-        return Err(Error::EmbeddingServer { reason: trouble.to_string() });
+    if let Some(failure) = inputs.embedder.failure() {
+        return Err(Error::EmbeddingServer { reason: failure.to_string() });
     }
     resolution.verdicts.write(folder)?;
     let written = draft.write(&folder.join(FILE_NAME))?;
@@ -120,14 +120,14 @@ pub fn build(folder: &Path, inputs: &GraphInputs<'_>, options: &GraphOptions) ->
     })
 }
 
-/// A graph that is there, and what of it can be taken over.
+/// An existing graph, and what can be reused from it.
 struct Old<'a> {
     graph: &'a TaskGraph,
     /// Documents by id, with their hashes.
     documents: HashMap<String, (usize, u64)>,
-    /// The first task of each document, and one more.
+    /// The first task of each document, and one past the last task.
     first_tasks: Vec<usize>,
-    /// Whether vectors were made with the weights that they would be made with now.
+    /// Whether the old vectors were made with the same weights as new ones would be.
     same_datasets: bool,
     nodes: HashMap<String, (usize, u64)>,
 }
@@ -148,7 +148,7 @@ impl<'a> Old<'a> {
         Ok(Self { graph, documents, first_tasks, same_datasets: graph.meta().fingerprint == fingerprint, nodes })
     }
 
-    /// The place of a document that has not changed.
+    /// The position of an unchanged document.
     fn same_document(&self, id: &str, hash: u64) -> Option<usize> {
         self.documents.get(id).filter(|(_, known)| *known == hash).map(|(place, _)| *place)
     }
@@ -158,7 +158,7 @@ impl<'a> Old<'a> {
     }
 }
 
-/// Numbers words as they come; at the end they are numbered by their order.
+/// Numbers words in order of arrival; [`Numbering::finish`] renumbers them alphabetically.
 #[derive(Default)]
 struct Numbering {
     numbers: HashMap<String, u32>,
@@ -196,12 +196,12 @@ impl Numbering {
     }
 }
 
-/// What a task's need is compared by.
+/// The text by which a task's need is compared.
 pub(super) fn need_text(task: &ExtractedTask) -> String {
     format!("{} . {} . {}", task.text, task.name, task.keywords.join(" "))
 }
 
-/// What a document is about.
+/// The text by which a document is compared.
 fn about(extraction: &Extraction) -> String {
     match (extraction.title.is_empty(), extraction.text.is_empty()) {
         (true, _) => extraction.text.clone(),
@@ -253,11 +253,11 @@ fn draft(
         .collect();
 
     let mut numbering = Numbering::default();
-    // The numbers that words of the old graph have now.
+    // The new number of each word of the old graph.
     let renumbered: Vec<u32> = old.as_ref().map_or_else(Vec::new, |old| {
         old.graph.vocabulary().iter().map(|word| numbering.number(word.clone())).collect()
     });
-    let taken = |list: &[u32]| list.iter().map(|word| renumbered[*word as usize]).collect::<Vec<u32>>();
+    let renumber = |list: &[u32]| list.iter().map(|word| renumbered[*word as usize]).collect::<Vec<u32>>();
     let (mut text_words, mut need_words) = (Lists::default(), Lists::default());
     let (mut cover_words, mut keyword_words) = (Lists::default(), Lists::default());
     let (mut task_documents, mut uses) = (Vec::new(), Lists::default());
@@ -266,7 +266,7 @@ fn draft(
     for (place, document) in documents.iter().enumerate() {
         let before = known[place].zip(old.as_ref());
         match before {
-            Some((known, old)) => text_words.push(taken(old.graph.text_words.get(known))),
+            Some((known, old)) => text_words.push(renumber(old.graph.text_words.get(known))),
             None => text_words.push(numbering.informative(&about(document))),
         }
         for (number, task) in document.tasks.iter().enumerate() {
@@ -274,18 +274,18 @@ fn draft(
             let known = before.map(|(known, old)| old.first_tasks[known] + number);
             match known.zip(old.as_ref()) {
                 Some((known, old)) => {
-                    need_words.push(taken(old.graph.need_words.get(known)));
-                    cover_words.push(taken(old.graph.cover_words.get(known)));
-                    keyword_words.push(taken(old.graph.keyword_words.get(known)));
+                    need_words.push(renumber(old.graph.need_words.get(known)));
+                    cover_words.push(renumber(old.graph.cover_words.get(known)));
+                    keyword_words.push(renumber(old.graph.keyword_words.get(known)));
                 }
                 None => {
-                    let called = format!("{} {}", task.name, task.keywords.join(" "));
+                    let label = format!("{} {}", task.name, task.keywords.join(" "));
                     need_words.push(numbering.informative(&need_text(task)));
-                    let mut cover = numbering.informative(&called);
+                    let mut cover = numbering.informative(&label);
                     cover.sort_unstable();
                     cover.dedup();
                     cover_words.push(cover);
-                    keyword_words.push(numbering.plain(&called));
+                    keyword_words.push(numbering.plain(&label));
                 }
             }
             known_tasks.push(known);
@@ -295,7 +295,7 @@ fn draft(
     let mut node_words = Lists::default();
     for (known, text) in known_nodes.iter().zip(&nodes.texts) {
         match known.zip(old.as_ref()) {
-            Some((known, old)) => node_words.push(taken(old.graph.node_words.get(known))),
+            Some((known, old)) => node_words.push(renumber(old.graph.node_words.get(known))),
             None => node_words.push(numbering.informative(text)),
         }
     }
@@ -306,7 +306,7 @@ fn draft(
         &mut keyword_words,
         &mut node_words,
     ]);
-    // Sets are kept in the order of their numbers, which have just changed.
+    // Sets are sorted by word number, and the numbers have just changed.
     let cover_words = sorted(&cover_words);
     let keyword_words = sorted(&keyword_words);
 
@@ -410,7 +410,7 @@ fn documents_of(extractions: &[Extraction]) -> Vec<&Extraction> {
     documents
 }
 
-/// Names that no document says the record of, each with what is said of it.
+/// Names without a record, each with its description.
 fn names_of(documents: &[&Extraction], datasets: &[DatasetRecord]) -> BTreeSet<(String, String)> {
     let mentions = documents.iter().flat_map(|document| &document.tasks).flat_map(|task| &task.datasets);
     let open = mentions.filter(|mention| mention_record(datasets, mention).is_none());
@@ -433,8 +433,8 @@ fn served(uses: &Lists<Use>, nodes: usize) -> Vec<bool> {
     served
 }
 
-/// For each task that was there, its neighbours as they are numbered now; none where one of a full list is gone, since then
-/// another may follow.
+/// For each known task, its old neighbours with their new numbers; `None` if one of a full list is gone, since another may
+/// then take its place.
 fn earlier_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) -> Vec<Option<Vec<Link>>> {
     let Some(old) = old else { return vec![None; known.len()] };
     let mut places: Vec<Option<u32>> = vec![None; old.meta().tasks];
@@ -443,7 +443,7 @@ fn earlier_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) 
             places[*known] = Some(place as u32);
         }
     }
-    let kept = |known: usize| {
+    let renumbered = |known: usize| {
         let before = old.links.get(known);
         let list: Vec<Link> = before
             .iter()
@@ -451,5 +451,5 @@ fn earlier_links(old: Option<&TaskGraph>, known: &[Option<usize>], most: usize) 
             .collect();
         (list.len() == before.len() || before.len() < most).then_some(list)
     };
-    known.iter().map(|known| known.and_then(kept)).collect()
+    known.iter().map(|known| known.and_then(renumbered)).collect()
 }

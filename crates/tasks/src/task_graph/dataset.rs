@@ -1,4 +1,4 @@
-//! The datasets that a lake knows of: records of a catalogue and tables about which something is said.
+//! The datasets of a lake: catalogue records and tables with metadata.
 
 use lakeward_core::error::Result;
 use lakeward_index::LakeIndex;
@@ -11,16 +11,16 @@ const DESCRIPTION_BYTES: usize = 16 << 10;
 pub struct DatasetRecord {
     /// Its id in the index.
     pub id: String,
-    /// What it is called; for a table of which nobody says that, the words of its id.
+    /// Its title; for a table without one, the words of its id.
     pub title: String,
-    /// What its publisher says about it.
+    /// Its publisher's description.
     pub description: String,
-    /// Whether it is a table of the lake; else its data is not there.
+    /// Whether it is a table of the lake; otherwise its data is not in the lake.
     pub is_table: bool,
 }
 
 impl DatasetRecord {
-    /// All that `index` holds, in the order of the ids.
+    /// All datasets of `index`, sorted by id.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
@@ -38,8 +38,8 @@ impl DatasetRecord {
         Ok(records)
     }
 
-    /// Title and description as they are searched: up to where the description names its sources, without markup,
-    /// addresses and what a record says under keys of its own.
+    /// The searchable text: title and description up to where the description names its sources, without markup, URLs and
+    /// the trailing `key: value` lines.
     pub fn text(&self) -> String {
         let described = match self.description.find("Source: ") {
             Some(at) => {
@@ -70,7 +70,7 @@ impl DatasetRecord {
     }
 }
 
-/// A description without the lines at its end that say what a record has under keys of its own, `key: …`.
+/// A description without the `key: …` lines at its end.
 fn prose(description: &str) -> &str {
     let mut prose = description;
     loop {
@@ -85,8 +85,8 @@ fn prose(description: &str) -> &str {
     }
 }
 
-/// How many of `texts` name each of `titles`, a text's own left out: the title as a whole, with its capitals. A title of one word
-/// that is also an ordinary word of the texts is not looked for, nor one of less than three letters.
+/// How many of `texts` name each of `titles`, not counting its own text: the whole title, case-sensitive. Titles of one word that
+/// is also an ordinary word of the texts are not searched for, nor titles of less than three letters.
 pub fn mention_counts(titles: &[&str], texts: &[String]) -> Vec<u32> {
     use std::collections::{HashMap, HashSet};
 

@@ -1,12 +1,12 @@
-//! A task graph as it is built, and how it lies on disk: one segment file, written whole or not at all.
+//! A task graph while it is built, and its layout on disk: one segment file, written atomically.
 //!
 //! ```text
 //! meta  JSON: embedding model, options, counts, fingerprint of the datasets
 //! doc   documents as JSON, by id          dhsh  hash of each         txv  vector of each abstract    txw  its words
 //! tdoc  document of each task             ndv   vector of each need  ndw  its words                  cvw  words of name and keywords
-//! kww   plain words of name and keywords  lnk   neighbours           use  datasets that served it
+//! kww   plain words of name and keywords  lnk   neighbours           use  datasets used for it
 //! nod   datasets as JSON, records first   nhsh  hash of each         nov  vectors                    now  words, in order
-//! ncnt  records that name each dataset    rcnt  the same by record   inf  similar datasets that served a task
+//! ncnt  records that name each dataset    rcnt  the same by record   inf  similar datasets used for a task
 //! voc   all words, ascending              wgt   weights of word pieces
 //! ```
 
@@ -26,30 +26,30 @@ pub(super) const KIND: SegmentKind = SegmentKind(*b"TASK");
 /// The version of the layout.
 pub const VERSION: u32 = 1;
 
-/// What a graph was built with.
+/// What a graph was built from, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GraphMeta {
     /// The embedding model.
     pub embedder: String,
-    /// Values of a vector.
+    /// Dimensions of a vector.
     pub dims: usize,
     /// Documents.
     pub documents: usize,
     /// Tasks.
     pub tasks: usize,
-    /// Datasets, those that only documents name included.
+    /// Datasets, including those that only documents name.
     pub datasets: usize,
     /// Datasets that are records or tables of the index; they come first.
     pub records: usize,
-    /// Records and tables of the index, those that are joined with others included.
+    /// Records and tables of the index, including those merged into others.
     pub index_records: usize,
-    /// Hash of all that the index says about datasets.
+    /// Hash of everything the index says about datasets.
     pub fingerprint: u64,
     /// θ_d.
     pub cosine: f32,
     /// θ_k.
     pub overlap: f32,
-    /// Neighbours kept of a task.
+    /// Maximum number of neighbours stored per task.
     pub most_links: usize,
     /// Whether names were resolved.
     pub resolved: bool,
@@ -64,18 +64,18 @@ impl GraphMeta {
 /// A dataset of the graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatasetNode {
-    /// Its id in the index; else the name that comes first.
+    /// Its id in the index; otherwise its first name.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// How it is described, cut.
+    /// Its description, truncated.
     pub described: String,
     /// Whether only documents name it: it is not in the lake.
     pub named: bool,
     /// Ids of further records and tables that are the same dataset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// Names under which documents mean it, a few.
+    /// Some of the names that documents use for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Tables of the lake that hold it.
@@ -83,7 +83,7 @@ pub struct DatasetNode {
     pub tables: Vec<String>,
 }
 
-/// All of a graph, ready to be written.
+/// A complete graph, ready to be written.
 pub(super) struct Draft {
     pub meta: GraphMeta,
     pub documents: Vec<Extraction>,
@@ -109,7 +109,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Writes it as `path`, replacing what was there.
+    /// Writes it to `path`, replacing an existing file.
     pub fn write(&self, path: &Path) -> Result<SegmentStats> {
         let internal = |error: serde_json::Error| Error::Internal(error.to_string());
         let mut writer = SegmentWriter::create(path, KIND, VERSION)?;

@@ -1,31 +1,31 @@
 //! Vectors of tasks and of descriptions of datasets.
 //!
-//! With the model inside the program a text is the sum of its word pieces' vectors, each times idf(piece) = ln((N + 1) / (df + 1))
-//! over the descriptions of the lake: what half of the datasets say tells nothing. Any other model is asked for whole texts.
+//! With the built-in model, a text's vector is the sum of its word pieces' vectors, each times idf(piece) = ln((N + 1) / (df + 1))
+//! over the descriptions of the lake, so that common words count little. Any other model embeds whole texts.
 
 use rayon::prelude::*;
 
 use lakeward_models::embed::{Embedder, EmbedderExt, StaticModel, dot, normalise};
 
-/// From so many values on, cosines are worth sharing between threads; and the fewest rows of one thread.
+/// Number of values from which cosines run in parallel, and the minimum number of rows per thread.
 const SHARED_VALUES: usize = 1 << 20;
 const SHARED_ROWS: usize = 512;
 
 /// Makes vectors of one length, comparable with each other.
 pub struct Encoder<'a> {
     embedder: &'a dyn Embedder,
-    /// The weight of each piece of the model inside the program; empty with another model.
+    /// The weight of each word piece of the built-in model; empty with another model.
     weights: Vec<f32>,
 }
 
 impl<'a> Encoder<'a> {
-    /// An encoder that weighs pieces by how few of `texts` have them among their first `most_pieces`.
+    /// An encoder that weights pieces by their idf over the first `most_pieces` pieces of each of `texts`.
     pub fn over<'t>(embedder: &'a dyn Embedder, texts: impl Iterator<Item = &'t str>, most_pieces: usize) -> Self {
         let model = StaticModel::builtin();
         if embedder.id() != model.id() {
             return Self { embedder, weights: Vec::new() };
         }
-        // Which text was the last that had the piece: none has it twice.
+        // The last text that had the piece, so that each text counts once.
         let mut latest = vec![0u32; model.vocabulary_len()];
         let mut df = vec![0u32; model.vocabulary_len()];
         let mut count = 0u32;
@@ -45,19 +45,19 @@ impl<'a> Encoder<'a> {
         Self { embedder, weights }
     }
 
-    /// An encoder with weights that were kept; none for another model than that inside the program.
+    /// An encoder with stored weights, which are ignored unless the built-in model is used.
     pub fn with_weights(embedder: &'a dyn Embedder, weights: Vec<f32>) -> Self {
         let fits =
             weights.len() == StaticModel::builtin().vocabulary_len() && embedder.id() == StaticModel::builtin().id();
         Self { embedder, weights: if fits { weights } else { Vec::new() } }
     }
 
-    /// The weights of pieces, to be kept.
+    /// The weights of pieces, to be stored.
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// Values of a vector.
+    /// Dimensions of a vector.
     pub fn dims(&self) -> usize {
         self.embedder.dims()
     }

@@ -1,4 +1,4 @@
-//! An opened task graph: a snapshot for reading.
+//! An open task graph: a read-only snapshot.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::papers::extraction::Extraction;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::segment::{Section, SegmentFile};
 
-/// Name of the graph's folder in that of the index.
+/// Name of the graph's folder inside the index folder.
 pub const FOLDER: &str = "graph";
 
 /// Documents, datasets and tasks with the edges between them.
@@ -36,7 +36,7 @@ pub struct TaskGraph {
     search: OnceLock<SearchIndex>,
 }
 
-/// Sections that are read where they lie.
+/// Sections that are read in place, from the mapped file.
 struct Vectors {
     texts: Section,
     needs: Section,
@@ -63,7 +63,7 @@ impl TaskGraph {
         Ok(graph)
     }
 
-    /// Opens the graph in `folder`, whatever model made it: for all but searches.
+    /// Opens the graph in `folder`, whichever model made it; not for searches.
     ///
     /// # Errors
     /// As [`TaskGraph::open`].
@@ -108,7 +108,7 @@ impl TaskGraph {
         Ok(graph)
     }
 
-    /// Whether every number in it is one of something that is there.
+    /// Checks that every stored number refers to something that exists.
     fn check(&self) -> Result<()> {
         let meta = &self.meta;
         let (words, tasks, nodes) = (self.vocabulary.len(), meta.tasks, meta.datasets);
@@ -131,10 +131,10 @@ impl TaskGraph {
             && rows(&self.vectors.needs, tasks)
             && rows(&self.vectors.nodes, nodes)
             && self.vectors.node_counts.len() == nodes * size_of::<u32>();
-        if fits { Ok(()) } else { Err(Error::damaged(self.segment.path(), "its parts do not fit each other")) }
+        if fits { Ok(()) } else { Err(Error::damaged(self.segment.path(), "its sections are inconsistent")) }
     }
 
-    /// Checks every byte.
+    /// Verifies all checksums.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`].
@@ -142,7 +142,7 @@ impl TaskGraph {
         self.segment.verify()
     }
 
-    /// What it was built with, and how much is in it.
+    /// Its options and counts.
     pub fn meta(&self) -> &GraphMeta {
         &self.meta
     }
@@ -152,12 +152,12 @@ impl TaskGraph {
         &self.folder
     }
 
-    /// Length of its file.
+    /// Size of its file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.segment.bytes()
     }
 
-    /// 16 hex digits that are others where documents, datasets or options are.
+    /// 16 hex digits that change with the documents, datasets or options.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`].
@@ -194,7 +194,7 @@ impl TaskGraph {
         self.nodes.json(place)
     }
 
-    /// How many datasets of the lake serve no task and are attached to similar ones that do.
+    /// Number of datasets of the lake that are not used for a task but attached to similar ones that are.
     pub fn inferred_datasets(&self) -> usize {
         self.inferred.iter().filter(|list| !list.is_empty()).count()
     }
@@ -209,7 +209,7 @@ impl TaskGraph {
         self.uses.items().len()
     }
 
-    /// Words, ascending; their places are their numbers.
+    /// Words, ascending; a word's number is its position.
     pub(super) fn vocabulary(&self) -> &[String] {
         &self.vocabulary
     }
@@ -236,7 +236,7 @@ impl TaskGraph {
         self.vectors.node_counts.all()
     }
 
-    /// The same by record of the index, in the order of their ids.
+    /// The same per record of the index, sorted by id.
     pub(super) fn record_counts(&self) -> Result<Vec<u32>> {
         Ok(self.segment.section(*b"rcnt")?.all()?.to_vec())
     }
@@ -249,7 +249,7 @@ impl TaskGraph {
         self.array(*b"nhsh", self.meta.datasets)
     }
 
-    /// Weights of word pieces; none for another model than the one inside the program.
+    /// Weights of word pieces; empty unless the built-in model is used.
     pub(super) fn weights(&self) -> Result<Vec<f32>> {
         Ok(self.segment.section(*b"wgts")?.all()?.to_vec())
     }
@@ -257,10 +257,10 @@ impl TaskGraph {
     fn array(&self, tag: [u8; 4], count: usize) -> Result<Vec<u64>> {
         let section = self.segment.section(tag)?;
         let array: Vec<u64> = section.all()?.to_vec();
-        if array.len() == count { Ok(array) } else { Err(section.damaged("it has another length than it should")) }
+        if array.len() == count { Ok(array) } else { Err(section.damaged("it has the wrong length")) }
     }
 
-    /// What searches need, made at the first one.
+    /// The search index, built at first use.
     pub(super) fn search_index(&self) -> &SearchIndex {
         self.search.get_or_init(|| SearchIndex::of(self))
     }

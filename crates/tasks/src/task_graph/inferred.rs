@@ -1,4 +1,4 @@
-//! Datasets of which no document says what they served, attached to the most similar ones that served something.
+//! Datasets not used in any document, linked to the most similar datasets that are.
 
 use rayon::prelude::*;
 
@@ -6,49 +6,49 @@ use super::graph::TaskGraph;
 use super::lists::{Link, Lists};
 use lakeward_models::embed::dot;
 
-/// Similar datasets kept of each.
-pub(super) const MOST_SIMILAR: usize = 3;
-/// The least cosine of two descriptions.
-const LEAST_COSINE: f32 = 0.5;
-/// What a similar dataset's tasks count for at the most; what a document says counts 1. It breaks ties and shows a way: with 0.1
-/// rankings were worse on both shown benchmarks.
+/// Similar datasets stored per dataset.
+pub(super) const MAX_SIMILAR: usize = 3;
+/// Minimum cosine of two descriptions.
+const MIN_COSINE: f32 = 0.5;
+/// Maximum weight of a similar dataset's tasks, where tasks stated in a document have 1. It only breaks ties and shows a path:
+/// with 0.1, rankings were worse on the development halves of both benchmarks.
 pub(super) const INFERRED_WEIGHT: f32 = 0.01;
 
-/// What datasets are attached by.
+/// Input of [`attach`].
 pub(super) struct Attach<'a> {
-    /// Values of a vector.
+    /// Dimensions of a vector.
     pub dims: usize,
-    /// One vector a dataset.
+    /// One vector per dataset.
     pub vectors: &'a [f32],
-    /// Whether a dataset served a task.
+    /// Whether each dataset was used for a task.
     pub served: &'a [bool],
     /// The number of each dataset in the old graph, where it is the same there.
     pub known: &'a [Option<usize>],
-    /// The old graph, where its vectors are of the same weights.
+    /// The old graph, if its vectors were made with the same weights.
     pub old: Option<&'a TaskGraph>,
 }
 
-/// For each dataset that served no task, the most similar ones that did, best first, ties by number.
+/// For each dataset without a task, the most similar datasets with one, best first, ties by number.
 pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
     let vector = |at: usize| &attach.vectors[at * attach.dims..(at + 1) * attach.dims];
     let served: Vec<usize> = (0..attach.served.len()).filter(|node| attach.served[*node]).collect();
-    let before = attach.old.map(|old| Before::of(old, attach));
+    let before = attach.old.map(|old| OldGraph::of(old, attach));
     let of = |node: usize| -> Vec<Link> {
         if attach.served[node] {
             return Vec::new();
         }
-        let kept = before.as_ref().and_then(|before| before.kept(node, attach));
-        let candidates = match (&kept, &before) {
+        let old_list = before.as_ref().and_then(|before| before.old_list(node, attach));
+        let candidates = match (&old_list, &before) {
             (Some(_), Some(before)) => &before.new,
             _ => &served,
         };
         let similar = candidates.iter().filter_map(|other| {
             let cosine = dot(vector(node), vector(*other));
-            (cosine >= LEAST_COSINE).then_some(Link { to: *other as u32, weight: cosine.min(1.0) })
+            (cosine >= MIN_COSINE).then_some(Link { to: *other as u32, weight: cosine.min(1.0) })
         });
-        let mut list: Vec<Link> = kept.unwrap_or_default().into_iter().chain(similar).collect();
+        let mut list: Vec<Link> = old_list.unwrap_or_default().into_iter().chain(similar).collect();
         list.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.to.cmp(&b.to)));
-        list.truncate(MOST_SIMILAR);
+        list.truncate(MAX_SIMILAR);
         list
     };
     let lists: Vec<Vec<Link>> = (0..attach.served.len()).into_par_iter().map(of).collect();
@@ -57,17 +57,17 @@ pub(super) fn attach(attach: &Attach<'_>) -> Lists<Link> {
     all
 }
 
-/// What the old graph had.
-struct Before<'a> {
+/// The old graph and its datasets' new numbers.
+struct OldGraph<'a> {
     old: &'a TaskGraph,
     served: Vec<bool>,
-    /// The number now of each old dataset that still served a task.
+    /// The new number of each old dataset that was and is used for a task.
     places: Vec<Option<u32>>,
-    /// Datasets that served no task before, or were not there.
+    /// Datasets that are newly used for a task.
     new: Vec<usize>,
 }
 
-impl<'a> Before<'a> {
+impl<'a> OldGraph<'a> {
     fn of(old: &'a TaskGraph, attach: &Attach<'_>) -> Self {
         let mut served = vec![false; old.meta().datasets];
         old.uses.items().iter().for_each(|edge| served[edge.dataset as usize] = true);
@@ -82,8 +82,8 @@ impl<'a> Before<'a> {
         Self { old, served, places, new }
     }
 
-    /// The old list of a dataset, numbered as now; none where it had none or one of it is gone.
-    fn kept(&self, node: usize, attach: &Attach<'_>) -> Option<Vec<Link>> {
+    /// The old list of a dataset, renumbered; `None` if it had none or one of its entries is gone.
+    fn old_list(&self, node: usize, attach: &Attach<'_>) -> Option<Vec<Link>> {
         let known = attach.known[node].filter(|known| !self.served[*known])?;
         let renumbered = |link: &Link| Some(Link { to: self.places[link.to as usize]?, weight: link.weight });
         self.old.inferred.get(known).iter().map(renumbered).collect()

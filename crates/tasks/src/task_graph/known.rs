@@ -1,11 +1,11 @@
-//! What documents may call the datasets of a lake, for whoever reads documents.
+//! The names by which documents may call the datasets of a lake, for the extraction.
 
 use super::dataset::DatasetRecord;
 use super::verdicts::{Decision, Named, Verdicts};
 use crate::papers::extract::{KnownDatasets, KnownRecord};
 
-/// The titles of `records`, and the names that `verdicts` of the user or of a model say to mean one of them. What a rule says is
-/// not among them: it follows from the names that documents have, which would then change with what is known of them.
+/// The titles of `records`, and the names that verdicts of the user or of a model map to one of them. The rules' verdicts are left
+/// out: they follow from the names in the documents, so results would depend on earlier results.
 pub fn known_datasets(records: &[DatasetRecord], verdicts: &Verdicts) -> KnownDatasets {
     let texts: Vec<String> = records.iter().map(DatasetRecord::text).collect();
     let known = records.iter().zip(&texts).map(|(record, text)| KnownRecord {
@@ -20,7 +20,7 @@ pub fn known_datasets(records: &[DatasetRecord], verdicts: &Verdicts) -> KnownDa
             (Named::Name(name), Named::Record(id)) | (Named::Record(id), Named::Name(name)) => (name, id),
             _ => continue,
         };
-        // By id, as all records are.
+        // Records are sorted by id.
         if let Ok(place) = records.binary_search_by(|record| record.id.as_str().cmp(id)) {
             aliases.push((name, &records[place].title));
         }

@@ -1,5 +1,5 @@
-//! What sessions have taught, as documents of a graph: a request in an analyst's words is the task, the tables accepted or used
-//! for it are its datasets. They are of a kind of their own, so that they can be told from papers, counted and left out.
+//! What sessions have taught, as documents of a graph: the user's request is the task, and the tables accepted or used for it are
+//! its datasets. They have their own extractor id, so that they can be told apart from papers, counted and excluded.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -7,12 +7,12 @@ use super::graph::TaskGraph;
 use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
 use lakeward_core::error::Result;
 
-/// What such a document says extracted it.
+/// The extractor id of these documents.
 pub const EXTRACTOR: &str = "session@1";
-/// Their ids begin with this.
+/// Prefix of their ids.
 const PREFIX: &str = "session:";
 
-/// The document of a request: `words` are what it is about, `tables` the ids of the tables that served it.
+/// The document of a request: `words` is its text, `tables` the ids of the tables used for it.
 pub fn document(words: &str, tables: &[&str], year: Option<i32>) -> Extraction {
     let datasets = tables.iter().map(|id| DatasetMention {
         name: (*id).to_string(),
@@ -24,7 +24,7 @@ pub fn document(words: &str, tables: &[&str], year: Option<i32>) -> Extraction {
         document: format!("{PREFIX}{:016x}", xxh3_64(words.as_bytes())),
         title: String::new(),
         year,
-        // As the abstract of a paper: else its tasks would count less than theirs.
+        // In place of a paper's abstract; without it these tasks would score lower than those of papers.
         text: words.to_string(),
         tasks: vec![task],
         extractor: EXTRACTOR.into(),
@@ -32,19 +32,19 @@ pub fn document(words: &str, tables: &[&str], year: Option<i32>) -> Extraction {
     document.bounded()
 }
 
-/// Whether a document is what a session has taught.
+/// Whether a document comes from a session.
 pub fn is_learned(document: &Extraction) -> bool {
     document.extractor == EXTRACTOR
 }
 
 impl TaskGraph {
-    /// Ids of the documents that sessions have taught, ascending.
+    /// Ids of the documents that come from sessions, ascending.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn learned_documents(&self) -> Result<Vec<String>> {
         let mut ids = Vec::new();
-        // Documents stand in the order of their ids.
+        // Documents are sorted by id.
         for place in self.first_document(PREFIX)?..self.meta().documents {
             let document = self.document(place)?;
             if !document.document.starts_with(PREFIX) {

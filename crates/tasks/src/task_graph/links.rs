@@ -1,23 +1,23 @@
-//! Which tasks are alike: each task with its strongest neighbours.
+//! Which tasks are similar: each task with its strongest neighbours.
 //!
-//! The weight of two tasks is the mean of two cosines, of their needs and of their documents' abstracts, where that is θ_d or
-//! more; 1 where of the keywords of the one with fewer a share θ_k or more are the other's, too. Each task keeps a bounded number
-//! of neighbours, the strongest, ties by place; so memory is linear, and a task that comes later changes the list of another only
-//! by being put in its place: adding tasks costs a comparison of the new ones with all, and gives what comparing all would.
+//! The weight of two tasks is the mean of two cosines, of their needs and of their documents' abstracts, if that mean is at least
+//! θ_d; it is 1 if the tasks share at least θ_k of the keywords of the one with fewer keywords. Each task stores a bounded number
+//! of neighbours, the strongest, ties by position, so memory is linear. A new task changes another's list only by being inserted:
+//! adding tasks compares only the new ones with all, and gives the same result as comparing all.
 
 use rayon::prelude::*;
 
 use super::lists::{Link, Lists};
 use lakeward_models::embed::dot;
 
-/// When tasks are linked.
+/// Thresholds for linking tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkOptions {
-    /// θ_d: the least mean of cosines.
+    /// θ_d: the minimum mean of the cosines.
     pub cosine: f32,
-    /// θ_k: the least share of keywords in common.
+    /// θ_k: the minimum share of common keywords.
     pub overlap: f32,
-    /// Neighbours kept of a task.
+    /// Maximum number of neighbours per task.
     pub most: usize,
 }
 
@@ -27,13 +27,13 @@ impl Default for LinkOptions {
     }
 }
 
-/// What tasks are compared by.
+/// The features by which tasks are compared.
 pub struct LinkTasks<'a> {
-    /// Values of a vector.
+    /// Dimensions of a vector.
     pub dims: usize,
-    /// One vector a task: its need.
+    /// One vector per task: its need.
     pub needs: &'a [f32],
-    /// One vector a document: its abstract.
+    /// One vector per document: its abstract.
     pub texts: &'a [f32],
     /// The document of each task.
     pub documents: &'a [u32],
@@ -41,24 +41,24 @@ pub struct LinkTasks<'a> {
     pub keywords: &'a Lists<u32>,
 }
 
-/// The neighbours of each task, strongest first. `kept` has for each task that was there before its neighbours among those that
-/// were; a task without is compared with all.
-pub fn link(tasks: &LinkTasks<'_>, kept: Vec<Option<Vec<Link>>>, options: &LinkOptions) -> Lists<Link> {
+/// The neighbours of each task, strongest first. `known` has, for each task of the old graph, its neighbours among the old tasks;
+/// a task with `None` is compared with all.
+pub fn link(tasks: &LinkTasks<'_>, known: Vec<Option<Vec<Link>>>, options: &LinkOptions) -> Lists<Link> {
     let by_keyword = by_keyword(tasks.keywords);
-    let new: Vec<usize> = (0..kept.len()).filter(|task| kept[*task].is_none()).collect();
+    let new: Vec<usize> = (0..known.len()).filter(|task| known[*task].is_none()).collect();
     let rows: Vec<Vec<Link>> = new.par_iter().map(|task| row(tasks, &by_keyword, *task, options)).collect();
-    let mut lists: Vec<Vec<Link>> = Vec::with_capacity(kept.len());
-    let is_kept: Vec<bool> = kept.iter().map(Option::is_some).collect();
-    lists.extend(kept.into_iter().map(Option::unwrap_or_default));
+    let mut lists: Vec<Vec<Link>> = Vec::with_capacity(known.len());
+    let is_known: Vec<bool> = known.iter().map(Option::is_some).collect();
+    lists.extend(known.into_iter().map(Option::unwrap_or_default));
     for (task, row) in new.iter().zip(rows) {
-        for link in row.iter().filter(|link| is_kept[link.to as usize]) {
+        for link in row.iter().filter(|link| is_known[link.to as usize]) {
             lists[link.to as usize].push(Link { to: *task as u32, weight: link.weight });
         }
         lists[*task] = row;
     }
     let mut links = Lists::default();
     for mut list in lists {
-        // A task that is compared anew may have stood in a kept list.
+        // A task that is compared again may already be in a known list.
         list.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.to.cmp(&b.to)));
         list.dedup_by_key(|link| link.to);
         list.truncate(options.most);
@@ -115,7 +115,7 @@ fn by_keyword(keywords: &Lists<u32>) -> Lists<u32> {
     lists
 }
 
-/// Every edge once: (one end, other end, weight). An edge is there where one of its ends has kept it.
+/// Every edge once: (one end, other end, weight). An edge exists if at least one of its ends stores it.
 pub fn edges(links: &Lists<Link>) -> Vec<(u32, u32, f64)> {
     let mut edges = Vec::with_capacity(links.items().len());
     for (task, list) in links.iter().enumerate() {

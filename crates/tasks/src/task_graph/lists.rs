@@ -9,23 +9,23 @@ use lakeward_index::segment::{Section, SegmentFile, SegmentWriter, Tag};
 #[derive(Debug, Clone, Copy, PartialEq, Default, AnyBitPattern, NoUninit)]
 #[repr(C)]
 pub struct Link {
-    /// The other end.
+    /// The target node.
     pub to: u32,
-    /// Above 0, at most 1.
+    /// In (0, 1].
     pub weight: f32,
 }
 
-/// A dataset that served a task, and where the document says so.
+/// A dataset used for a task, and the mention that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AnyBitPattern, NoUninit)]
 #[repr(C)]
 pub struct Use {
     /// The node of the dataset.
     pub dataset: u32,
-    /// Place of the mention among those of the task.
+    /// Index of the mention in the task's list.
     pub mention: u32,
 }
 
-/// Lists of `T`, one after the other.
+/// Lists of `T`, stored back to back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lists<T> {
     starts: Vec<u64>,
@@ -45,17 +45,17 @@ impl<T: Copy + AnyBitPattern + NoUninit> Lists<T> {
         self.starts.push(self.items.len() as u64);
     }
 
-    /// How many lists there are.
+    /// Number of lists.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there is none.
+    /// Whether there are no lists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// List `place`; empty where there is none.
+    /// List `place`; empty if there is none.
     pub fn get(&self, place: usize) -> &[T] {
         match (self.starts.get(place), self.starts.get(place + 1)) {
             (Some(start), Some(end)) => &self.items[*start as usize..*end as usize],
@@ -73,33 +73,33 @@ impl<T: Copy + AnyBitPattern + NoUninit> Lists<T> {
         &self.items
     }
 
-    /// The items of all lists, to be changed.
+    /// The items of all lists, mutable.
     pub fn items_mut(&mut self) -> &mut [T] {
         &mut self.items
     }
 
-    /// Writes both arrays into sections `tag` with `o` and `i` at the end.
+    /// Writes both arrays as the sections `tag` + `o` (offsets) and `tag` + `i` (items).
     ///
     /// # Errors
     /// Those of [`SegmentWriter::section`].
     pub fn write(&self, writer: &mut SegmentWriter, tag: [u8; 3]) -> Result<()> {
-        writer.section_of(ended(tag, b'o'), &self.starts)?;
-        writer.section_of(ended(tag, b'i'), &self.items)
+        writer.section_of(section_tag(tag, b'o'), &self.starts)?;
+        writer.section_of(section_tag(tag, b'i'), &self.items)
     }
 
-    /// Reads what [`Lists::write`] wrote; there have to be `count` lists.
+    /// Reads what [`Lists::write`] wrote; there must be `count` lists.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn read(segment: &SegmentFile, tag: [u8; 3], count: usize) -> Result<Self> {
-        let (starts, items) = (segment.section(ended(tag, b'o'))?, segment.section(ended(tag, b'i'))?);
+        let (starts, items) = (segment.section(section_tag(tag, b'o'))?, segment.section(section_tag(tag, b'i'))?);
         let lists = Self { starts: starts.all()?.to_vec(), items: items.all()?.to_vec() };
         check_starts(&starts, &lists.starts, lists.items.len(), count)?;
         Ok(lists)
     }
 }
 
-/// Texts one after the other in a mapped file.
+/// Texts stored back to back in a mapped file.
 #[derive(Debug, Clone)]
 pub struct Texts {
     starts: Vec<u64>,
@@ -107,7 +107,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Writes `texts` as sections `tag` with `o` and `t` at the end.
+    /// Writes `texts` as the sections `tag` + `o` (offsets) and `tag` + `t` (text).
     ///
     /// # Errors
     /// Those of [`SegmentWriter::section`].
@@ -122,20 +122,20 @@ impl Texts {
             end
         });
         let starts: Vec<u64> = std::iter::once(0).chain(ends).collect();
-        writer.section_of(ended(tag, b'o'), &starts)?;
-        let mut section = writer.section_writer(ended(tag, b't'))?;
+        writer.section_of(section_tag(tag, b'o'), &starts)?;
+        let mut section = writer.section_writer(section_tag(tag, b't'))?;
         for text in texts {
             section.write(text)?;
         }
         Ok(())
     }
 
-    /// Opens what [`Texts::write`] wrote; there have to be `count`.
+    /// Opens what [`Texts::write`] wrote; there must be `count` texts.
     ///
     /// # Errors
     /// [`lakeward_core::Error::DamagedIndex`].
     pub fn open(segment: &SegmentFile, tag: [u8; 3], count: usize) -> Result<Self> {
-        let (starts, bytes) = (segment.section(ended(tag, b'o'))?, segment.section(ended(tag, b't'))?);
+        let (starts, bytes) = (segment.section(section_tag(tag, b'o'))?, segment.section(section_tag(tag, b't'))?);
         let texts = Self { starts: starts.all()?.to_vec(), bytes };
         check_starts(&starts, &texts.starts, texts.bytes.len(), count)?;
         Ok(texts)
@@ -144,7 +144,7 @@ impl Texts {
     /// Text `place`.
     ///
     /// # Errors
-    /// [`lakeward_core::Error::DamagedIndex`] where there is none, or its bytes are not what was written.
+    /// [`lakeward_core::Error::DamagedIndex`] if there is none, or its bytes have changed since they were written.
     pub fn get(&self, place: usize) -> Result<&[u8]> {
         match (self.starts.get(place), self.starts.get(place + 1)) {
             (Some(start), Some(end)) => self.bytes.bytes(*start as usize..*end as usize),
@@ -161,7 +161,7 @@ impl Texts {
     }
 }
 
-fn ended(tag: [u8; 3], end: u8) -> Tag {
+fn section_tag(tag: [u8; 3], end: u8) -> Tag {
     [tag[0], tag[1], tag[2], end]
 }
 
@@ -170,5 +170,5 @@ fn check_starts(section: &Section, starts: &[u64], items: usize, count: usize) -
         && starts.first() == Some(&0)
         && starts.last() == Some(&(items as u64))
         && starts.is_sorted();
-    if fits { Ok(()) } else { Err(section.damaged("its lists do not fit each other")) }
+    if fits { Ok(()) } else { Err(section.damaged("its list offsets are inconsistent")) }
 }

@@ -1,11 +1,11 @@
-//! Which datasets served which tasks, as a graph of documents, datasets and tasks, and searching it.
+//! Which datasets were used for which tasks, as a graph of documents, datasets and tasks, and the search over it.
 //!
 //! [`build()`] makes one file from what documents say ([`crate::papers::extraction`]) and what the lake's index knows of datasets;
-//! [`TaskGraph`] is that file opened. Names that mean one dataset are joined by [`aliases`] and, where there is one, a
-//! judge; [`verdicts`] keeps who said so. Tasks are joined by likeness ([`links`]), and a search goes from the request to like
-//! tasks, over the documents to the datasets ([`search`]).
+//! [`TaskGraph`] opens that file. Names of the same dataset are merged by [`aliases`] and, if there is one, a judge; [`verdicts`]
+//! stores who decided. Similar tasks are linked ([`links`]); a search goes from the query to similar tasks and through their
+//! documents to datasets ([`search`]).
 //!
-//! What it does not do: it reads no papers and asks no server by itself.
+//! It reads no papers and calls no server by itself.
 
 pub mod aliases;
 mod answer;

@@ -8,12 +8,12 @@ use super::verdicts::Decision;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse};
 use lakeward_search::cite::without_identifiers;
 
-/// Tokens of an answer.
-const MOST_TOKENS: u32 = 120;
-/// Bytes kept of a reason.
+/// Maximum number of tokens of an answer.
+const MAX_TOKENS: u32 = 120;
+/// Bytes of a reason that are stored.
 const REASON_BYTES: usize = 300;
 
-/// Asks a model, within its limits.
+/// Asks a language model, within its budget.
 pub struct ModelJudge<'a> {
     model: LanguageModel<'a>,
 }
@@ -26,12 +26,12 @@ struct Reply {
 }
 
 impl<'a> ModelJudge<'a> {
-    /// One that asks `model`.
+    /// A judge that asks `model`.
     pub fn new(model: LanguageModel<'a>) -> Self {
         Self { model }
     }
 
-    /// The model, for what it cost.
+    /// The model, to read its usage.
     pub fn model(&self) -> &LanguageModel<'a> {
         &self.model
     }
@@ -60,15 +60,15 @@ impl Judge for ModelJudge<'_> {
                 "required": ["verdict", "reason"],
                 "additionalProperties": false
             }),
-            max_tokens: MOST_TOKENS,
+            max_tokens: MAX_TOKENS,
         };
         let answer =
-            self.model.ask(PromptUse::SameDataset, &values, shape, |told: Reply| Ok((told.verdict, told.reason)));
+            self.model.ask(PromptUse::SameDataset, &values, shape, |reply: Reply| Ok((reply.verdict, reply.reason)));
         let shown = [&question.name, &question.said, &question.title, &question.description]
             .map(|text| json!(text).to_string());
         let grounds: Vec<&str> = shown.iter().map(String::as_str).collect();
         answer.ok().map(|(decision, reason)| {
-            // It may name data that nobody knows; what it was shown it may repeat.
+            // The model may invent identifiers, which are removed; it may repeat those of its prompt.
             let (reason, _) = without_identifiers(&reason, &grounds, &|_| false);
             (decision, lakeward_core::text::shown(&reason[..reason.floor_char_boundary(REASON_BYTES)], REASON_BYTES))
         })

@@ -1,17 +1,17 @@
-//! Names of datasets in the forms by which two spellings of one name are equal.
+//! Normal forms of dataset names, in which two spellings of one name are equal.
 
 use lakeward_core::text::without_marks;
 
-/// Longer names are cut here, in bytes, before anything is done with them.
+/// Longer names are cut here, in bytes, before any processing.
 const LONGEST_NAME_BYTES: usize = 512;
 
-/// Words at the end of a name that say which part of the dataset is meant.
+/// Words at the end of a name that say which part of the dataset is used.
 const SPLITS: &str = "test tests testing test-dev test-std test-other test-clean testdev val valid validation dev develop train \
     training trainval eval evaluation full all labeled unlabeled labelled detected easy hard medium std mini minival split splits \
     subset set dataset datasets data corpus database benchmark the anonymized filtered";
 /// Words at the end of a name that say how it was used.
 const SETTINGS: &str = "upscaling scale shot way labels classes samples random partition";
-/// Behind a number, the same.
+/// The same, if they follow a number.
 const COUNTED: &str = "shot way hour hours classes labels epochs k";
 /// Words that initials may leave out.
 const SMALL: &str = "dataset data set corpus the database benchmark v version challenge test val dev train a of for and in on to \
@@ -30,7 +30,7 @@ pub fn parts(text: &str) -> Vec<String> {
 
 /// The first `most` parts of a longer text.
 pub fn first_parts(text: &str, most: usize) -> Vec<String> {
-    // A part has eight letters or so; the rest of a long text is not folded for nothing.
+    // A part has about eight letters; the rest of a long text is not normalised.
     let bytes = text.floor_char_boundary(most.saturating_mul(24));
     parts_of(&without_marks(&text[..bytes]).collect::<String>(), most)
 }
@@ -70,13 +70,12 @@ fn is_other_letter(letter: char) -> bool {
     letter.is_alphabetic() && !letter.is_ascii()
 }
 
-/// The parts of a name joined.
+/// The parts of a name, concatenated.
 pub fn flat(text: &str) -> String {
     parts(text).concat()
 }
 
-/// A name without what stands in parentheses, up to a dash, a colon, a comma or a semicolon; the name itself where nothing is
-/// left.
+/// A name without text in parentheses, up to a dash, a colon, a comma or a semicolon; the whole name if nothing is left.
 pub fn main_name(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LONGEST_NAME_BYTES)];
     let bare = without_parentheses(text);
@@ -114,8 +113,8 @@ fn without_parentheses(text: &str) -> String {
     bare.trim().to_string()
 }
 
-/// The key under which a name is equal to others that mean another part or use of the same dataset: without words such as
-/// `test`, `dataset`, `5-shot` at its end and `the` before it.
+/// The key shared by names for other parts or uses of the same dataset: without words such as `test`, `dataset`, `5-shot` at the
+/// end and `the` at the start.
 pub fn trimmed_key(text: &str) -> String {
     let lower = folded(text).to_lowercase();
     let is_border = |letter: char| letter.is_whitespace() || "()[]_/:,;".contains(letter);
@@ -167,7 +166,7 @@ pub fn plain_runs(folded: &str) -> Vec<&str> {
     runs
 }
 
-/// The initials of `words` in lower case: of all, without small words, and their capitals alone; numbers stand whole.
+/// The initials of `words` in lower case: of all words, without small words, and their capitals only; numbers are kept whole.
 pub fn initials(words: &[&str]) -> Vec<String> {
     let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let initial = |word: &&str| if is_number(word) { (*word).to_string() } else { word[..1].to_string() };

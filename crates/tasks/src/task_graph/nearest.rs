@@ -1,14 +1,14 @@
-//! Datasets whose names or descriptions are nearest to a name: the candidates that a judge is shown, never a merge by itself.
+//! Datasets whose names or descriptions are nearest to a name: candidates for a judge, never merged automatically.
 //!
-//! score = 1·[the title begins the name] + 2·[the title is the initials of the name's first words, by their share] + 0.7·[the
-//! name's first word is the initials of the title's] + 0.75·[the name's first parts stand in the description, by their rarity and
-//! how early] + 0.25·(cosine of letter trigrams) + 1·(BM25 of name and description, over the best).
+//! score = 1·[the title is a prefix of the name] + 2·[the title is the initials of the name's first words, times their share] + 0.7·[the
+//! name's first word is the initials of the title's] + 0.75·[the name's first parts occur in the description, weighted by idf and
+//! by how early] + 0.25·(cosine of letter trigrams) + 1·(BM25 of name and description, divided by the best).
 
 use std::collections::HashMap;
 
 use memchr::memmem;
 
-use super::aliases::{Aliases, HEAD_PARTS, LEAST_INITIALS};
+use super::aliases::{Aliases, HEAD_PARTS, MIN_INITIALS};
 use super::names::{first_parts, folded, initials, main_name, parts, plain_runs};
 use super::term_index::TermIndex;
 use super::words::Words;
@@ -19,18 +19,18 @@ const WEIGHT_EXPANSION: f64 = 0.7;
 const WEIGHT_DESCRIBED: f64 = 0.75;
 const WEIGHT_TRIGRAMS: f64 = 0.25;
 const WEIGHT_WORDS: f64 = 1.0;
-/// A single part has to have so many letters to be looked for in descriptions.
-const LEAST_SINGLE_BYTES: usize = 4;
-/// Letters of a description after which a name in it counts less.
+/// A single part must have this many bytes to be searched for in descriptions.
+const MIN_SINGLE_BYTES: usize = 4;
+/// Bytes of a description after which a name in it counts less.
 const EARLY_LETTERS: f64 = 200.0;
 
 /// Ranks datasets for names.
 pub struct NearestNames<'a> {
     aliases: &'a Aliases,
     flats: Vec<String>,
-    /// By initials of the first three words or more of the titles.
+    /// By the initials of the first three or more words of each title.
     expansions: HashMap<String, Vec<usize>>,
-    /// Where the parts of each head end, in bytes; ascending, from 0.
+    /// Byte offsets where the parts of each head end; ascending, starting with 0.
     borders: Vec<Vec<u32>>,
     part_df: HashMap<String, u32>,
     trigrams: HashMap<String, Vec<(u32, f64)>>,
@@ -41,15 +41,15 @@ pub struct NearestNames<'a> {
 }
 
 impl<'a> NearestNames<'a> {
-    /// Over the datasets of `aliases`, whose texts are `texts`.
+    /// Over the datasets of `aliases` with their `texts`.
     pub fn new(aliases: &'a Aliases, texts: &[String]) -> Self {
         let flats: Vec<String> = aliases.titles().iter().map(|title| parts(title).concat()).collect();
         let mut expansions: HashMap<String, Vec<usize>> = HashMap::new();
         for (place, title) in aliases.titles().iter().enumerate() {
             let folded = folded(title);
             let words = letters_only(&folded);
-            for length in LEAST_INITIALS..=words.len() {
-                for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= LEAST_INITIALS) {
+            for length in MIN_INITIALS..=words.len() {
+                for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= MIN_INITIALS) {
                     let places = expansions.entry(form).or_default();
                     if places.last() != Some(&place) {
                         places.push(place);
@@ -124,7 +124,7 @@ impl<'a> NearestNames<'a> {
                 (gram, f64::from(times) * (1.0 + count / (1.0 + df)).ln())
             })
             .collect();
-        // Sums must not depend on the order of a hash map.
+        // Floating-point sums must not depend on the hash map's order.
         weighted.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         weighted
     }
@@ -133,7 +133,7 @@ impl<'a> NearestNames<'a> {
     pub fn nearest(&self, name: &str, k: usize) -> Vec<(usize, f64)> {
         let main = main_name(name);
         let mut scores = vec![0.0; self.flats.len()];
-        self.add_beginnings(name, &mut scores);
+        self.add_prefixes(name, &mut scores);
         self.add_acronyms(&main, &mut scores);
         self.add_descriptions(&main, &mut scores);
         self.add_letters(name, &mut scores);
@@ -144,11 +144,11 @@ impl<'a> NearestNames<'a> {
         ranked
     }
 
-    fn add_beginnings(&self, name: &str, scores: &mut [f64]) {
-        let mut beginning = String::new();
+    fn add_prefixes(&self, name: &str, scores: &mut [f64]) {
+        let mut prefix = String::new();
         for part in parts(name) {
-            beginning.push_str(&part);
-            self.aliases.of_flat(&beginning).iter().for_each(|place| scores[*place] += WEIGHT_BEGINS);
+            prefix.push_str(&part);
+            self.aliases.of_flat(&prefix).iter().for_each(|place| scores[*place] += WEIGHT_BEGINS);
         }
     }
 
@@ -157,7 +157,7 @@ impl<'a> NearestNames<'a> {
         let words = plain_runs(&folded);
         let mut best: HashMap<usize, f64> = HashMap::new();
         for length in 2..=words.len() {
-            for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= LEAST_INITIALS) {
+            for form in initials(&words[..length]).into_iter().filter(|form| form.len() >= MIN_INITIALS) {
                 for place in self.aliases.of_flat(&form) {
                     best.insert(*place, length as f64 / words.len() as f64);
                 }
@@ -165,7 +165,7 @@ impl<'a> NearestNames<'a> {
         }
         best.into_iter().for_each(|(place, share)| scores[place] += WEIGHT_ACRONYM * share);
         let first = letters_only(&folded).first().map(|word| word.to_lowercase()).unwrap_or_default();
-        if first.len() >= LEAST_INITIALS {
+        if first.len() >= MIN_INITIALS {
             let places = self.expansions.get(&first).map_or(&[][..], Vec::as_slice);
             places.iter().for_each(|place| scores[*place] += WEIGHT_EXPANSION);
         }
@@ -178,18 +178,18 @@ impl<'a> NearestNames<'a> {
         let total: f64 = parts.iter().map(idf).sum();
         let mut found = vec![false; scores.len()];
         for length in (1..=parts.len()).rev() {
-            let beginning = parts[..length].concat();
-            if length == 1 && beginning.len() < LEAST_SINGLE_BYTES {
+            let prefix = parts[..length].concat();
+            if length == 1 && prefix.len() < MIN_SINGLE_BYTES {
                 break;
             }
             let covered: f64 = parts[..length].iter().map(idf).sum::<f64>() / total.max(f64::MIN_POSITIVE);
-            let finder = memmem::Finder::new(&beginning);
+            let finder = memmem::Finder::new(&prefix);
             for (place, borders) in
                 self.borders.iter().enumerate().filter(|(place, _)| !found[*place]).collect::<Vec<_>>()
             {
                 let is_border = |at: usize| borders.binary_search(&(at as u32)).is_ok();
                 let head = self.aliases.head(place).as_bytes();
-                let at = finder.find_iter(head).find(|at| is_border(*at) && is_border(at + beginning.len()));
+                let at = finder.find_iter(head).find(|at| is_border(*at) && is_border(at + prefix.len()));
                 if let Some(at) = at {
                     found[place] = true;
                     let late = 1.0 + (at as f64 / EARLY_LETTERS).ln_1p() / 2.0;

@@ -1,4 +1,4 @@
-//! The datasets of a graph: records and tables of the index, joined where they are one, then those that only documents name.
+//! The dataset nodes of a graph: first records and tables of the index (merged if they are the same), then datasets only in documents.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,20 +8,20 @@ use super::lists::Use;
 use super::resolution::Resolution;
 use crate::papers::extraction::{DatasetMention, ExtractedTask, Extraction};
 
-/// Bytes kept of a description, to be shown.
-const SHOWN_BYTES: usize = 400;
-/// Names kept of a dataset.
-const MOST_NAMES: usize = 16;
-/// Descriptions by documents that are searched, of a dataset that only documents name.
-const MOST_DESCRIPTIONS: usize = 4;
+/// Bytes of a description that are stored for display.
+const DISPLAY_BYTES: usize = 400;
+/// Names stored per dataset.
+const MAX_NAMES: usize = 16;
+/// Descriptions from documents that are indexed for a dataset that only documents name.
+const MAX_DESCRIPTIONS: usize = 4;
 
-/// The datasets with what they are searched by.
+/// The datasets with the text they are searched by.
 #[derive(Default)]
 pub(super) struct Nodes {
     pub nodes: Vec<DatasetNode>,
-    /// One a node: title and descriptions.
+    /// One per node: title and descriptions.
     pub texts: Vec<String>,
-    /// So many of them are in the index; they come first.
+    /// Number of nodes that are in the index; they come first.
     pub records: usize,
     /// The node of each dataset of the resolution.
     by_root: HashMap<usize, u32>,
@@ -29,7 +29,7 @@ pub(super) struct Nodes {
     by_record: Vec<u32>,
 }
 
-/// The record that a document says a mention is, where there is such a record.
+/// The record that the document gives for a mention, if it exists.
 pub(super) fn mention_record(datasets: &[DatasetRecord], mention: &DatasetMention) -> Option<usize> {
     let id = mention.record.as_deref()?;
     datasets.binary_search_by(|record| record.id.as_str().cmp(id)).ok()
@@ -67,7 +67,7 @@ impl Nodes {
         self.nodes.push(DatasetNode {
             id: record.id.clone(),
             title: record.title.clone(),
-            described: shown(&record.description),
+            described: display_text(&record.description),
             ..DatasetNode::default()
         });
         self.texts.push(record.text());
@@ -76,14 +76,15 @@ impl Nodes {
 
     fn add_named(&mut self, datasets: &[DatasetRecord], documents: &[&Extraction], resolution: &Resolution) {
         let mut names: BTreeSet<&str> = BTreeSet::new();
-        let mut said: BTreeSet<(&str, &str)> = BTreeSet::new();
+        let mut descriptions: BTreeSet<(&str, &str)> = BTreeSet::new();
         for mention in documents.iter().flat_map(|document| &document.tasks).flat_map(|task| &task.datasets) {
             if mention_record(datasets, mention).is_none() {
                 names.insert(&mention.name);
-                said.extend(mention.description.as_deref().map(|description| (mention.name.as_str(), description)));
+                descriptions
+                    .extend(mention.description.as_deref().map(|description| (mention.name.as_str(), description)));
             }
         }
-        // In the order of the names, so that numbers do not depend on what was there before.
+        // In the order of the names, so that node numbers do not depend on earlier builds.
         for name in names {
             let Some(root) = resolution.of_name(name) else { continue };
             let node = *self.by_root.entry(root).or_insert_with(|| {
@@ -96,27 +97,27 @@ impl Nodes {
                 self.texts.push(format!("{name}. "));
                 self.nodes.len() as u32 - 1
             }) as usize;
-            if self.nodes[node].names.len() < MOST_NAMES {
+            if self.nodes[node].names.len() < MAX_NAMES {
                 self.nodes[node].names.push(name.to_string());
             }
         }
         let mut counts: HashMap<usize, usize> = HashMap::new();
-        for (name, description) in said {
+        for (name, description) in descriptions {
             let node = resolution.of_name(name).and_then(|root| self.by_root.get(&root)).map(|node| *node as usize);
-            // A record speaks for itself: what documents say of it must be able to be left out with them.
+            // Indexed records use their own description: descriptions from documents must disappear when the documents are excluded.
             let Some(node) = node.filter(|node| self.nodes[*node].named) else { continue };
             let count = counts.entry(node).or_default();
             *count += 1;
-            if *count <= MOST_DESCRIPTIONS {
+            if *count <= MAX_DESCRIPTIONS {
                 self.texts[node].push_str(&format!("{description}. "));
                 if self.nodes[node].described.is_empty() {
-                    self.nodes[node].described = shown(description);
+                    self.nodes[node].described = display_text(description);
                 }
             }
         }
     }
 
-    /// The datasets that serve `task`, each once, with its first mention.
+    /// The datasets used for `task`, each once, with its first mention.
     pub fn uses_of(&self, datasets: &[DatasetRecord], resolution: &Resolution, task: &ExtractedTask) -> Vec<Use> {
         let mut uses: Vec<Use> = Vec::with_capacity(task.datasets.len());
         for (place, mention) in task.datasets.iter().enumerate() {
@@ -133,7 +134,7 @@ impl Nodes {
         uses
     }
 
-    /// How many records name each node: the most of its records.
+    /// How many records name each node: the maximum over the node's records.
     pub fn counts(&self, by_record: &[u32]) -> Vec<u32> {
         let mut counts = vec![0; self.nodes.len()];
         for (record, count) in by_record.iter().enumerate() {
@@ -145,6 +146,6 @@ impl Nodes {
     }
 }
 
-fn shown(description: &str) -> String {
-    description[..description.floor_char_boundary(SHOWN_BYTES)].to_string()
+fn display_text(description: &str) -> String {
+    description[..description.floor_char_boundary(DISPLAY_BYTES)].to_string()
 }

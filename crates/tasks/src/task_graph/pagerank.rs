@@ -1,12 +1,12 @@
-//! Personalised PageRank on an undirected weighted graph: how near every node is to a few seeds by all paths together.
+//! Personalised PageRank on an undirected weighted graph: how near every node is to a few seeds, over all paths.
 //!
-//! A walker stands on a seed, drawn by the seeds' weights; with probability α it follows an edge of its node, drawn by the
+//! A random walker starts at a seed, drawn by the seeds' weights; with probability α it follows an edge of its node, drawn by the
 //! edges' weights, and with 1 − α it jumps back to a seed. The score of a node is the share of time spent there (Page et
-//! al. 1999; Haveliwala, WWW 2002). α is what `networkx.pagerank` calls `alpha`: a *greater* α explores farther.
+//! al. 1999; Haveliwala, WWW 2002). α is `alpha` of `networkx.pagerank`: a *greater* α explores farther.
 //!
 //! With A the symmetric matrix of weights, D its row sums and p the seeds, the scores are y / Σy where
-//! (I − α·A·D⁻¹)·y = p. The division is what networkx's rule for nodes without edges (their walker jumps to the seeds) comes
-//! to. With y = D^½·z that is a symmetric positive definite system, (I − α·D^−½·A·D^−½)·z = D^−½·p, whose condition number is
+//! (I − α·A·D⁻¹)·y = p. The division amounts to networkx's rule for nodes without edges (their walker jumps to the
+//! seeds). With y = D^½·z that is a symmetric positive definite system, (I − α·D^−½·A·D^−½)·z = D^−½·p, whose condition number is
 //! at most (1 + α) / (1 − α), so conjugate gradients needs about 30 products with the matrix at α = 0.85 for eight
 //! digits, where power iteration needs 113.
 
@@ -29,23 +29,23 @@ impl Default for PageRankOptions {
     }
 }
 
-/// With 1 nobody would ever come back to the seeds.
+/// With 1 the walker would never return to the seeds.
 const GREATEST_ALPHA: f64 = 0.999;
-/// A smaller weight is none, so that no root vanishes.
-const LEAST_WEIGHT: f64 = 1e-100;
-/// A greater weight counts as this one, so that sums stay finite.
+/// Smaller weights count as 0, so that no square root underflows.
+const MIN_WEIGHT: f64 = 1e-100;
+/// Greater weights are clamped to this, so that sums stay finite.
 const GREATEST_WEIGHT: f64 = 1e100;
 
-/// From so many directed edges on, a product is worth sharing between threads; and the fewest rows of one thread.
+/// Number of directed edges from which products run in parallel, and the minimum number of rows per thread.
 const SHARED_EDGES: usize = 1 << 16;
 const SHARED_ROWS: usize = 512;
 
 /// Scores of all nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRank {
-    /// One for each node, 0 or more, 1 in all; all 0 where there is no seed.
+    /// One per node, non-negative, summing to 1; all 0 without a seed.
     pub scores: Vec<f64>,
-    /// Products with the matrix that it took.
+    /// Number of products with the matrix.
     pub steps: usize,
     /// Whether the tolerance was reached.
     pub converged: bool,
@@ -54,22 +54,22 @@ pub struct PageRank {
 /// An undirected weighted graph in compressed rows; 12 bytes for each direction of an edge.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Network {
-    /// Where the edges of each node begin; one more than nodes.
+    /// Where the edges of each node start; one more entry than nodes.
     starts: Vec<usize>,
     neighbours: Vec<u32>,
     /// Weight over √(sum of weights of both ends), parallel to `neighbours`.
     normalised: Vec<f64>,
-    /// Root of the sum of weights of each node.
+    /// Square root of each node's sum of weights.
     root_degree: Vec<f64>,
 }
 
 impl Network {
-    /// The graph of `nodes` nodes with the undirected `edges` (one end, other end, weight). Each edge stands once, in
-    /// whichever direction; weights of repeated ones add up, loops count once, and an edge whose weight is below 1e-100 or no
-    /// number, or whose end is no node, is left out.
+    /// The graph of `nodes` nodes with the undirected `edges` (one end, other end, weight). Each edge is given once, in either
+    /// direction; weights of repeated edges add up, loops count once, and an edge is ignored if its weight is below 1e-100 or NaN
+    /// or one of its ends is not a node.
     pub fn new(nodes: usize, edges: &[(u32, u32, f64)]) -> Self {
         let fits = |&(a, b, weight): &(u32, u32, f64)| {
-            let is_edge = (a as usize) < nodes && (b as usize) < nodes && weight >= LEAST_WEIGHT;
+            let is_edge = (a as usize) < nodes && (b as usize) < nodes && weight >= MIN_WEIGHT;
             is_edge.then_some((a, b, weight.min(GREATEST_WEIGHT)))
         };
         let mut starts = vec![0usize; nodes + 1];
@@ -125,14 +125,14 @@ impl Network {
         })
     }
 
-    /// Personalised PageRank from `seeds` (node, weight above 0). Seeds that are no node, or whose weight is below 1e-100 or
-    /// no number, are left out.
+    /// Personalised PageRank from `seeds` (node, weight above 0). Seeds are ignored if they are not a node or their weight is below
+    /// 1e-100 or NaN.
     pub fn pagerank(&self, seeds: &[(u32, f64)], options: &PageRankOptions) -> PageRank {
         let nodes = self.len();
         let mut start = vec![0.0; nodes];
         for &(node, weight) in seeds {
             if let Some(share) = start.get_mut(node as usize)
-                && weight >= LEAST_WEIGHT
+                && weight >= MIN_WEIGHT
             {
                 *share += weight.min(GREATEST_WEIGHT);
             }
@@ -143,7 +143,7 @@ impl Network {
         }
         start.iter_mut().for_each(|share| *share /= total);
         let alpha = if options.alpha.is_nan() { 0.0 } else { options.alpha.clamp(0.0, GREATEST_ALPHA) };
-        // Nodes without edges keep what they are given; the others are solved for together.
+        // Nodes without edges keep their start value; the others form the linear system.
         let mut residual: Vec<f64> =
             start.iter().zip(&self.root_degree).map(|(p, root)| if *root > 0.0 { p / root } else { 0.0 }).collect();
         let mut solution = vec![0.0; nodes];
@@ -177,7 +177,7 @@ impl Network {
         let mut scores = start;
         for (node, root) in self.root_degree.iter().enumerate() {
             if *root > 0.0 {
-                // Below 0 by rounding only.
+                // Negative values are rounding errors.
                 scores[node] = (solution[node] * root).max(0.0);
             }
         }
@@ -204,7 +204,7 @@ impl Network {
         if self.neighbours.len() < SHARED_EDGES {
             out.iter_mut().enumerate().for_each(product);
         } else {
-            // Each row is one sum in one order: the same whatever the number of threads.
+            // Each row is summed in a fixed order: the result does not depend on the number of threads.
             out.par_iter_mut().with_min_len(SHARED_ROWS).enumerate().for_each(product);
         }
     }
@@ -216,8 +216,8 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    //! The scores are those of a reference; they are a distribution; they grow with nearness; what is no seed and no edge
-    //! changes nothing.
+    //! The scores equal those of a reference; they are a distribution; they grow with nearness; invalid seeds and edges
+    //! change nothing.
 
     use proptest::prelude::*;
     use serde::Deserialize;
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_given_back_as_they_were() {
+    fn edges_are_returned_unchanged() {
         let network = Network::new(3, &[(0, 1, 0.5), (2, 1, 0.25), (0, 9, 1.0), (0, 2, -1.0), (1, 2, f64::NAN)]);
         let of =
             |node| network.neighbours(node).map(|(to, weight)| (to, (weight * 1e9).round() / 1e9)).collect::<Vec<_>>();
@@ -293,7 +293,7 @@ mod tests {
             let found = network.pagerank(&seeds, &PageRankOptions { alpha, ..PageRankOptions::default() });
             prop_assert!(found.converged);
             prop_assert!((found.scores.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            // x = α·(A·D⁻¹·x + what stands on nodes without edges, to the seeds) + (1 − α)·p
+            // x = α·(A·D⁻¹·x + the mass on nodes without edges, sent to the seeds) + (1 − α)·p
             let total: f64 = seeds.iter().map(|(_, weight)| weight).sum();
             let mut expected = vec![0.0; nodes];
             let lost: f64 = (0..nodes).filter(|node| network.root_degree[*node] == 0.0).map(|node| found.scores[node]).sum();
@@ -311,7 +311,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_goes_in(nodes in 0usize..5, edges: Vec<(u32, u32, f64)>, seeds: Vec<(u32, f64)>, alpha: f64) {
+        fn any_input_is_accepted(nodes in 0usize..5, edges: Vec<(u32, u32, f64)>, seeds: Vec<(u32, f64)>, alpha: f64) {
             let found = Network::new(nodes, &edges).pagerank(&seeds, &PageRankOptions { alpha, ..PageRankOptions::default() });
             prop_assert!(found.scores.len() == nodes && found.scores.iter().all(|score| score.is_finite()));
         }

@@ -1,4 +1,4 @@
-//! Which names mean one dataset: accepted verdicts joined by union-find, the user's first, and none against a veto of the user.
+//! Which names mean the same dataset: positive verdicts are merged by union-find, the user's first, never against a user's veto.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,39 +8,39 @@ use super::names::{flat, trimmed_key};
 use super::nearest::NearestNames;
 use super::verdicts::{Decision, Named, Stage, VERSION, Verdict, Verdicts};
 
-/// Candidates that a judge is shown for a name.
+/// Candidates that a judge sees per name.
 const JUDGED_CANDIDATES: usize = 3;
-/// Names that a judge is asked about in one build.
-const MOST_JUDGED_NAMES: usize = 2_000;
-/// Letters of a description that a judge is shown.
-const SHOWN_LETTERS: usize = 600;
+/// Maximum number of names sent to a judge in one build.
+const MAX_JUDGED_NAMES: usize = 2_000;
+/// Bytes of a description that a judge sees.
+const DESCRIPTION_BYTES: usize = 600;
 
-/// A name beside the dataset it may mean.
+/// A name and the dataset it may mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeQuestion<'a> {
-    /// The name as a document has it.
+    /// The name as written in a document.
     pub name: &'a str,
-    /// What that document says of it, where it does.
+    /// That document's description of it, or empty.
     pub said: &'a str,
     /// The title of the record.
     pub title: &'a str,
-    /// Its description, cut.
+    /// Its description, truncated.
     pub description: &'a str,
 }
 
-/// Decides what the dictionary leaves open.
+/// Decides the names that the dictionary leaves open.
 pub trait Judge {
-    /// The model with its prompt and version.
+    /// The model, its prompt and the prompt's version.
     fn id(&self) -> String;
 
-    /// Whether the name means the dataset, and why; none where there is no answer, which is asked for again next time.
+    /// Whether the name means the dataset, and why; `None` without an answer, so that the next build asks again.
     fn decide(&self, question: &JudgeQuestion<'_>) -> Option<(Decision, String)>;
 }
 
-/// Names joined to datasets.
+/// Names resolved to datasets.
 #[derive(Debug, Default)]
 pub struct Resolution {
-    /// The first element of each element's dataset: records by place, then names.
+    /// The union-find root of each element: records by position, then names.
     roots: Vec<usize>,
     records: usize,
     names: HashMap<String, usize>,
@@ -54,12 +54,12 @@ impl Resolution {
         self.roots[place]
     }
 
-    /// The dataset of a name: a number below that of records for a known one.
+    /// The dataset of a name: below the number of records for a known dataset.
     pub fn of_name(&self, name: &str) -> Option<usize> {
         Some(self.roots[self.records + *self.names.get(name)?])
     }
 
-    /// Resolves `names` (each once) against `datasets`. Without `joins`, nothing is joined but what the user has.
+    /// Resolves `names` (each once) against `datasets`. Without `joins`, only the user's merges are applied.
     pub fn new(
         datasets: &[DatasetRecord],
         names: &BTreeSet<(String, String)>,
@@ -67,10 +67,10 @@ impl Resolution {
         judge: Option<&dyn Judge>,
         joins: bool,
     ) -> Self {
-        let mut said: HashMap<&str, &str> = HashMap::new();
+        let mut descriptions: HashMap<&str, &str> = HashMap::new();
         let mut list: Vec<&str> = Vec::new();
         for (name, description) in names {
-            said.entry(name).or_insert(description);
+            descriptions.entry(name).or_insert(description);
             if list.last() != Some(&name.as_str()) {
                 list.push(name);
             }
@@ -79,13 +79,13 @@ impl Resolution {
         if joins {
             Dictionary::new(datasets).judge_all(&list, &mut verdicts);
             if let Some(judge) = judge {
-                ask_judge(datasets, (&list, &said), judge, &mut verdicts);
+                ask_judge(datasets, (&list, &descriptions), judge, &mut verdicts);
             }
         }
         Self::of_verdicts(datasets, &list, verdicts, joins)
     }
 
-    /// What `verdicts` join; `names` are each once. Without `joins`, only what the user has joined.
+    /// Applies `verdicts`; each of `names` occurs once. Without `joins`, only the user's merges are applied.
     pub fn of_verdicts(datasets: &[DatasetRecord], names: &[&str], verdicts: Verdicts, joins: bool) -> Self {
         let names = names.iter().enumerate().map(|(place, name)| ((*name).to_string(), place)).collect();
         let mut resolution = Self { roots: Vec::new(), records: datasets.len(), names, verdicts };
@@ -119,7 +119,7 @@ impl Resolution {
         self.roots = (0..forest.0.len()).map(|place| forest.root(place)).collect();
     }
 
-    /// Whether a verdict's two are one dataset now.
+    /// Whether the two sides of a verdict are now the same dataset.
     pub fn is_joined(&self, datasets: &[DatasetRecord], verdict: &Verdict) -> bool {
         let root = |named: &Named| match named {
             Named::Record(id) => {
@@ -131,7 +131,7 @@ impl Resolution {
     }
 }
 
-/// Union-find; the root of a set is its least element, so that records come before names.
+/// Union-find; the root of a set is its smallest element, so that records come before names.
 struct Forest(Vec<usize>);
 
 impl Forest {
@@ -180,14 +180,14 @@ impl<'a> Dictionary<'a> {
         Self { datasets, records: of(false), tables: of(true) }
     }
 
-    /// Puts what the rules say of each name, and of tables that are called as a record is.
+    /// Adds the rules' verdicts about each name, and about tables with the same title as a record.
     fn judge_all(&self, names: &[&str], verdicts: &mut Verdicts) {
         let mut unknown: HashMap<String, &str> = HashMap::new();
         for name in names {
             if self.judge(&Named::Name((*name).to_string()), name, verdicts) {
                 continue;
             }
-            // Names that mean no record may still mean one dataset.
+            // Names that match no record may still mean the same dataset as each other.
             let key = trimmed_key(name);
             if key.len() < 2 {
                 continue;
@@ -211,7 +211,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Whether any rule knows the name.
+    /// Adds the verdicts about one name; returns whether any rule matched it.
     fn judge(&self, named: &Named, name: &str, verdicts: &mut Verdicts) -> bool {
         for (aliases, places) in [&self.records, &self.tables] {
             let record = |place: &usize| Named::Record(self.datasets[places[*place]].id.clone());
@@ -235,7 +235,7 @@ impl<'a> Dictionary<'a> {
 fn by_rule(a: Named, b: Named, rule: MergeRule, decision: Decision) -> Verdict {
     let sentence = match decision {
         Decision::Same => rule.says().to_string(),
-        _ => format!("{}, but so it is of others", rule.says()),
+        _ => format!("{}, but other datasets match the same way", rule.says()),
     };
     Verdict {
         version: VERSION,
@@ -248,10 +248,10 @@ fn by_rule(a: Named, b: Named, rule: MergeRule, decision: Decision) -> Verdict {
     }
 }
 
-/// Asks about the nearest datasets of each name that no rule has joined.
+/// Asks the judge about the nearest datasets of each name that no rule has resolved.
 fn ask_judge(
     datasets: &[DatasetRecord],
-    (names, said): (&[&str], &HashMap<&str, &str>),
+    (names, descriptions): (&[&str], &HashMap<&str, &str>),
     judge: &dyn Judge,
     verdicts: &mut Verdicts,
 ) {
@@ -263,8 +263,7 @@ fn ask_judge(
             _ => None,
         })
         .collect();
-    let open: Vec<&str> =
-        names.iter().copied().filter(|name| !joined.contains(*name)).take(MOST_JUDGED_NAMES).collect();
+    let open: Vec<&str> = names.iter().copied().filter(|name| !joined.contains(*name)).take(MAX_JUDGED_NAMES).collect();
     if open.is_empty() || datasets.is_empty() {
         return;
     }
@@ -280,9 +279,9 @@ fn ask_judge(
                 Some(verdict) => Some((verdict.decision, verdict.sentence.clone())),
                 None => judge.decide(&JudgeQuestion {
                     name,
-                    said: said.get(name).copied().unwrap_or_default(),
+                    said: descriptions.get(name).copied().unwrap_or_default(),
                     title: &datasets[place].title,
-                    description: &texts[place][..texts[place].floor_char_boundary(SHOWN_LETTERS)],
+                    description: &texts[place][..texts[place].floor_char_boundary(DESCRIPTION_BYTES)],
                 }),
             };
             let Some((decision, sentence)) = decision else { continue };

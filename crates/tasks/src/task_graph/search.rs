@@ -1,16 +1,16 @@
-//! From a task in words to the datasets that served tasks like it.
+//! From a task in words to the datasets used for similar tasks.
 //!
 //! ```text
 //! sim(t)   = max(0, (BM25(q, 2·need + abstract)* + ½·BM25(q, need)* + ½·cos(q, need) + ½·cos(q, abstract) + 0.3·coverage(t)*) / 2.8)
 //! walk     = personalised PageRank over the tasks, personalised by sim⁴
-//! K(d)     = (Σ sim(t)⁴)* + 0.2·(Σ walk(t))*  over the tasks t that d served, over its greatest value
-//! gate     = min(1, c / 0.65), c = the greatest share of the request's words, by rarity, that one task and its document have
+//! K(d)     = (Σ sim(t)⁴)* + 0.2·(Σ walk(t))*  over the tasks t that d was used for, divided by its maximum
+//! gate     = min(1, c / 0.65), c = the greatest share of the query's words, weighted by idf, found in one task and its document
 //! desc(d)  = (BM25(q, d)* + BM25(q with pairs of words, d)*)*,  meaning(d) = max(0, cos(q, d))
 //! score(d) = gate·K(d) + 0.35·desc(d) + 0.7·meaning(d) + 0.05·ln(1 + documents that use d + records that name d)
 //! ```
-//! `*` divides by the greatest value for this request; coverage is the share of a task's name and keywords, by rarity, that the
-//! request has. The weights were chosen on the shown halves of two benchmarks (`eval/task_search.md`). [`Walk::Published`] is the
-//! ranking of KATS instead: the k most similar tasks as seeds, a dataset by the best of its tasks.
+//! `*` divides by the maximum for this query; coverage is the share of a task's name and keywords, weighted by idf, that occurs in
+//! the query. The weights were tuned on the development halves of two benchmarks (`eval/task_search.md`). [`Walk::Published`] is
+//! KATS's ranking instead: the k most similar tasks are the seeds, and a dataset scores as its best task.
 
 use super::encoder::{Encoder, cosines};
 use super::graph::TaskGraph;
@@ -20,9 +20,9 @@ use super::words::Words;
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_models::embed::Embedder;
 
-/// Bytes of a request that are looked at.
+/// Bytes of a query that are used.
 const REQUEST_BYTES: usize = 4 << 10;
-/// How sharply similarity counts.
+/// Exponent of the similarity.
 const SHARPNESS: i32 = 4;
 const WEIGHT_WHOLE: f64 = 1.0;
 const WEIGHT_NEED: f64 = 0.5;
@@ -33,25 +33,25 @@ const WEIGHT_WALK: f64 = 0.2;
 const WEIGHT_DESCRIBED: f64 = 0.35;
 const WEIGHT_MEANING: f64 = 0.7;
 const WEIGHT_POPULARITY: f64 = 0.05;
-/// The share of the request that tasks have to know for them to count in full.
+/// Share of the query's words that a task must have for tasks to count in full.
 const FULL_COVERAGE: f64 = 0.65;
-/// As exact as a fifth of the score has to be.
+/// Enough precision for a fifth of the score.
 const WALK_TOLERANCE: f64 = 1e-6;
 
 /// How tasks lead to datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Walk {
-    /// Similarity, with a fifth of PageRank from all tasks.
+    /// Similarity plus 0.2 · PageRank from all tasks.
     #[default]
     Mixed,
-    /// PageRank from a few seeds, the best task of a dataset (KATS as published).
+    /// PageRank from a few seeds; a dataset scores as its best task (KATS as published).
     Published,
 }
 
 /// How to search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskSearchOptions {
-    /// Datasets at the most.
+    /// Maximum number of datasets.
     pub k: usize,
     /// The probability that the walk follows an edge (networkx's alpha).
     pub alpha: f64,
@@ -59,18 +59,18 @@ pub struct TaskSearchOptions {
     pub walk: Walk,
     /// Seeds of the published walk.
     pub seeds: usize,
-    /// Whether there is a walk at all.
+    /// Whether PageRank is used.
     pub pagerank: bool,
-    /// Whether descriptions and popularity count, too.
+    /// Whether descriptions and popularity also count.
     pub rerank: bool,
-    /// Whether datasets are answers that only documents name.
+    /// Whether to return datasets that only documents name.
     pub named: bool,
-    /// Ids of documents that are left out, with all that is known from them alone.
+    /// Ids of documents to exclude, with everything known only from them.
     pub exclude: Vec<String>,
 }
 
 impl TaskSearchOptions {
-    /// The best `k` as shipped.
+    /// The best `k` with the default settings.
     pub fn new(k: usize) -> Self {
         Self {
             k,
@@ -85,7 +85,7 @@ impl TaskSearchOptions {
     }
 }
 
-/// What a dataset's score is made of.
+/// The components of a dataset's score.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Parts {
     pub score: f64,
@@ -94,25 +94,25 @@ pub(super) struct Parts {
     pub words: f64,
     pub meaning: f64,
     pub popularity: f64,
-    /// Whether the tasks are those of a similar dataset.
+    /// Whether the tasks are taken from a similar dataset.
     pub inferred: bool,
 }
 
-/// A request scored against a whole graph.
+/// The scores of a query against a whole graph.
 pub(super) struct Scored {
     /// Similarity of each task.
     pub similarity: Vec<f64>,
-    /// PageRank of each task over the greatest; empty without a walk.
+    /// PageRank of each task divided by the maximum; empty without PageRank.
     pub walk: Vec<f64>,
     /// Datasets with a score above 0, best first, ties by number.
     pub ranked: Vec<(u32, Parts)>,
 }
 
-/// What is left out of a search.
-struct LeftOut {
+/// What a search excludes.
+struct Excluded {
     /// Ascending.
     tasks: Vec<u32>,
-    /// Datasets that are known from left-out documents and not from the index; ascending.
+    /// Datasets known only from excluded documents, not from the index; ascending.
     nodes: Vec<u32>,
 }
 
@@ -127,13 +127,13 @@ impl TaskGraph {
         let mut words = Words::default();
         let stems = words.informative(text);
         let numbers: Vec<Option<u32>> = stems.iter().map(|stem| self.word(stem)).collect();
-        let left_out = self.left_out(&options.exclude)?;
-        let (similarity, coverage) = self.similarity(&encoder, text, &numbers, &stems, &left_out)?;
+        let excluded = self.excluded(&options.exclude)?;
+        let (similarity, coverage) = self.similarity(&encoder, text, &numbers, &stems, &excluded)?;
         let sharp: Vec<f64> = similarity.iter().map(|sim| sim.powi(SHARPNESS)).collect();
-        let mut walk = self.walk(&similarity, &sharp, &left_out, options);
+        let mut walk = self.walk(&similarity, &sharp, &excluded, options);
         let (tasks, inferred) = self.tasks_of_datasets(&sharp, &walk, options);
         norm(&mut walk);
-        let eligible = |node: usize| (options.named || node < self.meta().records) && !is_in(&left_out.nodes, node);
+        let eligible = |node: usize| (options.named || node < self.meta().records) && !is_in(&excluded.nodes, node);
         let mut parts: Vec<Parts> = tasks
             .iter()
             .zip(&inferred)
@@ -143,7 +143,7 @@ impl TaskGraph {
             let gate = if options.walk == Walk::Mixed { (coverage / FULL_COVERAGE).min(1.0) } else { 1.0 };
             let described = self.described(&numbers, &eligible);
             let meaning = cosines(&encoder.vector(&words.without_boilerplate(text), usize::MAX), self.node_vectors()?);
-            let documents = self.documents_using(&left_out);
+            let documents = self.documents_using(&excluded);
             let counts = self.node_counts()?;
             for (node, part) in parts.iter_mut().enumerate() {
                 part.gate = gate;
@@ -157,7 +157,7 @@ impl TaskGraph {
         for (node, mut part) in parts.into_iter().enumerate().filter(|(node, _)| eligible(*node)) {
             let fits = part.gate * part.tasks + part.words + part.meaning;
             part.score = fits + part.popularity;
-            // What is only popular answers nothing.
+            // Popularity alone is not enough.
             if fits > 0.0 {
                 ranked.push((node as u32, part));
             }
@@ -166,7 +166,7 @@ impl TaskGraph {
         Ok(Scored { similarity, walk, ranked })
     }
 
-    fn left_out(&self, exclude: &[String]) -> Result<LeftOut> {
+    fn excluded(&self, exclude: &[String]) -> Result<Excluded> {
         let (mut tasks, mut nodes) = (Vec::new(), Vec::new());
         for id in exclude {
             let place = self.find_document(id)?;
@@ -182,10 +182,10 @@ impl TaskGraph {
         tasks.dedup();
         nodes.sort_unstable();
         nodes.dedup();
-        Ok(LeftOut { tasks, nodes })
+        Ok(Excluded { tasks, nodes })
     }
 
-    /// The place of the first document whose id is `id` or comes after it.
+    /// The position of the first document whose id is `id` or greater.
     pub(super) fn first_document(&self, id: &str) -> Result<usize> {
         let (mut low, mut high) = (0, self.meta().documents);
         while low < high {
@@ -199,7 +199,7 @@ impl TaskGraph {
         Ok(low)
     }
 
-    /// The place of the document called `id`.
+    /// The position of the document `id`.
     fn find_document(&self, id: &str) -> Result<usize> {
         let place = self.first_document(id)?;
         if place < self.meta().documents && self.document(place)?.document == id {
@@ -212,29 +212,29 @@ impl TaskGraph {
         Err(Error::Usage(format!("the task graph has no document `{id}`{hint}")))
     }
 
-    /// Similarity of every task, and the greatest share of the request that one of them has.
+    /// Similarity of every task, and the greatest share of the query that one task has.
     fn similarity(
         &self,
         encoder: &Encoder<'_>,
         text: &str,
         numbers: &[Option<u32>],
         stems: &[String],
-        left_out: &LeftOut,
+        excluded: &Excluded,
     ) -> Result<(Vec<f64>, f64)> {
         let index = self.search_index();
         let known: Vec<u32> = numbers.iter().copied().flatten().collect();
-        let mut whole = index.tasks.scores(&known, &left_out.tasks);
-        let mut need = index.needs.scores(&known, &left_out.tasks);
+        let mut whole = index.tasks.scores(&known, &excluded.tasks);
+        let mut need = index.needs.scores(&known, &excluded.tasks);
         norm(&mut whole);
         norm(&mut need);
         let vector = encoder.vector(text, usize::MAX);
         let need_meaning = cosines(&vector, self.need_vectors()?);
         let text_meaning = cosines(&vector, self.text_vectors()?);
-        let mut covered = self.covered(&known, left_out);
+        let mut covered = self.covered(&known, excluded);
         norm(&mut covered);
         let total = WEIGHT_WHOLE + WEIGHT_NEED + WEIGHT_NEED_MEANING + WEIGHT_TEXT_MEANING + WEIGHT_COVERAGE;
         let similarity = (0..self.meta().tasks).map(|task| {
-            if is_in(&left_out.tasks, task) {
+            if is_in(&excluded.tasks, task) {
                 return 0.0;
             }
             let sum = WEIGHT_WHOLE * whole[task]
@@ -244,47 +244,47 @@ impl TaskGraph {
                 + WEIGHT_COVERAGE * covered[task];
             (sum / total).max(0.0)
         });
-        Ok((similarity.collect(), self.coverage(numbers, stems, left_out)))
+        Ok((similarity.collect(), self.coverage(numbers, stems, excluded)))
     }
 
-    /// The share of each task's name and keywords, by rarity, that the request has.
-    fn covered(&self, known: &[u32], left_out: &LeftOut) -> Vec<f64> {
+    /// The share of each task's name and keywords, weighted by idf, that occurs in the query.
+    fn covered(&self, known: &[u32], excluded: &Excluded) -> Vec<f64> {
         let index = self.search_index();
         let share = |task: usize| {
-            if is_in(&left_out.tasks, task) {
+            if is_in(&excluded.tasks, task) {
                 return 0.0;
             }
-            let (mut has, mut all) = (0.0, 0.0);
+            let (mut shared, mut total) = (0.0, 0.0);
             for word in self.cover_words.get(task) {
                 let idf = index.idf[*word as usize];
-                all += idf;
-                has += if known.contains(word) { idf } else { 0.0 };
+                total += idf;
+                shared += if known.contains(word) { idf } else { 0.0 };
             }
-            if all > 0.0 { has / all } else { 0.0 }
+            if total > 0.0 { shared / total } else { 0.0 }
         };
         (0..self.meta().tasks).map(share).collect()
     }
 
-    /// The greatest share of the request's words, by rarity, that one task with its document has.
-    fn coverage(&self, numbers: &[Option<u32>], stems: &[String], left_out: &LeftOut) -> f64 {
+    /// The greatest share of the query's words, weighted by idf, that one task with its document has.
+    fn coverage(&self, numbers: &[Option<u32>], stems: &[String], excluded: &Excluded) -> f64 {
         let index = self.search_index();
-        let mut asked: Vec<(&String, Option<u32>)> = stems.iter().zip(numbers.iter().copied()).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        let mut mass = 0.0;
-        let mut has = vec![0.0; self.meta().tasks];
-        for (_, number) in asked {
+        let mut queried: Vec<(&String, Option<u32>)> = stems.iter().zip(numbers.iter().copied()).collect();
+        queried.sort_unstable();
+        queried.dedup();
+        let mut total = 0.0;
+        let mut shared = vec![0.0; self.meta().tasks];
+        for (_, number) in queried {
             let idf = number.map_or_else(|| index.described.idf_of_unknown(), |number| index.idf[number as usize]);
-            mass += idf;
+            total += idf;
             for (task, _) in number.map_or(&[][..], |number| index.tasks.documents(number)) {
-                has[*task as usize] += idf;
+                shared[*task as usize] += idf;
             }
         }
-        left_out.tasks.iter().for_each(|task| has[*task as usize] = 0.0);
-        has.into_iter().fold(0.0, f64::max) / if mass > 0.0 { mass } else { 1.0 }
+        excluded.tasks.iter().for_each(|task| shared[*task as usize] = 0.0);
+        shared.into_iter().fold(0.0, f64::max) / if total > 0.0 { total } else { 1.0 }
     }
 
-    fn walk(&self, similarity: &[f64], sharp: &[f64], left_out: &LeftOut, options: &TaskSearchOptions) -> Vec<f64> {
+    fn walk(&self, similarity: &[f64], sharp: &[f64], excluded: &Excluded, options: &TaskSearchOptions) -> Vec<f64> {
         if !options.pagerank {
             return Vec::new();
         }
@@ -298,18 +298,18 @@ impl TaskGraph {
                 best
             }
         };
-        let how = PageRankOptions { alpha: options.alpha, tolerance: WALK_TOLERANCE, ..PageRankOptions::default() };
+        let options = PageRankOptions { alpha: options.alpha, tolerance: WALK_TOLERANCE, ..PageRankOptions::default() };
         let index = self.search_index();
-        if left_out.tasks.is_empty() {
-            return index.network.pagerank(&seeds, &how).scores;
+        if excluded.tasks.is_empty() {
+            return index.network.pagerank(&seeds, &options).scores;
         }
-        let stays = |task: u32| left_out.tasks.binary_search(&task).is_err();
+        let stays = |task: u32| excluded.tasks.binary_search(&task).is_err();
         let edges: Vec<(u32, u32, f64)> =
             index.edges.iter().filter(|(a, b, _)| stays(*a) && stays(*b)).copied().collect();
-        Network::new(similarity.len(), &edges).pagerank(&seeds, &how).scores
+        Network::new(similarity.len(), &edges).pagerank(&seeds, &options).scores
     }
 
-    /// How far the tasks of each dataset fit, 0..=1, and whether they are a similar dataset's.
+    /// How well the tasks of each dataset match, 0..=1, and whether they are taken from a similar dataset.
     fn tasks_of_datasets(&self, sharp: &[f64], walk: &[f64], options: &TaskSearchOptions) -> (Vec<f64>, Vec<bool>) {
         let served = &self.search_index().served;
         let of = |values: &[f64], fold: fn(f64, f64) -> f64| {
@@ -345,7 +345,7 @@ impl TaskGraph {
         (fits, inferred)
     }
 
-    /// How well descriptions fit by words, 0..=1.
+    /// How well descriptions match by words, 0..=1.
     fn described(&self, numbers: &[Option<u32>], eligible: &impl Fn(usize) -> bool) -> Vec<f64> {
         let index = self.search_index();
         let known: Vec<u32> = numbers.iter().copied().flatten().collect();
@@ -360,12 +360,12 @@ impl TaskGraph {
         both
     }
 
-    /// How many documents use each dataset, those left out not counted.
-    fn documents_using(&self, left_out: &LeftOut) -> Vec<u32> {
+    /// How many documents use each dataset, not counting excluded ones.
+    fn documents_using(&self, excluded: &Excluded) -> Vec<u32> {
         let count = |tasks: &[u32]| {
             let mut documents: Vec<u32> = tasks
                 .iter()
-                .filter(|task| !is_in(&left_out.tasks, **task as usize))
+                .filter(|task| !is_in(&excluded.tasks, **task as usize))
                 .map(|task| self.task_documents[*task as usize])
                 .collect();
             documents.dedup();
@@ -379,7 +379,7 @@ fn is_in(list: &[u32], place: usize) -> bool {
     list.binary_search(&(place as u32)).is_ok()
 }
 
-/// Divides by the greatest value.
+/// Divides by the maximum.
 fn norm(values: &mut [f64]) {
     let greatest = values.iter().copied().fold(0.0, f64::max);
     if greatest > 0.0 {

@@ -1,5 +1,5 @@
-//! What searches of a task graph need beside it, made when it is first searched: inverted lists of words, the network of tasks,
-//! and from datasets to the tasks they served. All of it is linear in words and edges.
+//! In-memory indexes that searches need, built at the first search: inverted lists of words, the network of tasks, and the tasks
+//! of each dataset. All of it is linear in the number of words and edges.
 
 use super::graph::TaskGraph;
 use super::links::edges;
@@ -13,19 +13,19 @@ pub(super) struct SearchIndex {
     pub needs: TermIndex,
     /// Tasks by the words of their needs, twice, and of their documents.
     pub tasks: TermIndex,
-    /// Datasets by the words of title and description; statistics of the lake's own.
+    /// Datasets by the words of title and description; statistics of the lake's own datasets only.
     pub described: TermIndex,
-    /// How rare each word is among the lake's descriptions.
+    /// Idf of each word in the lake's descriptions.
     pub idf: Vec<f64>,
-    /// Pairs of words, ascending.
+    /// Pairs of consecutive words, ascending.
     pairs: Vec<u64>,
-    /// Datasets by words and pairs of words that follow each other.
+    /// Datasets by words and pairs of consecutive words.
     pub described_pairs: TermIndex,
     /// Edges between tasks.
     pub edges: Vec<(u32, u32, f64)>,
-    /// The tasks by their edges.
+    /// The tasks as a network.
     pub network: Network,
-    /// The tasks that each dataset served.
+    /// The tasks that each dataset was used for.
     pub served: Lists<u32>,
 }
 
@@ -68,7 +68,7 @@ impl SearchIndex {
         }
     }
 
-    /// Words and the pairs of them that follow each other, as [`SearchIndex::described_pairs`] numbers them.
+    /// Words and pairs of consecutive words, numbered as in [`SearchIndex::described_pairs`].
     pub fn with_pairs(&self, words: &[Option<u32>], vocabulary: usize) -> Vec<u32> {
         let known = words.iter().copied().flatten();
         let following = words.windows(2).filter_map(|two| match two {

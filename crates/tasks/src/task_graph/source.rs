@@ -1,5 +1,4 @@
-//! The task graph of a lake as searches ask it: opened when it is first needed, without what sessions have taught where that must not
-//! count.
+//! The task graph of a lake for searches: opened on first use, and without the documents from sessions if those must not count.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,12 +9,12 @@ use lakeward_core::error::{Error, Result};
 use lakeward_models::embed::Embedder;
 use lakeward_search::task_search::{TaskSearch, TaskSupport};
 
-/// The task graph of a lake; a lake without one knows nothing of tasks.
+/// The task graph of a lake; a lake without one returns no results.
 #[derive(Debug)]
 pub struct TaskSource {
     folder: PathBuf,
     embedder: String,
-    /// Whether what sessions have taught counts.
+    /// Whether documents from sessions count.
     learned: bool,
     opened: OnceLock<Option<Opened>>,
 }
@@ -23,18 +22,18 @@ pub struct TaskSource {
 #[derive(Debug)]
 struct Opened {
     graph: Box<TaskGraph>,
-    /// Documents that do not count.
+    /// Ids of the documents to exclude.
     exclude: Vec<String>,
 }
 
 impl TaskSource {
-    /// The graph in `folder`, made with the embedding model `embedder`; what sessions have taught counts where `learned` says so.
+    /// The graph in `folder`, made with the embedding model `embedder`; documents from sessions count if `learned`.
     pub fn new(folder: &Path, embedder: &str, learned: bool) -> Self {
         let (folder, embedder) = (folder.to_path_buf(), embedder.to_string());
         Self { folder, embedder, learned, opened: OnceLock::new() }
     }
 
-    /// The same without the documents `exclude`: for measuring.
+    /// The same without the documents `exclude`, for evaluation.
     ///
     /// # Errors
     /// Those of [`TaskGraph::open`].
@@ -52,7 +51,7 @@ impl TaskSource {
                 Err(Error::NoTaskGraph { .. }) => None,
                 Err(error) => return Err(error),
             };
-            // Another thread may have been faster: both opened the same.
+            // Another thread may have been faster; both have opened the same file.
             self.opened.get_or_init(|| opened);
         }
         Ok(self.opened.get().and_then(Option::as_ref))

@@ -1,36 +1,36 @@
-//! An inverted index of word numbers in memory, ranked by BM25, from which documents can be left out query by query.
+//! An in-memory inverted index of word numbers, ranked by BM25, from which each query can exclude documents.
 //!
-//! Leaving documents out leaves them out of everything: document frequencies, the number of documents and their mean length are
-//! those of an index that never held them.
+//! Excluded documents count nowhere: document frequencies, the number of documents and their mean length are those of an index
+//! that never held them.
 
 use std::collections::HashMap;
 
 /// Saturation of repeated words (Robertson and Zaragoza, 2009).
 const K1: f64 = 1.2;
-/// How far long documents are held back.
+/// Strength of the length normalisation.
 const B: f64 = 0.75;
 
 /// Documents as bags of words.
 #[derive(Debug, Default)]
 pub struct TermIndex {
-    /// Where the documents of a word begin; one more than words.
+    /// Where the postings of each word start; one more entry than words.
     starts: Vec<usize>,
-    /// Documents by word, ascending, with how often the word is in each.
+    /// (document, term frequency) by word, documents ascending.
     postings: Vec<(u32, u32)>,
     lengths: Vec<u32>,
-    /// The first so many documents make the statistics.
+    /// The statistics are those of the first `counted` documents.
     counted: usize,
 }
 
-/// The statistics of an index without some documents.
+/// The statistics of an index without the excluded documents.
 struct Counted {
     documents: f64,
     mean_length: f64,
 }
 
 impl TermIndex {
-    /// The index of `documents`, each the numbers of its words below `words`, as often as they occur. The first `counted` make
-    /// the statistics.
+    /// The index of `documents`, each a list of word numbers below `words`, with repetitions. The statistics are those of the first
+    /// `counted` documents.
     pub fn new<'a>(words: usize, counted: usize, documents: impl Iterator<Item = &'a [u32]> + Clone) -> Self {
         let mut starts = vec![0usize; words + 1];
         let mut bag: HashMap<u32, u32> = HashMap::new();
@@ -52,7 +52,7 @@ impl TermIndex {
         }
         let mut next = starts.clone();
         let mut postings = vec![(0, 0); entries.len()];
-        // Entries come document by document, so the lists are ascending.
+        // Entries are sorted by document, so the lists are ascending.
         for (word, document, times) in entries {
             let place = &mut next[word as usize];
             postings[*place] = (document, times);
@@ -61,17 +61,17 @@ impl TermIndex {
         Self { starts, postings, counted: counted.min(lengths.len()), lengths }
     }
 
-    /// The documents that hold `word`, ascending, with how often.
+    /// The documents that contain `word`, ascending, with its frequency in each.
     pub fn documents(&self, word: u32) -> &[(u32, u32)] {
         let at = word as usize;
         if at + 1 >= self.starts.len() { &[] } else { &self.postings[self.starts[at]..self.starts[at + 1]] }
     }
 
-    /// BM25 of every document for `query`, each word once; 0 for those in `left_out`, which must be ascending.
+    /// BM25 of every document for `query`, repeated words counted once; 0 for those in `excluded`, which must be ascending.
     /// idf = ln(1 + (N − df + ½) / (df + ½)).
-    pub fn scores(&self, query: &[u32], left_out: &[u32]) -> Vec<f64> {
+    pub fn scores(&self, query: &[u32], excluded: &[u32]) -> Vec<f64> {
         let mut scores = vec![0.0; self.lengths.len()];
-        let counted = self.counted_without(left_out);
+        let counted = self.counted_without(excluded);
         let mut words = query.to_vec();
         words.sort_unstable();
         words.dedup();
@@ -80,7 +80,7 @@ impl TermIndex {
             let df = documents
                 .iter()
                 .filter(|(document, _)| {
-                    (*document as usize) < self.counted && left_out.binary_search(document).is_err()
+                    (*document as usize) < self.counted && excluded.binary_search(document).is_err()
                 })
                 .count();
             let idf = idf(counted.documents, df as f64);
@@ -90,7 +90,7 @@ impl TermIndex {
                 scores[*document as usize] += idf * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length));
             }
         }
-        left_out.iter().for_each(|document| {
+        excluded.iter().for_each(|document| {
             if let Some(score) = scores.get_mut(*document as usize) {
                 *score = 0.0;
             }
@@ -104,17 +104,19 @@ impl TermIndex {
         idf(self.counted as f64, df as f64)
     }
 
-    /// The idf of a word that no document holds.
+    /// The idf of a word that no document contains.
     pub fn idf_of_unknown(&self) -> f64 {
         idf(self.counted as f64, 0.0)
     }
 
-    fn counted_without(&self, left_out: &[u32]) -> Counted {
+    fn counted_without(&self, excluded: &[u32]) -> Counted {
         let total: u64 = self.lengths[..self.counted].iter().map(|length| u64::from(*length)).sum();
-        let gone: Vec<u32> = left_out.iter().copied().filter(|document| (*document as usize) < self.counted).collect();
-        let gone_length: u64 = gone.iter().map(|document| u64::from(self.lengths[*document as usize])).sum();
-        let documents = (self.counted - gone.len()) as f64;
-        Counted { documents, mean_length: ((total - gone_length) as f64 / documents.max(1.0)).max(1e-9) }
+        let excluded_counted: Vec<u32> =
+            excluded.iter().copied().filter(|document| (*document as usize) < self.counted).collect();
+        let excluded_length: u64 =
+            excluded_counted.iter().map(|document| u64::from(self.lengths[*document as usize])).sum();
+        let documents = (self.counted - excluded_counted.len()) as f64;
+        Counted { documents, mean_length: ((total - excluded_length) as f64 / documents.max(1.0)).max(1e-9) }
     }
 }
 
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_leaves_no_trace() {
+    fn excluded_documents_do_not_count() {
         let documents: [&[u32]; 4] = [&[0, 1, 1], &[1, 2], &[0, 2, 2, 2], &[1]];
         let all = TermIndex::new(3, 4, documents.iter().copied());
         let without = TermIndex::new(3, 3, [documents[0], documents[2], documents[3]].into_iter());

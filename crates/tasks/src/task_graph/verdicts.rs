@@ -1,6 +1,6 @@
-//! Every verdict about two names of datasets, kept beside the graph as JSON lines: which stage gave it, by which rule or model, and
-//! in a sentence why. What the user says (`graph merge`, `graph split`) and what a model was paid for survives rebuilds; what
-//! rules say is written anew by each.
+//! Every verdict about two dataset names, stored next to the graph as JSON lines: the stage, the rule or model, and the reason in a
+//! sentence. The user's verdicts (`graph merge`, `graph split`) and a model's survive rebuilds; each rebuild rewrites those of
+//! the rules.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
@@ -13,18 +13,18 @@ use lakeward_core::store::{AtomicFile, Bounds, Links, Purpose};
 
 /// Name of the file in the graph's folder.
 pub const FILE_NAME: &str = "verdicts.jsonl";
-/// The version of a line.
+/// Format version of a line.
 pub const VERSION: u32 = 1;
 const BOUNDS: Bounds =
     Bounds { most_bytes: 4 << 30, links: Links::Followed, damaged: |path, reason| Error::damaged(path, reason) };
 
-/// Something with a name of a dataset.
+/// One side of a verdict: a record or a name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Named {
     /// A record or table, by its id.
     Record(String),
-    /// A name as a document has it.
+    /// A name as written in a document.
     Name(String),
 }
 
@@ -41,15 +41,15 @@ impl Named {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// The user; nothing else counts against it.
+    /// The user; overrides everything else.
     User,
     /// Normalised titles and aliases.
     Dictionary,
-    /// A judge that was shown both.
+    /// A judge that compared both.
     Judge,
 }
 
-/// What a verdict is.
+/// The outcome of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -57,7 +57,7 @@ pub enum Decision {
     Same,
     /// Two datasets.
     Different,
-    /// It cannot be said, so they are not joined.
+    /// Undecided, so they are not merged.
     Unsure,
 }
 
@@ -72,26 +72,26 @@ pub struct Verdict {
     pub b: Named,
     /// Who gave it.
     pub stage: Stage,
-    /// What it is.
+    /// The outcome.
     pub decision: Decision,
-    /// The rule; or the model with the prompt and its version.
+    /// The rule, or the model with its prompt and the prompt's version.
     pub by: String,
     /// Why.
     pub sentence: String,
 }
 
-/// All verdicts, one a pair and stage.
+/// All verdicts, one per pair and stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdicts {
     by_pair: BTreeMap<(Named, Named, Stage), Verdict>,
 }
 
 impl Verdicts {
-    /// Reads those of the graph in `folder`; none where there are none.
+    /// Reads the verdicts of the graph in `folder`; empty if there is no file.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::IndexVersion`] for lines of another version; [`Error::DamagedIndex`] for what is no verdict: the
-    /// user's word is not dropped unseen.
+    /// [`Error::Io`]; [`Error::IndexVersion`] for lines of another version; [`Error::DamagedIndex`] for lines that are not a verdict,
+    /// so that none of the user's verdicts is dropped silently.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE_NAME);
         let Some(text) = BOUNDS.read(&path)? else { return Ok(Self::default()) };
@@ -108,7 +108,7 @@ impl Verdicts {
         Ok(verdicts)
     }
 
-    /// Writes them into `folder`, all or nothing.
+    /// Writes them into `folder`, atomically.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -121,40 +121,40 @@ impl Verdicts {
         file.replace().map(|_| ())
     }
 
-    /// Adds a verdict; an earlier one of the same stage about the same two goes.
+    /// Adds a verdict; it replaces an earlier one of the same stage about the same pair.
     pub fn put(&mut self, verdict: Verdict) {
         let (a, b) = (verdict.a.clone().min(verdict.b.clone()), verdict.a.clone().max(verdict.b.clone()));
         self.by_pair.insert((a, b, verdict.stage), verdict);
     }
 
-    /// The verdict of `stage` about two.
+    /// The verdict of `stage` about a pair.
     pub fn get(&self, a: &Named, b: &Named, stage: Stage) -> Option<&Verdict> {
         self.by_pair.get(&(a.min(b).clone(), a.max(b).clone(), stage))
     }
 
-    /// All, in order of what they are about.
+    /// All verdicts, sorted by pair.
     pub fn iter(&self) -> impl Iterator<Item = &Verdict> {
         self.by_pair.values()
     }
 
-    /// How many there are.
+    /// Number of verdicts.
     pub fn len(&self) -> usize {
         self.by_pair.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no verdicts.
     pub fn is_empty(&self) -> bool {
         self.by_pair.is_empty()
     }
 
-    /// Those that survive a rebuild: the user's and a model's.
+    /// The verdicts that survive a rebuild: the user's and a model's.
     pub fn lasting(&self) -> Self {
         let lasting = self.by_pair.iter().filter(|(_, verdict)| verdict.stage != Stage::Dictionary);
         Self { by_pair: lasting.map(|(key, verdict)| (key.clone(), verdict.clone())).collect() }
     }
 
-    /// The verdicts by which `a` and `b` are one dataset, along the shortest way from one to the other; `None` where they are not.
-    /// `joined` says which of two that a verdict calls the same were in fact joined.
+    /// The verdicts that make `a` and `b` the same dataset, along the shortest chain from one to the other; `None` if they are not.
+    /// `joined` tells whether the pair of a positive verdict was really merged.
     pub fn way(&self, a: &Named, b: &Named, joined: impl Fn(&Verdict) -> bool) -> Option<Vec<&Verdict>> {
         let mut by_end: HashMap<&Named, Vec<&Verdict>> = HashMap::new();
         for verdict in self.iter().filter(|verdict| verdict.decision == Decision::Same && joined(verdict)) {

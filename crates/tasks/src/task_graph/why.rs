@@ -1,4 +1,4 @@
-//! Why two names are one dataset, or are not; and the user's word about it.
+//! Why two names are the same dataset, or are not; and the user's own verdicts.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use super::resolution::Resolution;
 use super::verdicts::{Decision, Named, Stage, VERSION, Verdict, Verdicts};
 use lakeward_core::error::{Error, Result, nearest_names};
 
-/// All that has a name of a dataset: records and tables of the index, and names in documents.
+/// Everything with a dataset name: records and tables of the index, and names in documents.
 pub struct NameBook {
     records: Vec<DatasetRecord>,
     names: Vec<String>,
 }
 
-/// What is known of two names.
+/// Why two names are the same dataset, or are not.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Why {
     /// One of them.
@@ -27,17 +27,17 @@ pub struct Why {
     pub b: Named,
     /// Whether they are one dataset.
     pub joined: bool,
-    /// The verdicts that joined them, from the one to the other.
+    /// The verdicts that join them, as a chain from one to the other.
     pub way: Vec<Verdict>,
-    /// Where they are not joined: what was said of either, the user's word about both first.
+    /// If they are not joined: the verdicts about either one, those about both first.
     pub others: Vec<Verdict>,
 }
 
-/// Verdicts told where two names are not joined.
-const MOST_OTHERS: usize = 20;
+/// Maximum number of verdicts listed for two names that are not joined.
+const MAX_OTHERS: usize = 20;
 
 impl NameBook {
-    /// Of `graph` and the `records` of the index, in the order of their ids.
+    /// From `graph` and the `records` of the index, sorted by id.
     ///
     /// # Errors
     /// [`Error::DamagedIndex`].
@@ -53,7 +53,7 @@ impl NameBook {
         Ok(Self { records, names: names.into_iter().collect() })
     }
 
-    /// What `text` names: a record by id, then by title, then a name in documents; each also when only its case differs.
+    /// Resolves `text`: a record by id, then by title, then a name in documents; then the same three ignoring case.
     ///
     /// # Errors
     /// [`Error::Usage`] with the nearest names.
@@ -78,7 +78,7 @@ impl NameBook {
         })
     }
 
-    /// Why the two are one dataset, or are not, by `verdicts`.
+    /// Why the two are the same dataset or not, according to `verdicts`.
     pub fn why(&self, a: &Named, b: &Named, verdicts: &Verdicts, resolved: bool) -> Why {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let resolution = Resolution::of_verdicts(&self.records, &names, verdicts.clone(), resolved);
@@ -88,14 +88,14 @@ impl NameBook {
             let is_of = |verdict: &&Verdict, one: &Named| verdict.a == *one || verdict.b == *one;
             others.extend(verdicts.iter().filter(|verdict| is_of(verdict, a) || is_of(verdict, b)).cloned());
             others.sort_by_key(|verdict| !(is_of(&verdict, a) && is_of(&verdict, b)));
-            others.truncate(MOST_OTHERS);
+            others.truncate(MAX_OTHERS);
         }
         let joined = way.is_some();
         Why { a: a.clone(), b: b.clone(), joined, way: way.into_iter().flatten().cloned().collect(), others }
     }
 }
 
-/// The user's word that two are one dataset, or are not.
+/// The user's verdict that two names are the same dataset, or are not.
 pub fn users_word(a: &Named, b: &Named, same: bool) -> Verdict {
     let (decision, sentence) = match same {
         true => (Decision::Same, "the user says that they are one dataset"),

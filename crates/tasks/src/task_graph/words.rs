@@ -1,9 +1,9 @@
-//! How tasks and descriptions of datasets become words that can be compared.
+//! Tokenises tasks and dataset descriptions into comparable words.
 //!
-//! A word is a run of letters, digits and `_` of two or more characters, in lower case, that is no English function word; it
-//! stands by its Snowball stem. Whoever describes research says "we propose a novel method that improves performance on the
-//! task": such words tell no task from another, so stems of [`BOILERPLATE`] can be left out, too. They are what a field's
-//! writers have in common, not what a benchmark's do; no subject, method or dataset is among them.
+//! A word is a run of letters, digits and `_` of two or more characters, in lower case, that is not an English function word; it
+//! is represented by its Snowball stem. Descriptions of research often say "we propose a novel method that improves performance
+//! on the task": such words do not distinguish tasks, so stems of [`BOILERPLATE`] can be removed too. They are common to the
+//! whole field, not to one benchmark; no subject, method or dataset is among them.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use lakeward_core::text::{Stemmer, is_function_word, runs};
 /// Longer runs are cut here, in bytes.
 const LONGEST_WORD_BYTES: usize = 64;
 
-/// What descriptions of research have in common.
+/// Words common to most descriptions of research.
 const BOILERPLATE: &str = "we i our us my want wants would like propose proposes proposed proposing present presents presented \
     introduce introduces introduced introducing develop develops developed developing devise novel new simple effective efficient \
     efficiently approach approaches method methods methodology technique techniques framework frameworks model models modeling \
@@ -27,7 +27,7 @@ const BOILERPLATE: &str = "we i our us my want wants would like propose proposes
     against compared comparing comparison baseline baselines where which from has have than also more its help build create \
     design designed designing solve solving end";
 
-/// Words of one text after another; it remembers stems.
+/// A tokeniser that caches stems.
 #[derive(Default)]
 pub struct Words {
     stemmer: Stemmer,
@@ -46,24 +46,24 @@ impl Words {
         stems
     }
 
-    /// The stems of `text` in order that tell what it is about: without function words and boilerplate.
+    /// The informative stems of `text` in order: without function words and boilerplate.
     pub fn informative(&mut self, text: &str) -> Vec<String> {
         let mut stems = self.stems(text);
         stems.retain(|stem| !boilerplate().contains(stem.as_str()));
         stems
     }
 
-    /// `text` without the pieces between spaces that are boilerplate or function words only.
+    /// `text` without the space-separated pieces that consist only of boilerplate or function words.
     pub fn without_boilerplate(&mut self, text: &str) -> String {
         let mut kept: Vec<&str> = Vec::new();
         for piece in text.split_whitespace() {
             let mut words = identifiers(piece).map(|run| cut(run).to_lowercase()).peekable();
-            let says_nothing = words.peek().is_some()
+            let is_boilerplate = words.peek().is_some()
                 && words.all(|word| {
                     let stem = self.stemmer.stem(&word);
                     boilerplate().contains(stem) || is_function_word(stem)
                 });
-            if !says_nothing {
+            if !is_boilerplate {
                 kept.push(piece);
             }
         }
@@ -76,7 +76,7 @@ pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     runs(text, |letter| letter == '_')
 }
 
-/// The words of letters `a` to `z` of `text`, each once, in lower case: what keywords are compared by.
+/// The words of letters `a` to `z` in `text`, each once, in lower case: the form in which keywords are compared.
 pub fn plain_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let mut words: Vec<String> = lower

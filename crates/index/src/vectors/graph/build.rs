@@ -1,32 +1,30 @@
-//! Builds the graph: each row is linked to diverse near neighbours found by walking the graph so far (Malkov and Yashunin,
-//! TPAMI 2020, algorithms 1 and 4).
+//! Builds the graph: each row is linked to diverse near neighbours found by walking the current graph (Malkov and Yashunin, TPAMI 2020,
+//! algorithms 1 and 4).
 //!
-//! Rows are inserted in batches that double up to [`MOST_BATCH`] (after ParlayANN: Manohar et al., PPoPP 2024): the rows of a
-//! batch choose their neighbours at the same time, on all cores, among the rows before the batch and the earlier ones in
-//! it; then all links are written. What a row chooses does not depend on the threads, and its level follows from its
-//! number, so the same rows give the same graph everywhere.
+//! Rows are inserted in batches that double up to [`MOST_BATCH`] (after ParlayANN: Manohar et al., PPoPP 2024): the rows of a batch choose
+//! their neighbours at the same time, on all cores, among the rows before the batch and the earlier ones in it; then all links are written.
+//! A row's choice does not depend on the threads, and its level follows from its number, so the same rows give the same graph everywhere.
 
 use rayon::prelude::*;
 
 use super::super::{Rows, dot};
-use super::{EDGES, MOST_LEVELS, Scored, Seen, walk};
+use super::{EDGES, MOST_LEVELS, Scored, Visited, walk};
 use lakeward_core::error::Result;
 
 /// Candidates examined when a row is inserted. 64 take three quarters of the time; among the vectors of 156,000 real columns
 /// the graph then finds 0.957 of the true ten neighbours, with 128 it finds 0.981.
 const BUILD_BREADTH: usize = 128;
-/// Level 0 is where searches end; it has twice the edges.
+/// Searches end on level 0; it has twice the edges.
 const LEVEL_0_EDGES: usize = 2 * EDGES;
-/// Rows that choose at the same time, at the most: few beside the rows before them, so that comparing them with each
-/// other costs little.
+/// Maximum rows that choose at the same time: few compared with the rows before them, so that comparing them with each other costs little.
 const MOST_BATCH: usize = 512;
 /// A batch has at most this share of the rows before it.
 const BATCH_SHARE: usize = 4;
 
-/// The graph of all rows but zero vectors, while rows are added and when all are.
+/// The graph of all rows except zero vectors, during and after building.
 pub(super) struct Growing<'a> {
     rows: Rows<'a>,
-    /// Level 0: [`LEVEL_0_EDGES`] places a row, and how many of them are taken.
+    /// Level 0: [`LEVEL_0_EDGES`] slots per row, and how many of them are used.
     edges: Vec<u32>,
     degrees: Vec<u8>,
     /// The levels above: their rows, ascending, with their neighbours.
@@ -38,7 +36,7 @@ pub(super) struct Growing<'a> {
 /// The neighbours of one row, level by level.
 type Choice = Vec<Vec<u32>>;
 
-/// Builds it. Cost: 0.1 ms (10,000 rows of 288 dimensions) to 0.2 ms (156,000) of one core a row, on all cores; 130 bytes a row.
+/// Builds it. Cost: 0.1 ms (10,000 rows of 288 dimensions) to 0.2 ms (156,000) of one core per row, on all cores; 130 bytes per row.
 pub(super) fn build(rows: Rows<'_>) -> Result<Growing<'_>> {
     let count = rows.scales.len();
     let mut graph = Growing {
@@ -59,12 +57,12 @@ pub(super) fn build(rows: Rows<'_>) -> Result<Growing<'_>> {
 }
 
 impl Growing<'_> {
-    /// A row on the highest level; none when no row is in the graph.
+    /// A row on the highest level; `None` if the graph is empty.
     pub(super) fn entry(&self) -> Option<u32> {
         self.entry
     }
 
-    /// Levels there are.
+    /// Number of levels.
     pub(super) fn levels(&self) -> usize {
         if self.entry.is_some() { 1 + self.upper.len() } else { 0 }
     }
@@ -92,7 +90,7 @@ impl Growing<'_> {
         let choices: Vec<Choice> = (0..batch.len())
             .into_par_iter()
             .with_min_len(4)
-            .map_init(|| Seen::new(self.degrees.len()), |seen, place| self.choose(&batch[..=place], seen))
+            .map_init(|| Visited::new(self.degrees.len()), |visited, place| self.choose(&batch[..=place], visited))
             .collect::<Result<_>>()?;
         let mut backward: Vec<(usize, u32, u32)> = Vec::new();
         for (id, choice) in batch.iter().zip(choices) {
@@ -104,7 +102,7 @@ impl Growing<'_> {
                 self.set(level, *id, chosen);
             }
         }
-        // Each row is linked back to all that chose it.
+        // Each row is linked back to all rows that chose it.
         backward.sort_unstable();
         let groups: Vec<&[(usize, u32, u32)]> = backward.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
         let lists: Vec<Vec<u32>> = groups.par_iter().with_min_len(16).map(|group| self.linked_back(group)).collect();
@@ -128,13 +126,13 @@ impl Growing<'_> {
         let nodes = &mut self.upper[level - 1];
         match nodes.binary_search_by_key(&id, |node| node.0) {
             Ok(place) => nodes[place].1 = list,
-            // Rows come in ascending order: this is the end.
+            // Rows come in ascending order, so this is the end.
             Err(place) => nodes.insert(place, (id, list)),
         }
     }
 
-    /// The neighbours of the last row of `before`, among all rows inserted and the others of `before`.
-    fn choose(&self, before: &[u32], seen: &mut Seen) -> Result<Choice> {
+    /// The neighbours of the last row of `before`, chosen from all inserted rows and the others of `before`.
+    fn choose(&self, before: &[u32], visited: &mut Visited) -> Result<Choice> {
         let Some((&id, earlier)) = before.split_last() else { return Ok(Choice::new()) };
         let top = level_of(id);
         let mut choice: Choice = vec![Vec::new(); top + 1];
@@ -148,7 +146,7 @@ impl Growing<'_> {
             {
                 let breadth = if level > top { 1 } else { BUILD_BREADTH };
                 let neighbours = |other: u32| Ok(self.neighbours(level, other));
-                let found = walk(seen, start, breadth, |other| Ok(self.scored(id, other)), neighbours, None)?;
+                let found = walk(visited, start, breadth, |other| Ok(self.scored(id, other)), neighbours, None)?;
                 near.extend(found.into_sorted().into_iter().map(|(id, score)| Scored { score, id }));
                 from = near.first().copied().or(from);
             }
@@ -162,7 +160,7 @@ impl Growing<'_> {
         Ok(choice)
     }
 
-    /// The new list of a row that all of `group` chose on one level: (level, the row, who chose it).
+    /// The new list of a row that all of `group` chose on one level: (level, the chosen row, the choosing row).
     fn linked_back(&self, group: &[(usize, u32, u32)]) -> Vec<u32> {
         let (level, id, _) = group[0];
         let most = if level == 0 { LEVEL_0_EDGES } else { EDGES };
@@ -176,8 +174,8 @@ impl Growing<'_> {
         self.diverse(&all, most)
     }
 
-    /// Of candidates ordered best first, at most `most`, leaving out those nearer to one already chosen than to the row itself:
-    /// that one leads to them, and the edge saved keeps a bridge to elsewhere.
+    /// Selects at most `most` of the candidates, which are ordered best first, leaving out those nearer to one already chosen than to the
+    /// row itself: they are reachable through that one, and the saved edge can lead elsewhere.
     fn diverse(&self, candidates: &[Scored], most: usize) -> Vec<u32> {
         let mut chosen: Vec<u32> = Vec::with_capacity(most);
         for candidate in candidates {
@@ -199,7 +197,7 @@ impl Growing<'_> {
     }
 }
 
-/// The highest level of a row: one row in [`EDGES`] reaches each next level, chosen by a hash of its number.
+/// The highest level of a row: one in [`EDGES`] rows reaches each next level, chosen by a hash of its number.
 fn level_of(id: u32) -> usize {
     let hash = xxhash_rust::xxh3::xxh3_64(&id.to_le_bytes());
     let uniform = (hash >> 11) as f64 / (1u64 << 53) as f64;

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
-/// Columns that one core computes at the least.
+/// Minimum columns per core.
 const LEAST_BLOCK: usize = 64;
 
-/// How large the parts are.
+/// The sizes of the encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) hidden: usize,
@@ -18,10 +18,10 @@ pub(super) struct Shape {
     pub(super) inner: usize,
     pub(super) heads: usize,
     pub(super) layers: usize,
-    /// Longest text in pieces.
+    /// Maximum pieces of a text.
     pub(super) positions: usize,
     pub(super) pieces: usize,
-    /// Of the layer norms.
+    /// Epsilon of the layer norms.
     pub(super) epsilon: f32,
 }
 
@@ -118,7 +118,7 @@ impl Encoder {
         self.shape.positions
     }
 
-    /// A row of `hidden` values for each of `pieces`: at most as many as there are positions, each of the vocabulary.
+    /// Returns one row of `hidden` values for each of `pieces`. There must be at most as many pieces as positions, all from the vocabulary.
     pub(super) fn encode(&self, pieces: &[u32]) -> Vec<f32> {
         let Shape { hidden, inner, heads, .. } = self.shape;
         let count = pieces.len();
@@ -160,7 +160,7 @@ impl Encoder {
     }
 }
 
-/// One head of attention: softmax(Q · Kᵀ / √d) · V, on its `width` columns of matrices of `count` rows and `hidden` columns.
+/// One head of attention, softmax(Q · Kᵀ / √d) · V, on its `width` columns of matrices with `count` rows and `hidden` columns.
 fn attend(
     [query, key, value]: [&[f32]; 3],
     mixed: &mut [f32],
@@ -209,7 +209,7 @@ impl Linear {
                 (out, width),
             );
         };
-        // While many texts are read at once every core is busy; one text that somebody waits for is shared among them.
+        // While many texts are encoded at once, every core is busy; a single text that a user waits for is split among the cores.
         let width = match rayon::current_thread_index() {
             Some(_) => outputs,
             None => outputs.div_ceil(rayon::current_num_threads()).next_multiple_of(LEAST_BLOCK).min(outputs),
@@ -267,13 +267,13 @@ struct Strided<'a> {
 }
 
 impl Strided<'_> {
-    /// Whether a matrix of so many rows and columns lies in the slice.
+    /// Whether a matrix of this size fits in the slice.
     fn holds(&self, rows: usize, columns: usize) -> bool {
         rows == 0 || columns == 0 || (rows - 1) * self.row + (columns - 1) * self.column < self.values.len()
     }
 }
 
-/// C = scale · A · B, where A has m × k elements, B k × n, and C has n neighbouring elements every `stride`.
+/// C = scale · A · B, where A has m × k elements, B k × n, and C has n contiguous elements every `stride`.
 fn multiply(
     (m, k, n): (usize, usize, usize),
     scale: f32,
@@ -285,8 +285,8 @@ fn multiply(
     assert!(a.holds(m, k) && b.holds(k, n) && written.holds(m, n) && stride >= n, "matrices of other sizes");
     let signed = |strided: Strided<'_>| (strided.row as isize, strided.column as isize);
     let ((a_row, a_column), (b_row, b_column)) = (signed(a), signed(b));
-    // SAFETY: every element that is read lies in `a` and `b`, every one that is written in `c`, as asserted above; rows of C
-    // do not overlap, for `stride` is at least n.
+    // SAFETY: by the assertion above, all elements read are in `a` and `b` and all written are in `c`; rows of C do not overlap, as
+    // `stride` is at least n.
     unsafe {
         let (from, by, to) = (a.values.as_ptr(), b.values.as_ptr(), c.as_mut_ptr());
         sgemm(m, k, n, scale, from, a_row, a_column, by, b_row, b_column, 0.0, to, stride as isize, 1);
@@ -344,7 +344,7 @@ struct Tensors<'a> {
 }
 
 impl Tensors<'_> {
-    /// A tensor by its name, with the `bert.` that some authors put before it.
+    /// A tensor by its name, with or without the prefix `bert.` that some authors use.
     fn named(&self, name: &str) -> Result<TensorView<'_>, String> {
         let found = self.file.tensor(name).or_else(|_| self.file.tensor(&format!("bert.{name}")));
         found.map_err(|_| format!("it has no tensor `{name}`"))
@@ -354,12 +354,16 @@ impl Tensors<'_> {
     fn values(&self, name: &str, fits: impl Fn(&[usize]) -> bool) -> Result<Vec<f32>, String> {
         let view = self.named(name)?;
         if view.dtype() != Dtype::F32 || !fits(view.shape()) {
-            return Err(format!("`{name}` is {:?} of {:?}: not as `config.json` says", view.dtype(), view.shape()));
+            return Err(format!(
+                "`{name}` is {:?} of {:?}, which contradicts `config.json`",
+                view.dtype(),
+                view.shape()
+            ));
         }
         let (values, _) = view.data().as_chunks::<4>();
         let values: Vec<f32> = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         if values.iter().any(|value| !value.is_finite()) {
-            return Err(format!("`{name}` holds numbers that are none"));
+            return Err(format!("`{name}` contains numbers that are not finite"));
         }
         Ok(values)
     }

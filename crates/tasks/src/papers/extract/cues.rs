@@ -1,12 +1,12 @@
-//! Words around a name that say what it is and whether it was used. They are what writers of papers have in common; no data set
-//! and no subject is among them.
+//! Words around a name that tell what it is and whether it was used. They are common in papers; no dataset and no subject is
+//! among them.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use lakeward_core::text::runs;
 
-/// What data sets are called.
+/// Words for datasets.
 const DATASET_WORDS: [&str; 14] = [
     "dataset",
     "datasets",
@@ -23,9 +23,9 @@ const DATASET_WORDS: [&str; 14] = [
     "leaderboard",
     "collection",
 ];
-/// Beginnings of words of sentences that report on work done.
+/// Stems of words in sentences that report results.
 const EVALUATION_STEMS: [&str; 7] = ["evaluat", "experiment", "accurac", "perform", "outperform", "report", "compar"];
-/// Such words.
+/// Whole words of such sentences.
 const EVALUATION_WORDS: [&str; 17] = [
     "result",
     "results",
@@ -45,9 +45,9 @@ const EVALUATION_WORDS: [&str; 17] = [
     "train",
     "trained",
 ];
-/// Words in front of data that was used.
+/// Words before data that was used.
 const USED_WITH: [&str; 7] = ["on", "for", "of", "from", "using", "and", "with"];
-/// Phrases in front of what was not used.
+/// Phrases before data that was not used.
 const AGAINST: [&str; 9] = [
     "unlike",
     "in contrast to",
@@ -59,50 +59,50 @@ const AGAINST: [&str; 9] = [
     "not use",
     "not rely on",
 ];
-/// Bytes before a name in which such a phrase counts.
+/// Bytes before a name within which such a phrase counts.
 const AGAINST_BYTES: usize = 48;
-/// Bytes beside a name in which a word for data sets counts.
+/// Bytes around a name within which a word for datasets counts.
 const BESIDE_BYTES: usize = 50;
-/// Words between a name and a word for data sets.
+/// Maximum number of words between a name and a word for datasets.
 const BETWEEN: usize = 2;
-/// Short words in capitals that name methods, measures, machines or fields, never data.
+/// Acronyms of methods, measures, hardware or fields, never of datasets.
 const TECHNICAL: &str = "ner pos sgd adam map auc gfr nlp nli gec rte cnn rnn lstm gru gan vae mlp svm crf bleu rouge iou gpu cpu \
     qa vqa nmt smt lm asr ocr reid api sota rgb rgbd lidar hmm mle rl dqn ctc amr bert elmo resnet vgg vgg16 resnet50 \
     resnet101 relu pca tsne knn fid psnr ssim wer cer f1 3d 2d ai ml dl";
 
-/// What a sentence says whatever name is in it.
+/// Cues of a sentence, independent of any name in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SentenceCues {
-    /// It has words of evaluation.
+    /// It has words about evaluation.
     pub evaluates: bool,
-    /// It is about training before the work, or a start from something trained.
+    /// It is about pretraining or initialising from a trained model.
     pub pretrains: bool,
-    /// It speaks of a table.
+    /// It mentions a table.
     pub is_of_table: bool,
-    /// It has a figure: a decimal or a percentage.
+    /// It has a decimal number or a percentage.
     pub has_figure: bool,
-    /// It has a word for data sets.
+    /// It has a word for datasets.
     pub names_data: bool,
 }
 
-/// The words of `text` in lower case, with dashes inside.
+/// The words of `text` in lower case, with inner hyphens.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     runs(text, |letter| letter == '-').map(|word| word.trim_matches('-')).filter(|word| !word.is_empty())
 }
 
-/// Whether `word`, in lower case, says that a data set is meant.
+/// Whether `word`, in lower case, is a word for datasets.
 pub fn is_dataset_word(word: &str) -> bool {
     DATASET_WORDS.contains(&word)
 }
 
-/// Whether `name` is a short form of something that is no data.
+/// Whether `name` is an acronym of something other than data.
 pub fn is_technical(name: &str) -> bool {
     static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
     WORDS.get_or_init(|| TECHNICAL.split_whitespace().collect()).contains(name.to_lowercase().as_str())
 }
 
 impl SentenceCues {
-    /// What `sentence` says.
+    /// The cues of `sentence`.
     pub fn of(sentence: &str) -> Self {
         let lower = sentence.to_lowercase();
         let mut cues = Self { has_figure: has_figure(sentence), ..Self::default() };
@@ -133,23 +133,23 @@ fn has_figure(sentence: &str) -> bool {
     })
 }
 
-/// What the words beside one name in a sentence say.
+/// Cues of the words around one name in a sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NameCues {
-    /// A word for data sets follows.
+    /// A word for datasets follows.
     pub followed: bool,
-    /// One stands before.
+    /// A word for datasets precedes it.
     pub preceded: bool,
-    /// It is what something was done on or with.
+    /// A word such as `on` or `with` precedes it.
     pub used: bool,
-    /// It is named as what this is not.
+    /// It is named as a contrast, such as after `unlike`.
     pub against: bool,
-    /// The sentence goes on to say what it is.
+    /// The sentence goes on to describe it.
     pub described: bool,
 }
 
 impl NameCues {
-    /// Of the name at `start..end` of `sentence`.
+    /// The cues of the name at `start..end` of `sentence`.
     pub fn of(sentence: &str, start: usize, end: usize) -> Self {
         let before = before(sentence, start, BESIDE_BYTES).to_lowercase();
         let after = &sentence[end..sentence.floor_char_boundary(end + BESIDE_BYTES)];
@@ -168,7 +168,7 @@ impl NameCues {
     }
 }
 
-/// Whether the clause goes on: no stop or comma follows at once.
+/// Whether the clause goes on: no full stop or comma follows immediately.
 fn starts_near(after: &str) -> bool {
     !after.trim_start().starts_with(['.', ';', ',', ':', '?'])
 }

@@ -1,13 +1,13 @@
-//! What of a document a language model is told: papers are long, and few of their sentences name data.
+//! The excerpt of a document for a language model: papers are long, and few of their sentences name datasets.
 //!
-//! The title and the abstract (without one, the first sentences) always; then, for each name that the rules find, the sentence
-//! that says best that it was used; then all others by
+//! The title and the abstract (without one, the first sentences) are always included; then, for each name that the rules find,
+//! the sentence that best shows its use; then all others by
 //!
 //! ```text
-//! rank(s) = max(0, 1.5 + strength of the best name in s) + ½·[words for data] + ½·[evaluates] + ¼·[a figure] − 1·[of others]
+//! rank(s) = max(0, 1.5 + strength of the best name in s) + ½·[words for datasets] + ½·[evaluates] + ¼·[a figure] − 1·[of others]
 //! ```
-//! until sentences or bytes are enough. A document in which the rules find nothing (another language, say) is told from its
-//! beginning. The sentences stand in the order of the document, numbered from 1.
+//! until there are enough sentences or bytes. If the rules find nothing (another language, say), the excerpt is the start of the
+//! document. The sentences are in document order, numbered from 1.
 
 use serde_json::{Value, json};
 
@@ -16,37 +16,37 @@ use super::lines::Lines;
 use super::mentions::Mentions;
 use lakeward_models::llm::quote::clean;
 
-/// Characters of a sentence, of a heading and of the title.
+/// Maximum characters of a sentence, of a heading and of the title.
 const SENTENCE_CHARS: usize = 500;
 const HEADING_CHARS: usize = 80;
 const TITLE_CHARS: usize = 300;
-/// Bytes of the abstract.
+/// Maximum bytes of the abstract.
 const ABSTRACT_BYTES: usize = 2_000;
 /// Sentences from the beginning of a document without an abstract.
 const FIRST_SENTENCES: usize = 5;
-/// Bytes of a sentence beside its text: its number and its heading.
+/// Overhead of a sentence in bytes: its number and heading.
 const FRAME_BYTES: usize = 40;
 
-/// How much is told.
+/// The size of an excerpt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExcerptSize {
-    /// Sentences.
+    /// Maximum number of sentences.
     pub sentences: usize,
-    /// Their bytes.
+    /// Maximum bytes.
     pub bytes: usize,
 }
 
-/// A sentence as it is told.
+/// A sentence of an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quoted {
     /// Its line in the document.
     pub line: usize,
-    /// Its text, cleaned and cut.
+    /// Its text, cleaned and truncated.
     pub text: String,
     heading: String,
 }
 
-/// Sentences of a document, each called by its place from 1.
+/// Sentences of a document, numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     title: String,
@@ -54,11 +54,11 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// The best of `lines`, which have these `mentions`.
+    /// The best sentences of `lines`, which contain `mentions`.
     pub fn of(lines: &Lines<'_>, mentions: &Mentions, size: ExcerptSize) -> Self {
-        let mut taken = Taken { sentences: Vec::new(), bytes: 0, size };
+        let mut selected = Selected { sentences: Vec::new(), bytes: 0, size };
         let own_title = lines.get(0).text;
-        taken.take(lines, 0);
+        selected.take(lines, 0);
         let is_sentence = |number: usize| !lines.get(number).is_heading;
         let all = || lines.iter().map(|(number, _)| number).filter(|number| is_sentence(*number));
         let is_abstract = |number: &usize| lines.get(*number).kind == SectionKind::Abstract;
@@ -68,27 +68,27 @@ impl Excerpt {
             false => all().take(FIRST_SENTENCES).collect(),
         };
         for number in first {
-            // Half of what is told is left to the rest of the document.
-            let is_enough = taken.bytes > ABSTRACT_BYTES.min(size.bytes / 2);
-            if is_enough || taken.sentences.len() > size.sentences / 2 {
+            // Half of the excerpt is reserved for the rest of the document.
+            let is_enough = selected.bytes > ABSTRACT_BYTES.min(size.bytes / 2);
+            if is_enough || selected.sentences.len() > size.sentences / 2 {
                 break;
             }
-            taken.take(lines, number);
+            selected.take(lines, number);
         }
-        // Every name once before any of them twice.
+        // Each name once, before any name twice.
         for number in best_of_names(mentions) {
-            taken.take(lines, number);
+            selected.take(lines, number);
         }
         let ranks = ranks(lines, mentions);
         let mut others: Vec<usize> = all().collect();
         others.sort_by(|a, b| ranks[*b].total_cmp(&ranks[*a]).then(a.cmp(b)));
         for number in others {
-            if taken.is_full() {
+            if selected.is_full() {
                 break;
             }
-            taken.take(lines, number);
+            selected.take(lines, number);
         }
-        let mut sentences = taken.sentences;
+        let mut sentences = selected.sentences;
         sentences.sort_by_key(|quoted| quoted.line);
         Self { title: clean(own_title, TITLE_CHARS), sentences }
     }
@@ -98,19 +98,19 @@ impl Excerpt {
         json!(self.title)
     }
 
-    /// The sentences as a model is told of them.
-    pub fn told(&self) -> Value {
+    /// The sentences as JSON for the model.
+    pub fn to_json(&self) -> Value {
         let one =
             |(number, quoted): (usize, &Quoted)| json!({"n": number, "heading": quoted.heading, "text": quoted.text});
         Value::Array((1..).zip(&self.sentences).map(one).collect())
     }
 
-    /// How many sentences there are.
+    /// Number of sentences.
     pub fn len(&self) -> usize {
         self.sentences.len()
     }
 
-    /// The sentence called `number`.
+    /// Sentence `number`, from 1.
     pub fn get(&self, number: usize) -> Option<&Quoted> {
         self.sentences.get(number.checked_sub(1)?)
     }
@@ -122,13 +122,13 @@ impl Excerpt {
     }
 }
 
-struct Taken {
+struct Selected {
     sentences: Vec<Quoted>,
     bytes: usize,
     size: ExcerptSize,
 }
 
-impl Taken {
+impl Selected {
     fn is_full(&self) -> bool {
         self.sentences.len() >= self.size.sentences || self.bytes + FRAME_BYTES >= self.size.bytes
     }
@@ -157,7 +157,7 @@ fn best_of_names(mentions: &Mentions) -> Vec<usize> {
     best.into_iter().map(|(_, line)| line).collect()
 }
 
-/// How much each line says of data, by what the rules know of it.
+/// How informative each line is about datasets, according to the rules.
 fn ranks(lines: &Lines<'_>, mentions: &Mentions) -> Vec<f64> {
     const NAMED: f64 = 1.5;
     let mut ranks: Vec<f64> = lines

@@ -1,9 +1,9 @@
-//! The file of extractions as it is: which of its lines still stand, and where they are.
+//! The existing file of extractions: which of its lines are still valid, and where they are.
 //!
-//! What rules extracted stands while content, rules and known names are as they were. What a model extracted stands while
-//! content, model and prompts are: it cost something, and other known names change only which record a name means, which is
-//! looked up again. Where a model's answer could not be used, the rules' line says which model was tried, so that it is not
-//! asked the same again.
+//! A line extracted by rules is valid while content, rules and known names are unchanged. A line extracted by a model is valid
+//! while content, model and prompts are unchanged: it cost something, and other known names only change which record a name
+//! means, which is looked up again. If a model's answer was unusable, the rules' line stores which model was tried, so that it
+//! is not asked the same again.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -19,22 +19,22 @@ use super::{EXTRACTOR, KnownDatasets};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{LineEnd, LineReader};
 
-/// Longest line that is taken over.
+/// Longest line that is reused, in bytes.
 const LONGEST_LINE_BYTES: u64 = 8 << 20;
-/// How the rules of every version are called.
+/// Prefix of the rules' extractor id, in every version.
 const RULES: &str = "rules@";
 
-/// An extraction as it is kept.
+/// A stored extraction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredExtraction {
-    /// What was extracted, and by what: `rules@2`, or the model with its prompts.
+    /// The extraction with its extractor: `rules@2`, or the model with its prompts.
     #[serde(flatten)]
     pub extraction: Extraction,
-    /// The content that it was extracted from.
+    /// The fingerprint of the document's content.
     pub fingerprint: Fingerprint,
-    /// The known names, as a hash.
+    /// Hash of the known names.
     pub known: String,
-    /// The model whose answer could not be used, so that the rules' result stands.
+    /// The model whose answer was unusable, so that the rules' result is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tried: Option<String>,
 }
@@ -49,23 +49,23 @@ struct StoredHead {
     tried: Option<String>,
 }
 
-/// Who extracts in a run, which decides what stands of earlier ones.
+/// What extracts in a run; this decides which earlier lines are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Maker<'a> {
-    /// Rules; what a model has made stands.
+    /// Rules; lines extracted by a model stay valid.
     Rules,
-    /// Rules alone.
+    /// Rules only.
     RulesAlone,
-    /// The model that is called so.
+    /// The model with this id.
     Model(&'a str),
 }
 
-/// The lines of a file by the content that they were made of.
+/// The valid lines of a file by the content they were extracted from.
 pub(super) struct ExtractionFile {
     path: PathBuf,
     file: Option<File>,
     places: HashMap<Fingerprint, Place>,
-    /// Contents of which the model of this run could make nothing, where the line does not stand.
+    /// Contents for which this run's model failed before and whose line is not valid.
     refused: HashSet<Fingerprint>,
 }
 
@@ -73,27 +73,27 @@ pub(super) struct ExtractionFile {
 struct Place {
     at: u64,
     length: u64,
-    /// Whether it was made with other known names.
-    is_of_others: bool,
+    /// Whether it was made with different known names.
+    has_other_names: bool,
 }
 
 impl ExtractionFile {
-    /// The lines that stand in a run of `maker` who knows the names with the hash `known`.
+    /// The lines valid in a run of `maker` with known names of the hash `known`.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn open(path: &Path, maker: Maker<'_>, known: &str) -> Result<Self> {
         let is_rules = |head: &StoredHead| head.extractor == EXTRACTOR && head.known == known;
-        let stands = |head: &StoredHead| match maker {
+        let is_valid = |head: &StoredHead| match maker {
             Maker::Rules => is_rules(head) || !head.extractor.starts_with(RULES),
             Maker::RulesAlone => is_rules(head),
             Maker::Model(id) => head.extractor == id || is_rules(head) && head.tried.as_deref() == Some(id),
         };
         let model = if let Maker::Model(id) = maker { Some(id) } else { None };
-        Self::read(path, model, Some(known), stands)
+        Self::read(path, model, Some(known), is_valid)
     }
 
-    /// All lines.
+    /// All lines as valid.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -101,8 +101,8 @@ impl ExtractionFile {
         Self::read(path, None, None, |_| true)
     }
 
-    /// No line, as of a file that is not there.
-    pub fn nothing(path: &Path) -> Self {
+    /// No lines, as if there were no file.
+    pub fn empty(path: &Path) -> Self {
         Self { path: path.to_path_buf(), file: None, places: HashMap::new(), refused: HashSet::new() }
     }
 
@@ -110,45 +110,45 @@ impl ExtractionFile {
         path: &Path,
         model: Option<&str>,
         known: Option<&str>,
-        stands: impl Fn(&StoredHead) -> bool,
+        is_valid: impl Fn(&StoredHead) -> bool,
     ) -> Result<Self> {
         let failed = |error| Error::io("read", path, error);
         let file = match File::open(path) {
             Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::nothing(path)),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::empty(path)),
             Err(error) => return Err(failed(error)),
         };
-        let mut kept = Self::nothing(path);
+        let mut found = Self::empty(path);
         let mut lines = LineReader::new(file, LONGEST_LINE_BYTES);
         while let Some(line) = lines.next_line().map_err(failed)? {
-            // What is no extraction, or too long for one, leaves the file: its document is looked at again.
+            // Invalid or too long lines are dropped: their documents are extracted again.
             if line.end == LineEnd::Whole
                 && let Ok(head) = serde_json::from_slice::<StoredHead>(line.bytes)
             {
-                if stands(&head) {
+                if is_valid(&head) {
                     let (at, length) = (line.at, line.bytes.len() as u64 + 1);
-                    let is_of_others = known.is_some_and(|known| known != head.known);
-                    kept.places.insert(head.fingerprint, Place { at, length, is_of_others });
+                    let has_other_names = known.is_some_and(|known| known != head.known);
+                    found.places.insert(head.fingerprint, Place { at, length, has_other_names });
                 } else if model.is_some() && head.tried.as_deref() == model {
-                    kept.refused.insert(head.fingerprint);
+                    found.refused.insert(head.fingerprint);
                 }
             }
         }
-        kept.file = Some(lines.into_inner());
-        Ok(kept)
+        found.file = Some(lines.into_inner());
+        Ok(found)
     }
 
-    /// Whether a line of this content stands.
+    /// Whether there is a valid line for this content.
     pub fn has(&self, fingerprint: &Fingerprint) -> bool {
         self.places.contains_key(fingerprint)
     }
 
-    /// Whether the model of this run has refused this content before.
+    /// Whether this run's model has failed on this content before.
     pub fn is_refused(&self, fingerprint: &Fingerprint) -> bool {
         self.refused.contains(fingerprint)
     }
 
-    /// The line of a content as it was written.
+    /// The stored line of a content.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -163,21 +163,21 @@ impl ExtractionFile {
         Ok(Some(line))
     }
 
-    /// The same with the records that its names mean now.
+    /// The same with its names linked to the currently known records.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn linked(&self, fingerprint: &Fingerprint, known: &KnownDatasets, hash: &str) -> Result<Option<Vec<u8>>> {
         let Some(line) = self.line(fingerprint)? else { return Ok(None) };
-        if !self.places.get(fingerprint).is_some_and(|place| place.is_of_others) {
+        if !self.places.get(fingerprint).is_some_and(|place| place.has_other_names) {
             return Ok(Some(line));
         }
-        let Ok(mut kept) = serde_json::from_slice::<StoredExtraction>(&line) else { return Ok(Some(line)) };
-        kept.known = hash.to_string();
-        for mention in kept.extraction.tasks.iter_mut().flat_map(|task| &mut task.datasets) {
+        let Ok(mut stored) = serde_json::from_slice::<StoredExtraction>(&line) else { return Ok(Some(line)) };
+        stored.known = hash.to_string();
+        for mention in stored.extraction.tasks.iter_mut().flat_map(|task| &mut task.datasets) {
             mention.record = known.named(&mention.name).and_then(|found| found.record.clone());
         }
-        written(&kept).map(Some)
+        written(&stored).map(Some)
     }
 }
 
@@ -185,8 +185,8 @@ impl ExtractionFile {
 ///
 /// # Errors
 /// [`Error::Internal`] for what cannot be written as JSON.
-pub(super) fn written(kept: &StoredExtraction) -> Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(kept).map_err(|error| Error::Internal(error.to_string()))?;
+pub(super) fn written(stored: &StoredExtraction) -> Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(stored).map_err(|error| Error::Internal(error.to_string()))?;
     line.push(b'\n');
     Ok(line)
 }

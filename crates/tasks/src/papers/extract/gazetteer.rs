@@ -1,13 +1,13 @@
-//! Names looked for in a text: the longest match over runs of letters and of digits, so that spaces, dashes and the like between
+//! Searches for names in a text: the longest match over runs of letters and of digits, so that spaces and dashes between
 //! them do not matter, but case does.
 
 use std::collections::HashMap;
 
 use lakeward_core::text::letters_and_digits;
 
-/// Runs of a name at the most.
-const MOST_RUNS: usize = 9;
-/// Bytes between two runs of a name at the most.
+/// Maximum number of runs in a name.
+const MAX_RUNS: usize = 9;
+/// Maximum number of bytes between two runs of a name.
 const WIDEST_GAP_BYTES: usize = 3;
 /// Characters between runs that end a name.
 const BORDERS: &str = ".;:()[]=<>";
@@ -35,37 +35,37 @@ pub fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// The letters and digits of a name without case: mentions with one such key are one data set.
+/// The case-folded letters and digits of a name: mentions with the same key are the same dataset.
 pub fn loose_key(name: &str) -> String {
     letters_and_digits(name).to_lowercase()
 }
 
 /// A name found in a text.
 pub struct Found<T> {
-    /// Its bytes.
+    /// Its start, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// Its end, in bytes.
     pub end: usize,
-    /// What it stands for.
+    /// Its value.
     pub value: T,
 }
 
-/// Names with what they stand for.
+/// Names with their values.
 #[derive(Debug, Default)]
 pub struct Gazetteer {
     exact: HashMap<String, usize>,
     folded: HashMap<String, usize>,
-    /// Whether digits may follow a name at once.
+    /// Whether digits may follow a name directly.
     before_digits: bool,
 }
 
 impl Gazetteer {
-    /// One whose names may have digits directly behind them: a year.
+    /// A gazetteer whose names may be followed directly by digits, such as a year.
     pub fn before_digits() -> Self {
         Self { before_digits: true, ..Self::default() }
     }
 
-    /// Adds a name, which stands for `value`. `any_case`: it may be written in any case.
+    /// Adds a name with its value. With `any_case`, it matches in any case.
     pub fn add(&mut self, name: &str, value: usize, any_case: bool) {
         let key = letters_and_digits(name);
         if any_case {
@@ -74,12 +74,12 @@ impl Gazetteer {
         self.exact.entry(key).or_insert(value);
     }
 
-    /// What a name stands for, letter by letter.
+    /// The value of a name, matched exactly.
     pub fn exact(&self, name: &str) -> Option<usize> {
         self.exact.get(&letters_and_digits(name)).copied()
     }
 
-    /// The names in `text`, the longest at each place, from left to right and none inside another.
+    /// The names in `text`, the longest at each position, from left to right without overlaps.
     pub fn find(&self, text: &str) -> Vec<Found<usize>> {
         let runs = runs(text);
         let mut found = Vec::new();
@@ -96,14 +96,14 @@ impl Gazetteer {
         found
     }
 
-    /// The longest name at the first of `runs`, in runs, and its value. `is_inside`: of a word that has begun before.
+    /// The longest name at the first of `runs`, in runs, and its value. `is_inside`: the first run continues a word.
     fn longest(&self, text: &str, runs: &[Run], is_inside: bool) -> Option<(usize, usize)> {
         if is_inside {
             return None;
         }
         let mut key = String::new();
         let mut longest = None;
-        for (place, run) in runs.iter().take(MOST_RUNS).enumerate() {
+        for (place, run) in runs.iter().take(MAX_RUNS).enumerate() {
             if place > 0 && !is_gap(&text[runs[place - 1].1..run.0]) {
                 break;
             }

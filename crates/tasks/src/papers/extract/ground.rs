@@ -1,5 +1,5 @@
-//! Whether what a model says of a document stands there: names in the sentence that it gives, other words anywhere in what it
-//! was told.
+//! Checks a model's answers against the document: names must occur in the given sentence, other words anywhere in the excerpt
+//! that the model got.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use super::lines::Lines;
 use super::patterns;
 use lakeward_core::text::{self, letters_and_digits};
 
-/// Shorter words say nothing of what a text is about.
-const LEAST_LETTERS: usize = 4;
-/// Words are the same where they begin so: forms of one word differ in their ends.
+/// Shorter words are not informative.
+const MIN_LETTERS: usize = 4;
+/// Length of the prefix by which words are compared: forms of one word differ in their endings.
 const STEM_LETTERS: usize = 6;
-/// Short forms of one document that are looked at.
-const MOST_FORMS: usize = 1_000;
-/// Words beside which a word for data sets is still no name.
+/// Maximum number of short forms per document.
+const MAX_FORMS: usize = 1_000;
+/// Words that do not make a name together with a word for datasets.
 const NO_NAMES: [&str; 18] = [
     "the",
     "a",
@@ -41,26 +41,26 @@ const NO_NAMES: [&str; 18] = [
 /// A name found in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroundedName {
-    /// The name of the known record, else as it was given.
+    /// The name of the known record, otherwise the given name.
     pub name: String,
-    /// The known record, where exactly one has that name.
+    /// The id of the known record, if exactly one has that name.
     pub record: Option<String>,
 }
 
-/// Long and short forms that a document gives to names.
+/// Long and short forms of names that a document defines.
 #[derive(Debug, Default)]
 pub struct ShortForms(Vec<(String, String)>);
 
 impl ShortForms {
-    /// Those of `lines`.
+    /// The forms defined in `lines`.
     pub fn of(lines: &Lines<'_>) -> Self {
         let forms = lines.iter().flat_map(|(_, line)| patterns::short_forms(line.text));
         let pairs =
             forms.flat_map(|(short, long)| long.into_iter().map(move |long| (loose_key(short), loose_key(long))));
-        Self(pairs.take(MOST_FORMS).collect())
+        Self(pairs.take(MAX_FORMS).collect())
     }
 
-    /// Whether one is a form of the other.
+    /// Whether one is the short form of the other.
     fn are_one(&self, a: &str, b: &str) -> bool {
         self.0.iter().any(|(short, long)| (short == a && long == b) || (short == b && long == a))
     }
@@ -75,11 +75,11 @@ impl ShortForms {
     }
 }
 
-/// `name` as `sentence` has it: letter by letter but for case, spaces and dashes, or by a name or short form that is known to
-/// mean the same. None where it is no name, or not there.
+/// Finds `name` in `sentence`: letter by letter ignoring case, spaces and dashes, or by a known name or short form of the same
+/// dataset. `None` if it is not a name or does not occur.
 pub fn name_in(sentence: &str, name: &str, known: &KnownDatasets, forms: &ShortForms) -> Option<GroundedName> {
     let own = loose_key(name);
-    if own.chars().count() < 2 || is_no_name(name) {
+    if own.chars().count() < 2 || is_generic(name) {
         return None;
     }
     for hit in known.gazetteer().find(sentence) {
@@ -89,24 +89,24 @@ pub fn name_in(sentence: &str, name: &str, known: &KnownDatasets, forms: &ShortF
             return Some(GroundedName { name: found.title.clone(), record: found.record.clone() });
         }
     }
-    let is_there = stands_in(sentence, name) || forms.others(&own).any(|other| key_stands_in(sentence, other));
+    let is_there = occurs_in(sentence, name) || forms.others(&own).any(|other| key_occurs_in(sentence, other));
     let record = known.named(name).and_then(|found| found.record.clone());
     is_there.then(|| GroundedName { name: name.to_string(), record })
 }
 
-/// Whether nothing in `name` tells one data set from another.
-fn is_no_name(name: &str) -> bool {
+/// Whether `name` is too generic to identify a dataset.
+fn is_generic(name: &str) -> bool {
     let lower = name.to_lowercase();
     words(&lower).all(|word| is_dataset_word(word) || NO_NAMES.contains(&word))
 }
 
-fn stands_in(sentence: &str, name: &str) -> bool {
+fn occurs_in(sentence: &str, name: &str) -> bool {
     let mut names = Gazetteer::default();
     names.add(name, 0, true);
     if !names.find(sentence).is_empty() {
         return true;
     }
-    // Longer than the names that are looked for, or with a border inside; and scripts without spaces have no borders of words.
+    // Names longer than the gazetteer's, or with punctuation inside; and scripts without spaces, which have no word boundaries.
     let is_unspaced = name.chars().any(is_unspaced);
     let at = sentence.to_lowercase().find(&name.to_lowercase());
     at.is_some_and(|at| is_unspaced || has_borders(&sentence.to_lowercase(), at, name.to_lowercase().len()))
@@ -119,19 +119,19 @@ fn has_borders(text: &str, at: usize, length: usize) -> bool {
     !before.is_some_and(goes_on) && !after.is_some_and(goes_on)
 }
 
-/// Whether a letter is of a script that sets no spaces between words.
+/// Whether a letter belongs to a script without spaces between words.
 fn is_unspaced(letter: char) -> bool {
     u32::from(letter) >= 0x2E80
 }
 
 /// Whether a run of whole words of `sentence` has this key.
-fn key_stands_in(sentence: &str, wanted: &str) -> bool {
+fn key_occurs_in(sentence: &str, key: &str) -> bool {
     let mut names = Gazetteer::default();
-    names.add(wanted, 0, true);
+    names.add(key, 0, true);
     !names.find(sentence).is_empty()
 }
 
-/// The words of what a model was told.
+/// The words of the excerpt that a model got.
 #[derive(Debug)]
 pub struct Excerpted {
     stems: HashSet<String>,
@@ -139,33 +139,33 @@ pub struct Excerpted {
 }
 
 impl Excerpted {
-    /// Of a text.
+    /// The words of `text`.
     pub fn of(text: &str) -> Self {
         let lower = text.to_lowercase();
         Self { stems: informative(&lower).map(stem).collect(), text: letters_and_digits(&lower) }
     }
 
-    /// The share of the informative words of `text` that stand there; of a text without such words, whether it stands there whole.
+    /// The share of the informative words of `text` in the excerpt; without such words, 1 if the excerpt contains all of `text`, else 0.
     pub fn share(&self, text: &str) -> f64 {
         let lower = text.to_lowercase();
-        let (mut all, mut there) = (0u32, 0u32);
+        let (mut total, mut found) = (0u32, 0u32);
         for word in informative(&lower) {
-            all += 1;
-            there += u32::from(self.stems.contains(&stem(word)));
+            total += 1;
+            found += u32::from(self.stems.contains(&stem(word)));
         }
-        match all {
+        match total {
             0 => {
                 let letters = letters_and_digits(&lower);
                 f64::from(u8::from(!letters.is_empty() && self.text.contains(&letters)))
             }
-            all => f64::from(there) / f64::from(all),
+            total => f64::from(found) / f64::from(total),
         }
     }
 }
 
 fn informative(lower: &str) -> impl Iterator<Item = &str> {
-    // Scripts without spaces have sentences for words: those are looked for whole.
-    text::words(lower).filter(|word| word.chars().count() >= LEAST_LETTERS && !word.chars().any(is_unspaced))
+    // In scripts without spaces, whole sentences would be words: those are searched for as a whole.
+    text::words(lower).filter(|word| word.chars().count() >= MIN_LETTERS && !word.chars().any(is_unspaced))
 }
 
 fn stem(word: &str) -> String {
@@ -178,7 +178,7 @@ mod tests {
     use crate::papers::extract::KnownRecord;
 
     #[test]
-    fn a_name_has_to_stand_in_its_sentence() {
+    fn a_name_must_occur_in_its_sentence() {
         let record = KnownRecord { id: "cat/lanes", title: "Lane Atlas", description: "videos of roads with lanes" };
         let known = KnownDatasets::new([record].into_iter(), [("LA-9", "Lane Atlas")].into_iter());
         let forms = ShortForms(vec![("orsc".into(), "openroadsigncollection".into())]);
@@ -200,10 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn words_have_to_stand_in_what_was_told() {
-        let told = Excerpted::of("We detect lanes from one camera. 我们识别图像。");
-        assert_eq!(told.share("detecting lanes from cameras"), 1.0);
-        assert!(told.share("buying cheap lanes") < 0.5);
-        assert_eq!((told.share("识别图像"), told.share("翻译"), told.share("")), (1.0, 0.0, 0.0));
+    fn words_must_occur_in_the_excerpt() {
+        let excerpt = Excerpted::of("We detect lanes from one camera. 我们识别图像。");
+        assert_eq!(excerpt.share("detecting lanes from cameras"), 1.0);
+        assert!(excerpt.share("buying cheap lanes") < 0.5);
+        assert_eq!((excerpt.share("识别图像"), excerpt.share("翻译"), excerpt.share("")), (1.0, 0.0, 0.0));
     }
 }

@@ -1,4 +1,4 @@
-//! The data sets that somebody knows: what documents may call them.
+//! Known datasets and the names by which documents may call them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,43 +7,43 @@ use super::gazetteer::Gazetteer;
 use super::patterns;
 use lakeward_core::text::{letters_and_digits, runs, years};
 
-/// Shorter names, in letters and digits, say too little.
-const LEAST_LETTERS: usize = 3;
-/// Names with fewer count only where the text says that a data set is meant.
+/// Shorter names, counted in letters and digits, are too ambiguous.
+const MIN_LETTERS: usize = 3;
+/// Names with fewer count only if the text calls them a dataset.
 const STRONG_LETTERS: usize = 4;
-/// Bytes looked at of a title.
+/// Bytes used of a title.
 const TITLE_BYTES: usize = 512;
-/// Words of ordinary language that are remembered at the most.
-const MOST_WORDS: usize = 1 << 20;
+/// Maximum number of ordinary words that are stored.
+const MAX_WORDS: usize = 1 << 20;
 
-/// A data set that is known.
+/// A known dataset.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownRecord<'a> {
     /// Its id.
     pub id: &'a str,
-    /// What it is called.
+    /// Its title.
     pub title: &'a str,
-    /// What is said of it: words in lower case there are ordinary ones.
+    /// Its description; lower-case words in it count as ordinary words.
     pub description: &'a str,
 }
 
-/// A name of a known data set.
+/// A name of a known dataset.
 #[derive(Debug, Clone)]
 pub(super) struct KnownName {
-    /// As its record has it.
+    /// Its record's title.
     pub title: String,
-    /// Its record; none where several have this name.
+    /// Its record's id; none if several records have this name.
     pub record: Option<String>,
-    /// Whether it may as well be something else: all its words are ordinary ones, or it is very short.
+    /// Whether it is ambiguous: all its words are ordinary, or it is very short.
     pub is_weak: bool,
 }
 
-/// Names to look for.
+/// Names to search for.
 #[derive(Debug, Default)]
 pub struct KnownDatasets {
     names: Vec<KnownName>,
     gazetteer: Gazetteer,
-    /// Names that are written with a year, without it: `Road Challenge` of `Road Challenge 2012`.
+    /// Names with a year, stored without it: `Road Challenge` of `Road Challenge 2012`.
     editions: Gazetteer,
     edition_names: Vec<String>,
     ordinary: HashSet<String>,
@@ -51,7 +51,7 @@ pub struct KnownDatasets {
 }
 
 impl KnownDatasets {
-    /// Titles of `records`, also without what stands in parentheses, short forms there, and `aliases`: a name and the title that it means.
+    /// The titles of `records`, also without parentheses, short forms in them, and `aliases` (a name and the title it means).
     pub fn new<'a>(
         records: impl Iterator<Item = KnownRecord<'a>>,
         aliases: impl Iterator<Item = (&'a str, &'a str)>,
@@ -86,17 +86,17 @@ impl KnownDatasets {
         known
     }
 
-    /// What changes when these names do.
+    /// A hash that changes with these names.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Names that are known.
+    /// Number of known names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -105,7 +105,7 @@ impl KnownDatasets {
         let name = name[..name.floor_char_boundary(TITLE_BYTES)].trim();
         let key = letters_and_digits(name);
         let has_figure = name.chars().any(char::is_numeric);
-        if key.chars().count() < LEAST_LETTERS
+        if key.chars().count() < MIN_LETTERS
             || words(name).all(|word| is_dataset_word(&word.to_lowercase())) && !has_figure
         {
             return;
@@ -118,8 +118,8 @@ impl KnownDatasets {
             return;
         }
         let is_weak = self.is_weak(name);
-        let says = has_figure || words(name).any(|word| !self.is_ordinary(word));
-        let any_case = !is_weak && key.chars().count() >= STRONG_LETTERS && says;
+        let is_distinctive = has_figure || words(name).any(|word| !self.is_ordinary(word));
+        let any_case = !is_weak && key.chars().count() >= STRONG_LETTERS && is_distinctive;
         by_key.insert(key, self.names.len());
         self.gazetteer.add(name, self.names.len(), any_case);
         self.names.push(KnownName { title: title.to_string(), record: Some(id.to_string()), is_weak });
@@ -129,19 +129,19 @@ impl KnownDatasets {
     fn add_edition(&mut self, name: &str) {
         let Some(base) = without_year(name) else { return };
         let has_capitals = base.as_bytes().windows(2).any(|pair| pair.iter().all(u8::is_ascii_uppercase));
-        if letters_and_digits(base).len() < LEAST_LETTERS || !has_capitals {
+        if letters_and_digits(base).len() < MIN_LETTERS || !has_capitals {
             return;
         }
         let place = self.edition_names.len();
         self.edition_names.push(base.to_string());
         self.editions.add(base, place, false);
         let last = base.rsplit(' ').next().unwrap_or_default();
-        if last.len() >= LEAST_LETTERS && last.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        if last.len() >= MIN_LETTERS && last.bytes().all(|byte| byte.is_ascii_uppercase()) {
             self.editions.add(last, place, false);
         }
     }
 
-    /// A name whose words all occur in lower case elsewhere means a data set only where that is said.
+    /// Whether a name counts only if the text calls it a dataset, e.g. because all its words are ordinary.
     fn is_weak(&self, name: &str) -> bool {
         if letters_and_digits(name).chars().count() < STRONG_LETTERS {
             return true;
@@ -156,12 +156,12 @@ impl KnownDatasets {
         words(name).all(|word| self.is_ordinary(word))
     }
 
-    /// The same, and so is any word where no descriptions are known.
+    /// Like [`KnownDatasets::is_ordinary`], but every word is ordinary if there are no descriptions.
     pub(super) fn is_ordinary_here(&self, word: &str) -> bool {
         self.ordinary.is_empty() || self.is_ordinary(word)
     }
 
-    /// Whether descriptions have a word in lower case.
+    /// Whether a word occurs in lower case in the descriptions.
     pub(super) fn is_ordinary(&self, word: &str) -> bool {
         self.ordinary.contains(&word.to_lowercase())
     }
@@ -182,7 +182,7 @@ impl KnownDatasets {
         &self.names[place]
     }
 
-    /// The known name that is spelled so.
+    /// The known name with this spelling.
     pub(super) fn named(&self, name: &str) -> Option<&KnownName> {
         self.gazetteer.exact(name).map(|place| &self.names[place])
     }
@@ -195,12 +195,12 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
 fn ordinary(records: &[KnownRecord<'_>]) -> HashSet<String> {
     let mut ordinary = HashSet::new();
     for record in records {
-        // An address is spelled in lower case whatever its parts are.
+        // URLs are in lower case whatever their parts mean.
         let is_prose = |piece: &&str| !piece.contains("://") && !piece.contains("www.") && !piece.contains('@');
         let pieces = record.description.split_whitespace().filter(is_prose);
         for word in pieces.flat_map(|piece| runs(piece, |letter| letter == '_')) {
             let is_lower = word.chars().any(char::is_lowercase) && !word.chars().any(char::is_uppercase);
-            if is_lower && !ordinary.contains(word) && ordinary.len() < MOST_WORDS {
+            if is_lower && !ordinary.contains(word) && ordinary.len() < MAX_WORDS {
                 ordinary.insert(word.to_string());
             }
         }
@@ -214,7 +214,7 @@ fn without_parentheses(title: &str) -> Option<String> {
     Some(format!("{}{}", title[..open].trim_end(), &title[close + 1..]))
 }
 
-/// What stands before a year at the end of a name.
+/// The part of a name before a year at its end.
 fn without_year(name: &str) -> Option<&str> {
     let at = name.len().checked_sub(4)?;
     let year = name.get(at..)?;

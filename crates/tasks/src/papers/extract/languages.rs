@@ -1,11 +1,11 @@
-//! Pairs of languages: data of a yearly shared task is another set for each pair.
+//! Language pairs: for a yearly shared task, the data of each pair is a dataset of its own.
 //!
-//! Training, development and test data are published by pair, and whoever looks for texts from English to German cannot use those from
-//! English to French; so a pair named beside a shared task with a year is a data set in its own right: its name has the pair, and
-//! it means the record of the pair where the lake has one, else that of the year. A sentence that names no pair means the year: to
-//! take the commonest pair of the document for it was measured, too, and is a guess that no sentence supports.
+//! Training, development and test data are published per pair, and texts from English to German cannot replace those from English to
+//! French; so a pair named next to a shared task with a year is a separate dataset: its name includes the pair, and it means the
+//! record of the pair if the lake has one, otherwise that of the year. A sentence without a pair means the year: assuming the
+//! document's most frequent pair was evaluated too, but no sentence supports that guess.
 //!
-//! `eval/task_search.md` says what the rule is worth.
+//! `eval/task_search.md` reports the effect of the rule.
 
 /// Names of languages.
 const LANGUAGES: [&str; 40] = [
@@ -66,7 +66,7 @@ pub fn pairs(text: &str) -> Vec<(&'static str, &'static str)> {
     named.windows(2).filter_map(joined).collect()
 }
 
-/// Whether what stands between two languages makes them a pair.
+/// Whether the text between two languages makes them a pair.
 fn joins(between: &str) -> bool {
     let letters: String = between.chars().filter(|letter| !letter.is_whitespace()).collect();
     const JOINTS: [&str; 6] = ["→", "⇒", "↔", "to", "into", "/"];

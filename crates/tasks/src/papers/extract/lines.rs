@@ -3,24 +3,24 @@
 use super::super::document::{Document, SectionKind};
 use super::cues::SentenceCues;
 
-/// Lines looked at; what follows in a longer document is not.
-const MOST_LINES: usize = 20_000;
-/// The first sentences, which say what a document is about.
+/// Maximum number of lines; the rest of a longer document is ignored.
+const MAX_LINES: usize = 20_000;
+/// Number of first lines, which tell what a document is about.
 const FIRST_LINES: usize = 12;
-/// Bytes kept of what a document is about, where it has no abstract.
+/// Bytes of the summary of a document without abstract.
 const SUMMARY_BYTES: usize = 2_000;
 
 /// A line.
 pub struct Line<'d> {
     /// Its text.
     pub text: &'d str,
-    /// The place of its section; the title has that of the first one.
+    /// The index of its section; the title has that of the first one.
     pub section: usize,
     /// What that section is about.
     pub kind: SectionKind,
     /// Whether it is the heading, or the title.
     pub is_heading: bool,
-    /// What it says whatever is named in it.
+    /// Its cues, independent of names.
     pub cues: SentenceCues,
 }
 
@@ -32,7 +32,7 @@ pub struct Lines<'d> {
 }
 
 impl<'d> Lines<'d> {
-    /// Those of `document`, without its references.
+    /// The lines of `document`, without its references.
     pub fn of(document: &'d Document) -> Self {
         let kind = document.sections.first().map_or(SectionKind::Other, |section| section.kind);
         let mut lines = vec![Line {
@@ -54,11 +54,11 @@ impl<'d> Lines<'d> {
                 lines.push(line(section.heading.as_str(), true));
             }
             lines.extend(section.sentences().into_iter().map(|sentence| line(sentence, false)));
-            if lines.len() > MOST_LINES {
+            if lines.len() > MAX_LINES {
                 break;
             }
         }
-        lines.truncate(MOST_LINES);
+        lines.truncate(MAX_LINES);
         Self { document, lines, first: FIRST_LINES }
     }
 
@@ -77,18 +77,18 @@ impl<'d> Lines<'d> {
         self.lines[number].text
     }
 
-    /// The heading of a line's section; empty where it has none.
+    /// The heading of a line's section; empty if it has none.
     pub fn heading(&self, number: usize) -> &'d str {
         let section = self.document.sections.get(self.lines[number].section);
         section.map_or("", |section| section.heading.as_str())
     }
 
-    /// Whether a line is among the first, or of the abstract: those say what a document is about.
+    /// Whether a line is among the first, or in the abstract: those tell what a document is about.
     pub fn is_first(&self, number: usize) -> bool {
         number < self.first || self.lines[number].kind == SectionKind::Abstract
     }
 
-    /// The abstract, else the beginning of the text.
+    /// The abstract, otherwise the beginning of the text.
     pub fn summary(&self) -> String {
         let stated = self.document.abstract_text();
         let text = match stated.is_empty() {

@@ -1,4 +1,4 @@
-//! Every data set that a document names, with counts of how it speaks of it.
+//! Every dataset that a document names, with counts of how it is mentioned.
 
 use std::collections::BTreeMap;
 
@@ -11,78 +11,78 @@ use super::lines::{Line, Lines};
 use super::patterns;
 use lakeward_core::text::years;
 
-/// Names of one document at the most.
-const MOST_NAMES: usize = 5_000;
-/// Names that the text itself gives, at the most.
-const MOST_PATTERNS: usize = 1_000;
-/// Places kept of a name.
-const MOST_PLACES: usize = 200;
-/// Shorter names, in letters and digits, are none.
-const LEAST_LETTERS: usize = 3;
+/// Maximum number of names per document.
+const MAX_NAMES: usize = 5_000;
+/// Maximum number of names introduced by the text itself.
+const MAX_PATTERNS: usize = 1_000;
+/// Maximum number of places stored per name.
+const MAX_PLACES: usize = 200;
+/// Shorter names, counted in letters and digits, are ignored.
+const MIN_LETTERS: usize = 3;
 
-/// How a name is known to be that of a data set.
+/// Why a name is taken for a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameSource {
-    /// It is known.
+    /// It is a known name.
     Known,
-    /// A known name that goes on: a version, a number.
+    /// A known name with a suffix: a version, a number.
     Variant,
     /// A known name with another year.
     Edition,
-    /// The text calls it a data set.
+    /// The text itself calls it a dataset.
     Called,
 }
 
-/// Counts of how a document speaks of a data set: each is of its mentions.
+/// Counts of a dataset's mentions in a document, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All.
+    /// All mentions.
     pub mentions: u32,
-    /// Behind `on`, `with` and the like.
+    /// After `on`, `with` and the like.
     pub used: u32,
     /// In sentences that evaluate.
     pub evaluating: u32,
-    /// In sentences with a figure.
+    /// In sentences with a decimal number or percentage.
     pub with_figure: u32,
-    /// Beside a word for data sets.
+    /// Next to a word for datasets.
     pub beside: u32,
-    /// In sentences that speak of a table.
+    /// In sentences that mention a table.
     pub of_table: u32,
     /// In the abstract or the first sentences.
     pub first: u32,
     /// In headings.
     pub in_heading: u32,
-    /// Where others' work is told.
+    /// In sections about others' work.
     pub of_others: u32,
-    /// In sentences about training before the work.
+    /// In sentences about pretraining.
     pub pretraining: u32,
-    /// As what is not used here.
+    /// Named as not used here.
     pub against: u32,
 }
 
-/// A data set in a document.
+/// A dataset in a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mention {
-    /// As the known record or the first place has it.
+    /// Its name in the known record or at its first place.
     pub name: String,
-    /// The known record, where exactly one has that name.
+    /// The id of the known record, if exactly one has that name.
     pub record: Option<String>,
-    /// How it is known.
+    /// Why it is taken for a dataset.
     pub source: NameSource,
-    /// Whether the name may as well be something else.
+    /// Whether the name is ambiguous.
     pub is_weak: bool,
-    /// How often it is named in which way.
+    /// Its counts.
     pub counts: Counts,
-    /// Its lines in order, with how well each says that it was used.
+    /// Its lines in order, each with how strongly it shows use.
     pub places: Vec<(usize, f64)>,
-    /// The line that says what it is.
+    /// The line that describes it.
     pub described: Option<usize>,
-    /// Whether its name is a part of the name of another one.
+    /// Whether its name is part of another dataset's name.
     pub is_nested: bool,
 }
 
 impl Mention {
-    /// The line that says best that it was used: the first of those.
+    /// The first line that shows its use most strongly.
     pub fn best(&self) -> Option<usize> {
         let mut best: Option<(usize, f64)> = None;
         for (line, strength) in &self.places {
@@ -94,13 +94,13 @@ impl Mention {
     }
 }
 
-/// All of a document, by their names without case.
+/// All mentions of a document, by case-folded name.
 #[derive(Debug, Clone, Default)]
 pub struct Mentions {
     by_key: BTreeMap<String, Mention>,
 }
 
-/// What is known of a line before a name is looked at.
+/// A line with its cues.
 struct Sentence<'l, 'd> {
     number: usize,
     line: &'l Line<'d>,
@@ -108,7 +108,7 @@ struct Sentence<'l, 'd> {
     is_first: bool,
 }
 
-/// A name at its place.
+/// A name at its position.
 struct Named {
     name: String,
     record: Option<String>,
@@ -118,11 +118,11 @@ struct Named {
 }
 
 impl Mentions {
-    /// All that `lines` name.
+    /// All datasets that `lines` name.
     pub fn of(lines: &Lines<'_>, known: &KnownDatasets) -> Self {
         let mut mentions = Self::default();
         let aliases = aliases(lines, known);
-        let mut called = Called::default();
+        let mut introduced = Called::default();
         for (number, line) in lines.iter() {
             let sentence = Sentence::of(lines, number, line);
             let mut found = editions(line.text, known);
@@ -148,15 +148,15 @@ impl Mentions {
             }
             for (start, end) in patterns::named(line.text, &|word| known.is_ordinary_here(word)) {
                 if !overlaps(&found, start, end) {
-                    called.add(&line.text[start..end], known);
+                    introduced.add(&line.text[start..end], known);
                 }
             }
             found.into_iter().for_each(|name| mentions.add(&sentence, name));
         }
-        for (number, line) in lines.iter().filter(|_| !called.names.is_empty()) {
-            for hit in called.gazetteer.find(line.text) {
+        for (number, line) in lines.iter().filter(|_| !introduced.names.is_empty()) {
+            for hit in introduced.gazetteer.find(line.text) {
                 let name = Named {
-                    name: called.names[hit.value].clone(),
+                    name: introduced.names[hit.value].clone(),
                     record: None,
                     source: NameSource::Called,
                     is_weak: false,
@@ -169,14 +169,14 @@ impl Mentions {
         mentions
     }
 
-    /// All, by name.
+    /// All mentions, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Mention> {
         self.by_key.values()
     }
 
     fn add(&mut self, sentence: &Sentence<'_, '_>, name: Named) {
         let key = loose_key(&name.name);
-        if key.chars().count() < LEAST_LETTERS || self.by_key.len() >= MOST_NAMES && !self.by_key.contains_key(&key) {
+        if key.chars().count() < MIN_LETTERS || self.by_key.len() >= MAX_NAMES && !self.by_key.contains_key(&key) {
             return;
         }
         let cues = NameCues::of(sentence.line.text, name.span.0, name.span.1);
@@ -210,12 +210,12 @@ impl Mentions {
         if cues.described && mention.described.is_none() && !sentence.line.is_heading {
             mention.described = Some(sentence.number);
         }
-        if mention.places.len() < MOST_PLACES {
+        if mention.places.len() < MAX_PLACES {
             mention.places.push((sentence.number, strength(sentence, cues)));
         }
     }
 
-    /// Names inside the names of others: `Atlas` beside `Road Atlas`.
+    /// Marks names inside other names: `Atlas` next to `Road Atlas`.
     fn mark_nested(&mut self) {
         let firm: Vec<String> = self
             .by_key
@@ -223,11 +223,11 @@ impl Mentions {
             .filter(|(_, mention)| mention.source != NameSource::Called)
             .map(|(key, _)| key.clone())
             .collect();
-        // Bounded by the names of one document; with many, only the first are compared.
-        const MOST_COMPARED: usize = 1_000;
+        // Limits the quadratic comparison: with many names, only the first are compared.
+        const MAX_COMPARED: usize = 1_000;
         for (key, mention) in &mut self.by_key {
             let is_inside = |other: &String| other.len() > key.len() && other.contains(key.as_str());
-            mention.is_nested = firm.iter().take(MOST_COMPARED).any(is_inside);
+            mention.is_nested = firm.iter().take(MAX_COMPARED).any(is_inside);
         }
     }
 }
@@ -242,7 +242,7 @@ impl<'l, 'd> Sentence<'l, 'd> {
     }
 }
 
-/// How well a sentence says that a data set was used.
+/// How strongly a sentence shows that a dataset was used.
 fn strength(sentence: &Sentence<'_, '_>, cues: NameCues) -> f64 {
     let place = match sentence.line.kind {
         SectionKind::Data | SectionKind::Experiments | SectionKind::Results => 0.75,
@@ -257,7 +257,7 @@ fn strength(sentence: &Sentence<'_, '_>, cues: NameCues) -> f64 {
         - holds(cues.against, 2.0)
 }
 
-/// Known names, with what makes another one of them: a number, a version.
+/// Known names, including a suffix that makes a variant: a number, a version.
 fn known_names(line: &str, known: &KnownDatasets) -> Vec<Named> {
     let named = |hit: super::gazetteer::Found<usize>| {
         let name = known.name(hit.value);
@@ -289,7 +289,7 @@ fn known_names(line: &str, known: &KnownDatasets) -> Vec<Named> {
     known.gazetteer().find(line).into_iter().map(named).collect()
 }
 
-/// The bytes by which a name runs on: `-237`, `_Hard`.
+/// The length of a name's suffix in bytes: `-237`, `_Hard`.
 fn running_on(rest: &str) -> Option<usize> {
     let body = rest.strip_prefix(['-', '_'])?;
     let end = body.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(body.len());
@@ -303,7 +303,7 @@ fn running_on(rest: &str) -> Option<usize> {
     ((is_number || is_word) && !goes_on && !is_technical(word)).then_some(1 + end)
 }
 
-/// A version from 1.0 to 3.9 behind a name: its bytes and its number.
+/// A version from 1.0 to 3.9 after a name: its length in bytes and its number.
 fn version(rest: &str) -> Option<(usize, &str)> {
     let body = rest.strip_prefix([' ', '-']).unwrap_or(rest);
     let body = body.strip_prefix('v').unwrap_or(body).trim_start_matches(' ');
@@ -314,7 +314,7 @@ fn version(rest: &str) -> Option<(usize, &str)> {
     (is_version && !goes_on).then(|| (rest.len() - body.len() + 3, number))
 }
 
-/// Known names with a year of their own: `Road Challenge 2013`, `Road Challenge '13 and '14`.
+/// Known names with a year: `Road Challenge 2013`, `Road Challenge '13 and '14`.
 fn editions(line: &str, known: &KnownDatasets) -> Vec<Named> {
     let mut found = Vec::new();
     for hit in known.editions().find(line) {
@@ -333,7 +333,7 @@ fn editions(line: &str, known: &KnownDatasets) -> Vec<Named> {
             }
             for (from, to) in pairs {
                 let name = format!("{name} {from}-{to}");
-                // A record of this pair alone, else that of the whole year, of which the pair is a part.
+                // The record of this pair, otherwise that of the whole year, which includes the pair.
                 let own = known.named(&name).filter(|found| found.record.is_some()).or(record);
                 found.push(Named { record: own.and_then(|known| known.record.clone()), ..variant(name) });
             }
@@ -342,7 +342,7 @@ fn editions(line: &str, known: &KnownDatasets) -> Vec<Named> {
     found
 }
 
-/// Years directly behind `at`, four digits each, and where they end.
+/// Years directly after `at`, four digits each, and where they end.
 fn years(line: &str, at: usize) -> (Vec<String>, usize) {
     let mut years = Vec::new();
     let mut end = at;
@@ -377,7 +377,7 @@ fn joint(rest: &str) -> Option<usize> {
     Some(rest.len() - behind.trim_start_matches([' ', '\'', '’']).len())
 }
 
-/// Short forms that the document gives to known names.
+/// Short forms of known names that the document defines.
 #[derive(Default)]
 struct Aliases {
     gazetteer: Gazetteer,
@@ -391,7 +391,7 @@ fn aliases(lines: &Lines<'_>, known: &KnownDatasets) -> Aliases {
             let meant = long.into_iter().find_map(|long| known.gazetteer().exact(long));
             if let Some(meant) = meant
                 && known.gazetteer().exact(short).is_none()
-                && aliases.names.len() < MOST_PATTERNS
+                && aliases.names.len() < MAX_PATTERNS
             {
                 aliases.gazetteer.add(short, aliases.names.len(), false);
                 aliases.names.push(meant);
@@ -401,7 +401,7 @@ fn aliases(lines: &Lines<'_>, known: &KnownDatasets) -> Aliases {
     aliases
 }
 
-/// Names that the document gives itself.
+/// Names that the document itself introduces.
 #[derive(Default)]
 struct Called {
     gazetteer: Gazetteer,
@@ -411,7 +411,7 @@ struct Called {
 impl Called {
     fn add(&mut self, name: &str, known: &KnownDatasets) {
         let is_known = known.named(name).is_some() || self.gazetteer.exact(name).is_some();
-        if !is_known && !is_technical(name) && self.names.len() < MOST_PATTERNS {
+        if !is_known && !is_technical(name) && self.names.len() < MAX_PATTERNS {
             self.gazetteer.add(name, self.names.len(), false);
             self.names.push(name.to_string());
         }

@@ -1,13 +1,13 @@
-//! Which data sets served which tasks, read from a document in three steps, by rules or by a language model.
+//! Which datasets were used for which tasks, read from a document in three steps, by rules or by a language model.
 //!
-//! [`gate`] says whether the document uses data sets at all. `mentions` finds names of data sets, those that the caller knows
-//! ([`KnownDatasets`]) and those that the text itself calls so, and `score` keeps the ones that the document works with and does
-//! not merely cite. `tasks` finds what the document calls its tasks, and puts each data set to the task that is named nearest to
-//! it. [`extract`] is all three; [`run`] does it for all documents of a store. The rules count over sentences and their
-//! sections, with one linear score; every data set keeps the sentence that says best that it was used.
+//! [`gate`] decides whether the document uses datasets at all. `mentions` finds names of datasets, known ones
+//! ([`KnownDatasets`]) and those that the text itself introduces, and `score` keeps those that the document works with and does
+//! not merely cite. `tasks` finds the names of the document's tasks and assigns each dataset to the task named nearest to it.
+//! [`extract`] runs all three; [`run`] runs it for all documents of a store. The rules count over sentences and their
+//! sections, with one linear score; every dataset keeps the sentence that best shows its use.
 //!
-//! [`ExtractionModel`] asks a language model for the same three steps: `excerpt` is what it is told, `ground` whether what it
-//! answers stands there. Nothing here knows the name of a data set.
+//! [`ExtractionModel`] asks a language model for the same three steps: `excerpt` is the text it gets, `ground` checks its
+//! answers against that text. No dataset name is built in.
 
 mod cues;
 mod excerpt;
@@ -37,10 +37,10 @@ use lines::Lines;
 use mentions::{Mention, Mentions};
 use relevance::relevance;
 
-/// Which rules these are: what was extracted by others is extracted anew.
+/// The version of the rules: documents extracted by another version are extracted again.
 pub const EXTRACTOR: &str = "rules@2";
 
-/// What `document` says of data sets and tasks; without tasks where it uses no data sets.
+/// The datasets and tasks of `document`; without tasks if it uses no datasets.
 pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {
     let lines = Lines::of(document);
     let mentions = Mentions::of(&lines, known);
@@ -59,13 +59,13 @@ pub fn extract(document: &Document, known: &KnownDatasets) -> Extraction {
     found.bounded()
 }
 
-/// Whether `document` uses data sets at all: the gate that [`extract`] has.
+/// Whether `document` uses datasets at all: the gate of [`extract`].
 pub fn gate(document: &Document, known: &KnownDatasets) -> Relevance {
     let lines = Lines::of(document);
     relevance(&lines, &Mentions::of(&lines, known))
 }
 
-/// A mention as the graph takes it, with the sentence that says best that it was used.
+/// A mention in the graph's form, with the sentence that best shows its use.
 fn dataset(mention: &Mention, lines: &Lines<'_>) -> DatasetMention {
     let best = mention.best();
     DatasetMention {
@@ -77,7 +77,7 @@ fn dataset(mention: &Mention, lines: &Lines<'_>) -> DatasetMention {
     }
 }
 
-/// A task with its data sets.
+/// A task with its datasets.
 fn task(name: &str, text: String, keywords: Vec<String>, datasets: Vec<DatasetMention>) -> ExtractedTask {
     ExtractedTask { text, name: name.to_string(), keywords, datasets }
 }

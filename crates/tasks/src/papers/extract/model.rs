@@ -1,11 +1,11 @@
-//! The same three steps asked of a language model: whether a document used data sets, which served which tasks, and what the
-//! field calls those tasks.
+//! The same three steps with a language model: whether a document used datasets, which were used for which tasks, and the field's
+//! names for those tasks.
 //!
-//! A model may read better than the rules; it must not add anything. It is told an [`Excerpt`] only, as quoted data. Each pair
-//! has to name a sentence of it, and the data set's name has to stand in that sentence ([`ground`](super::ground)); tasks have
-//! to be in the document's words. An answer that breaks this is refused and mended once; after that the rules' result stands
-//! for that document. So a text that talks a model into something changes nothing but its own document, and there nothing but
-//! which of its own names are picked.
+//! A model may read better than the rules, but it must not add anything. It gets only an [`Excerpt`], as quoted data. Each pair
+//! must name a sentence of it, and the dataset's name must occur in that sentence ([`ground`](super::ground)); tasks must use
+//! the document's words. An answer that breaks this is rejected and repaired once; after that the rules' result is used
+//! for that document. So a prompt injection affects only its own document, and there only which of the names in it are
+//! selected.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,27 +25,27 @@ use lakeward_models::llm::{
     AnswerShape, Chat, LanguageModel, Limits, PromptUse, Prompts, Refusal, RunBudget, RunLimits, Unanswered,
 };
 
-/// What the gate is told: about 1,200 tokens.
+/// Excerpt for the gate: about 1,200 tokens.
 const GATE_SIZE: ExcerptSize = ExcerptSize { sentences: 16, bytes: 3_500 };
-/// What pairs are read from: about 3,000 tokens.
+/// Excerpt for the pairs: about 3,000 tokens.
 const PAIRS_SIZE: ExcerptSize = ExcerptSize { sentences: 60, bytes: 9_000 };
-/// Pairs of one document at the most, and its tasks.
-const MOST_PAIRS: usize = 40;
-const MOST_TASKS: usize = 12;
-/// Keywords of a task.
-const MOST_KEYWORDS: usize = 8;
-/// Characters of a data set's name, a task, a description, a task's name and a keyword.
+/// Maximum numbers of pairs and tasks per document.
+const MAX_PAIRS: usize = 40;
+const MAX_TASKS: usize = 12;
+/// Maximum number of keywords per task.
+const MAX_KEYWORDS: usize = 8;
+/// Maximum characters of a dataset's name, a task, a description, and a task's name or keyword.
 const NAME_CHARS: usize = 150;
 const TASK_CHARS: usize = 240;
 const DESCRIPTION_CHARS: usize = 300;
 const SHORT_CHARS: usize = 80;
-/// Characters of the abstract beside the tasks.
+/// Characters of the abstract that is sent with the tasks.
 const ABSTRACT_CHARS: usize = 1_500;
-/// Data sets named beside a task.
-const TOLD_DATASETS: usize = 8;
-/// The share of the words of a task, its name and a description that stand in what was told.
-const LEAST_SHARE: f64 = 0.5;
-/// Tokens of the answers.
+/// Datasets listed with a task.
+const LISTED_DATASETS: usize = 8;
+/// Minimum share of the words of a task, its name or a description that must occur in the excerpt.
+const MIN_SHARE: f64 = 0.5;
+/// Maximum tokens of the answers.
 const GATE_TOKENS: u32 = 60;
 const PAIRS_TOKENS: u32 = 2_400;
 const KEYWORDS_TOKENS: u32 = 900;
@@ -55,7 +55,7 @@ pub struct ExtractionModel<'a> {
     chat: &'a dyn Chat,
     prompts: &'a Prompts,
     cache: Option<&'a BlobCache>,
-    /// What one document may cost.
+    /// Limits per document.
     limits: Limits,
     budget: RunBudget,
 }
@@ -63,13 +63,13 @@ pub struct ExtractionModel<'a> {
 /// Why a model has extracted nothing from a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotExtracted {
-    /// In a clause.
+    /// The reason, in a clause.
     pub trouble: String,
-    /// Whether it was asked and answered what cannot be used, so that asking it again is of no use.
+    /// Whether the model answered something unusable, so that asking again is useless.
     pub is_refused: bool,
 }
 
-/// A data set with its task, checked.
+/// A checked pair of dataset and task.
 struct Pair {
     found: GroundedName,
     task: String,
@@ -77,13 +77,13 @@ struct Pair {
     line: usize,
 }
 
-/// A task with what served it.
+/// A task with its datasets.
 struct Task {
     text: String,
     pairs: Vec<Pair>,
 }
 
-/// What the model is asked about a document, and what it is told.
+/// One document being read by the model.
 struct Reading<'m, 'd> {
     model: &'m LanguageModel<'m>,
     document: &'d Document,
@@ -93,7 +93,7 @@ struct Reading<'m, 'd> {
 
 impl<'a> ExtractionModel<'a> {
     /// `chat`, asked with `prompts`: within `limits` for each document and within `run_limits` for all of them; answers are
-    /// taken from and kept in `cache`, where there is one.
+    /// cached in `cache`, if given.
     pub fn new(
         chat: &'a dyn Chat,
         prompts: &'a Prompts,
@@ -104,25 +104,25 @@ impl<'a> ExtractionModel<'a> {
         Self { chat, prompts, cache, limits, budget: RunBudget::new(run_limits) }
     }
 
-    /// Names the model and the three prompts with their versions: what was extracted by another is extracted anew.
+    /// The model and the three prompts with their versions; documents extracted with another id are extracted again.
     pub fn id(&self) -> String {
         const STEPS: [PromptUse; 3] = [PromptUse::ExtractGate, PromptUse::ExtractPairs, PromptUse::ExtractKeywords];
         let prompts = STEPS.map(|of| self.prompts.of(of).id());
         format!("{} {}", self.chat.id(), prompts.join(" "))
     }
 
-    /// Calls and tokens so far.
+    /// Calls and tokens used so far.
     pub fn spent(&self) -> (u64, u64) {
         self.budget.spent()
     }
 
-    /// What `document` says of data sets and tasks, as the model reads it; without tasks where it used no data sets.
+    /// The datasets and tasks of `document` as read by the model; without tasks if it uses no datasets.
     ///
     /// # Errors
-    /// [`NotExtracted`]: the rules' result stands then.
+    /// [`NotExtracted`]: then the rules' result is used.
     pub fn extract(&self, document: &Document, known: &KnownDatasets) -> Result<Extraction, NotExtracted> {
         self.budget.allowed().map_err(|trouble| NotExtracted { trouble, is_refused: false })?;
-        // One for each document: what fails for one is tried again for the next.
+        // One per document: a failure for one is retried for the next.
         let model = LanguageModel::new(self.chat, self.prompts, self.limits, self.cache);
         let lines = Lines::of(document);
         let read = Reading { model: &model, document, lines: &lines, known }.tasks();
@@ -151,9 +151,9 @@ impl Reading<'_, '_> {
             return Ok(Vec::new());
         }
         let excerpt = Excerpt::of(self.lines, &mentions, PAIRS_SIZE);
-        let told = Excerpted::of(&excerpt.text());
+        let excerpted = Excerpted::of(&excerpt.text());
         let mut tasks: Vec<Task> = Vec::new();
-        for pair in self.pairs(&excerpt, &told)? {
+        for pair in self.pairs(&excerpt, &excerpted)? {
             let same = tasks.iter_mut().find(|task| loose_key(&task.text) == loose_key(&pair.task));
             match same {
                 Some(task) => task.pairs.push(pair),
@@ -163,11 +163,11 @@ impl Reading<'_, '_> {
         if tasks.is_empty() {
             return Ok(Vec::new());
         }
-        let named = self.named(&tasks, &told)?;
+        let named = self.named(&tasks, &excerpted)?;
         Ok(tasks.into_iter().zip(named).map(|(task, named)| self.extracted(task, named)).collect())
     }
 
-    /// The first step.
+    /// The first step: the gate.
     fn uses_datasets(&self, excerpt: &Excerpt) -> Result<bool, Unanswered> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -185,7 +185,7 @@ impl Reading<'_, '_> {
             "additionalProperties": false,
         });
         let shape = AnswerShape { name: "extract_gate", schema, max_tokens: GATE_TOKENS };
-        let values = [("title", excerpt.title()), ("sentences", excerpt.told())];
+        let values = [("title", excerpt.title()), ("sentences", excerpt.to_json())];
         self.model.ask(PromptUse::ExtractGate, &values, shape, |gate: Gate| {
             if gate.uses_datasets && excerpt.get(gate.sentence).is_none() {
                 return Err(no_sentence(gate.sentence, excerpt));
@@ -194,8 +194,8 @@ impl Reading<'_, '_> {
         })
     }
 
-    /// The second step.
-    fn pairs(&self, excerpt: &Excerpt, told: &Excerpted) -> Result<Vec<Pair>, Unanswered> {
+    /// The second step: pairs of dataset and task.
+    fn pairs(&self, excerpt: &Excerpt, excerpted: &Excerpted) -> Result<Vec<Pair>, Unanswered> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Pairs {
@@ -215,20 +215,20 @@ impl Reading<'_, '_> {
         });
         let schema = json!({
             "type": "object",
-            "properties": {"pairs": {"type": "array", "items": pair, "maxItems": MOST_PAIRS}},
+            "properties": {"pairs": {"type": "array", "items": pair, "maxItems": MAX_PAIRS}},
             "required": ["pairs"],
             "additionalProperties": false,
         });
         let shape = AnswerShape { name: "extract_pairs", schema, max_tokens: PAIRS_TOKENS };
-        let values = [("title", excerpt.title()), ("sentences", excerpt.told()), ("most", json!(MOST_PAIRS))];
+        let values = [("title", excerpt.title()), ("sentences", excerpt.to_json()), ("most", json!(MAX_PAIRS))];
         let forms = ShortForms::of(self.lines);
         self.model.ask(PromptUse::ExtractPairs, &values, shape, |answer: Pairs| {
-            if answer.pairs.len() > MOST_PAIRS {
-                return Err(Refusal::new(format!("there are more than {MOST_PAIRS} pairs")));
+            if answer.pairs.len() > MAX_PAIRS {
+                return Err(Refusal::new(format!("there are more than {MAX_PAIRS} pairs")));
             }
             let mut pairs: Vec<Pair> = Vec::new();
-            for told_pair in answer.pairs {
-                let pair = self.checked(told_pair, excerpt, told, &forms)?;
+            for reported in answer.pairs {
+                let pair = self.checked(reported, excerpt, excerpted, &forms)?;
                 let is_same = |other: &Pair| {
                     loose_key(&other.found.name) == loose_key(&pair.found.name)
                         && loose_key(&other.task) == loose_key(&pair.task)
@@ -240,8 +240,10 @@ impl Reading<'_, '_> {
             let mut tasks: Vec<String> = pairs.iter().map(|pair| loose_key(&pair.task)).collect();
             tasks.sort_unstable();
             tasks.dedup();
-            match tasks.len() > MOST_TASKS {
-                true => Err(Refusal::new(format!("there are more than {MOST_TASKS} tasks: say the same ones alike"))),
+            match tasks.len() > MAX_TASKS {
+                true => Err(Refusal::new(format!(
+                    "there are more than {MAX_TASKS} tasks: use the same words for the same task"
+                ))),
                 false => Ok(pairs),
             }
         })
@@ -251,7 +253,7 @@ impl Reading<'_, '_> {
         &self,
         pair: ReportedPair,
         excerpt: &Excerpt,
-        told: &Excerpted,
+        excerpted: &Excerpted,
         forms: &ShortForms,
     ) -> Result<Pair, Refusal> {
         let Some(quoted) = excerpt.get(pair.sentence) else { return Err(no_sentence(pair.sentence, excerpt)) };
@@ -265,17 +267,17 @@ impl Reading<'_, '_> {
             return Err(Refusal::new(problem));
         };
         let task = clean(&pair.task, TASK_CHARS);
-        if task.chars().count() < 4 || told.share(&task) < LEAST_SHARE {
+        if task.chars().count() < 4 || excerpted.share(&task) < MIN_SHARE {
             return Err(Refusal::new(format!("the task `{task}` is not in the words of the document")));
         }
         let description = clean(&pair.description, DESCRIPTION_CHARS);
-        // One that goes beyond the sentences is worth no repair: the pair is right without it.
-        let description = (told.share(&description) >= LEAST_SHARE).then_some(description);
+        // A description that goes beyond the excerpt is dropped without a repair: the pair is valid without it.
+        let description = (excerpted.share(&description) >= MIN_SHARE).then_some(description);
         Ok(Pair { found, task, description, line: quoted.line })
     }
 
     /// The third step: a name and keywords for each of `tasks`.
-    fn named(&self, tasks: &[Task], told: &Excerpted) -> Result<Vec<ReportedTask>, Unanswered> {
+    fn named(&self, tasks: &[Task], excerpted: &Excerpted) -> Result<Vec<ReportedTask>, Unanswered> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Tasks {
@@ -287,7 +289,7 @@ impl Reading<'_, '_> {
             "properties": {
                 "id": {"type": "string", "enum": ids},
                 "name": {"type": "string"},
-                "keywords": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_KEYWORDS},
+                "keywords": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_KEYWORDS},
             },
             "required": ["id", "name", "keywords"],
             "additionalProperties": false,
@@ -301,7 +303,7 @@ impl Reading<'_, '_> {
         let shape = AnswerShape { name: "extract_keywords", schema, max_tokens: KEYWORDS_TOKENS };
         let about = |(id, task): (&String, &Task)| {
             let datasets: Vec<&str> =
-                task.pairs.iter().take(TOLD_DATASETS).map(|pair| pair.found.name.as_str()).collect();
+                task.pairs.iter().take(LISTED_DATASETS).map(|pair| pair.found.name.as_str()).collect();
             json!({"id": id, "task": task.text, "datasets": datasets})
         };
         let listed: Vec<Value> = ids.iter().zip(tasks).map(about).collect();
@@ -312,12 +314,12 @@ impl Reading<'_, '_> {
             for task in answer.tasks {
                 let refuse = |problem: String| Refusal { problem, valid: ids.clone() };
                 let Some(place) = ids.iter().position(|id| *id == task.id) else {
-                    return Err(refuse(format!("`{}` is no task", clean(&task.id, SHORT_CHARS))));
+                    return Err(refuse(format!("`{}` is not the id of a task", clean(&task.id, SHORT_CHARS))));
                 };
                 if named[place].is_some() {
-                    return Err(refuse(format!("`{}` stands there twice", task.id)));
+                    return Err(refuse(format!("`{}` occurs twice", task.id)));
                 }
-                named[place] = Some(worded(task, &tasks[place], told)?);
+                named[place] = Some(worded(task, &tasks[place], excerpted)?);
             }
             let missing = named.iter().position(Option::is_none).map(|place| &ids[place]);
             match missing {
@@ -362,20 +364,20 @@ fn no_sentence(number: usize, excerpt: &Excerpt) -> Refusal {
     Refusal { problem: format!("there is no sentence {number}"), valid }
 }
 
-/// Name and keywords of a task: the name in words that were told, of the keywords those that have one such word.
-fn worded(task: ReportedTask, of: &Task, told: &Excerpted) -> Result<ReportedTask, Refusal> {
+/// Checks a task's name and keywords: the name must use words of the excerpt; keywords without such a word are dropped.
+fn worded(task: ReportedTask, of: &Task, excerpted: &Excerpted) -> Result<ReportedTask, Refusal> {
     let own = Excerpted::of(&of.text);
     let name = clean(&task.name, SHORT_CHARS);
-    if f64::max(told.share(&name), own.share(&name)) < LEAST_SHARE {
+    if f64::max(excerpted.share(&name), own.share(&name)) < MIN_SHARE {
         return Err(Refusal::new(format!("the name `{name}` of `{}` is not in the document's words", task.id)));
     }
     let mut keywords: Vec<String> = Vec::new();
     let names: Vec<String> = of.pairs.iter().map(|pair| loose_key(&pair.found.name)).collect();
     for keyword in task.keywords.iter().map(|keyword| clean(keyword, SHORT_CHARS).to_lowercase()) {
         let key = loose_key(&keyword);
-        let is_told = told.share(&keyword) > 0.0 || own.share(&keyword) > 0.0;
+        let is_excerpted = excerpted.share(&keyword) > 0.0 || own.share(&keyword) > 0.0;
         let is_new = !names.contains(&key) && !keywords.iter().any(|known| loose_key(known) == key);
-        if is_told && is_new && words(&keyword).next().is_some() && keywords.len() < MOST_KEYWORDS {
+        if is_excerpted && is_new && words(&keyword).next().is_some() && keywords.len() < MAX_KEYWORDS {
             keywords.push(keyword);
         }
     }

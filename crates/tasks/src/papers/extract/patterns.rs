@@ -1,17 +1,17 @@
-//! Names that a text itself gives to data sets: `the Open Flock dataset`, `flock8`, and short forms that it introduces.
+//! Dataset names that a text itself introduces: `the Open Flock dataset`, `flock8`, and short forms that it introduces.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::cues::is_dataset_word;
 
-/// Words of a name at the most.
-const MOST_WORDS: usize = 5;
-/// Letters of a word that is a name by being no ordinary word.
-const LEAST_STRANGE: usize = 5;
-/// Words of a long name before its short form.
-const MOST_LONG_WORDS: usize = 8;
-/// Words that begin sentences or describe any data set: no name begins with them.
+/// Maximum number of words of a name.
+const MAX_WORDS: usize = 5;
+/// Minimum letters of a single word that is a name because it is not an ordinary word.
+const MIN_STRANGE: usize = 5;
+/// Maximum number of words of a long name before its short form.
+const MAX_LONG_WORDS: usize = 8;
+/// Words that begin sentences or describe any dataset: no name begins with them.
 const NO_BEGINNING: &str = "the this these those our we in on for each both all table figure fig section appendix training test \
     validation such other new large small two three four five most many several since as to it their its first second third \
     another any some existing public standard challenging human image video deep neural cnn rnn lstm gan gpu sgd additionally \
@@ -20,11 +20,11 @@ const NO_BEGINNING: &str = "the this these those our we in on for each both all 
 /// Small words inside names.
 const INSIDE: [&str; 4] = ["of", "in", "the", "and"];
 
-/// A word of a line without what surrounds it.
+/// A word of a line without surrounding punctuation.
 struct Word<'t> {
     start: usize,
     text: &'t str,
-    /// Whether punctuation parts it from what follows.
+    /// Whether punctuation separates it from the next word.
     is_last: bool,
 }
 
@@ -45,8 +45,8 @@ fn words(line: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Names in front of a word for data sets, each with its bytes. `is_ordinary`: whether a word is one of ordinary language, which
-/// is no name with a capital alone.
+/// The byte ranges of names before a word for datasets. `is_ordinary` tells whether a word is an ordinary one, for which a capital
+/// alone does not make a name.
 pub fn named(line: &str, is_ordinary: &dyn Fn(&str) -> bool) -> Vec<(usize, usize)> {
     let words = words(line);
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ pub fn named(line: &str, is_ordinary: &dyn Fn(&str) -> bool) -> Vec<(usize, usiz
     found
 }
 
-/// The name at the end of `words`, across one bracket and one ordinary word.
+/// The name at the end of `words`, skipping one bracket and one lower-case word.
 fn name_before(line: &str, words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> Option<(usize, usize)> {
     let mut end = words.len();
     let is_small = |word: &Word<'_>| {
@@ -73,7 +73,7 @@ fn name_before(line: &str, words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> boo
     }
     end = without_bracket(line, words, end);
     let mut start = end;
-    while start > 0 && end - start < MOST_WORDS {
+    while start > 0 && end - start < MAX_WORDS {
         let word = &words[start - 1];
         if start < end && word.is_last || !(is_name_word(word.text) || INSIDE.contains(&word.text)) {
             break;
@@ -88,7 +88,7 @@ fn name_before(line: &str, words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> boo
     (start < end && is_name(&words[start..end], is_ordinary)).then_some((first.start, first.start + name.len()))
 }
 
-/// Where the words end when one bracket at their end is left out.
+/// The end of the words without one bracket at their end.
 fn without_bracket(line: &str, words: &[Word<'_>], end: usize) -> usize {
     const WIDEST: usize = 4;
     let Some(last) = end.checked_sub(1).and_then(|last| words.get(last)) else { return end };
@@ -118,18 +118,19 @@ fn begins_none(word: &str) -> bool {
     WORDS.get_or_init(|| NO_BEGINNING.split_whitespace().collect()).contains(word.to_lowercase().as_str())
 }
 
-/// Whether the words can be a name: two capitals, a figure or one word of no ordinary language, and no joined list.
+/// Whether the words can be a name: two capitals, a digit or one unusual word, and not an enumeration.
 fn is_name(words: &[Word<'_>], is_ordinary: &dyn Fn(&str) -> bool) -> bool {
     let letters = || words.iter().flat_map(|word| word.text.chars());
     let capitals = letters().filter(|letter| letter.is_uppercase()).count();
     let is_number = words.iter().all(|word| word.text.chars().all(|letter| !letter.is_alphabetic()));
     let is_list = words.iter().any(|word| word.text == "and");
-    let is_strange = matches!(words, [word] if word.text.chars().count() >= LEAST_STRANGE && capitals == 1 && !is_ordinary(word.text));
+    let is_strange =
+        matches!(words, [word] if word.text.chars().count() >= MIN_STRANGE && capitals == 1 && !is_ordinary(word.text));
     let ends_small = words.last().is_some_and(|word| INSIDE.contains(&word.text));
     !is_number && !is_list && !ends_small && (capitals >= 2 || letters().any(char::is_numeric) || is_strange)
 }
 
-/// `text8`: a word of four or more small letters and one figure.
+/// `text8`: a word of four or more lower-case letters and one digit.
 fn numbered<'a>(words: &'a [Word<'_>]) -> impl Iterator<Item = (usize, usize)> + 'a {
     let is_numbered = |text: &str| {
         text.len() >= 5
@@ -140,8 +141,8 @@ fn numbered<'a>(words: &'a [Word<'_>]) -> impl Iterator<Item = (usize, usize)> +
     found.map(|word| (word.start, word.start + word.text.len()))
 }
 
-/// Short forms that `line` introduces behind long names, `Open Flock Count (OFC)`: the short form, and each way in which the words
-/// before it can be the long name, longest first.
+/// Short forms that `line` introduces after long names, `Open Flock Count (OFC)`: the short form, and each candidate for the long
+/// name in the words before it, longest first.
 pub fn short_forms(line: &str) -> Vec<(&str, Vec<&str>)> {
     let mut found = Vec::new();
     for (open, _) in line.match_indices('(') {
@@ -157,7 +158,7 @@ pub fn short_forms(line: &str) -> Vec<(&str, Vec<&str>)> {
         let before = line[..open].trim_end();
         let mut starts: Vec<usize> = Vec::new();
         let mut rest = before;
-        while starts.len() < MOST_LONG_WORDS {
+        while starts.len() < MAX_LONG_WORDS {
             let start = rest.rfind([' ', '\t']).map_or(0, |at| at + 1);
             let word = &rest[start..];
             let fits = word.starts_with(char::is_uppercase) || INSIDE.contains(&word) || word == "for";

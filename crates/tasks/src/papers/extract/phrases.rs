@@ -1,7 +1,7 @@
-//! Task phrases: what a text calls the thing to be done, `medical image segmentation`.
+//! Task phrases: names of activities in a text, `medical image segmentation`.
 //!
-//! A phrase is a noun that names an activity, with one to four words before it that say on what. The nouns are those by which
-//! fields that work with data call their tasks; what they are about comes from the text.
+//! A phrase is a noun that names an activity, with one to four words before it that say on what. The nouns are the usual names
+//! of tasks in data-driven fields; their objects come from the text.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ const ACTIVITIES: &str = "classification segmentation recognition detection retr
     monitoring grounding reasoning simplification correction chunking spotting grading hashing diarization separation \
     enhancement anonymization re-identification reidentification regression resolution counting screening mapping discovery \
     annotation categorization authentication attribution simulation scheduling routing pricing valuation auditing surveillance";
-/// Words that no phrase has: function words, and what is said of any method.
+/// Words that no phrase contains: function words, and words that describe any method.
 const NO_PART: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there these they \
     this to was will with we our us its his her all any some each both more most many new novel simple effective efficient better \
     best improved proposed existing previous recent first second various different several other same main final current popular \
@@ -30,19 +30,19 @@ const NO_PART: &str = "a an and are as at be but by for if in into is it no not 
     method methods model models system systems technique techniques algorithm algorithms experiments experimental results our \
     applied subsequent following further general generic well has have had been being do does did were e g i et al reference \
     including include includes advance advances formulate dominated traditional conventional typical competitive performing";
-/// Words before an activity at the most.
-const MOST_BEFORE: usize = 4;
-/// Longer words are none.
+/// Maximum number of words before an activity.
+const MAX_BEFORE: usize = 4;
+/// Longer runs are not words.
 const LONGEST_WORD_BYTES: usize = 40;
 
 /// A phrase in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
-    /// Its words in lower case but for those in capitals, joined by spaces.
+    /// Its words in lower case, except words with inner capitals, joined by spaces.
     pub name: String,
     /// Whether the text calls it a task or problem.
     pub is_called_task: bool,
-    /// Whether `for`, `of` or `to` stands before it.
+    /// Whether `for`, `of`, `to`, `on` or `in` precedes it.
     pub is_aim: bool,
 }
 
@@ -56,7 +56,7 @@ pub fn phrases(text: &str) -> Vec<Phrase> {
             continue;
         }
         let mut start = place;
-        while start > 0 && place - start < MOST_BEFORE && is_part(words[start - 1]) {
+        while start > 0 && place - start < MAX_BEFORE && is_part(words[start - 1]) {
             start -= 1;
         }
         // `detection and tracking of` names two activities, the second without its object.
@@ -77,14 +77,14 @@ pub fn phrases(text: &str) -> Vec<Phrase> {
     found
 }
 
-/// Whether every word of one of the two phrases is in the other: then they name one task.
+/// Whether every word of one of the two phrases is in the other: then they name the same task.
 pub fn are_alike(a: &str, b: &str) -> bool {
     let has_all =
         |all: &str, few: &str| few.split(' ').all(|word| all.split(' ').any(|other| other.eq_ignore_ascii_case(word)));
     has_all(a, b) || has_all(b, a)
 }
 
-/// Whether punctuation ends the phrase behind a word.
+/// Whether punctuation ends the phrase after a word.
 fn ends(word: &str) -> bool {
     word.ends_with(|letter: char| !letter.is_alphanumeric())
 }
@@ -105,7 +105,7 @@ fn is_part(word: &str) -> bool {
     is_word && begins_clean && !ends(word) && !no_part()
 }
 
-/// In lower case, but for words that have capitals behind their first letter.
+/// In lower case, except for words with capitals after their first letter.
 fn lowered(word: &str) -> String {
     match word.chars().skip(1).any(char::is_uppercase) {
         true => word.to_string(),

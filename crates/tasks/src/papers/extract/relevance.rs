@@ -1,26 +1,26 @@
-//! The gate: whether a document uses data sets at all.
+//! The gate: whether a document uses datasets at all.
 
 use super::super::document::SectionKind;
 use super::lines::Lines;
 use super::mentions::{Mention, Mentions, NameSource};
 
-/// Sentences that speak of data sets in general, without a name that is known, which make a document one that uses some.
-const LEAST_SENTENCES: u32 = 2;
+/// Number of sentences about datasets in general that suffices if no dataset is named.
+const MIN_SENTENCES: u32 = 2;
 
-/// What the gate found.
+/// The result of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relevance {
-    /// Whether the document uses data sets.
+    /// Whether the document uses datasets.
     pub uses_datasets: bool,
-    /// Sentences of its own work that speak of data sets and of evaluating, training or measuring.
+    /// Number of sentences, outside sections on others' work, about datasets with evaluation or figures.
     pub sentences: u32,
-    /// Names of data sets that are known, or that the text calls so and says to be used; weak ones left out.
+    /// Number of dataset names that are known, or that the text introduces and uses; not counting weak ones.
     pub names: u32,
     /// The first such sentence.
     pub sentence: Option<String>,
 }
 
-/// Looks whether `lines` tell of work with data: a known name outside of what is told of others, or sentences of that kind.
+/// Decides whether `lines` report work with datasets: by a known name outside sections on others' work, or by such sentences.
 pub fn relevance(lines: &Lines<'_>, mentions: &Mentions) -> Relevance {
     let (mut sentences, mut first) = (0, None);
     for (_, line) in lines.iter().filter(|(_, line)| !line.is_heading) {
@@ -41,7 +41,7 @@ pub fn relevance(lines: &Lines<'_>, mentions: &Mentions) -> Relevance {
     };
     let names = mentions.iter().filter(is_own).count() as u32;
     Relevance {
-        uses_datasets: names > 0 || sentences >= LEAST_SENTENCES,
+        uses_datasets: names > 0 || sentences >= MIN_SENTENCES,
         sentences,
         names,
         sentence: first.map(str::to_string),

@@ -1,8 +1,8 @@
-//! Extracting from all documents of a store: what is new or changed, kept beside it as JSON lines, an [`Extraction`] each.
+//! Extracts from all new or changed documents of a store; the results are stored next to it as JSON lines, one [`Extraction`] each.
 //!
-//! A line also says which content it was made from, by which rules or which model, and which names were known; where these are
-//! as they were, it is taken over. A model reads what is new; where it fails, the rules' result stands for that document. The
-//! file appears whole or not at all, and documents that were removed leave it.
+//! A line also stores the content, the rules or model, and the known names that it was made from; if these are unchanged, it is
+//! reused. A model reads new documents; if it fails, the rules' result is used for that document. The file is replaced
+//! atomically, without documents that were removed.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -23,84 +23,84 @@ use lakeward_core::store::{AtomicFile, FileLock, Purpose, make_folder, remove_un
 
 /// The file's name in the folder of papers.
 pub const FILE_NAME: &str = "extractions.jsonl";
-/// Documents in memory at a time.
+/// Number of documents in memory at a time.
 const BATCH: usize = 64;
 
 /// How to extract.
 #[derive(Clone, Copy, Default)]
 pub struct ExtractOptions<'a> {
-    /// Look at all documents anew.
+    /// Extract from all documents again.
     pub again: bool,
-    /// By rules alone: what a model has made is made anew, and none is asked.
+    /// Use rules only: no model is asked, and documents extracted by one are extracted again.
     pub rules: bool,
-    /// The model to ask; without one, what a model has made before stays.
+    /// The model to ask; without one, earlier extractions by a model are kept.
     pub model: Option<&'a ExtractionModel<'a>>,
-    /// Documents that a model is asked about at once; at least one.
+    /// Number of concurrent model requests; at least one.
     pub concurrency: usize,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtractStats {
     /// The file with all extractions.
     pub path: PathBuf,
     /// Documents of the store.
     pub documents: u64,
-    /// Looked at in this run.
+    /// Documents extracted in this run.
     pub extracted: u64,
-    /// As they were when they were looked at before.
+    /// Documents whose stored extraction was reused.
     pub unchanged: u64,
-    /// Left for the next run, since the user asked to stop.
+    /// Documents left for the next run because the user stopped this one.
     pub left: u64,
-    /// Of those looked at, documents that use data sets.
+    /// Documents extracted in this run that use datasets.
     pub relevant: u64,
     /// Their tasks.
     pub tasks: u64,
-    /// The data sets of these tasks.
+    /// The datasets of these tasks.
     pub datasets: u64,
     /// What extracts in this run: the rules, or the model with its prompts.
     #[serde(default)]
     pub extractor: String,
-    /// Of those looked at, documents that the model read.
+    /// Documents extracted in this run by the model.
     #[serde(default)]
     pub by_model: u64,
-    /// Documents of which the model made nothing that can be used: the rules' result stands for them.
+    /// Documents for which the model failed, so that the rules' result is used.
     #[serde(default)]
     pub by_rules_instead: u64,
-    /// What went wrong with the model first.
+    /// The first failure of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
-    /// Calls of the model.
+    /// Calls to the model.
     #[serde(default)]
     pub calls: u64,
-    /// Tokens of its questions and answers.
+    /// Tokens of its prompts and answers.
     #[serde(default)]
     pub tokens: u64,
-    /// Why texts could not be read, the first few.
+    /// The first few reasons why texts could not be read.
     pub problems: Vec<String>,
     /// Time taken, in milliseconds.
     pub elapsed_ms: f64,
 }
 
-/// Where the extractions of the index in `index_folder` are kept.
+/// The file with the extractions of the index in `index_folder`.
 pub fn path_of(index_folder: &Path) -> PathBuf {
     index_folder.join(FOLDER).join(FILE_NAME)
 }
 
-/// Extracts from all documents of the index in `index_folder` that are new, changed, or were looked at with other rules, another
+/// Extracts from all documents of the index in `index_folder` that are new, changed, or were extracted with other rules, another
 /// model or (by rules) other known names.
 ///
 /// # Errors
 /// [`Error::Locked`](lakeward_core::Error::Locked) while another run works there; [`Error::Io`](lakeward_core::Error::Io);
-/// [`Error::DamagedFile`](lakeward_core::Error::DamagedFile) where the list of files cannot be read. A text that cannot be read is
-/// told in the answer, and looked at next time. A model's failures are none.
+/// [`Error::DamagedFile`](lakeward_core::Error::DamagedFile) if the list of files cannot be read. A text that cannot be read is
+/// reported in the result and retried next time. A model's failures are not errors.
 pub fn extract_all(
     index_folder: &Path,
     known: &KnownDatasets,
     options: &ExtractOptions<'_>,
     monitor: &dyn Monitor,
 ) -> Result<ExtractStats> {
-    const MOST_PROBLEMS: usize = 20;
+    const MAX_PROBLEMS: usize = 20;
     let started = Instant::now();
     let folder = index_folder.join(FOLDER);
     let path = path_of(index_folder);
@@ -124,23 +124,23 @@ pub fn extract_all(
         None if options.rules => Maker::RulesAlone,
         None => Maker::Rules,
     };
-    let kept =
-        if options.again { ExtractionFile::nothing(&path) } else { ExtractionFile::open(&path, maker, &known_hash)? };
-    let new = store.entries().filter(|(entry, _)| !kept.has(&entry.fingerprint)).count() as u64;
+    let stored =
+        if options.again { ExtractionFile::empty(&path) } else { ExtractionFile::open(&path, maker, &known_hash)? };
+    let new = store.entries().filter(|(entry, _)| !stored.has(&entry.fingerprint)).count() as u64;
     monitor.begin("documents", Total::Steps(new));
 
     let mut file = AtomicFile::create(&path, Purpose::Index)?;
-    let prints: Vec<Fingerprint> = store.entries().map(|(entry, _)| entry.fingerprint.clone()).collect();
-    stats.documents = prints.len() as u64;
-    for print in &prints {
-        if let Some(line) = kept.linked(print, known, &known_hash)? {
+    let fingerprints: Vec<Fingerprint> = store.entries().map(|(entry, _)| entry.fingerprint.clone()).collect();
+    stats.documents = fingerprints.len() as u64;
+    for fingerprint in &fingerprints {
+        if let Some(line) = stored.linked(fingerprint, known, &known_hash)? {
             file.put(&line)?;
             stats.unchanged += 1;
         }
     }
-    let run = Run { known, known_hash: &known_hash, kept: &kept, model, monitor };
+    let run = Run { known, known_hash: &known_hash, stored: &stored, model, monitor };
     let batch_size = model.map_or(BATCH, |_| options.concurrency.clamp(1, BATCH));
-    let mut documents = store.documents_where(|entry| !kept.has(&entry.fingerprint));
+    let mut documents = store.documents_where(|entry| !stored.has(&entry.fingerprint));
     loop {
         if monitor.is_stopped() {
             stats.left = new - stats.extracted;
@@ -152,18 +152,18 @@ pub fn extract_all(
             read += 1;
             match document {
                 Ok(document) => batch.push(document),
-                Err(error) if stats.problems.len() < MOST_PROBLEMS => stats.problems.push(error.to_string()),
+                Err(error) if stats.problems.len() < MAX_PROBLEMS => stats.problems.push(error.to_string()),
                 Err(_) => {}
             }
         }
         if read == 0 {
             break;
         }
-        for (kept, trouble) in run.batch(&batch) {
-            file.put(&written(&kept)?)?;
-            stats.count(&kept.extraction);
-            stats.by_model += u64::from(model.is_some() && trouble.is_none() && kept.tried.is_none());
-            stats.by_rules_instead += u64::from(trouble.is_some() || kept.tried.is_some());
+        for (stored, trouble) in run.batch(&batch) {
+            file.put(&written(&stored)?)?;
+            stats.count(&stored.extraction);
+            stats.by_model += u64::from(model.is_some() && trouble.is_none() && stored.tried.is_none());
+            stats.by_rules_instead += u64::from(trouble.is_some() || stored.tried.is_some());
             if let Some(trouble) = trouble {
                 stats.trouble.get_or_insert(trouble);
             }
@@ -185,29 +185,29 @@ impl ExtractStats {
     }
 }
 
-/// What is the same for all documents of a run.
+/// The inputs shared by all documents of a run.
 struct Run<'a> {
     known: &'a KnownDatasets,
     known_hash: &'a str,
-    kept: &'a ExtractionFile,
+    stored: &'a ExtractionFile,
     model: Option<&'a ExtractionModel<'a>>,
     monitor: &'a dyn Monitor,
 }
 
 impl Run<'_> {
-    /// The documents of a batch, each with what went wrong with the model.
+    /// The extractions of a batch, each with the model's failure, if any.
     fn batch(&self, batch: &[Document]) -> Vec<(StoredExtraction, Option<String>)> {
         let Some(model) = self.model else {
             return batch.par_iter().map(|document| self.done((self.by_rules(document, None), None))).collect();
         };
         std::thread::scope(|scope| {
             let one = |document| move || self.done(self.by_model(model, document));
-            let asked: Vec<_> = batch.iter().map(|document| (document, scope.spawn(one(document)))).collect();
+            let handles: Vec<_> = batch.iter().map(|document| (document, scope.spawn(one(document)))).collect();
             let panicked = "the model's client panicked";
-            let answer = |(document, asked): (&Document, std::thread::ScopedJoinHandle<'_, _>)| {
-                asked.join().unwrap_or_else(|_| (self.by_rules(document, None), Some(panicked.into())))
+            let answer = |(document, handle): (&Document, std::thread::ScopedJoinHandle<'_, _>)| {
+                handle.join().unwrap_or_else(|_| (self.by_rules(document, None), Some(panicked.into())))
             };
-            asked.into_iter().map(answer).collect()
+            handles.into_iter().map(answer).collect()
         })
     }
 
@@ -217,7 +217,7 @@ impl Run<'_> {
     }
 
     fn by_model(&self, model: &ExtractionModel<'_>, document: &Document) -> (StoredExtraction, Option<String>) {
-        if self.kept.is_refused(&document.fingerprint) {
+        if self.stored.is_refused(&document.fingerprint) {
             return (self.by_rules(document, Some(model.id())), None);
         }
         match model.extract(document, self.known) {
@@ -238,12 +238,12 @@ impl Run<'_> {
     }
 }
 
-/// What is kept of the document with this content; none where it was not looked at yet.
+/// The stored extraction of the document with this content, if there is one.
 ///
 /// # Errors
 /// [`Error::Io`](lakeward_core::Error::Io).
 pub fn of_document(index_folder: &Path, fingerprint: &Fingerprint) -> Result<Option<StoredExtraction>> {
-    let kept = ExtractionFile::open_any(&path_of(index_folder))?;
-    let Some(line) = kept.line(fingerprint)? else { return Ok(None) };
+    let stored = ExtractionFile::open_any(&path_of(index_folder))?;
+    let Some(line) = stored.line(fingerprint)? else { return Ok(None) };
     Ok(serde_json::from_slice(&line).ok())
 }

@@ -1,8 +1,8 @@
-//! The tasks of a document, and which data set served which.
+//! The tasks of a document, and which dataset was used for which.
 //!
-//! Task phrases are weighed by where they stand: title, abstract, headings, and what the text itself calls a task. A phrase that
-//! says the same in more or fewer words is a keyword of the weightier one. Each data set goes to the task that is named nearest
-//! to where it is used: in the same sentence, in the heading above, in the sentences before; where none is near, to the first.
+//! Task phrases are weighted by where they occur: title, abstract, headings, and what the text itself calls a task. A phrase that
+//! says the same in more or fewer words becomes a keyword of the phrase with the greater weight. Each dataset goes to the task
+//! named nearest to its use: in the same sentence, in the heading above, in the sentences before; otherwise to the first task.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,19 +13,19 @@ use super::lines::Lines;
 use super::mentions::Mention;
 use super::phrases::{are_alike, phrases};
 
-/// Tasks of one document at the most.
-const MOST_TASKS: usize = 8;
-/// Other tasks weigh this share of the first one at least.
-const LEAST_SHARE: f64 = 0.35;
-/// Words of a phrase without names of data sets.
-const LEAST_WORDS: usize = 2;
-/// Phrases compared with each other at the most.
-const MOST_PHRASES: usize = 400;
-/// Keywords of a task.
-const MOST_KEYWORDS: usize = 8;
-/// A sentence so many before a name still says what it serves.
+/// Maximum number of tasks per document.
+const MAX_TASKS: usize = 8;
+/// Minimum weight of other tasks, as a share of the first one's.
+const MIN_SHARE: f64 = 0.35;
+/// Minimum number of words of a phrase, not counting dataset names.
+const MIN_WORDS: usize = 2;
+/// Maximum number of phrases that are compared with each other.
+const MAX_PHRASES: usize = 400;
+/// Maximum number of keywords per task.
+const MAX_KEYWORDS: usize = 8;
+/// Maximum distance in lines at which an earlier sentence still tells the task of a name.
 const NEAR_LINES: usize = 3;
-/// Sentences that say what a document is for.
+/// Phrases of sentences that state the document's aim.
 const CUES: [&str; 16] = [
     "we propose",
     "we present",
@@ -63,30 +63,30 @@ struct Task {
     lines: Vec<usize>,
 }
 
-/// The tasks of a document that uses `datasets`, the first with what serves none of the others; other tasks than the first only
-/// where a data set served them.
+/// The tasks of a document that uses `datasets`; the first also gets datasets that fit no task, and other tasks are included only
+/// if a dataset was used for them.
 pub fn tasks(lines: &Lines<'_>, datasets: &[&Mention]) -> Vec<ExtractedTask> {
     let names: HashSet<String> = datasets.iter().map(|mention| loose_key(&mention.name)).collect();
     let mut found = chosen(weighed(lines, &names));
     if found.is_empty() {
-        // Nothing is called a task: the title says what was done.
+        // Without a task phrase, the title stands for the task.
         found.push(Task { name: String::new(), weight: 0.0, keywords: Vec::new(), lines: Vec::new() });
     }
-    let mut served: Vec<Vec<&Mention>> = vec![Vec::new(); found.len()];
+    let mut assigned: Vec<Vec<&Mention>> = vec![Vec::new(); found.len()];
     for mention in datasets {
         let votes: Vec<f64> = found.iter().map(|task| vote(lines, mention, task)).collect();
-        served[best(&votes)].push(mention);
+        assigned[best(&votes)].push(mention);
     }
-    let kept = found.into_iter().zip(served).enumerate();
-    kept.filter(|(place, (_, served))| *place == 0 || !served.is_empty())
-        .map(|(_, (task, served))| {
-            let datasets = served.into_iter().map(|mention| super::dataset(mention, lines)).collect();
+    let kept = found.into_iter().zip(assigned).enumerate();
+    kept.filter(|(place, (_, assigned))| *place == 0 || !assigned.is_empty())
+        .map(|(_, (task, assigned))| {
+            let datasets = assigned.into_iter().map(|mention| super::dataset(mention, lines)).collect();
             super::task(&task.name, need(lines, &task), task.keywords, datasets)
         })
         .collect()
 }
 
-/// The place of the greatest vote, the first of equal ones.
+/// The position of the greatest vote, the first of equal ones.
 fn best(votes: &[f64]) -> usize {
     let mut best = 0;
     for (place, vote) in votes.iter().enumerate() {
@@ -97,15 +97,15 @@ fn best(votes: &[f64]) -> usize {
     best
 }
 
-/// The phrases of `lines` by weight; words that are `names` of data sets are no part of a phrase.
+/// The phrases of `lines` by weight; words in `names` (of datasets) are removed from phrases.
 fn weighed(lines: &Lines<'_>, names: &HashSet<String>) -> Vec<Weighed> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut weighed: Vec<Weighed> = Vec::new();
     for (number, line) in lines.iter() {
-        let is_stated = says_aim(line.text);
+        let is_stated = states_aim(line.text);
         for phrase in phrases(line.text) {
             let words: Vec<&str> = phrase.name.split(' ').filter(|word| !names.contains(&loose_key(word))).collect();
-            if words.len() < LEAST_WORDS {
+            if words.len() < MIN_WORDS {
                 continue;
             }
             let name = words.join(" ");
@@ -136,24 +136,24 @@ fn weighed(lines: &Lines<'_>, names: &HashSet<String>) -> Vec<Weighed> {
         entry.weight += 0.5 * f64::from(entry.count).ln_1p();
     }
     weighed.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| a.name.cmp(&b.name)));
-    weighed.truncate(MOST_PHRASES);
+    weighed.truncate(MAX_PHRASES);
     weighed
 }
 
-/// The weightiest phrases, each with those that say the same.
+/// The phrases with the greatest weights, each with its paraphrases.
 fn chosen(weighed: Vec<Weighed>) -> Vec<Task> {
     let mut tasks: Vec<Task> = Vec::new();
     for phrase in weighed {
         let same = tasks.iter_mut().find(|task| are_alike(&task.name, &phrase.name));
         if let Some(task) = same {
             task.lines.extend(phrase.lines);
-            if task.keywords.len() < MOST_KEYWORDS {
+            if task.keywords.len() < MAX_KEYWORDS {
                 task.keywords.push(phrase.name);
             }
             continue;
         }
-        let is_weighty = tasks.first().is_none_or(|first| phrase.weight >= LEAST_SHARE * first.weight);
-        if is_weighty && tasks.len() < MOST_TASKS {
+        let is_heavy = tasks.first().is_none_or(|first| phrase.weight >= MIN_SHARE * first.weight);
+        if is_heavy && tasks.len() < MAX_TASKS {
             tasks.push(Task { name: phrase.name, weight: phrase.weight, keywords: Vec::new(), lines: phrase.lines });
         }
     }
@@ -164,14 +164,14 @@ fn chosen(weighed: Vec<Weighed>) -> Vec<Task> {
     tasks
 }
 
-/// How much speaks for a data set having served a task, by where both are named.
+/// Score for a dataset having been used for a task, by where both are named.
 fn vote(lines: &Lines<'_>, mention: &Mention, task: &Task) -> f64 {
     let mut votes = 0.0;
     for (at, strength) in &mention.places {
         let sure = if *strength > 0.0 { 1.0 } else { 0.25 };
         votes += sure * nearness(lines, *at, task);
     }
-    // Between tasks that are equally near, the document's own aim counts.
+    // Between equally near tasks, the document's aim decides.
     votes * (1.0 + 0.05 * task.weight.ln_1p())
 }
 
@@ -189,18 +189,18 @@ fn nearness(lines: &Lines<'_>, at: usize, task: &Task) -> f64 {
     f64::max(near, if heading { 2.0 } else { 0.0 })
 }
 
-/// The sentence that says what is to be done: one that states an aim before one that only names the task; else the title.
+/// The sentence that states the task: preferably one that states an aim, then one that names the task; otherwise the title.
 fn need(lines: &Lines<'_>, task: &Task) -> String {
     let sentences = || task.lines.iter().copied().filter(|line| !lines.get(*line).is_heading);
-    let stated = sentences().find(|line| lines.is_first(*line) && says_aim(lines.text(*line)));
+    let stated = sentences().find(|line| lines.is_first(*line) && states_aim(lines.text(*line)));
     let found = stated
         .or_else(|| sentences().find(|line| lines.is_first(*line)))
-        .or_else(|| sentences().find(|line| says_aim(lines.text(*line))))
+        .or_else(|| sentences().find(|line| states_aim(lines.text(*line))))
         .or_else(|| sentences().next());
     found.map_or_else(|| lines.text(0).to_string(), |line| lines.text(line).to_string())
 }
 
-fn says_aim(sentence: &str) -> bool {
+fn states_aim(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     CUES.iter().any(|cue| lower.contains(cue))
 }

@@ -1,6 +1,6 @@
-//! What a page shows as text: its content stream carried out as far as text goes, form by form, into [`Piece`]s with their
-//! places. Graphics, colours and images are passed over; what is marked as an artifact (running heads, page numbers of tagged
-//! PDFs) is left out. Source: PDF 32000-1, chapters 8 and 9.
+//! The text of a page: interprets its content stream, including forms, into [`Piece`]s with their positions. Graphics, colours
+//! and images are skipped; content marked as an artifact (running heads, page numbers of tagged PDFs) is left out. Source:
+//! PDF 32000-1, chapters 8 and 9.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,11 +14,11 @@ use super::font::{Font, ShownCode};
 use super::matrix::Matrix;
 use super::piece::{Mark, Piece, Pieces};
 
-/// Forms may show forms, so deep.
+/// Maximum nesting of forms.
 const DEEPEST_FORM: usize = 12;
-/// Forms shown on one page.
-const MOST_FORMS: usize = 20_000;
-/// `q` without `Q`.
+/// Maximum number of forms per page.
+const MAX_FORMS: usize = 20_000;
+/// Maximum number of `q` without `Q`.
 const DEEPEST_STATE: usize = 512;
 
 /// The fonts of a document, each read once.
@@ -31,20 +31,20 @@ struct PlacedFont {
     is_bold: bool,
 }
 
-/// What a page showed.
+/// The content of a page.
 #[derive(Debug, Default)]
 pub struct Shown {
     /// In the order of the content stream.
     pub pieces: Vec<Piece>,
-    /// Text along another direction than that of reading: stamps in the margin, tables turned on their side.
+    /// Rotated text: stamps in the margin, tables in landscape.
     pub turned: Vec<Piece>,
-    /// Codes of which the fonts do not say what they show.
+    /// Number of codes whose text the fonts do not define.
     pub unknown_codes: usize,
-    /// Images and forms with images.
+    /// Number of images.
     pub images: usize,
 }
 
-/// Carries out the content of a page; stops early at `most_bytes` of text.
+/// Interprets the content of a page; stops early at `most_bytes` of text.
 pub fn show(page: &Page<'_>, fonts: &mut Fonts, most_bytes: usize) -> Shown {
     let mut run = Run {
         fonts,
@@ -108,7 +108,7 @@ impl Run<'_> {
         let mut state = start.clone();
         let mut saved: Vec<State> = Vec::new();
         let mut cursor = Cursor { line: Matrix::IDENTITY, text: Matrix::IDENTITY };
-        // For every open mark whether it, or one around it, is an artifact.
+        // For every open marked-content section, whether it or an enclosing one is an artifact.
         let mut marks: Vec<bool> = Vec::new();
         while let Some(operation) = operations.next() {
             if self.is_full() {
@@ -179,7 +179,7 @@ impl Run<'_> {
             return;
         }
         self.forms += 1;
-        if depth >= DEEPEST_FORM || self.forms > MOST_FORMS {
+        if depth >= DEEPEST_FORM || self.forms > MAX_FORMS {
             return;
         }
         let Ok(data) = stream.decoded_data() else { return };
@@ -242,7 +242,7 @@ impl Run<'_> {
         let (along, across) = if upright {
             (x, y)
         } else if b.abs() > a.abs() {
-            // Turned by a quarter: along the other axis, downward or upward.
+            // Rotated by 90°: along the other axis, downward or upward.
             if b > 0.0 { (y, -x) } else { (-y, x) }
         } else {
             (-x, -y)

@@ -1,13 +1,13 @@
-//! From the order in which letters stand on a page to the order in which they are read: Arabic, Hebrew and the like run from
-//! right to left, and PDFs have their letters by place.
+//! From the visual order of letters on a page to reading order: Arabic, Hebrew and similar scripts run from right to left, and
+//! PDFs store their letters in visual order.
 //!
-//! A small inverse of the Unicode bidirectional algorithm (UAX #9) for one line: a line with more such letters than others is
-//! turned round, numbers and words of other scripts in it turned back; in other lines each run of such letters is turned round.
-//! Embeddings deeper than that are not looked for.
+//! A small inverse of the Unicode bidirectional algorithm (UAX #9) for one line: a line with at least as many right-to-left letters as
+//! others is reversed, and numbers and words of other scripts in it are reversed back; in other lines each right-to-left run is
+//! reversed. Deeper embeddings are not handled.
 
 use unicode_normalization::char::is_combining_mark;
 
-/// What a character does to the direction.
+/// The bidirectional class of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Right,
@@ -34,7 +34,7 @@ fn class(letter: char) -> Class {
     }
 }
 
-/// The letters of one mark as they stand side by side: a ligature has them as they are read.
+/// The letters of one mark in visual order: a ligature has them in reading order.
 pub fn by_place(text: &str) -> String {
     match text.chars().any(is_right_to_left) {
         true => text.chars().rev().collect(),
@@ -42,7 +42,7 @@ pub fn by_place(text: &str) -> String {
     }
 }
 
-/// `line`, whose letters stand by place from left to right, as it is read.
+/// Converts `line` from visual order to reading order.
 pub fn as_read(line: String) -> String {
     if !line.chars().any(is_right_to_left) {
         return line;
@@ -71,7 +71,7 @@ pub fn as_read(line: String) -> String {
     clusters.into_iter().map(|(_, cluster)| cluster).collect()
 }
 
-/// Turns `run` round, and what is read from left to right in it back.
+/// Reverses `run`, and reverses left-to-right parts in it back.
 fn turn(run: &mut [(Class, String)]) {
     run.reverse();
     let is_ltr = |class: Class| matches!(class, Class::Left | Class::Number);
@@ -84,7 +84,7 @@ fn turn(run: &mut [(Class, String)]) {
         }
         let (mut end, mut next) = (at + 1, at + 1);
         while next < run.len() && run[next].0 != Class::Right {
-            // Between numbers only what stands inside of one; between words whatever is there.
+            // Between numbers only characters that occur inside a number; between words anything.
             let numbers = run[end - 1].0 == Class::Number && run[next].0 == Class::Number;
             let between = &run[end..next];
             let inside = between.len() <= 1 && between.iter().all(|(_, sign)| ".,:/-–".contains(sign.as_str()));
@@ -101,7 +101,7 @@ fn turn(run: &mut [(Class, String)]) {
     }
 }
 
-/// Brackets show their other side.
+/// Mirrors brackets.
 fn mirror(sign: &mut String) {
     const PAIRS: [(&str, &str); 4] = [("(", ")"), ("[", "]"), ("{", "}"), ("«", "»")];
     for (open, close) in PAIRS {

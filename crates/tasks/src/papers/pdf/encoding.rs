@@ -1,4 +1,4 @@
-//! What the codes of simple fonts stand for: the names of glyphs, and the encodings that PDF knows by name.
+//! The text of codes of simple fonts: by glyph names and by the encodings named in PDF.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use encoding_rs::{MACINTOSH, WINDOWS_1252};
 
 const GLYPHS: &str = include_str!("glyphs.tsv");
 
-/// Characters of StandardEncoding from code 128 on (PDF 32000-1, annex D.2); `\0` where there is none.
+/// Characters of StandardEncoding from code 128 on (PDF 32000-1, annex D.2); `\0` if there is none.
 const STANDARD_UPPER: &str = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ\0–†‡·\0¶•‚„”»…‰\0¿\0`´ˆ˜¯˘˙¨\0˚¸\0˝˛ˇ—\
 \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0Æ\0ª\0\0\0\0ŁØŒº\0\0\0\0\0æ\0\0\0ı\0\0łøœß\0\0\0\0";
 
@@ -23,7 +23,7 @@ pub enum NamedEncoding {
 }
 
 impl NamedEncoding {
-    /// The encoding called `name` in a PDF.
+    /// The encoding `name` of PDF.
     pub fn named(name: &[u8]) -> Option<Self> {
         match name {
             b"StandardEncoding" => Some(Self::Standard),
@@ -33,7 +33,7 @@ impl NamedEncoding {
         }
     }
 
-    /// The character of a code, where it has one.
+    /// The character of a code, if it has one.
     pub fn character(self, code: u8) -> Option<char> {
         let shown = match self {
             Self::Standard => match code {
@@ -43,7 +43,7 @@ impl NamedEncoding {
                 128.. => STANDARD_UPPER.chars().nth(usize::from(code) - 128)?,
                 _ => return None,
             },
-            // Codes that the code page leaves open show a bullet.
+            // Undefined codes show a bullet.
             Self::WinAnsi => match code {
                 127 | 129 | 141 | 143 | 144 | 157 => '•',
                 32.. => WINDOWS_1252.decode_without_bom_handling(&[code]).0.chars().next()?,
@@ -58,7 +58,7 @@ impl NamedEncoding {
     }
 }
 
-/// The text that a glyph of this name shows: `A`, `f_i`, `uni00E9`, `u1D49C`, `a.sc`; none for names that only count
+/// The text of a glyph by its name: `A`, `f_i`, `uni00E9`, `u1D49C`, `a.sc`; `None` for names that are only numbers
 /// (`g17`, `cid123`).
 pub fn glyph_text(name: &str) -> Option<String> {
     let base = match name.split('.').next() {

@@ -1,6 +1,6 @@
-//! A font of a PDF, as far as its text needs it: from the bytes of a string to characters and how far each one moves.
+//! A font of a PDF, as far as text extraction needs it: from the bytes of a string to characters and their advance widths.
 //!
-//! What a code shows is, in this order: what the font's ToUnicode map says, the glyph names of its encoding, the encoding
+//! The text of a code is taken, in this order, from the font's ToUnicode map, the glyph names of its encoding, or the encoding
 //! built into the embedded font program. Outlines are never read.
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_JIS};
@@ -31,9 +31,9 @@ const TIMES: [u16; 95] = [
 /// One character code of a string.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownCode {
-    /// What it shows; none where the font does not say.
+    /// Its text; `None` if the font does not define it.
     pub text: Option<String>,
-    /// How far it moves, in units of the font size.
+    /// Its advance width, in units of the font size.
     pub width: f64,
     /// Whether word spacing is added to it: a single byte 32 (PDF 32000-1, 9.3.3).
     pub is_space: bool,
@@ -52,12 +52,12 @@ enum Kind {
     Composite { codes: Codes, widths: CidWidths },
 }
 
-/// How the bytes of a composite font's string make codes.
+/// How the bytes of a composite font's string are split into codes.
 #[derive(Debug)]
 enum Codes {
     /// Two bytes are the glyph's number.
     Identity,
-    /// The map that is in the PDF.
+    /// A map embedded in the PDF.
     Map(Box<CMap>),
     /// Two bytes are UTF-16.
     Utf16,
@@ -110,9 +110,9 @@ impl Font {
             BfString::Char(c) => c.to_string(),
             BfString::String(text) => text,
         };
-        // Producers map what they do not know to NUL or to private codes; the glyph's name may know better.
-        let says_nothing = |c: char| c == '\0' || c == '\u{FFFD}' || ('\u{E000}'..='\u{F8FF}').contains(&c);
-        (!text.is_empty() && !text.chars().all(says_nothing)).then_some(text)
+        // Producers map unknown glyphs to NUL or private codes; the glyph's name may be more useful.
+        let is_placeholder = |c: char| c == '\0' || c == '\u{FFFD}' || ('\u{E000}'..='\u{F8FF}').contains(&c);
+        (!text.is_empty() && !text.chars().all(is_placeholder)).then_some(text)
     }
 }
 
@@ -120,7 +120,7 @@ fn map_of(stream: &Stream<'_>) -> Option<CMap> {
     CMap::parse(&stream.decoded_data().ok()?, |_| None)
 }
 
-/// The first code of `bytes`, which are not empty: code, length in bytes and glyph number.
+/// The first code of `bytes` (not empty): code, length in bytes and glyph number.
 fn next_code(codes: &Codes, bytes: &[u8]) -> (u32, usize, u32) {
     let of_length = |length: usize| bytes[..length].iter().fold(0u32, |code, byte| code << 8 | u32::from(*byte));
     let pair = bytes.len().min(2);
@@ -141,7 +141,7 @@ fn next_code(codes: &Codes, bytes: &[u8]) -> (u32, usize, u32) {
     }
 }
 
-/// What a code shows whose encoding is one of text.
+/// The text of a code in a text encoding.
 fn native_text(codes: &Codes, bytes: &[u8]) -> Option<String> {
     match codes {
         Codes::Utf16 => {
@@ -185,7 +185,7 @@ fn code_texts(dict: &Dict<'_>, descriptor: Option<&Dict<'_>>, base_font: &str, h
         Some(encoding) => of_encoding(encoding),
         None => match descriptor.and_then(built_in) {
             Some(texts) => texts,
-            // A subset whose codes were given out one by one says nothing without its map.
+            // A subset font with arbitrary codes is unreadable without its ToUnicode map.
             None if has_map && is_symbolic => vec![None; CODES],
             None => of_encoding(NamedEncoding::Standard),
         },
@@ -277,7 +277,7 @@ fn predefined(name: &str) -> Codes {
 
 /// The `W` array: `first [w1 w2 …]` or `first last w`.
 fn cid_widths(dict: &Dict<'_>) -> CidWidths {
-    const MOST_RANGES: usize = 1 << 17;
+    const MAX_RANGES: usize = 1 << 17;
     let default = dict.get::<f64>("DW").unwrap_or(1000.0) / 1000.0;
     let mut ranges = Vec::new();
     let number = |object: Object<'_>| object.into_number().map(|number| number.as_f64());
@@ -292,7 +292,7 @@ fn cid_widths(dict: &Dict<'_>) -> CidWidths {
         } else if let (Some(last), Some(width)) = (number(second), entries.next().and_then(number)) {
             ranges.push((first, last.max(0.0) as u32, width / 1000.0));
         }
-        if ranges.len() > MOST_RANGES {
+        if ranges.len() > MAX_RANGES {
             break;
         }
     }

@@ -1,11 +1,11 @@
-//! The encoding that is built into an embedded Type 1 or CFF font, for PDFs that leave it at that (as LaTeX does for its
-//! mathematics). Only names of glyphs are read here, no outlines.
+//! The encoding built into an embedded Type 1 or CFF font, for PDFs without another one (as LaTeX writes for mathematics).
+//! Only glyph names are read here, no outlines.
 
 use std::sync::OnceLock;
 
 use super::encoding::{NamedEncoding, glyph_text};
 
-/// What the codes 0 to 255 show; none where the font does not say.
+/// The text of the codes 0 to 255; `None` if the font does not define it.
 pub type CodeTexts = Vec<Option<String>>;
 
 const CODES: usize = 256;
@@ -14,8 +14,8 @@ const STANDARD_STRINGS: &str = include_str!("standard_strings.txt");
 /// The built-in encoding of a Type 1 font program: `dup 65 /A put` of its clear text.
 /// Source: Adobe Type 1 Font Format, chapter 2.
 pub fn type1_encoding(program: &[u8]) -> Option<CodeTexts> {
-    const MOST_CLEAR_BYTES: usize = 64 << 10;
-    let clear = &program[..program.len().min(MOST_CLEAR_BYTES)];
+    const MAX_CLEAR_BYTES: usize = 64 << 10;
+    let clear = &program[..program.len().min(MAX_CLEAR_BYTES)];
     let clear = &clear[..find(clear, b"eexec").unwrap_or(clear.len())];
     let text = String::from_utf8_lossy(&clear[find(clear, b"/Encoding")?..]).into_owned();
     if text["/Encoding".len()..].trim_start().starts_with("StandardEncoding") {
@@ -159,7 +159,7 @@ fn dictionary(data: &[u8]) -> Vec<(u16, i64)> {
                 5
             }
             30 => {
-                // A real number ends with a half-byte of ones; none of the operators asked for has one.
+                // A real number ends with a half-byte of ones; none of the operators needed has one.
                 let rest = &data[at + 1..];
                 let ends = |byte: &u8| byte & 0x0F == 0x0F || byte & 0xF0 == 0xF0;
                 2 + rest.iter().position(ends).unwrap_or(rest.len())
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_1_program_says_its_codes() {
+    fn a_type_1_program_gives_its_codes() {
         let program =
             b"%!PS\n/Encoding 256 array\n0 1 255 {1 index exch /.notdef put} for\ndup 65/A put\ndup 12 /fi put\n\
                         dup 900 /B put\nreadonly def\ncurrentfile eexec dup 66 /B put";

@@ -1,7 +1,7 @@
-//! From the pieces of a page to its lines in the order of reading.
+//! From the pieces of a page to its lines in reading order.
 //!
-//! Programs that set articles write a column after the other, and their order is kept. Where a page goes up again and again
-//! within a column, its order says nothing, and the page is cut along its widest white gaps instead (the recursive XY-cut of
+//! Typesetting programs write one column after the other, and that order is kept. If a page often jumps up within a column,
+//! its order is unreliable, and the page is cut along its widest white gaps instead (the recursive XY-cut of
 //! Nagy and Seth, ICPR 1984).
 
 use super::direction;
@@ -12,9 +12,9 @@ use super::piece::Piece;
 pub struct PlacedLine {
     /// Its words.
     pub text: String,
-    /// Where it begins, in points.
+    /// Its left edge, in points.
     pub left: f64,
-    /// Where it ends.
+    /// Its right edge.
     pub right: f64,
     /// Its baseline.
     pub y: f64,
@@ -24,14 +24,14 @@ pub struct PlacedLine {
     pub is_bold: bool,
 }
 
-/// Jumps upward, but for those to the next column, as a share of the lines, from which on the order of a page says nothing.
-const MOST_JUMPS: f64 = 0.15;
+/// Maximum share of lines that jump up, other than to the next column, for the order of a page to be reliable.
+const MAX_JUMPS: f64 = 0.15;
 
-/// The lines of a page, in the order of reading.
+/// The lines of a page, in reading order.
 pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     let lines = joined(pieces);
     let jumps = lines.windows(2).filter(|pair| jumps_up(&pair[0], &pair[1])).count();
-    if jumps as f64 <= MOST_JUMPS * lines.len() as f64 {
+    if jumps as f64 <= MAX_JUMPS * lines.len() as f64 {
         return as_read(lines);
     }
     let mut pieces: Vec<Piece> = lines.into_iter().map(Piece::from).collect();
@@ -40,7 +40,7 @@ pub fn lines(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     as_read(joined(ordered))
 }
 
-/// Letters in the order in which they are read: until here they are by place.
+/// Puts letters from visual order into reading order.
 fn as_read(mut lines: Vec<PlacedLine>) -> Vec<PlacedLine> {
     lines.iter_mut().for_each(|line| line.text = direction::as_read(std::mem::take(&mut line.text)));
     lines
@@ -53,12 +53,12 @@ impl From<PlacedLine> for Piece {
     }
 }
 
-/// Upward is where the next column is, to the right; anything else that goes up is out of order.
+/// Whether a line jumps up within a column; a jump up to the right is the next column.
 fn jumps_up(before: &PlacedLine, after: &PlacedLine) -> bool {
     after.y > before.y + before.size && after.left < before.right
 }
 
-/// Pieces that follow each other on one line become one, except across a wide gap.
+/// Joins consecutive pieces on one line, except across a wide gap.
 fn joined(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     const WIDEST_GAP: f64 = 1.6;
     let mut lines: Vec<PlacedLine> = Vec::new();
@@ -89,16 +89,15 @@ fn joined(pieces: Vec<Piece>) -> Vec<PlacedLine> {
     lines
 }
 
-/// Cuts a region at its widest white gap, columns before rows, until there is none, and puts out what is left from top to
-/// bottom.
+/// Cuts a region at its widest white gap, columns before rows, until there is none, and outputs the rest from top to bottom.
 fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
     const DEEPEST: usize = 24;
-    const LEAST_GUTTER: f64 = 0.9;
-    const LEAST_ROW_GAP: f64 = 0.6;
+    const MIN_GUTTER: f64 = 0.9;
+    const MIN_ROW_GAP: f64 = 0.6;
     let size = median(region.iter().map(|piece| piece.size));
     if depth < DEEPEST && region.len() > 1 {
         region.sort_by(|a, b| a.left.total_cmp(&b.left));
-        let gutter = widest_gap(region.iter().map(|piece| (piece.left, piece.right)), LEAST_GUTTER * size);
+        let gutter = widest_gap(region.iter().map(|piece| (piece.left, piece.right)), MIN_GUTTER * size);
         if let Some(at) = gutter.filter(|at| is_column(&region[..*at]) && is_column(&region[*at..])) {
             let (left, right) = region.split_at_mut(at);
             cut(left, depth + 1, ordered);
@@ -108,7 +107,7 @@ fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
         region.sort_by(|a, b| b.y.total_cmp(&a.y));
         let rows = widest_gap(
             region.iter().map(|piece| (-piece.y - 0.8 * piece.size, -piece.y + 0.2 * piece.size)),
-            LEAST_ROW_GAP * size,
+            MIN_ROW_GAP * size,
         );
         if let Some(at) = rows {
             let (above, below) = region.split_at_mut(at);
@@ -117,19 +116,19 @@ fn cut(region: &mut [Piece], depth: usize, ordered: &mut Vec<Piece>) {
             return;
         }
     }
-    // Baselines of one line differ by a hair; whole steps of half a line make them equal.
+    // Baselines of one line differ slightly; rounding to half a line makes them equal.
     let row = |piece: &Piece| (piece.y / (0.5 * size.max(1.0))).round();
     region.sort_by(|a, b| row(b).total_cmp(&row(a)).then(a.left.total_cmp(&b.left)));
     ordered.extend(region.iter().cloned());
 }
 
-/// A column has several lines; a single cell beside a gap has not.
+/// A column has several lines; a single cell next to a gap has not.
 fn is_column(region: &[Piece]) -> bool {
-    const LEAST_LINES: usize = 3;
-    region.len() >= LEAST_LINES
+    const MIN_LINES: usize = 3;
+    region.len() >= MIN_LINES
 }
 
-/// Before which of the intervals, which come in the order of their beginnings, the widest gap of at least `least` is.
+/// The index of the interval after the widest gap of at least `least`; intervals are sorted by their start.
 fn widest_gap(intervals: impl Iterator<Item = (f64, f64)>, least: f64) -> Option<usize> {
     let mut end = f64::INFINITY;
     let mut widest = (least, None);
@@ -146,7 +145,7 @@ fn widest_gap(intervals: impl Iterator<Item = (f64, f64)>, least: f64) -> Option
     widest.1
 }
 
-/// The median; 0 of nothing.
+/// The median; 0 without values.
 pub fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -5,10 +5,10 @@
 pub struct Matrix(pub [f64; 6]);
 
 impl Matrix {
-    /// Leaves every point where it is.
+    /// The identity map.
     pub const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    /// This one first, then `next`.
+    /// Applies `self` first, then `next`.
     pub fn then(&self, next: &Self) -> Self {
         let [a, b, c, d, e, f] = self.0;
         let [na, nb, nc, nd, ne, nf] = next.0;
@@ -22,7 +22,7 @@ impl Matrix {
         ])
     }
 
-    /// Where a point comes to lie.
+    /// The image of a point.
     pub fn apply(&self, x: f64, y: f64) -> (f64, f64) {
         let [a, b, c, d, e, f] = self.0;
         (a * x + c * y + e, b * x + d * y + f)

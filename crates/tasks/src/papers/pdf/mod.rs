@@ -1,9 +1,9 @@
-//! The text of a PDF: lines in the order of reading, with what they look like where that says something (headings, begins of
-//! paragraphs). No images, no outlines, no recognition of scanned pages.
+//! The text of a PDF: lines in reading order, with headings and paragraph starts inferred from their looks. No images, no
+//! outlines, no recognition of scanned pages.
 //!
-//! Objects, filters and decryption are hayro-syntax's; what codes show and where ([`font`], [`content`]), and the order of
-//! lines ([`layout`]) are read here. Whatever a file does, [`read`] comes back with text or a [`PdfFault`] as long as time
-//! and memory allow; `super::isolated` sees to both.
+//! Objects, filters and decryption are hayro-syntax's; the text and position of codes ([`font`], [`content`]) and the order of
+//! lines ([`layout`]) are determined here. Whatever a file does, [`read`] returns text or a [`PdfFault`] as long as time
+//! and memory allow; `super::isolated` limits both.
 
 mod content;
 mod direction;
@@ -26,15 +26,15 @@ use super::line::TextLine;
 use super::normalise::Joiner;
 use lakeward_core::text::letters_and_digits;
 
-/// Pages of a PDF at the most.
-pub const MOST_PAGES: usize = 5000;
-/// Bytes of the text of a PDF at the most.
-pub const MOST_TEXT_BYTES: usize = 16 << 20;
+/// Maximum number of pages of a PDF.
+pub const MAX_PAGES: usize = 5000;
+/// Maximum size of the text of a PDF, in bytes.
+pub const MAX_TEXT_BYTES: usize = 16 << 20;
 
 /// The text of a PDF.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PdfText {
-    /// What it calls itself, or what stands largest on its first page.
+    /// The title in its metadata, or the largest text on its first page.
     pub title: Option<String>,
     /// Its pages.
     pub pages: Vec<Vec<TextLine>>,
@@ -45,19 +45,19 @@ pub struct PdfText {
 pub enum PdfFault {
     /// It is an empty file.
     NoBytes,
-    /// It does not begin as a PDF does.
+    /// It does not begin like a PDF.
     NoPdf,
     /// It is damaged beyond repair.
     Damaged,
-    /// Only a password opens it.
+    /// It needs a password.
     PasswordProtected,
-    /// It is encrypted in a way that is not known.
+    /// Its encryption is unknown.
     UnknownEncryption,
     /// It has no page.
     NoPages,
-    /// It has more than [`MOST_PAGES`].
+    /// It has more than [`MAX_PAGES`].
     TooManyPages(usize),
-    /// It has more text than [`MOST_TEXT_BYTES`].
+    /// It has more text than [`MAX_TEXT_BYTES`].
     TooLong,
     /// Its pages are images.
     Scanned(usize),
@@ -77,8 +77,8 @@ impl fmt::Display for PdfFault {
             Self::PasswordProtected => write!(f, "encrypted: only a password opens it"),
             Self::UnknownEncryption => write!(f, "encrypted in a way that is not known"),
             Self::NoPages => write!(f, "a PDF without pages"),
-            Self::TooManyPages(count) => write!(f, "{count} pages, more than {MOST_PAGES}"),
-            Self::TooLong => write!(f, "more than {} MB of text", MOST_TEXT_BYTES >> 20),
+            Self::TooManyPages(count) => write!(f, "{count} pages, more than {MAX_PAGES}"),
+            Self::TooLong => write!(f, "more than {} MB of text", MAX_TEXT_BYTES >> 20),
             Self::Scanned(count) => {
                 write!(f, "no text on {}, only images: a scan without recognised text", pages(count))
             }
@@ -88,10 +88,10 @@ impl fmt::Display for PdfFault {
     }
 }
 
-/// Reads the text of a PDF, given whole.
+/// Reads the text of a complete PDF.
 ///
 /// # Errors
-/// A [`PdfFault`] where there is no text to be had.
+/// A [`PdfFault`] if there is no text.
 pub fn read(bytes: Vec<u8>) -> Result<PdfText, PdfFault> {
     const HEAD_BYTES: usize = 1024;
     if bytes.is_empty() {
@@ -108,16 +108,16 @@ pub fn read(bytes: Vec<u8>) -> Result<PdfText, PdfFault> {
     let count = pdf.pages().len();
     match count {
         0 => return Err(PdfFault::NoPages),
-        _ if count > MOST_PAGES => return Err(PdfFault::TooManyPages(count)),
+        _ if count > MAX_PAGES => return Err(PdfFault::TooManyPages(count)),
         _ => {}
     }
     let mut fonts = Fonts::default();
     let mut pages = Vec::with_capacity(count);
     let mut tally = Tally::default();
     for page in pdf.pages().iter() {
-        let shown = content::show(page, &mut fonts, MOST_TEXT_BYTES - tally.bytes);
+        let shown = content::show(page, &mut fonts, MAX_TEXT_BYTES - tally.bytes);
         tally.add(&shown);
-        if tally.bytes > MOST_TEXT_BYTES {
+        if tally.bytes > MAX_TEXT_BYTES {
             return Err(PdfFault::TooLong);
         }
         pages.push(page_lines(shown));
@@ -145,24 +145,24 @@ impl Tally {
         self.images += shown.images;
     }
 
-    /// A scan may have a stamp of its archive on every page.
+    /// A scan may have an archive's stamp on every page.
     fn check(&self, pages: usize) -> Result<(), PdfFault> {
-        const LEAST_ON_A_SCAN: usize = 20;
+        const MIN_CHARACTERS: usize = 20;
         if self.unknown_codes > 2 * self.characters {
             return Err(PdfFault::UnknownCharacters);
         }
-        if self.images >= pages && self.characters < LEAST_ON_A_SCAN * pages {
+        if self.images >= pages && self.characters < MIN_CHARACTERS * pages {
             return Err(PdfFault::Scanned(pages));
         }
         if self.characters == 0 { Err(PdfFault::Empty(pages)) } else { Ok(()) }
     }
 }
 
-/// The lines of a page; turned ones at the end where they are not only a stamp in the margin.
+/// The lines of a page; rotated ones at the end unless they are only a stamp in the margin.
 fn page_lines(shown: Shown) -> Vec<PlacedLine> {
-    const LEAST_TURNED: f64 = 0.2;
+    const MIN_TURNED: f64 = 0.2;
     let length = |pieces: &[piece::Piece]| pieces.iter().map(|piece| piece.text.len()).sum::<usize>() as f64;
-    let keep_turned = length(&shown.turned) > LEAST_TURNED * length(&shown.pieces);
+    let keep_turned = length(&shown.turned) > MIN_TURNED * length(&shown.pieces);
     let mut lines = layout::lines(shown.pieces);
     if keep_turned {
         lines.extend(layout::lines(shown.turned));
@@ -170,8 +170,7 @@ fn page_lines(shown: Shown) -> Vec<PlacedLine> {
     lines
 }
 
-/// Looks decide what begins a paragraph and what is a heading: distance, indentation, size and weight against those of the
-/// running text.
+/// Marks paragraph starts and headings by their looks: distance, indentation, size and weight compared with the running text.
 fn marked(pages: Vec<Vec<PlacedLine>>) -> Vec<Vec<TextLine>> {
     const LARGER: f64 = 1.12;
     const LONGEST_HEADING_CHARS: usize = 120;
@@ -185,7 +184,7 @@ fn marked(pages: Vec<Vec<PlacedLine>>) -> Vec<Vec<TextLine>> {
             let mut marked = Vec::with_capacity(lines.len());
             for line in &lines {
                 let starts_paragraph = before.is_none_or(|before| parts(before, line, leading));
-                // Where half of the text is bold, weight says nothing.
+                // If half of the text is bold, weight is no cue.
                 let stands_out = line.size >= LARGER * body || (line.is_bold && bold_share < 0.5);
                 let ends_open = !line.text.ends_with(['.', ',', ';', '-']);
                 let has_word = line.text.chars().filter(|c| c.is_alphabetic()).count() >= 3;
@@ -199,7 +198,7 @@ fn marked(pages: Vec<Vec<PlacedLine>>) -> Vec<Vec<TextLine>> {
         .collect()
 }
 
-/// The size of most characters.
+/// The median type size.
 fn body_size(pages: &[Vec<PlacedLine>]) -> f64 {
     let lines = pages.iter().flatten();
     median(lines.flat_map(|line| std::iter::repeat_n(line.size, line.text.len().div_ceil(8))))
@@ -212,7 +211,7 @@ fn share_of(pages: &[Vec<PlacedLine>], holds: impl Fn(&PlacedLine) -> bool) -> f
     held / all.max(1.0)
 }
 
-/// The usual distance of two lines of the running text.
+/// The usual line spacing of the running text.
 fn leading(lines: &[PlacedLine], body: f64) -> f64 {
     let steps = lines.windows(2).filter_map(|pair| {
         let step = pair[0].y - pair[1].y;
@@ -240,11 +239,11 @@ fn parts(before: &PlacedLine, after: &PlacedLine, leading: f64) -> bool {
     step > 1.35 * leading || (ended && indent > 0.8 * after.size && indent < 5.0 * after.size)
 }
 
-/// What stands largest at the head of the first page, else the title of the file's own data.
-fn title(pages: &[Vec<PlacedLine>], told: Option<&[u8]>) -> Option<String> {
+/// The largest text at the top of the first page, otherwise the title in the metadata.
+fn title(pages: &[Vec<PlacedLine>], metadata_title: Option<&[u8]>) -> Option<String> {
     const LARGER: f64 = 1.15;
     const HEAD_LINES: usize = 25;
-    const MOST_LINES: usize = 6;
+    const MAX_LINES: usize = 6;
     let first = pages.first()?;
     let head = &first[..first.len().min(HEAD_LINES)];
     let worded = |line: &&PlacedLine| line.text.chars().filter(|c| c.is_alphabetic()).count() >= 4;
@@ -255,24 +254,24 @@ fn title(pages: &[Vec<PlacedLine>], told: Option<&[u8]>) -> Option<String> {
             pair[1].size >= 0.9 * largest && (0.0..1.7 * largest).contains(&(pair[0].y - pair[1].y))
         };
         let more = head[at..].windows(2).take_while(|pair| close(pair)).count();
-        let lines = head[at..].iter().take((more + 1).min(MOST_LINES));
+        let lines = head[at..].iter().take((more + 1).min(MAX_LINES));
         let joiner = Joiner::default();
         let mut title = String::new();
         lines.for_each(|line| joiner.append(&mut title, &line.text));
         Some(title)
     };
-    let told = told.map(text_string).filter(|title| is_title(title));
+    let metadata_title = metadata_title.map(text_string).filter(|title| is_title(title));
     let on_page = |title: &String| {
         let squeezed = |text: &str| letters_and_digits(text).to_lowercase();
         squeezed(&head.iter().map(|line| line.text.as_str()).collect::<String>()).contains(&squeezed(title))
     };
-    if let Some(title) = told.as_ref().filter(|title| on_page(title)) {
+    if let Some(title) = metadata_title.as_ref().filter(|title| on_page(title)) {
         return Some(title.clone());
     }
-    if largest >= LARGER * body_size(pages) { shown() } else { told }
+    if largest >= LARGER * body_size(pages) { shown() } else { metadata_title }
 }
 
-/// Titles that only name a file say nothing.
+/// Whether a metadata title is more than a file name.
 fn is_title(title: &str) -> bool {
     let lower = title.trim().to_lowercase();
     let words = lower.split_whitespace().count();
@@ -280,7 +279,7 @@ fn is_title(title: &str) -> bool {
     words >= 2 && !is_file && !lower.starts_with("microsoft ") && !lower.contains("untitled")
 }
 
-/// A text string outside content: UTF-16 or UTF-8 with its mark, else nearly Latin-1.
+/// A text string outside content: UTF-16 or UTF-8 with a byte order mark, otherwise roughly Latin-1.
 fn text_string(bytes: &[u8]) -> String {
     match bytes {
         [0xFE, 0xFF, rest @ ..] => encoding_rs::UTF_16BE.decode_without_bom_handling(rest).0.into_owned(),

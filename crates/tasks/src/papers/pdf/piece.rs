@@ -1,29 +1,28 @@
-//! Marks beside each other on a line, put together to pieces of text: spaces between words are places, not characters, in
-//! many PDFs.
+//! Joins adjacent marks on a line to pieces of text: in many PDFs, spaces between words are gaps, not characters.
 
 use super::direction::{by_place, is_right_to_left};
 
-/// Room between two marks that parts words, as a share of the type size. The narrowest space of justified text is about 0.2,
+/// Gap between two marks that separates words, as a share of the type size. The narrowest space of justified text is about 0.2,
 /// kerning at most 0.1.
 const WORD_GAP: f64 = 0.15;
-/// Room that parts columns or cells of a table.
+/// Gap that separates columns or cells of a table.
 const COLUMN_GAP: f64 = 1.6;
-/// How far a mark may stand back over the one before.
+/// How far a mark may overlap the one before.
 const OVERLAP: f64 = 0.6;
-/// A mark that stands higher by so much of its size, and is smaller, is a raised one: a reference or an exponent.
+/// A smaller mark that is higher by this share of its size is raised: a reference or an exponent.
 const RAISED: f64 = 0.15;
 const SMALLER: f64 = 0.85;
 
-/// What a code showed and where, in points along and across the line.
+/// The text of a code and its position, in points along and across the line.
 #[derive(Debug)]
 pub struct Mark<'t> {
     /// One or more characters.
     pub text: &'t str,
-    /// Where it begins.
+    /// Its left edge.
     pub x: f64,
     /// Its baseline; greater is higher.
     pub y: f64,
-    /// How wide it is.
+    /// Its width.
     pub width: f64,
     /// The type size.
     pub size: f64,
@@ -36,9 +35,9 @@ pub struct Mark<'t> {
 pub struct Piece {
     /// Its words.
     pub text: String,
-    /// Where it begins, in points.
+    /// Its left edge, in points.
     pub left: f64,
-    /// Where it ends.
+    /// Its right edge.
     pub right: f64,
     /// Its baseline.
     pub y: f64,
@@ -48,7 +47,7 @@ pub struct Piece {
     pub is_bold: bool,
 }
 
-/// Puts marks together in the order in which they come.
+/// Joins marks in the order of the content stream.
 #[derive(Debug, Default)]
 pub struct Pieces {
     done: Vec<Piece>,
@@ -58,8 +57,8 @@ pub struct Pieces {
 }
 
 impl Piece {
-    /// Takes a mark that stands to the left of it, where that is the next one: some programs write what is read from right to
-    /// left as it is read. Whether it was taken.
+    /// Prepends a mark to the left if it is the next one: some programs write right-to-left text in reading order. Returns
+    /// whether it was taken.
     fn takes_before(&mut self, mark: &Mark<'_>) -> bool {
         let size = self.size.max(mark.size);
         let gap = self.left - (mark.x + mark.width);
@@ -104,7 +103,7 @@ impl Pieces {
             return;
         }
         if mark.text.trim().is_empty() {
-            // A space of the text; its width says where the next mark is expected.
+            // An explicit space; its width tells where the next mark is expected.
             if !piece.text.ends_with(' ') {
                 piece.text.push(' ');
             }
@@ -123,7 +122,7 @@ impl Pieces {
         piece.right = piece.right.max(mark.x + mark.width);
         piece.is_bold &= mark.is_bold;
         if mark.size > piece.size {
-            // What began with something small, a footnote's number say, stands on the line of what follows.
+            // A piece that began with a small mark, such as a footnote's number, takes size and baseline of what follows.
             (piece.size, piece.y) = (mark.size, mark.y);
         }
     }
@@ -145,7 +144,7 @@ impl Pieces {
         self.done.extend(self.current.take().filter(|piece| !piece.text.trim().is_empty()));
     }
 
-    /// The pieces, in the order in which they came.
+    /// The pieces in order.
     pub fn finish(mut self) -> Vec<Piece> {
         self.finish_piece();
         self.done
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_part_words_and_columns() {
+    fn gaps_separate_words_and_columns() {
         assert_eq!(texts(&[("ab", 0.0, 0.0, 10.0), ("cd", 10.2, 0.0, 10.0)]), ["abcd"]);
         assert_eq!(texts(&[("ab", 0.0, 0.0, 10.0), ("cd", 13.0, 0.0, 10.0)]), ["ab cd"]);
         assert_eq!(texts(&[("ab", 0.0, 0.0, 10.0), ("cd", 40.0, 0.0, 10.0)]), ["ab", "cd"]);
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raised_number_is_a_word_of_its_own() {
+    fn a_raised_number_is_a_separate_word() {
         let marks = [("CIFAR-10", 0.0, 0.0, 10.0), ("1", 40.0, 3.6, 7.0), ("is", 44.0, 0.0, 10.0)];
         assert_eq!(texts(&marks), ["CIFAR-10 1 is"]);
     }
