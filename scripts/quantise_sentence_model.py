@@ -14,6 +14,7 @@ Prints how far vectors of other requests are from those of the model as publishe
 """
 
 import argparse
+import hashlib
 import json
 import math
 import struct
@@ -181,7 +182,8 @@ def main():
     found["embeddings.position_embeddings.weight"] = weights["embeddings.position_embeddings.weight"][:positions]
     names = "hidden_size intermediate_size num_attention_heads num_hidden_layers layer_norm_eps hidden_act".split()
     shape = {name: config[name] for name in names} | {"max_position_embeddings": positions, "vocab_size": len(stay)}
-    metadata = {"config": json.dumps(shape), "source": "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0", "by": "scripts/quantise_sentence_model.py"}
+    weights_hash = hashlib.blake2b(b"".join(tensor.tobytes() for tensor in [*found.values(), *pieces.values()]), digest_size=4).hexdigest()
+    metadata = {"id": f"sentence-{config['hidden_size']}-int8@{weights_hash}", "config": json.dumps(shape), "source": "sentence-transformers/all-MiniLM-L6-v2, Apache-2.0", "by": "scripts/quantise_sentence_model.py"}
     files = {"sentence-pieces.safetensors": pieces, "sentence-layers.safetensors": found}
     for name, tensors_ in files.items():
         (options.into / name).write_bytes(written(tensors_, metadata))

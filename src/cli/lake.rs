@@ -9,7 +9,7 @@ use lakeward::{Lakeward, Model, Place, model_options};
 use lakeward_agent::config::Config;
 use lakeward_core::error::{Error, Result};
 use lakeward_index::build::{BuildOptions, BuildStats};
-use lakeward_models::embed::{Embedder, EmbedderExt, StaticModel};
+use lakeward_models::embed::{BuiltIn, Embedder, EmbedderExt};
 use lakeward_models::llm::config::ModelOptions;
 
 /// The place given by `folder` or the arguments, else the nearest folder upward that has an index.
@@ -66,7 +66,7 @@ fn options_of(arguments: &Arguments) -> ModelOptions {
 
 /// The built-in embedding model.
 pub fn built_in() -> &'static dyn Embedder {
-    StaticModel::builtin()
+    BuiltIn::get()
 }
 
 /// Warns on stderr if the embedding model failed.

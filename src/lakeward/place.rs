@@ -8,7 +8,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::{self, Manifest};
-use lakeward_models::embed::{Embedder, RemoteModel, SentenceModel, StaticModel};
+use lakeward_models::embed::{BuiltIn, Embedder, RemoteModel, SentenceModel};
 use lakeward_models::llm::config::{EmbeddingConfig, ModelOptions};
 use lakeward_models::llm::{Key, Server};
 
@@ -141,5 +141,5 @@ enum Embedding {
 
 /// The built-in embedding model.
 pub fn built_in() -> Arc<dyn Embedder> {
-    Arc::new(StaticModel::builtin())
+    Arc::new(BuiltIn::get())
 }

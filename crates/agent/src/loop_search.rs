@@ -16,6 +16,7 @@ use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
 use lakeward_search::SearchedText;
 use lakeward_search::augment::{QuestionIndex, QuestionMode};
+use lakeward_search::text_search;
 use lakeward_search::weights::TurnWeights;
 
 /// Tables that a run may propose.
@@ -99,7 +100,8 @@ impl Agent<'_> {
         runs: Option<&RunCache>,
     ) -> Result<Option<LoopFound>> {
         let covered = self.is_covered(own);
-        if covered && model.is_none() {
+        // A search by meaning finds what the rules would look for in other words, and more.
+        if model.is_none() && (covered || text_search::reads_texts(self.index, self.embedder)) {
             return Ok(None);
         }
         let (by_words, by_meaning) = (WordsChannel(self.index), MeaningChannel(self.index, self.embedder));

@@ -139,7 +139,7 @@ pub(super) fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<Operation
 /// What is searched for: the request's words that say what it is about; in a conversation the topic and the constraints in
 /// force with them.
 fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constraints: &Constraints) -> String {
-    let Some(latest) = session.turns.last() else { return signals::content_words(text) };
+    let Some(latest) = session.turns.last() else { return text.trim().to_string() };
     let words = signals::content_words(if answered.is_some() { &latest.text } else { text });
     let mut parts: Vec<&str> = Vec::new();
     parts.extend(constraints.topic.as_deref());

@@ -15,6 +15,7 @@ pub mod join;
 pub mod lexical;
 pub mod lsh;
 pub mod manifest;
+pub mod meanings;
 mod merge;
 pub mod open;
 pub mod overlap;

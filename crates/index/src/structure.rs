@@ -158,13 +158,15 @@ pub struct VectorShape {
     pub dims: usize,
     /// Number of pieces in its vocabulary, if it has vectors of pieces.
     pub vocabulary: Option<usize>,
+    /// Number of values per vector of the model that reads whole texts, if there is one.
+    pub text_dims: Option<usize>,
 }
 
 impl VectorShape {
     /// The shape for `embedder`.
     pub fn of(embedder: &dyn Embedder) -> Self {
         let vocabulary = embedder.as_token_embedder().map(TokenEmbedder::vocabulary_len);
-        Self { dims: embedder.dims(), vocabulary }
+        Self { dims: embedder.dims(), vocabulary, text_dims: embedder.as_text_encoder().map(|encoder| encoder.dims()) }
     }
 }
 

@@ -11,6 +11,7 @@ use super::facets::Facets;
 use super::join::Join;
 use super::lexical::Words;
 use super::manifest::FileEntry;
+use super::meanings::Meanings;
 use super::structure::{
     FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
 };
@@ -118,6 +119,8 @@ structures! {
     join: Join,
     /// Its columns.
     columns: Columns,
+    /// What its tables are about, if a model that reads whole texts built it.
+    meanings: Option<Meanings>,
     /// The vectors of the pieces of its texts, if a sentence model built it.
     token_vectors: Option<TokenVectors>,
     /// The word pieces of its titles and bodies.

@@ -15,6 +15,7 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metadata::is_readme;
 use crate::reader;
 use lakeward_core::error::{Error, Result};
 
@@ -376,7 +377,7 @@ fn extension(path: &Path, compression: Compression) -> String {
 /// Whether the file describes tables and is no table itself.
 fn is_sidecar(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    if name.ends_with(".jsonld") {
+    if name.ends_with(".jsonld") || is_readme(&name) {
         return true;
     }
     let Some(stem) = name.strip_suffix(".json") else { return false };

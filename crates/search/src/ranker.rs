@@ -37,7 +37,8 @@ macro_rules! features {
         #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $weights {
-            $($(#[$field_doc])* pub $field: f64),+
+            // A file from before a feature was known has it with 0.
+            $($(#[$field_doc])* #[serde(default)] pub $field: f64),+
         }
 
         impl $weights {

@@ -16,9 +16,10 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_index::lexical::{FieldMatch, LexicalEvidence, LexicalQuery, TypedWord};
+use lakeward_index::structures::Segment;
 use lakeward_index::vectors::VectorSet;
 use lakeward_index::{ColumnRef, LakeIndex, TableRef};
-use lakeward_models::embed::Embedder;
+use lakeward_models::embed::{Embedder, EmbedderExt};
 
 /// What to search for.
 #[derive(Debug, Clone)]
@@ -57,6 +58,19 @@ features! {
         phrases,
         /// Weight of the whole cells that the text names, as a share of the text.
         values,
+        /// Cosine of the text, read as a sentence, and what the table is about; nothing where the index knows that of no table.
+        about,
+        /// BM25F without cells, as a share of what a table could score that says every word of the text without end; times the share of
+        /// the text that any candidate says outside its cells.
+        words_about,
+        /// `phrases` times that share; a fixed part of it for a table without title and description.
+        phrases_in_reach,
+        /// `values` times that share, as `phrases_in_reach`.
+        values_in_reach,
+        /// `words` of a table without title and description; 0 for others, whose cells are evidence of little.
+        words_of_bare,
+        /// `coverage` of such a table.
+        coverage_of_bare,
         /// Cosine of the text, its rare words weighing more, and all that is said about the table.
         meaning,
         /// The same with the title alone.
@@ -146,6 +160,9 @@ impl NamesTables for SearchAnswer {
 const WORDS_DEPTH: usize = 100;
 /// Tables that meaning, and cells named, propose each.
 const OTHERS_DEPTH: usize = 30;
+/// How much the meaning, phrases and whole cells of a table without title and description count: its meaning is that of a file name,
+/// headers and some cells.
+const BARE: f64 = 0.55;
 /// Cells named that an answer shows.
 const SHOWN_VALUES: usize = 5;
 
@@ -159,9 +176,10 @@ pub fn search(
     text: &str,
     options: &SearchOptions<'_>,
 ) -> Result<Vec<SearchAnswer>> {
+    let weights = weights_for(index, embedder, options.weights);
     let mut ranked: Vec<(f64, SearchCandidate)> = candidates(index, embedder, text, options)?
         .into_iter()
-        .map(|candidate| (options.weights.search.score(&candidate.features), candidate))
+        .map(|candidate| (weights.score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
     ranked.truncate(options.k);
@@ -196,12 +214,12 @@ pub fn rank(
 ) -> Result<Vec<SearchAnswer>> {
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
-    let vector = informative_vector(embedder, &typed);
+    let query = DenseQuery::of(index, embedder, text, &typed);
     let named = NamedValues::find(index, &typed)?;
     let ranks = Ranks { lexical: HashMap::new(), dense: HashMap::new() };
-    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &vector, &named, tables, &ranks)?
+    let mut ranked: Vec<(f64, SearchCandidate)> = looked_at(index, &lexical, &query, &named, tables, &ranks)?
         .into_iter()
-        .map(|candidate| (weights.search.score(&candidate.features), candidate))
+        .map(|candidate| (weights_for(index, embedder, weights).score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
     ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
@@ -230,12 +248,18 @@ fn candidates(
     let SearchOptions { k, weights } = *options;
     let lexical = index.lexical().prepare(text)?;
     let typed = lexical.typed_words();
-    let vector = informative_vector(embedder, &typed);
+    let query = DenseQuery::of(index, embedder, text, &typed);
     let by_words: Vec<TableRef> =
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
     let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
-    let mut dense = nearest_tables(index, &vector, OTHERS_DEPTH.max(k))?;
-    dense.retain(|(table, cosine)| *cosine >= weights.text.least_cosine || ranks_by_words.contains_key(table));
+    let dense = match &query.about {
+        Some(about) => nearest_about(index, about, OTHERS_DEPTH.max(k))?,
+        None => {
+            let mut dense = nearest_tables(index, &query.words, OTHERS_DEPTH.max(k))?;
+            dense.retain(|(table, cosine)| *cosine >= weights.text.least_cosine || ranks_by_words.contains_key(table));
+            dense
+        }
+    };
     let dense_ranks: HashMap<TableRef, u32> = dense.iter().zip(1..).map(|((table, _), rank)| (*table, rank)).collect();
     let named = NamedValues::find(index, &typed)?;
     let mut tables = by_words;
@@ -244,14 +268,14 @@ fn candidates(
             tables.push(table);
         }
     }
-    looked_at(index, &lexical, &vector, &named, &tables, &Ranks { lexical: ranks_by_words, dense: dense_ranks })
+    looked_at(index, &lexical, &query, &named, &tables, &Ranks { lexical: ranks_by_words, dense: dense_ranks })
 }
 
 /// `tables` with what they are scored by.
 fn looked_at(
     index: &LakeIndex,
     lexical: &LexicalQuery<'_>,
-    vector: &[f32],
+    query: &DenseQuery,
     named: &NamedValues,
     tables: &[TableRef],
     ranks: &Ranks,
@@ -259,10 +283,14 @@ fn looked_at(
     let places: Vec<(u32, u32)> = tables.iter().map(|table| (table.segment, table.table)).collect();
     let evidence = lexical.evidence(&places)?;
     let mut candidates = Vec::with_capacity(tables.len());
+    let reach = evidence.iter().map(|evidence| evidence.coverage_about).fold(0.0, f64::max);
     for (&table, lexical) in tables.iter().zip(evidence) {
         let segment = index.segment(table.segment)?;
-        let cosine =
-            |vectors: &VectorSet| vectors.dot(table.table, vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0));
+        let cosine_with = |vectors: &VectorSet, vector: &[f32]| {
+            vectors.dot(table.table, vector).map(|cosine| f64::from(cosine).clamp(0.0, 1.0))
+        };
+        let cosine = |vectors: &VectorSet| cosine_with(vectors, &query.words);
+        let about = query.about.as_ref().zip(segment.meanings.as_ref());
         let (values, held) = named.of(table);
         let features = SearchFeatures {
             words: lexical.words,
@@ -273,6 +301,13 @@ fn looked_at(
             headers_said: lexical.headers_said,
             phrases: lexical.phrases,
             values,
+            about: about.map_or(Ok(0.0), |(vector, meanings)| cosine_with(&meanings.0, vector))?
+                * if lexical.described { 1.0 } else { BARE },
+            words_about: reach * lexical.words_about,
+            phrases_in_reach: lexical.phrases * if lexical.described { reach } else { BARE },
+            values_in_reach: values * if lexical.described { reach } else { BARE },
+            words_of_bare: if lexical.described { 0.0 } else { lexical.words },
+            coverage_of_bare: if lexical.described { 0.0 } else { lexical.coverage },
             meaning: cosine(&segment.vectors.topics)?,
             meaning_of_title: cosine(&segment.vectors.titles)?,
             meaning_of_content: cosine(&segment.vectors.contents)?,
@@ -309,7 +344,7 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         lexical_rank,
         dense_rank,
         lexical_score: (lexical.score > 0.0).then_some(f64::from(lexical.score)),
-        cosine: features.meaning,
+        cosine: if features.about > 0.0 { features.about } else { features.meaning },
         features,
         named_values,
         matched: lexical.matched,
@@ -322,6 +357,42 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
     answer.reason = reason(&answer, exact);
     answer.reason.extend(dataset.table().map(|table| sample_words(None, table)));
     Ok(answer)
+}
+
+/// The model that reads whole texts, where the index has such vectors of all tables.
+fn text_encoder<'e>(index: &LakeIndex, embedder: &'e dyn Embedder) -> Option<&'e dyn Embedder> {
+    let knows = index.segments().iter().all(|segment| segment.meanings.is_some());
+    embedder.as_text_encoder().filter(|_| knows)
+}
+
+/// Whether a search compares the text as a whole with what each table is about.
+pub fn reads_texts(index: &LakeIndex, embedder: &dyn Embedder) -> bool {
+    text_encoder(index, embedder).is_some()
+}
+
+/// The weights of a search, with that model or without.
+fn weights_for<'w>(index: &LakeIndex, embedder: &dyn Embedder, weights: &'w RankingWeights) -> &'w SearchWeights {
+    if reads_texts(index, embedder) { &weights.search } else { &weights.search_static }
+}
+
+/// A text as vectors.
+struct DenseQuery {
+    /// By the model that columns have, its rare words weighing more.
+    words: Vec<f32>,
+    /// By the model that reads whole texts, where all tables have such vectors.
+    about: Option<Vec<f32>>,
+}
+
+impl DenseQuery {
+    fn of(index: &LakeIndex, embedder: &dyn Embedder, text: &str, typed: &[TypedWord<'_>]) -> Self {
+        let about = text_encoder(index, embedder).map(|encoder| encoder.embed(text));
+        Self { words: informative_vector(embedder, typed), about }
+    }
+}
+
+/// At most `depth` tables by cosine (-1..=1) of what they are about with `vector`, best first, ties by table.
+fn nearest_about(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
+    nearest(index, depth, |segment| segment.meanings.as_ref().map(|meanings| &meanings.0), vector)
 }
 
 /// The vector of a text, its rare words weighing more.
@@ -338,10 +409,20 @@ pub(super) fn informative_vector(embedder: &dyn Embedder, typed: &[TypedWord<'_>
 /// # Errors
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn nearest_tables(index: &LakeIndex, vector: &[f32], depth: usize) -> Result<Vec<(TableRef, f32)>> {
+    nearest(index, depth, |segment| Some(&segment.vectors.topics), vector)
+}
+
+fn nearest<'i>(
+    index: &'i LakeIndex,
+    depth: usize,
+    set: impl Fn(&'i Segment) -> Option<&'i VectorSet>,
+    vector: &[f32],
+) -> Result<Vec<(TableRef, f32)>> {
     let mut nearest = Vec::new();
     for (place, segment) in index.segments().iter().enumerate() {
+        let Some(vectors) = set(segment) else { continue };
         let live = |table: u32| segment.is_live(table);
-        let found = segment.vectors.topics.search(vector, depth, Some(&live))?;
+        let found = vectors.search(vector, depth, Some(&live))?;
         nearest.extend(found.into_iter().map(|(table, cosine)| (TableRef { segment: place as u32, table }, cosine)));
     }
     nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

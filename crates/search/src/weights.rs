@@ -73,6 +73,9 @@ pub struct RankingWeights {
     pub union: UnionWeights,
     /// Of text search; learned.
     pub search: SearchWeights,
+    /// The same without a model that reads whole texts; learned.
+    #[serde(default = "shipped_search_static")]
+    pub search_static: SearchWeights,
     /// Of the three together; learned.
     pub relevance: RelevanceWeights,
     /// Of the utility: α, β, γ and the form of Eq. 3; learned.
@@ -159,6 +162,10 @@ impl RankingWeights {
     pub fn hash(&self) -> String {
         blake3::hash(self.to_json().as_bytes()).to_hex().as_str()[..16].to_string()
     }
+}
+
+fn shipped_search_static() -> SearchWeights {
+    RankingWeights::shipped().search_static
 }
 
 /// The name and value of a number below 0, where there is one.

@@ -29,6 +29,8 @@ pub struct LexicalQuery<'a> {
     text: String,
     exact: HashMap<(usize, DocId), KeyKind>,
     scores: Vec<Vec<f32>>,
+    /// The same without cells.
+    scores_about: Vec<Vec<f32>>,
     /// idf of each term, including those that no table contains.
     rarities: Vec<f32>,
     known: Vec<bool>,
@@ -50,8 +52,14 @@ pub struct LexicalEvidence {
     pub score: f32,
     /// BM25F as a share of the limit for a table that repeats every word infinitely often.
     pub words: f64,
+    /// The same without cells, as a share of the limit for all words of the text, also those that no table contains.
+    pub words_about: f64,
     /// Share of the text that the table contains in any field.
     pub coverage: f64,
+    /// Share of the text, also of words that no table contains, that the table contains in any field but cells.
+    pub coverage_about: f64,
+    /// Whether it has a title or a description.
+    pub described: bool,
     /// Share of the text that its title or its id contains.
     pub title: f64,
     /// Share of its title's words that the text contains.
@@ -85,7 +93,10 @@ impl LexicalIndex {
         let query = Query::from_text(text);
         let weights = Weights::new(&self.segments, boosts);
         let (scores, counts) = score(&self.segments, &self.fields, &weights, &query.terms)?;
+        let without_cells = Weights::new(&self.segments, boosts.with(LexicalField::Values, 0.0));
+        let (scores_about, _) = score(&self.segments, &self.fields, &without_cells, &query.terms)?;
         Ok(LexicalQuery {
+            scores_about,
             index: self,
             exact: self.exact_documents(text, &boosts)?,
             text: text.to_string(),
@@ -158,6 +169,7 @@ impl LexicalQuery<'_> {
         let share = |sum: f32| if total > 0.0 { (f64::from(sum / total) + 0.0).min(1.0) } else { 0.0 };
         let mut contained: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
         let mut in_name = contained.clone();
+        let mut about = contained.clone();
         let mut together = vec![vec![false; pairs.len()]; documents.len()];
         for field in LexicalField::ALL {
             let mut found_here: Vec<Vec<bool>> = vec![vec![false; terms.len()]; documents.len()];
@@ -169,13 +181,16 @@ impl LexicalQuery<'_> {
                 for (row, _) in found.iter().enumerate().filter(|(_, found)| **found) {
                     found_here[row][at] = true;
                     contained[row][at] = true;
+                    about[row][at] |= field != LexicalField::Values;
                     in_name[row][at] |= matches!(field, LexicalField::Title | LexicalField::Id);
                     add_word(&mut all[documents[row].1].matched, field, &self.query.words[term.word]);
                 }
             }
             for (row, (document, at)) in documents.iter().enumerate() {
                 let in_field = (0..terms.len()).filter(|at| found_here[row][*at] && !terms[*at].part);
-                let length = segment.length(field as usize, *document).max(1);
+                let length = segment.length(field as usize, *document);
+                all[*at].described |= matches!(field, LexicalField::Title | LexicalField::Description) && length > 0;
+                let length = length.max(1);
                 let of_field = (in_field.clone().count() as f64 / f64::from(length)).min(1.0);
                 let evidence = &mut all[*at];
                 match field {
@@ -199,6 +214,10 @@ impl LexicalQuery<'_> {
             .filter(|(_, known)| **known)
             .map(|((term, rarity), _)| term.weight * rarity * (K1 + 1.0))
             .sum();
+        let limit: f32 = terms.iter().zip(&self.rarities).map(|(term, rarity)| term.weight * rarity * (K1 + 1.0)).sum();
+        let whole_text: f32 =
+            terms.iter().zip(&self.rarities).filter(|(term, _)| !term.part).map(|(_, rarity)| rarity).sum();
+        let share_of_all = |sum: f32, all: f32| if all > 0.0 { f64::from(sum / all).clamp(0.0, 1.0) } else { 0.0 };
         for (row, (document, at)) in documents.iter().enumerate() {
             let rarity_of = |flags: &[bool]| -> f32 {
                 (0..terms.len()).filter(|at| flags[*at] && whole(*at)).map(|at| self.rarities[at]).sum()
@@ -206,6 +225,9 @@ impl LexicalQuery<'_> {
             let evidence = &mut all[*at];
             evidence.score = self.scores[place].get(*document as usize).copied().unwrap_or(0.0);
             evidence.words = if highest > 0.0 { f64::from(evidence.score / highest).clamp(0.0, 1.0) } else { 0.0 };
+            let score_about = self.scores_about[place].get(*document as usize).copied().unwrap_or(0.0);
+            evidence.words_about = share_of_all(score_about, limit);
+            evidence.coverage_about = share_of_all(rarity_of(&about[row]), whole_text);
             evidence.coverage = share(rarity_of(&contained[row]));
             evidence.title = share(rarity_of(&in_name[row]));
             let stand: f32 =

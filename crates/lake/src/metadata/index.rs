@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::value::{get, has_type, items};
-use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, schema_org};
+use super::{Dataset, TableMetadata, ckan, csvw, dcat, frictionless, readme, schema_org};
 
 /// Largest sidecar that is read, in bytes.
 const LARGEST_SIDECAR_BYTES: u64 = 32 << 20;
@@ -29,6 +29,8 @@ pub struct MetadataIndex {
     by_name: HashMap<(String, String), usize>,
     by_stem: HashMap<(String, String), usize>,
     by_folder: HashMap<String, usize>,
+    /// Of README files, which describe what nothing else does, also in folders below.
+    by_readme: HashMap<String, usize>,
 }
 
 impl MetadataIndex {
@@ -56,7 +58,8 @@ impl MetadataIndex {
             || ancestors(folder).find_map(|folder| self.by_name.get(&(folder.to_string(), name.to_lowercase())));
         let at = self.by_path.get(&path).or_else(by_name);
         let at = at.or_else(|| self.by_stem.get(&(folder.to_string(), stem))).or_else(|| self.by_folder.get(folder));
-        at.and_then(|at| self.described.get(*at))
+        let by_readme = || ancestors(folder).find_map(|folder| self.by_readme.get(folder));
+        at.or_else(by_readme).and_then(|at| self.described.get(*at))
     }
 
     /// Number of tables and folders described.
@@ -80,6 +83,12 @@ impl MetadataIndex {
         }
         let relative_path = relative;
         let relative = relative_path.to_string_lossy().replace('\\', "/");
+        let name = split_path(&relative).1.to_lowercase();
+        if readme::is_readme(&name) {
+            let bytes = bytes_of(&root.join(relative_path))?;
+            self.add_readme(&relative, readme::read(&String::from_utf8_lossy(&bytes), is_table_file));
+            return Ok(());
+        }
         let document = load(&root.join(relative_path))?;
         let datasets = read_document(&relative, &document)?;
         let is_alone = datasets.len() == 1;
@@ -113,6 +122,21 @@ impl MetadataIndex {
         }
     }
 
+    /// The README of a folder; that of the lake as a whole says too little of tables in folders of their own.
+    fn add_readme(&mut self, file: &str, mut dataset: Dataset) {
+        let folder = split_path(file).0.to_string();
+        dataset.whole.file = Some(file.to_string());
+        let mut general = dataset.whole.clone();
+        if folder.is_empty() {
+            general = TableMetadata::default();
+        }
+        if general != TableMetadata::default() {
+            let at = self.store(general);
+            self.by_readme.entry(folder).or_insert(at);
+        }
+        self.add(file, Dataset { files: dataset.files, whole: dataset.whole, ..Dataset::default() }, false);
+    }
+
     fn store(&mut self, metadata: TableMetadata) -> usize {
         self.described.push(metadata);
         self.described.len() - 1
@@ -132,14 +156,19 @@ impl MetadataIndex {
 
 /// Reads and parses a sidecar.
 fn load(path: &Path) -> Result<Value, String> {
+    let bytes = bytes_of(path)?;
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
     let file = fs::File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(LARGEST_SIDECAR_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > LARGEST_SIDECAR_BYTES {
         return Err(format!("larger than {} MB", LARGEST_SIDECAR_BYTES >> 20));
     }
-    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"))
+    Ok(bytes)
 }
 
 /// Reads a document according to the standard it follows.

@@ -18,6 +18,7 @@ mod dcat;
 mod dump;
 mod frictionless;
 mod index;
+mod readme;
 mod record_facets;
 mod schema_org;
 mod spool;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 pub use catalogue_records::{CatalogueRecord, Records};
 pub use dump::{catalogues_alone, describes_files};
 pub use index::MetadataIndex;
+pub(crate) use readme::is_readme;
 pub use record_facets::{Facet, RecordFacets};
 
 /// The standard that a sidecar follows.
@@ -56,6 +58,8 @@ pub enum Standard {
     Csvw,
     /// A line of a file of catalogue records.
     Record,
+    /// A README file.
+    Readme,
 }
 
 /// What a publisher says about one column.

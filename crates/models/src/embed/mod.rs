@@ -10,6 +10,7 @@
 //! fitted so that such sums point in the direction of a large sentence model's vectors (see `model/README.md`); the length of each vector
 //! is the weight of its word.
 
+mod built_in;
 mod remote;
 mod sentence_model;
 mod static_model;
@@ -18,6 +19,7 @@ mod wordpiece;
 
 use crate::llm::ChatFailure;
 
+pub use built_in::BuiltIn;
 pub use remote::RemoteModel;
 pub use sentence_model::SentenceModel;
 pub use static_model::{ModelError, StaticModel, TokenId};
@@ -39,6 +41,12 @@ pub trait Embedder: Send + Sync {
     /// `out` must have [`dims`](Self::dims) values (panics otherwise). Afterwards it has length 1; or it is all zero and the result is 0,
     /// if the texts have no known token or a remote model has [failed](RemoteEmbedder::failure). Any text is accepted, of any length.
     fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize;
+
+    /// A model that reads whole texts and so knows what a sentence means: itself, or one that goes with it. Its vectors are its own, of
+    /// another length.
+    fn as_text_encoder(&self) -> Option<&dyn Embedder> {
+        None
+    }
 
     /// The model, if it computes a vector for every piece of a text.
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
@@ -128,6 +136,10 @@ impl<E: Embedder + ?Sized> Embedder for &E {
 
     fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
         (**self).embed_weighted(texts, out)
+    }
+
+    fn as_text_encoder(&self) -> Option<&dyn Embedder> {
+        (**self).as_text_encoder()
     }
 
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {

@@ -9,11 +9,14 @@
 //! The files are untrusted: sizes are bounded and checked against each other before anything is computed.
 
 mod encoder;
+mod int8;
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use memmap2::Mmap;
+use safetensors::SafeTensors;
 use serde::Deserialize;
 
 use super::wordpiece::Vocabulary;
@@ -29,6 +32,17 @@ const MOST_CHARACTERS: usize = 16 << 10;
 const MOST_BYTES: u64 = 2 << 30;
 /// Maximum size of vocabulary and configuration, in bytes.
 const MOST_TEXT_BYTES: u64 = 8 << 20;
+
+/// The model inside the program, in two files; `model/README.md` says how they are made.
+static PIECES: &[u8] = include_bytes!("model/sentence-pieces.safetensors");
+static LAYERS: &[u8] = include_bytes!("model/sentence-layers.safetensors");
+
+/// What the head of a file notes under `name`.
+fn noted(file: &[u8], name: &str) -> std::result::Result<String, String> {
+    let (_, head) = SafeTensors::read_metadata(file).map_err(|error| error.to_string())?;
+    let notes = head.metadata().as_ref().and_then(|notes| notes.get(name));
+    notes.cloned().ok_or_else(|| format!("it notes no {name}"))
+}
 
 /// A BERT encoder; the vector of a text is the mean of its pieces' vectors.
 pub struct SentenceModel {
@@ -53,6 +67,35 @@ struct BertConfig {
 }
 
 impl SentenceModel {
+    /// The model inside the program, read when it is first needed.
+    pub fn builtin() -> &'static Self {
+        static BUILT_IN: OnceLock<SentenceModel> = OnceLock::new();
+        BUILT_IN.get_or_init(|| match Self::inside() {
+            Ok(model) => model,
+            // The bytes are part of the program; a test opens them.
+            Err(what) => unreachable!("the sentence model inside the program: {what}"),
+        })
+    }
+
+    /// The id of [`SentenceModel::builtin`], which reads only the head of its file.
+    pub fn builtin_id() -> &'static str {
+        static ID: OnceLock<String> = OnceLock::new();
+        ID.get_or_init(|| noted(LAYERS, "id").unwrap_or_default())
+    }
+
+    fn inside() -> std::result::Result<Self, String> {
+        let config: BertConfig =
+            serde_json::from_str(&noted(LAYERS, "config")?).map_err(|error| format!("its configuration: {error}"))?;
+        let file = SafeTensors::deserialize(PIECES).map_err(|error| error.to_string())?;
+        let vocabulary = file.tensor("vocabulary").map_err(|error| error.to_string())?;
+        let vocabulary = std::str::from_utf8(vocabulary.data()).map_err(|error| error.to_string())?;
+        let vocabulary = Vocabulary::of_lines(vocabulary)?;
+        let mark = |piece| vocabulary.id(piece).ok_or_else(|| format!("no piece `{piece}`"));
+        let marks = [mark("[CLS]")?, mark("[SEP]")?];
+        let encoder = Encoder::read_rounded(&[PIECES, LAYERS], config.shape()?)?;
+        Ok(Self { id: Self::builtin_id().to_string(), vocabulary, encoder, marks })
+    }
+
     /// Opens the model in `folder`.
     ///
     /// # Errors
@@ -192,6 +235,10 @@ impl Embedder for SentenceModel {
             out.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value);
         }
         if normalise(out) { pieces.len() - 2 } else { 0 }
+    }
+
+    fn as_text_encoder(&self) -> Option<&dyn Embedder> {
+        Some(self)
     }
 
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {

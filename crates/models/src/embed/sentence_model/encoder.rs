@@ -56,7 +56,10 @@ enum Pieces {
 /// y = x · Wᵀ + b.
 enum Linear {
     /// W with a row an output.
-    Float { weight: Vec<f32>, bias: Vec<f32> },
+    Float {
+        weight: Vec<f32>,
+        bias: Vec<f32>,
+    },
     Int8(int8::Linear),
 }
 
@@ -70,17 +73,18 @@ impl Encoder {
     /// Reads the tensors of a file; says which is missing or of another shape. Rounded ones are borrowed, so only a file inside the
     /// program can have them.
     pub(super) fn read(bytes: &[u8], shape: Shape) -> Result<Self, String> {
-        Self::read_file(bytes, None, shape)
+        Self::read_files(&[bytes], None, shape)
     }
 
-    /// As [`Encoder::read`], of a file inside the program, with weights in whole numbers.
-    pub(super) fn read_rounded(bytes: &'static [u8], shape: Shape) -> Result<Self, String> {
-        Self::read_file(bytes, Some(bytes), shape)
+    /// As [`Encoder::read`], of files inside the program, with weights in whole numbers.
+    pub(super) fn read_rounded(files: &[&'static [u8]], shape: Shape) -> Result<Self, String> {
+        Self::read_files(files, Some(files), shape)
     }
 
-    fn read_file(bytes: &[u8], inside: Option<&'static [u8]>, shape: Shape) -> Result<Self, String> {
-        let file = SafeTensors::deserialize(bytes).map_err(|error| format!("it is no safetensors file: {error}"))?;
-        let tensors = Tensors { file, start: bytes.as_ptr() as usize, inside };
+    fn read_files(files: &[&[u8]], inside: Option<&[&'static [u8]]>, shape: Shape) -> Result<Self, String> {
+        let opened: Result<Vec<SafeTensors<'_>>, _> =
+            files.iter().map(|bytes| SafeTensors::deserialize(bytes)).collect();
+        let tensors = Tensors { files: opened.map_err(|error| format!("it is no safetensors file: {error}"))?, inside };
         let Shape { hidden, inner, .. } = shape;
         let kinds = tensors.matrix("embeddings.token_type_embeddings", None, hidden)?;
         let mut positions = tensors.matrix("embeddings.position_embeddings", Some(shape.positions), hidden)?;
@@ -330,24 +334,24 @@ fn exp(x: f32) -> f32 {
     let shifted = scaled + WHOLE;
     let f = scaled - (shifted - WHOLE);
     let series = 0.001_333_355_8 + f * (0.000_154_035_3 + f * 0.000_015_252_73);
-    let power = 1.0 + f * (std::f32::consts::LN_2 + f * (0.240_226_5 + f * (0.055_504_11 + f * (0.009_618_129 + f * series))));
+    let power =
+        1.0 + f * (std::f32::consts::LN_2 + f * (0.240_226_5 + f * (0.055_504_11 + f * (0.009_618_129 + f * series))));
     f32::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
 /// The tensors of a file.
 struct Tensors<'a> {
-    file: SafeTensors<'a>,
-    /// Where its bytes begin in memory.
-    start: usize,
-    /// The same bytes, where they are inside the program.
-    inside: Option<&'static [u8]>,
+    files: Vec<SafeTensors<'a>>,
+    /// Their bytes, where they are inside the program.
+    inside: Option<&'a [&'static [u8]]>,
 }
 
 impl Tensors<'_> {
     /// A tensor by its name, with or without the prefix `bert.` that some authors use.
     fn named(&self, name: &str) -> Result<TensorView<'_>, String> {
-        let found = self.file.tensor(name).or_else(|_| self.file.tensor(&format!("bert.{name}")));
-        found.map_err(|_| format!("it has no tensor `{name}`"))
+        let named = |name: &str| self.files.iter().find_map(|file| file.tensor(name).ok());
+        let found = named(name).or_else(|| named(&format!("bert.{name}")));
+        found.ok_or_else(|| format!("it has no tensor `{name}`"))
     }
 
     /// The values of a tensor, which must be finite 32-bit floats.
@@ -382,8 +386,12 @@ impl Tensors<'_> {
         if view.dtype() != Dtype::I8 || view.shape() != shape {
             return Err(format!("`{name}` is {:?} of {:?}, not of {shape:?}", view.dtype(), view.shape()));
         }
-        let from = view.data().as_ptr() as usize - self.start;
-        Ok(Some(bytemuck::cast_slice(&inside[from..from + view.data().len()])))
+        let range = view.data().as_ptr_range();
+        let found = inside.iter().find_map(|file| {
+            let from = (range.start as usize).checked_sub(file.as_ptr() as usize)?;
+            file.get(from..from + view.data().len())
+        });
+        Ok(found.map(bytemuck::cast_slice))
     }
 
     fn pieces(&self, shape: &Shape) -> Result<Pieces, String> {
@@ -429,7 +437,12 @@ mod tests {
     fn powers_of_e_are_those_of_the_library() {
         for step in -8700..8800 {
             let x = step as f32 / 100.0;
-            assert!((exp(x) / x.exp() - 1.0).abs() < 4e-6 * x.abs().max(1.0) / 10.0 + 3e-7, "{x}: {} {}", exp(x), x.exp());
+            assert!(
+                (exp(x) / x.exp() - 1.0).abs() < 4e-6 * x.abs().max(1.0) / 10.0 + 3e-7,
+                "{x}: {} {}",
+                exp(x),
+                x.exp()
+            );
         }
     }
 

@@ -1,0 +1,153 @@
+//! One vector per table and record that says what it is about, by the model that reads whole texts
+//! ([`Embedder::as_text_encoder`]); other models have none. A request is compared with it by its cosine.
+//!
+//! It is the sum of the vectors of five short texts, scaled to length 1: the title with the words of the path; the description; both;
+//! title, description and headers; title, headers and a few values. A cosine with the sum is the mean of five cosines, so one row per
+//! table does what five would (eval/search.md).
+
+use std::path::Path;
+
+use super::columns::ColumnsWriter;
+use super::segment::{SegmentKind, SegmentStats};
+use super::structure::{
+    FileFormat, Place, SegmentFiles, StoredTable, Structure, StructureWriter, TableContent, VectorShape,
+};
+use super::vectors::{GraphChoice, TagPrefix, VectorSet, VectorSetBuilder};
+use lakeward_core::error::Result;
+use lakeward_core::text::{is_placeholder, name_words, on_one_line};
+use lakeward_lake::dataset::Dataset;
+use lakeward_lake::semantic::LogicalType;
+use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
+
+const FORMAT: FileFormat = FileFormat { name: "meanings.seg", kind: SegmentKind(*b"MEAN"), version: 1 };
+const MEANINGS: TagPrefix = *b"MNG";
+/// Headers after the description, and before the values.
+const HEADERS: usize = 40;
+const HEADERS_WITH_VALUES: usize = 15;
+/// Values of a column, and of all columns.
+const VALUES_OF_COLUMN: usize = 3;
+const VALUES: usize = 12;
+/// Longest value, in bytes.
+const LONGEST_VALUE: usize = 40;
+/// Bytes of a description that are read: more than the model has room for.
+const DESCRIPTION_BYTES: usize = 1024;
+
+/// The vectors of an opened segment.
+pub struct Meanings(pub VectorSet);
+
+impl Structure for Option<Meanings> {
+    const FORMAT: FileFormat = FORMAT;
+    type Draft = Option<Vec<f32>>;
+    type Writer = Option<MeaningsWriter>;
+
+    fn draft(table: &TableContent<'_>) -> Result<Self::Draft> {
+        Ok(table.embedder.as_text_encoder().map(|encoder| meaning(encoder, table.dataset)))
+    }
+
+    fn open(files: &SegmentFiles<'_>) -> Result<Self> {
+        if !files.has(&FORMAT) {
+            return Ok(None);
+        }
+        let file = FORMAT.open(&files.folder)?;
+        Ok(Some(Meanings(VectorSet::open(&file, MEANINGS)?)))
+    }
+
+    fn fits(&self, tables: usize, _columns: usize) -> bool {
+        self.as_ref().is_none_or(|meanings| meanings.0.len() == tables)
+    }
+}
+
+/// Collects the vectors of one segment.
+pub struct MeaningsWriter(VectorSetBuilder);
+
+impl StructureWriter for Option<MeaningsWriter> {
+    type Draft = Option<Vec<f32>>;
+
+    fn create(_folder: &Path, shape: VectorShape) -> Result<Self> {
+        shape.text_dims.map(|dims| VectorSetBuilder::new(dims).map(MeaningsWriter)).transpose()
+    }
+
+    fn push(&mut self, draft: &Option<Vec<f32>>, _place: &Place) -> Result<()> {
+        match (self, draft) {
+            (Some(writer), Some(vector)) => writer.0.push(vector),
+            _ => Ok(()),
+        }
+    }
+
+    fn push_stored(&mut self, from: &StoredTable<'_>, _place: &Place) -> Result<()> {
+        match (self, &from.segment.meanings) {
+            (Some(writer), Some(stored)) => writer.0.push_stored(&stored.0, from.table),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(self, folder: &Path, _columns: &ColumnsWriter) -> Result<Option<SegmentStats>> {
+        let Some(writer) = self else { return Ok(None) };
+        let mut file = FORMAT.create(folder)?;
+        writer.0.write(&mut file, MEANINGS, GraphChoice::Auto)?;
+        file.finish().map(Some)
+    }
+}
+
+/// The vector of a table or record, of length 1, or all zero if nothing is known of it.
+fn meaning(encoder: &dyn Embedder, dataset: &Dataset) -> Vec<f32> {
+    let texts = texts(dataset);
+    encoder.prefetch(|| texts.iter().map(|(text, _)| text.clone()).collect());
+    let (mut sum, mut part) = (vec![0.0; encoder.dims()], vec![0.0; encoder.dims()]);
+    for (text, times) in &texts {
+        encoder.embed_into(text, &mut part);
+        sum.iter_mut().zip(&part).for_each(|(sum, value)| *sum += *times as f32 * value);
+    }
+    normalise(&mut sum);
+    sum
+}
+
+/// The texts that are read, each once, with how often it counts.
+fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
+    let metadata = dataset.metadata();
+    let written = metadata.and_then(|metadata| metadata.title.as_deref()).unwrap_or_default();
+    let in_title = name_words(written);
+    let mut path = name_words(dataset.id().as_str());
+    path.retain(|word| word.chars().any(char::is_alphabetic) && !in_title.contains(word));
+    let path = path.join(" ");
+    let title = if written.is_empty() { path.clone() } else { on_one_line(written) };
+    let named = if written.is_empty() || path.is_empty() { title.clone() } else { format!("{title} {path}") };
+    let description = metadata.and_then(|metadata| metadata.description.as_deref()).unwrap_or_default();
+    let description = on_one_line(&description[..description.floor_char_boundary(DESCRIPTION_BYTES)]);
+    let headers = |most: usize| {
+        let mut headers: Vec<String> = Vec::new();
+        for column in dataset.columns().iter().filter(|column| !is_placeholder(&column.name)) {
+            let words = name_words(&column.name).join(" ");
+            if headers.len() < most && !words.is_empty() && !headers.contains(&words) {
+                headers.push(words);
+            }
+        }
+        headers.join(", ")
+    };
+    let text_columns = dataset.columns().iter().filter(|column| column.logical == LogicalType::Text);
+    let shown = |value: &&str| value.len() < LONGEST_VALUE && value.chars().filter(|c| c.is_alphabetic()).count() > 2;
+    let values: Vec<&str> = text_columns
+        .flat_map(|column| column.top.iter().map(|(value, _)| value.as_str()).filter(shown).take(VALUES_OF_COLUMN))
+        .take(VALUES)
+        .collect();
+    let joined = |parts: &[&str]| parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
+    let few = headers(HEADERS_WITH_VALUES);
+    let with_values = joined(&[&title, &few, &values.join(", ")]);
+    let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
+    let short = or(named.clone(), &with_values);
+    let all = [
+        or(description.clone(), &short),
+        or(joined(&[&named, &description]), &with_values),
+        or(joined(&[&title, format!("{description} {}", headers(HEADERS)).trim()]), &with_values),
+        with_values.clone(),
+        short,
+    ];
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for text in all.into_iter().filter(|text| !text.trim().is_empty()) {
+        match counted.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((text, 1)),
+        }
+    }
+    counted
+}
