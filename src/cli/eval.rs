@@ -146,7 +146,7 @@ fn model(arguments: &Arguments, command: &EvalCommand, scratch: &Path) -> Result
         Some(path) => Config::load(Path::new(&path))?,
         None => Config::default(),
     };
-    let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf() };
+    let place = Place { lake: command.folder.clone(), index: scratch.to_path_buf(), fast: false };
     match lake::model(arguments, &place, &config)? {
         Some(model) => Ok(Some((model, config.llm.limits()))),
         None => {

@@ -20,7 +20,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let scratch = tempfile::tempdir().map_err(|error| Error::io("make a folder in", &std::env::temp_dir(), error))?;
     let index_folder = command.keep_index.clone().unwrap_or_else(|| scratch.path().to_path_buf());
-    let place = Place { lake: command.folder.clone(), index: index_folder };
+    let place = Place { lake: command.folder.clone(), index: index_folder, fast: false };
     let config = place.config()?;
     let Some(model) = lake::model(arguments, &place, &config)? else {
         return Err(Error::Usage("no language model is configured: name one with --llm-model and --llm-url".into()));

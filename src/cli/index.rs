@@ -9,7 +9,7 @@ use lakeward_index::watch::watch;
 
 /// Builds or updates the index and reports what was read, repaired and skipped; with `--watch`, repeats after every change.
 pub fn run(arguments: &Arguments, command: &IndexCommand) -> Result<Status> {
-    let place = lake::place(arguments, command.lake.as_deref())?;
+    let place = lakeward::Place { fast: command.fast, ..lake::place(arguments, command.lake.as_deref())? };
     let sample_rows = command.sample_rows.map(u64::from);
     let records = command.records.clone();
     let options = BuildOptions { rebuild: command.rebuild, repair: command.repair, records, sample_rows };

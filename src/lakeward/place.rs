@@ -8,7 +8,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::{self, Manifest};
-use lakeward_models::embed::{BuiltIn, Embedder, RemoteModel, SentenceModel};
+use lakeward_models::embed::{BuiltIn, Embedder, RemoteModel, SentenceModel, StaticModel};
 use lakeward_models::llm::config::{EmbeddingConfig, ModelOptions};
 use lakeward_models::llm::{Key, Server};
 
@@ -22,6 +22,8 @@ pub struct Place {
     pub lake: PathBuf,
     /// The folder of its index.
     pub index: PathBuf,
+    /// Whether a new index is built without the model that reads whole texts.
+    pub fast: bool,
 }
 
 impl Place {
@@ -34,7 +36,7 @@ impl Place {
             return Err(Error::Usage(format!("`{}` is not a folder", lake.display())));
         }
         let index = index.map_or_else(|| lake.join(INDEX_FOLDER), Path::to_path_buf);
-        Ok(Self { lake: lake.to_path_buf(), index })
+        Ok(Self { lake: lake.to_path_buf(), index, fast: false })
     }
 
     /// The nearest folder that holds an index, from the current one upward.
@@ -68,7 +70,7 @@ impl Place {
     /// # Errors
     /// Those of [`Config::load`] and of contacting a server.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>> {
-        let (server, config) = match self.embedding()? {
+        let (server, config) = match self.embedding(self.fast || self.indexed_fast())? {
             Embedding::Local(embedder) => return Ok(embedder),
             Embedding::Remote(server, config) => (server, config),
         };
@@ -94,7 +96,7 @@ impl Place {
 
     /// Like [`Place::embedder`], but ignores the model of the existing index.
     fn new_embedder(&self) -> Result<Arc<dyn Embedder>> {
-        Ok(match self.embedding()? {
+        Ok(match self.embedding(self.fast)? {
             Embedding::Local(embedder) => embedder,
             Embedding::Remote(server, config) => {
                 Arc::new(RemoteModel::connect(&server, config.manners(), config.timeout())?)
@@ -103,7 +105,7 @@ impl Place {
     }
 
     /// The configured embedding model: the environment takes precedence over the settings.
-    fn embedding(&self) -> Result<Embedding> {
+    fn embedding(&self, fast: bool) -> Result<Embedding> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let config = self.config()?.embedding;
         let mut options = ModelOptions {
@@ -126,8 +128,14 @@ impl Place {
         }
         Ok(match config.server(&options)? {
             Some(server) => Embedding::Remote(server, config),
+            None if fast => Embedding::Local(Arc::new(StaticModel::builtin())),
             None => Embedding::Local(built_in()),
         })
+    }
+
+    /// Whether the index there is was built without the model that reads whole texts.
+    fn indexed_fast(&self) -> bool {
+        Manifest::read(&self.index).is_ok_and(|manifest| manifest.embedder == StaticModel::builtin().id())
     }
 }
 

@@ -27,7 +27,7 @@ use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash, Origin};
-use lakeward_models::embed::{Embedder, EmbedderExt};
+use lakeward_models::embed::{Embedder, EmbedderExt, RemoteEmbedder, TokenEmbedder};
 
 mod reading;
 mod step;
@@ -179,8 +179,12 @@ pub fn build(
     let bytes = plan.reads.iter().map(Read::read_bytes).sum();
     monitor.begin("reading", Total::Files { files: plan.reads.len() as u64, bytes });
     let mut outcome = Outcome::default();
+    let tables =
+        manifest.segments.iter().map(|segment| u64::from(segment.tables)).sum::<u64>() + plan.reads.len() as u64;
+    let without_texts = WithoutTexts(embedder);
+    let reader: &dyn Embedder = if tables > MOST_WITH_TEXTS { &without_texts } else { embedder };
     if !plan.reads.is_empty() {
-        read_and_write(&plan, folder, &mut manifest, embedder, monitor, &mut outcome)?;
+        read_and_write(&plan, folder, &mut manifest, reader, monitor, &mut outcome)?;
         if let Some(failure) = embedder.failure() {
             return Err(Error::EmbeddingServer { reason: failure.message });
         }
@@ -263,6 +267,34 @@ fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Resu
     manifest.commit(folder, || monitor.note(&BuildStep::ManifestWritten.to_string()))?;
     monitor.note(&BuildStep::ManifestReplaced.to_string());
     Ok(())
+}
+
+/// An index of more tables and records than this knows none of them by its whole text: that takes a hundredth of a second for each.
+const MOST_WITH_TEXTS: u64 = 50_000;
+
+/// The same model without the one that reads whole texts.
+struct WithoutTexts<'a>(&'a dyn Embedder);
+
+impl Embedder for WithoutTexts<'_> {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn dims(&self) -> usize {
+        self.0.dims()
+    }
+
+    fn embed_weighted(&self, texts: &[(&str, f32)], out: &mut [f32]) -> usize {
+        self.0.embed_weighted(texts, out)
+    }
+
+    fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
+        self.0.as_token_embedder()
+    }
+
+    fn as_remote(&self) -> Option<&dyn RemoteEmbedder> {
+        self.0.as_remote()
+    }
 }
 
 /// Merges segments as long as it is worthwhile; each merge is a commit of its own. Returns the number of old segments removed.

@@ -79,7 +79,9 @@ pub(super) fn merge(
         index.segments().iter().map(|segment| vec![None; segment.catalog.len()]).collect();
     // Segments of an older version have no vectors of pieces; the new one has none then, either.
     let vocabulary = token_vectors::shape(index.segments(), places.iter().copied()).map(|(_, vocabulary)| vocabulary);
-    let mut builder = SegmentBuilder::create(index.folder(), name, VectorShape { vocabulary, ..shape })?;
+    let all_meanings = places.iter().all(|place| index.segments()[*place].meanings.is_some());
+    let text_dims = shape.text_dims.filter(|_| all_meanings);
+    let mut builder = SegmentBuilder::create(index.folder(), name, VectorShape { vocabulary, text_dims, ..shape })?;
     for (_, place, table) in tables {
         let segment = index.segment(place as u32)?;
         let restamped = index.manifest().segments[place].restamped.get(&table).copied();
