@@ -323,7 +323,7 @@ fn what_is_not_a_session_is_refused_and_left_alone() {
         let error = place.store.open("bad").expect_err(reason);
         let text = error.to_string();
         assert!(text.contains(reason) && text.contains("bad.json"), "{reason}: {text} of {start}");
-        assert!(error.hint().expect("a hint").contains("as it is"), "{reason}");
+        assert!(error.hint().expect("a hint").contains("unchanged"), "{reason}");
         // A writer that has a session of this name in memory overwrites nothing either.
         let mut other = session.clone();
         other.id = "bad".into();

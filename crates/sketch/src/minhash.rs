@@ -4,8 +4,8 @@
 //! probability equal to their Jaccard similarity (Broder 1997), so the share of equal lanes estimates it with standard error √(J(1−J)/256)
 //! ≤ 3.2%. Signatures of parts merge by lane-wise minimum into the signature of their union.
 //!
-//! Elements are 64-bit hashes that are already well mixed (xxh3 of a normalised value). Permutation i is the vector multiply-shift (aᵢ·low
-//! + bᵢ·high + cᵢ) mod 2³² with odd aᵢ, bᵢ: pairwise independent, which with inputs of that much entropy behaves like full independence
+//! Elements are 64-bit hashes that are already well mixed (xxh3 of a normalised value). Permutation i is the vector multiply-shift
+//! (aᵢ·low + bᵢ·high + cᵢ) mod 2³² with odd aᵢ, bᵢ: pairwise independent, which with inputs of that much entropy behaves like full independence
 //! (Mitzenmacher and Vadhan, SODA 2008). Cheaper families such as h + i·b do not: the tests measure bias and variance from tiny sets to
 //! large ones. Two unequal minima of sets of n elements collide with probability about n / 2³³: negligible for a million elements, 1% for a
 //! hundred million.

@@ -125,7 +125,7 @@ fn an_answer_cut_off_is_none() {
         let server = Server::new(move |_, _| Reply::Raw(bytes.clone()));
         let (kind, line) = failure(&server);
         assert_eq!(kind, FailureKind::Broken);
-        assert!(line.contains("cut off"), "{line}");
+        assert!(line.contains("truncated"), "{line}");
     }
     let silently = Server::new(move |_, _| Reply::Says(200, "", half.clone()));
     let (kind, line) = failure(&silently);

@@ -2,7 +2,7 @@
 //!
 //! | to get | call |
 //! |---|---|
-//! | the words of a text: runs of letters and digits | [`words`], [`lower_words`]; with further letters inside: [`runs`] |
+//! | the words of a text: runs of letters and digits | [`words()`], [`lower_words`]; with further letters inside: [`runs`] |
 //! | one word without the punctuation around it | [`bare`] |
 //! | the words inside a name (`popByState_2019`) | [`name_words`] |
 //! | one key for several spellings of a name | [`name_key`] (folded), [`letters_and_digits`] (as written) |
@@ -11,7 +11,7 @@
 //! | letters without accents | [`fold_into`] (lower case, the word index's folding), [`without_marks`] (case kept) |
 //! | the stem of an English word | [`Stemmer`] |
 //! | years in a text, and which numbers may be years | [`years`] |
-//! | untrusted text, safe to show | [`shown`] |
+//! | untrusted text, safe to show | [`shown()`] |
 //!
 //! It does not contain the terms of the word index (they build on these, in `lakeward-index`), the normal form of cells (in
 //! `lakeward-sketch`) or the pieces of the embedding models; each of these is part of a file format or a model.
