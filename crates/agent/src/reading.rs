@@ -11,7 +11,7 @@ use lakeward_models::llm::LanguageModel;
 use lakeward_reading::grounding::LakeGrounding;
 use lakeward_reading::intent::Conflict;
 use lakeward_reading::signals::{self, context::Context};
-use lakeward_search::QueryTable;
+use lakeward_search::{QueryTable, text_search};
 
 /// Tables of the turn before whose headers a request may name.
 const SHOWN: usize = 5;
@@ -74,7 +74,11 @@ impl Agent<'_> {
         }
         let (intent, conflict) = self.demands(session, &request.text, answered.as_ref(), model)?;
         signals.intent = intent;
-        let words = search_text(session, &request.text, answered.as_ref(), &signals.constraints);
+        let words = match session.turns.is_empty() && text_search::reads_texts(self.index, self.embedder) {
+            // As it is said: that model reads sentences.
+            true => request.text.trim().to_string(),
+            false => search_text(session, &request.text, answered.as_ref(), &signals.constraints),
+        };
         Ok(Reading { request, words, signals, conflict, working, query, column, answered })
     }
 
@@ -139,7 +143,7 @@ pub(super) fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<Operation
 /// What is searched for: the request's words that say what it is about; in a conversation the topic and the constraints in
 /// force with them.
 fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constraints: &Constraints) -> String {
-    let Some(latest) = session.turns.last() else { return text.trim().to_string() };
+    let Some(latest) = session.turns.last() else { return signals::content_words(text) };
     let words = signals::content_words(if answered.is_some() { &latest.text } else { text });
     let mut parts: Vec<&str> = Vec::new();
     parts.extend(constraints.topic.as_deref());

@@ -325,13 +325,13 @@ mod tests {
     fn an_ablation_sets_one_weight_to_zero() {
         let weights = RankingWeights::shipped();
         let names = ablations(weights);
-        assert!(names.contains(&"lakeward-no-search-meaning".to_string()), "{names:?}");
+        assert!(names.contains(&"lakeward-no-search-about".to_string()), "{names:?}");
         for name in &names {
             let left_out = name.strip_prefix("lakeward-no-").unwrap();
             let ablated = without(weights, left_out).unwrap();
             assert_eq!(features(&ablated).len() + 1, features(weights).len(), "{name}");
         }
-        let error = without(weights, "search-meanin").unwrap_err().to_string();
-        assert!(error.contains("`lakeward-no-search-meaning`"), "{error}");
+        let error = without(weights, "search-abou").unwrap_err().to_string();
+        assert!(error.contains("`lakeward-no-search-about`"), "{error}");
     }
 }

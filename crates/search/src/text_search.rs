@@ -253,7 +253,11 @@ fn candidates(
         lexical.best(WORDS_DEPTH.max(k)).into_iter().map(|(segment, table)| TableRef { segment, table }).collect();
     let ranks_by_words: HashMap<TableRef, u32> = by_words.iter().zip(1..).map(|(table, rank)| (*table, rank)).collect();
     let dense = match &query.about {
-        Some(about) => nearest_about(index, about, OTHERS_DEPTH.max(k))?,
+        Some(about) => {
+            let mut dense = nearest_about(index, about, OTHERS_DEPTH.max(k))?;
+            dense.retain(|(table, cosine)| *cosine >= weights.text.least_about || ranks_by_words.contains_key(table));
+            dense
+        }
         None => {
             let mut dense = nearest_tables(index, &query.words, OTHERS_DEPTH.max(k))?;
             dense.retain(|(table, cosine)| *cosine >= weights.text.least_cosine || ranks_by_words.contains_key(table));

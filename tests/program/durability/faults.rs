@@ -16,7 +16,7 @@ use super::{answers, assert_answers_like_a_new_index, assert_same, built, files,
 fn run_after(before: &str, lake: &Path, index: &Path) -> Output {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{before}\nexec \"$@\"")).arg("sh").arg(env!("CARGO_BIN_EXE_lakeward"));
-    shell.arg("index").arg(lake).arg("--index").arg(index).output().expect("a shell")
+    shell.args(["index", "--fast"]).arg(lake).arg("--index").arg(index).output().expect("a shell")
 }
 
 /// No room on the disk, as a limit on the size of files: writing fails at another place for each limit.

@@ -80,7 +80,10 @@ impl SentenceModel {
     /// The id of [`SentenceModel::builtin`], which reads only the head of its file.
     pub fn builtin_id() -> &'static str {
         static ID: OnceLock<String> = OnceLock::new();
-        ID.get_or_init(|| noted(LAYERS, "id").unwrap_or_default())
+        ID.get_or_init(|| match noted(LAYERS, "id") {
+            Ok(id) => id,
+            Err(what) => unreachable!("the sentence model inside the program: {what}"),
+        })
     }
 
     fn inside() -> std::result::Result<Self, String> {

@@ -15,6 +15,8 @@ section! {
     TextWeights in text {
         /// A table that shares no word with the request must be at least this close in meaning.
         least_cosine: f32,
+        /// The same with what tables are about, by the model that reads whole texts.
+        least_about: f32,
         /// How many of the best tables say how much of a request the lake says.
         deciding_tables: usize,
     }
