@@ -29,8 +29,8 @@ const VALUES_OF_COLUMN: usize = 3;
 const VALUES: usize = 12;
 /// Longest value, in bytes.
 const LONGEST_VALUE: usize = 40;
-/// Bytes of a description that are read: more than the model has room for.
-const DESCRIPTION_BYTES: usize = 1024;
+/// Bytes of a description that are read, some 130 word pieces: the beginning says what it is about.
+const DESCRIPTION_BYTES: usize = 600;
 
 /// The vectors of an opened segment.
 pub struct Meanings(pub VectorSet);

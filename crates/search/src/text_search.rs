@@ -67,6 +67,9 @@ features! {
         phrases_in_reach,
         /// `values` times that share, as `phrases_in_reach`.
         values_in_reach,
+        /// Share of the text in names (words with a digit, or with a capital inside a sentence) that the table says anywhere, times that
+        /// share.
+        names_in_reach,
         /// `words` of a table without title and description; 0 for others, whose cells are evidence of little.
         words_of_bare,
         /// `coverage` of such a table.
@@ -310,6 +313,7 @@ fn looked_at(
             words_about: reach * lexical.words_about,
             phrases_in_reach: lexical.phrases * if lexical.described { reach } else { BARE },
             values_in_reach: values * if lexical.described { reach } else { BARE },
+            names_in_reach: lexical.names * if lexical.described { reach } else { BARE },
             words_of_bare: if lexical.described { 0.0 } else { lexical.words },
             coverage_of_bare: if lexical.described { 0.0 } else { lexical.coverage },
             meaning: cosine(&segment.vectors.topics)?,

@@ -3,7 +3,7 @@
 //! A share of the text is weighted by rarity: the sum of idf(t) over its words that are contained, divided by the same sum over all its
 //! words that occur in the lake. Nothing is ranked here.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use tantivy::postings::Postings;
 use tantivy::{DocId, DocSet, Term};
 
@@ -58,6 +58,8 @@ pub struct LexicalEvidence {
     pub coverage: f64,
     /// Share of the text, also of words that no table contains, that the table contains in any field but cells.
     pub coverage_about: f64,
+    /// Share of the text in names that the table contains in any field: words with a digit, or with a capital inside a sentence.
+    pub names: f64,
     /// Whether it has a title or a description.
     pub described: bool,
     /// Share of the text that its title or its id contains.
@@ -217,6 +219,7 @@ impl LexicalQuery<'_> {
         let limit: f32 = terms.iter().zip(&self.rarities).map(|(term, rarity)| term.weight * rarity * (K1 + 1.0)).sum();
         let whole_text: f32 =
             terms.iter().zip(&self.rarities).filter(|(term, _)| !term.part).map(|(_, rarity)| rarity).sum();
+        let names = self.names();
         let share_of_all = |sum: f32, all: f32| if all > 0.0 { f64::from(sum / all).clamp(0.0, 1.0) } else { 0.0 };
         for (row, (document, at)) in documents.iter().enumerate() {
             let rarity_of = |flags: &[bool]| -> f32 {
@@ -227,6 +230,8 @@ impl LexicalQuery<'_> {
             evidence.words = if highest > 0.0 { f64::from(evidence.score / highest).clamp(0.0, 1.0) } else { 0.0 };
             let score_about = self.scores_about[place].get(*document as usize).copied().unwrap_or(0.0);
             evidence.words_about = share_of_all(score_about, limit);
+            let named: Vec<bool> = (0..terms.len()).map(|at| contained[row][at] && names[terms[at].word]).collect();
+            evidence.names = share_of_all(rarity_of(&named), whole_text);
             evidence.coverage_about = share_of_all(rarity_of(&about[row]), whole_text);
             evidence.coverage = share(rarity_of(&contained[row]));
             evidence.title = share(rarity_of(&in_name[row]));
@@ -240,6 +245,21 @@ impl LexicalQuery<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Which words of the query are written as names. In a text where nearly all words have a capital, it tells nothing.
+    fn names(&self) -> Vec<bool> {
+        const MOST_CAPITALS: f64 = 0.7;
+        let words: Vec<&str> = self.text.split_whitespace().take(MOST_TYPED).collect();
+        let has_capital = |word: &str| bare(word).chars().next().is_some_and(char::is_uppercase);
+        let capitals = words.iter().filter(|word| has_capital(word)).count() as f64;
+        let tells = capitals < MOST_CAPITALS * words.len() as f64;
+        let is_name = |at: usize| {
+            let starts = at == 0 || words[at - 1].ends_with(['.', '!', '?', ':']);
+            words[at].contains(|letter: char| letter.is_ascii_digit()) || tells && !starts && has_capital(words[at])
+        };
+        let named: HashSet<&str> = (0..words.len()).filter(|at| is_name(*at)).map(|at| bare(words[at])).collect();
+        self.query.words.iter().map(|word| named.contains(word.as_str())).collect()
     }
 
     /// The neighbouring words of the text, without duplicate pairs.
