@@ -136,7 +136,7 @@ impl RankingWeights {
             return Err(wrong(format!("has {size} bytes; that is no file of weights")));
         }
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-        let value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
+        let mut value: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
         let version = value.get("version").and_then(Value::as_u64);
         if ![LEARNED_ONLY, VERSION].map(u64::from).into_iter().any(|known| version == Some(known)) {
             let version = version.map_or("no version".to_string(), |version| format!("version {version}"));
@@ -146,6 +146,12 @@ impl RankingWeights {
         }
         if let Some((name, below)) = negative(&value, "") {
             return Err(wrong(format!("has {below} for {name}; a weight is a number of 0 or more")));
+        }
+        // Before there was a model that reads whole texts, all searches were without one.
+        if let Some(learned) = value.get_mut("search").filter(|search| search.get("about").is_none()) {
+            let learned = learned.take();
+            value["search_static"] = learned;
+            value["search"] = serde_json::to_value(Self::shipped().search).unwrap_or_default();
         }
         let weights: Self = serde_json::from_value(value).map_err(|error| wrong(unknown_name(&error.to_string())))?;
         Ok(Self { version: VERSION, ..weights })

@@ -39,6 +39,10 @@ impl Embedder for WithPieces {
         StaticModel::builtin().embed_weighted(texts, out)
     }
 
+    fn as_text_encoder(&self) -> Option<&dyn Embedder> {
+        Some(self)
+    }
+
     fn as_token_embedder(&self) -> Option<&dyn TokenEmbedder> {
         Some(self)
     }
@@ -157,6 +161,10 @@ fn answers(index: &LakeIndex, file: &str) -> Result<Answers> {
                     said.push(format!("{} {hashes:?} {samples:?}", segment.columns.name(record)?));
                     said.push(format!("{:?} {:?} {:?}", record.rows, record.semantic(), record.quantiles));
                 }
+            }
+            "meanings.seg" => {
+                let meanings = segment.meanings.as_ref();
+                said.extend(meanings.map(|meanings| vector_of(&meanings.0, table.table)).transpose()?);
             }
             "token-vectors.seg" => said.push(format!("{:?}", index.token_rows(table)?)),
             "tokens.seg" => said.push(format!("{:?}", index.pieces(table)?)),

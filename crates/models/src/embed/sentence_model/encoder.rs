@@ -84,7 +84,8 @@ impl Encoder {
     fn read_files(files: &[&[u8]], inside: Option<&[&'static [u8]]>, shape: Shape) -> Result<Self, String> {
         let opened: Result<Vec<SafeTensors<'_>>, _> =
             files.iter().map(|bytes| SafeTensors::deserialize(bytes)).collect();
-        let tensors = Tensors { files: opened.map_err(|error| format!("it is no safetensors file: {error}"))?, inside };
+        let tensors =
+            Tensors { files: opened.map_err(|error| format!("it is not a safetensors file: {error}"))?, inside };
         let Shape { hidden, inner, .. } = shape;
         let kinds = tensors.matrix("embeddings.token_type_embeddings", None, hidden)?;
         let mut positions = tensors.matrix("embeddings.position_embeddings", Some(shape.positions), hidden)?;
