@@ -144,7 +144,7 @@ def test_two_threads_may_index_the_same_lake(small_lake: Path) -> None:
 def test_progress_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from lakeward._progress import Progress
 
-    monkeypatch.setattr("lakeward._progress._PATIENCE", 0.0)
+    monkeypatch.setattr("lakeward._progress._DELAY", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with Progress(True) as progress:
         progress(4, 2_000_000, 1_000_000, "reading")
