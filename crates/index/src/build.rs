@@ -272,8 +272,9 @@ fn commit(manifest: &mut Manifest, folder: &Path, monitor: &dyn Monitor) -> Resu
 /// An index of more tables and records than this knows none of them by its whole text: that takes a hundredth of a second for each.
 const MOST_WITH_TEXTS: u64 = 50_000;
 
-/// The same model without the one that reads whole texts.
-struct WithoutTexts<'a>(&'a dyn Embedder);
+/// The same model under the same id without [the one that reads whole texts](Embedder::as_text_encoder): an index built with it has no
+/// [meanings](super::meanings).
+pub struct WithoutTexts<'a>(pub &'a dyn Embedder);
 
 impl Embedder for WithoutTexts<'_> {
     fn id(&self) -> &str {

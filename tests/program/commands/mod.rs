@@ -163,8 +163,10 @@ fn filtered(text: &str, place: &Path, varies: &[Regex]) -> String {
             (r"\b[0-9]+(\.[0-9]+)? (µs|ms|s|min)\b", "[TIME]"),
             (r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9][ T][0-9]{2}:[0-9]{2}(:[0-9.]+Z)?", "[DATE]"),
             (r#""(elapsed_ms|index_bytes|modified_ns|[a-z_]*seconds)": [0-9.]+"#, r#""$1": "[VARIES]""#),
+            // Only a program that was built in a checkout knows its commit.
+            (r#"\n *"commit": "[0-9a-f]{12}","#, ""),
             // What names a state of the program or of its weights.
-            (r#""(commit|program|weights|started_from)": "[0-9a-f]{12,16}""#, r#""$1": "[VARIES]""#),
+            (r#""(program|weights|started_from)": "[0-9a-f]{12,16}""#, r#""$1": "[VARIES]""#),
             (r"\bweights [0-9a-f]{16} \(before: [0-9a-f]{16}\)", "weights [VARIES] (before: [VARIES])"),
         ];
         filters.map(|(pattern, by)| (Regex::new(pattern).expect("a pattern"), by)).into()

@@ -26,7 +26,7 @@ use crate::channels;
 use lakeward_core::error::{Error, Holds, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_core::store::{Bounds, FileLock, Links, Purpose, make_folder, remove_unfinished, write_atomic};
-use lakeward_index::build::{BuildOptions, BuildStats, build};
+use lakeward_index::build::{BuildOptions, BuildStats, WithoutTexts, build};
 use lakeward_index::{LakeIndex, TableRef};
 use lakeward_models::embed::Embedder;
 
@@ -113,7 +113,8 @@ impl QuestionIndex {
         let path = place.join(DOCUMENTS_FILE);
         let mut state = State { version: STATE_VERSION, tables: BTreeMap::new() };
         write_documents(lake, questions, mode, &path, &mut state)?;
-        let stats = rebuilt_if_damaged(&place, &folder, &path, embedder, monitor);
+        // Nothing asks what a question is about as a whole.
+        let stats = rebuilt_if_damaged(&place, &folder, &path, &WithoutTexts(embedder), monitor);
         // They are in the index now, and made again from the lake's.
         let _ = fs::remove_file(&path);
         let stats = stats?;
