@@ -32,6 +32,8 @@ pub struct Document<A> {
     pub query: String,
     /// Best first.
     pub answers: Checked<Vec<A>>,
+    /// Whether nothing in the lake seems to answer it: the answers are but the nearest.
+    pub nothing_found: bool,
     /// Time to answer with the index open, in milliseconds.
     pub elapsed_ms: f64,
 }
@@ -39,7 +41,8 @@ pub struct Document<A> {
 impl<A> Document<A> {
     /// The answers to `query`, which was submitted at `started`.
     pub fn new(query: String, answers: Checked<Vec<A>>, started: Instant) -> Self {
-        Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, elapsed_ms: elapsed_ms(started) }
+        let nothing_found = answers.is_empty();
+        Self { lakeward: env!("CARGO_PKG_VERSION"), query, answers, nothing_found, elapsed_ms: elapsed_ms(started) }
     }
 }
 

@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
             next(command, document.elapsed_ms, document.model.as_ref());
         }
     }
-    Ok(status_of(&recommendation.tables))
+    Ok(if recommendation.nothing_found { Status::NothingFound } else { status_of(&recommendation.tables) })
 }
 
 /// What to type next, on stderr.

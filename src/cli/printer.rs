@@ -178,6 +178,12 @@ fn right_align(table: &mut Table, columns: &[usize]) {
     }
 }
 
+/// Says before the nearest tables that none of them seems to be what is asked for.
+pub fn nothing_found() {
+    out("nothing in this lake seems to answer that; the nearest it has:");
+    out("");
+}
+
 /// Elapsed time and the next step, on stderr.
 pub fn after_answers(count: usize, elapsed_ms: f64, next: &str) {
     if count == 0 {

@@ -19,7 +19,13 @@ pub fn text(arguments: &Arguments, command: &SearchCommand) -> Result<Status> {
     let answers = lakeward.search(&text, command.answers.count())?;
     warn_without_vectors(lakeward.embedder());
     let next = "inspect one with `lakeward profile TABLE`, or find related tables with `join TABLE` and `union TABLE`";
-    show(arguments, &command.answers, Document::new(text, answers, started), printer::search_answer, next)
+    let mut document = Document::new(text, answers, started);
+    let calibration = &lakeward.config().ranking.calibration;
+    document.nothing_found = !document.answers.iter().any(|answer| answer.may_serve(calibration));
+    if document.nothing_found && !document.answers.is_empty() && !arguments.json {
+        printer::nothing_found();
+    }
+    show(arguments, &command.answers, document, printer::search_answer, next)
 }
 
 /// `lakeward join TABLE [--column C[,D…]]`
@@ -72,7 +78,7 @@ fn show<A: Serialize + Listed>(
     } else {
         show_lists(arguments, options, &document, explain, next);
     }
-    Ok(status_of(&document.answers))
+    Ok(if document.nothing_found { Status::NothingFound } else { Status::Done })
 }
 
 /// Prints the answers as a list or with their evidence, and the `next` step on stderr.

@@ -48,6 +48,38 @@ fn every_term_of_the_utility_is_there_and_adds_up() {
 }
 
 #[test]
+fn what_the_lake_does_not_have_is_not_found() {
+    let output = |arguments: &[&str]| run_on(&sample().join("lake"), &sample().join("index"), arguments);
+    let json = |arguments: &[&str]| -> Value { serde_json::from_slice(&output(arguments).stdout).expect("JSON") };
+    let absent = "reviews of vacuum cleaners by customers";
+    for command in ["search", "ask"] {
+        let shown = output(&[command, absent]);
+        assert_eq!(shown.status.code(), Some(1), "{command}");
+        let said = String::from_utf8_lossy(&shown.stdout);
+        let said = format!("{said}{}", String::from_utf8_lossy(&shown.stderr));
+        assert!(said.contains("nothing in this lake seems to answer that; the nearest it has:"), "{said}");
+        assert_eq!(json(&[command, absent, "--json"])["nothing_found"], true);
+    }
+    // The nearest are there all the same, each with what it lacks, and none is likely.
+    let answers = json(&["search", absent, "--json"])["answers"].as_array().expect("answers").clone();
+    assert!(!answers.is_empty());
+    for answer in answers {
+        assert!(answer["relevance"].as_f64().expect("a probability") < 0.2, "{answer}");
+        assert!(answer["reason"].as_str().expect("a reason").starts_with("nothing of "), "{answer}");
+    }
+    // What a table says in words is there, and so is what it means without saying it.
+    for present in ["hurricane tracks", "flights", "which antibiotics still work against resistant bacteria"] {
+        let found = output(&["search", present, "--json"]);
+        assert_eq!(found.status.code(), Some(0), "{present}");
+        let found: Value = serde_json::from_slice(&found.stdout).expect("JSON");
+        assert_eq!(found["nothing_found"], false, "{present}");
+        let likely: Vec<f64> =
+            found["answers"].as_array().expect("answers").iter().filter_map(|one| one["relevance"].as_f64()).collect();
+        assert!(likely.is_sorted_by(|a, b| a >= b) && likely.iter().all(|one| (0.0..=1.0).contains(one)), "{likely:?}");
+    }
+}
+
+#[test]
 fn hostile_requests_and_tables_get_an_answer_or_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let lake = folder.path().join("lake");

@@ -163,7 +163,11 @@ impl Agent<'_> {
         notes.extend(found.records.as_ref().and_then(|records| records.note(tables.len())));
         notes.extend(found.by_loop.as_ref().and_then(|by_loop| by_loop.note()));
         notes.extend(found.tasks.trouble.clone());
-        Ok(Recommendation { signals: signals.clone(), spec: spec.clone(), tables, operations, notes })
+        // A later turn or a table at hand says what is meant besides the words; without a topic there is nothing to be found yet.
+        let first = session.turns.is_empty() && query.is_none() && reading.answered.is_none();
+        let first = first && signals.constraints.topic.is_some();
+        let nothing_found = first && found.records.is_none() && found.by_loop.is_none() && !found.texts.may_serve();
+        Ok(Recommendation { signals: signals.clone(), spec: spec.clone(), tables, operations, nothing_found, notes })
     }
 
     /// What the model may cost in a turn; a replay is bounded by what was recorded.

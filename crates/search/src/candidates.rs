@@ -85,6 +85,10 @@ impl SearchedText {
 pub struct TextAnswers {
     /// Each with its score as a share of the best one's.
     answers: Vec<(f64, SearchAnswer)>,
+    /// How likely the best one serves, 0..=1; 1 where that is not known.
+    likely: f64,
+    /// Whether one of them may be what is asked for.
+    may_serve: bool,
 }
 
 /// The tables that go with a table, by both searches for them.
@@ -164,7 +168,7 @@ pub struct Relevance {
     pub to_join: f64,
     /// As a table to append, to filter or to aggregate.
     pub otherwise: f64,
-    /// By words and meaning alone, as a share of the best table's.
+    /// By words and meaning alone: with a table at hand as a share of the best table's, else how likely it serves.
     pub by_words: f64,
 }
 
@@ -242,8 +246,10 @@ pub fn candidates(
         if own.is_some_and(|own| own.entry.id.as_str() == id) {
             continue;
         }
+        // What goes with a table is compared with what the text finds by shares; alone it is as relevant as it is likely to serve.
+        let likely = if table.is_some() { 1.0 } else { texts.likely };
         let scores = [
-            search.map_or(0.0, |(share, _)| share),
+            search.map_or(0.0, |(share, _)| likely * share),
             join.map_or(0.0, |answer| answer.score),
             union.map_or(0.0, |answer| answer.score),
         ];
@@ -290,6 +296,11 @@ impl<'a> TableAnswers<'a> {
 }
 
 impl TextAnswers {
+    /// Whether one of the tables may be what is asked for; if not, they are but the nearest.
+    pub fn may_serve(&self) -> bool {
+        self.may_serve
+    }
+
     /// The tables that answer one of the texts, with the greatest share of the best answer's score that one of them gives, counting
     /// as much as the text does. A table that several find is told of by the first of them. What else speaks for a table is added;
     /// then all are shares of the best again. That counts as far as none of the best tables says what the request says: where one
@@ -307,6 +318,7 @@ impl TextAnswers {
         let mut found: BTreeMap<String, (f64, SearchAnswer)> = BTreeMap::new();
         // What the best tables say of the request, by how rare its words are.
         let mut said: f64 = 0.0;
+        let (mut likely, mut may_serve) = (None, false);
         for (place, (text, weight)) in texts.iter().enumerate().filter(|(_, (text, _))| !text.trim().is_empty()) {
             let of_text = match searched.iter().find(|known| known.text == *text) {
                 Some(known) => (*known).clone(),
@@ -316,6 +328,11 @@ impl TextAnswers {
                 said = of_text.coverage(weights);
             }
             let mut answers = of_text.answers;
+            likely = answers
+                .iter()
+                .filter_map(|answer| answer.relevance)
+                .fold(likely, |most, relevance| Some(most.map_or(relevance, |most: f64| most.max(relevance))));
+            may_serve |= answers.iter().any(|answer| answer.may_serve(&weights.calibration));
             if place == 0 && !(proposed.is_empty() && supported.is_empty()) {
                 let mut proposed = proposed.to_vec();
                 let further = supported.iter().map(|(table, _)| *table).filter(|table| !proposed.contains(table));
@@ -342,7 +359,7 @@ impl TextAnswers {
         }
         let most = found.values().map(|(share, _)| *share).fold(1.0, f64::max);
         let answers = found.into_values().map(|(share, answer)| (share / most, answer)).collect();
-        Ok(Self { answers })
+        Ok(Self { answers, likely: likely.unwrap_or(1.0), may_serve: may_serve || !supported.is_empty() })
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::named_values::{NamedValue, NamedValues};
 use super::query_table::sample_words;
 use super::ranker::features;
-use super::weights::RankingWeights;
+use super::weights::{CalibrationWeights, RankingWeights};
 use crate::cite::{Gate, NamesTables};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
@@ -107,6 +107,9 @@ pub struct SearchAnswer {
     pub title: String,
     /// Weighted mean of `features`, 0..=1: greater is better.
     pub score: f64,
+    /// How likely it serves the request, 0..=1: of the answers with .9 nine of ten do. None where no model reads whole texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
     /// Rank by words, from 1, where the words found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical_rank: Option<u32>,
@@ -144,6 +147,13 @@ pub struct SearchAnswer {
     pub reason: String,
 }
 
+impl SearchAnswer {
+    /// Whether it may be what is asked for: it is likely enough, or says the words of the request.
+    pub fn may_serve(&self, weights: &CalibrationWeights) -> bool {
+        self.relevance.is_none_or(|relevance| relevance >= weights.least) || self.features.coverage >= weights.said
+    }
+}
+
 impl Listed for SearchAnswer {
     const COLUMNS: &'static [ListColumn<Self>] = &[
         column("table", ListCell::Titled(|a| &a.table, |a| a.record.then_some(a.title.as_str()))),
@@ -166,6 +176,10 @@ const OTHERS_DEPTH: usize = 30;
 /// How much the meaning, phrases and whole cells of a table without title and description count: its meaning is that of a file name,
 /// headers and some cells.
 const BARE: f64 = 0.55;
+/// The best tables of a search whose cosines say how likely an answer serves.
+const CALIBRATED: usize = 30;
+/// Words of a request told that a table does not say.
+const MISSING: usize = 4;
 /// Cells named that an answer shows.
 const SHOWN_VALUES: usize = 5;
 
@@ -185,8 +199,67 @@ pub fn search(
         .map(|candidate| (weights.score(&candidate.features), candidate))
         .collect();
     sort(&mut ranked);
+    let calibration = reads_texts(index, embedder).then(|| Calibration::of(&ranked, &options.weights.calibration));
     ranked.truncate(options.k);
-    ranked.into_iter().map(|(score, candidate)| answer(index, score, candidate)).collect()
+    let mut answers = Vec::with_capacity(ranked.len());
+    for (score, candidate) in ranked {
+        let relevance = calibration.as_ref().map(|calibration| calibration.relevance(score, candidate.exact));
+        answers.push(SearchAnswer { relevance, ..answer(index, score, candidate)? });
+    }
+    if !answers.iter().any(|answer| answer.may_serve(&options.weights.calibration)) {
+        tell_what_is_missing(index, text, &mut answers)?;
+    }
+    Ok(answers)
+}
+
+/// Adds to the reason of each answer which words of the request it says nowhere, rarest first.
+fn tell_what_is_missing(index: &LakeIndex, text: &str, answers: &mut [SearchAnswer]) -> Result<()> {
+    let lexical = index.lexical().prepare(text)?;
+    let mut typed = lexical.typed_words();
+    typed.retain(|word| word.rarity > 0.0);
+    typed.sort_by(|a, b| b.rarity.total_cmp(&a.rarity));
+    for answer in answers {
+        let says = |word: &TypedWord<'_>| {
+            let mut words = answer.matched.iter().flat_map(|matched| &matched.words);
+            words.any(|said| said.eq_ignore_ascii_case(word.text))
+        };
+        let missing: Vec<&str> = typed.iter().filter(|word| !says(word)).map(|word| word.text).take(MISSING).collect();
+        if !missing.is_empty() {
+            answer.reason = format!("nothing of {}; {}", missing.join(", "), answer.reason);
+        }
+    }
+    Ok(())
+}
+
+/// How likely the answers of one search serve. Which cosine is a good one differs from request to request and from lake to lake, so
+/// what counts is the best one and how far it is ahead of the others; then how far an answer is behind the best.
+struct Calibration<'w> {
+    weights: &'w CalibrationWeights,
+    /// The log-odds of the best answer.
+    best: f64,
+    /// Its score.
+    score: f64,
+}
+
+impl<'w> Calibration<'w> {
+    /// That of a ranking.
+    fn of(ranked: &[(f64, SearchCandidate)], weights: &'w CalibrationWeights) -> Self {
+        let mut about: Vec<f64> =
+            ranked.iter().take(CALIBRATED).map(|(_, candidate)| candidate.features.about).collect();
+        about.sort_by(|a, b| b.total_cmp(a));
+        let nearest = about.first().copied().unwrap_or(0.0);
+        let tenth = about.get(9).or(about.last()).copied().unwrap_or(0.0);
+        Self {
+            weights,
+            best: weights.about * nearest + weights.ahead * (nearest - tenth) - weights.offset,
+            score: ranked.iter().map(|(score, _)| *score).fold(0.0, f64::max),
+        }
+    }
+
+    /// The probability that the answer with this score serves; that it is called what was asked for settles it.
+    fn relevance(&self, score: f64, exact: bool) -> f64 {
+        if exact { 1.0 } else { 1.0 / (1.0 + (self.weights.behind * (self.score - score) - self.best).exp()) }
+    }
 }
 
 /// The tables that a search for `text` ranks, with their features, in no order: what `lakeward tune` learns from.
@@ -349,6 +422,7 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
         citation: dataset.citation().to_string(),
         title: dataset.title(),
         score,
+        relevance: None,
         lexical_rank,
         dense_rank,
         lexical_score: (lexical.score > 0.0).then_some(f64::from(lexical.score)),

@@ -22,7 +22,7 @@ mod request;
 mod turn;
 
 pub use evidence::{AlignmentWeights, JoinEvidenceWeights, TupleWeights};
-pub use request::{FusionWeights, LateModels, LateWeights, RecordWeights, TextWeights};
+pub use request::{CalibrationWeights, FusionWeights, LateModels, LateWeights, RecordWeights, TextWeights};
 pub use turn::{FeasibilityWeights, FitWeights, OperationWeights, TurnWeights};
 
 /// Declares a section of the file, and where it stands there: all its values have to be there, and no others. A file of an older
@@ -86,6 +86,9 @@ pub struct RankingWeights {
     /// Of text search, beside its features.
     #[serde(default)]
     pub text: TextWeights,
+    /// Of the probability that an answer serves.
+    #[serde(default)]
+    pub calibration: CalibrationWeights,
     /// Of records that meet demands.
     #[serde(default)]
     pub records: RecordWeights,

@@ -106,6 +106,10 @@ class SearchAnswer:
     """Column names."""
     reason: str
     """The answer in a sentence."""
+    relevance: float | None = None
+    """How likely it serves the request, 0..=1: of the answers with .9 nine of ten do. None where no model reads whole
+    texts.
+    """
     lexical_rank: int | None = None
     """Rank by words, from 1, where the words found it."""
     dense_rank: int | None = None

@@ -1,7 +1,7 @@
 //! Output of an answer: what was understood, the tables, the operations; and their explanation.
 
 use super::listing::{Layout, rows};
-use super::{join_answer, out, search_answer, task_path, union_answer};
+use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
 use lakeward_agent::recommend::{Match, RankedOperation, RankedTable, Recommendation};
 use lakeward_agent::session::transcript::understood;
 use lakeward_core::listing::Listed;
@@ -19,6 +19,9 @@ pub fn screen(answer: &Recommendation) {
     overrides(&answer.signals);
     if !answer.tables.is_empty() {
         out("");
+        if answer.nothing_found {
+            nothing_found();
+        }
         let near = listed_count(&answer.tables);
         match answer.tables[..near].iter().all(|ranked| ranked.record) {
             true => {

@@ -162,6 +162,8 @@ fn filtered(text: &str, place: &Path, varies: &[Regex]) -> String {
         let filters = [
             (r"\b[0-9]+(\.[0-9]+)? (µs|ms|s|min)\b", "[TIME]"),
             (r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9][ T][0-9]{2}:[0-9]{2}(:[0-9.]+Z)?", "[DATE]"),
+            // Sessions without a name are called after the day.
+            (r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9](-[0-9]+\b)", "[DATE]$1"),
             (r#""(elapsed_ms|index_bytes|modified_ns|[a-z_]*seconds)": [0-9.]+"#, r#""$1": "[VARIES]""#),
             // Only a program that was built in a checkout knows its commit.
             (r#"\n *"commit": "[0-9a-f]{12}","#, ""),

@@ -27,6 +27,9 @@ pub struct Recommendation {
     pub tables: Vec<RankedTable>,
     /// Operations, likeliest first; one of each kind.
     pub operations: Vec<RankedOperation>,
+    /// Whether nothing in the lake seems to answer the request: the tables are but the nearest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_found: bool,
     /// What the analyst should know besides: what was left out, what could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -23,6 +23,24 @@ section! {
 }
 
 section! {
+    /// How likely an answer of text search serves: the logistic function of a sum, learned on judged questions (eval/search.md).
+    CalibrationWeights in calibration {
+        /// The best cosine of the request and what a table is about.
+        about: f64,
+        /// How far that is ahead of the tenth best.
+        ahead: f64,
+        /// How far the answer's score is behind the best one's, taken off.
+        behind: f64,
+        /// Taken off whatever the answer.
+        offset: f64,
+        /// A less likely answer is none, 0..=1 …
+        least: f64,
+        /// … unless it says at least this share of the request, 0..=1.
+        said: f64,
+    }
+}
+
+section! {
     /// What a record or table that meets demands is scored by.
     RecordWeights in records {
         /// The title, beside the whole text.
