@@ -9,11 +9,12 @@ use super::{Status, printer};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{Purpose, write_atomic};
-use lakeward_eval::evaluate::asking;
+use lakeward_eval::Task;
+use lakeward_eval::evaluate::{EvalOptions, asking};
 use lakeward_eval::form::DocumentForm;
 use lakeward_eval::layout;
-use lakeward_eval::systems::Systems;
-use lakeward_eval::tune::{Pools, Ranker, TuneReport, add_pools, tune};
+use lakeward_eval::systems::{BASELINES, Systems};
+use lakeward_eval::tune::{PoolOptions, Pools, Ranker, TuneReport, add_pools, tune};
 use lakeward_search::RankingWeights;
 
 /// Collects the candidates of every benchmark's queries, learns the weights, prints their scores on held-out queries, and
@@ -67,12 +68,17 @@ fn collect(
         // It has only records, which have no other form.
         return Ok(());
     }
-    let mut benchmark = form.apply(benchmark, place.path())?;
-    if form != DocumentForm::Titles {
-        benchmark.name = format!("{} {}", benchmark.name, form.name());
-    }
+    let benchmark = form.apply(benchmark, place.path())?;
     let systems = Systems::over(&benchmark, built_in(), start.clone(), None);
     let (index, _) = systems.index(bar)?;
+    let mut plain = Vec::new();
+    if rankers.iter().any(|ranker| ranker.is_compared()) {
+        let options = EvalOptions { k: 10, depth: 100, tasks: vec![Task::Join, Task::Union] };
+        for name in systems.names(&[BASELINES.to_string()], &benchmark, &options)? {
+            plain.push(systems.make(&name, bar)?.system);
+        }
+    }
     bar.begin(&asking(&benchmark.name), Total::Steps(benchmark.queries.len() as u64));
-    add_pools(pools, &benchmark, &index, rankers, &command.leave_out, bar)
+    let options = PoolOptions { rankers, form, excluded: &command.leave_out, plain: &plain };
+    add_pools(pools, &benchmark, &index, &options, bar)
 }

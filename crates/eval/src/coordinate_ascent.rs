@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::left_out::{LeftOut, PlainRanking};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ pub struct PoolCandidate {
 pub struct Pool {
     /// The id of the query.
     pub query: String,
+    /// Its benchmark, whatever the form of its documents.
+    pub benchmark: String,
     /// Its set of judgments; sets count equally.
     pub set: String,
     /// Queries of a group are never on both sides of a split.
@@ -38,6 +41,8 @@ pub struct Pool {
     pub candidates: Vec<PoolCandidate>,
     /// The grades of all relevant documents, greatest first, including those that are not candidates.
     pub ideal: Vec<f64>,
+    /// The rankings of systems without learned weights.
+    pub plain: Vec<PlainRanking>,
 }
 
 /// Scores of learned weights on queries that they were not trained on.
@@ -51,9 +56,9 @@ pub struct HeldOut {
     pub before: f64,
     /// Mean nDCG@10 of queries held out in cross-validation.
     pub cross_validated: f64,
-    /// Mean nDCG@10 with weights learned from the other sets only, if there are others.
+    /// With weights learned from the other benchmarks only, if there are others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub from_other_sets: Option<f64>,
+    pub left_out: Option<LeftOut>,
     /// Mean nDCG@10 with the weights learned from all queries; optimistic.
     pub learned: f64,
 }
@@ -84,23 +89,29 @@ const FACTORS: [f64; 6] = [0.0, 0.5, 0.8, 1.25, 2.0, 4.0];
 /// Values that are tried for a weight of 0, as shares of the sum of all weights.
 const INITIAL_SHARES: [f64; 3] = [0.02, 0.06, 0.15];
 
-/// Learns weights from `pools`, starting with `start`. Weights are rounded to three decimals: more would be false precision.
-pub fn learn(pools: &[Pool], start: &[f64]) -> Learned {
+/// Learns the weights of `features` from `pools`, starting with `start`. Weights are rounded to three decimals: more would be false precision.
+pub fn learn(pools: &[Pool], start: &[f64], features: &[&str]) -> Learned {
     let all: Vec<&Pool> = pools.iter().filter(|pool| !pool.ideal.is_empty()).collect();
     let weights = rounded(&bagged(&all, start));
     let sets: BTreeSet<&str> = all.iter().map(|pool| pool.set.as_str()).collect();
+    let benchmarks: BTreeSet<&str> = all.iter().map(|pool| pool.benchmark.as_str()).collect();
+    let from_others: BTreeMap<&str, Vec<f64>> = benchmarks
+        .iter()
+        .filter(|_| benchmarks.len() > 1)
+        .map(|left_out| (*left_out, bagged(&select(&all, |pool| pool.benchmark != *left_out), start)))
+        .collect();
     let folds: Vec<Vec<f64>> =
         (0..FOLDS).map(|fold| bagged(&select(&all, |pool| fold_of(pool) != fold), start)).collect();
     let held_out = sets.iter().map(|set| {
         let of_set = select(&all, |pool| pool.set == *set);
         let cross = of_set.iter().map(|pool| ndcg(pool, &folds[fold_of(pool)])).sum::<f64>() / of_set.len() as f64;
-        let others = select(&all, |pool| pool.set != *set);
+        let from_others = of_set.first().and_then(|pool| from_others.get(pool.benchmark.as_str()));
         HeldOut {
             set: (*set).to_string(),
             queries: of_set.len(),
             before: mean_ndcg(&of_set, start),
             cross_validated: cross,
-            from_other_sets: (!others.is_empty()).then(|| mean_ndcg(&of_set, &bagged(&others, start))),
+            left_out: from_others.map(|weights| LeftOut::of(&of_set, weights, features)),
             learned: mean_ndcg(&of_set, &weights),
         }
     });
@@ -124,7 +135,7 @@ fn ndcg(pool: &Pool, weights: &[f64]) -> f64 {
 }
 
 /// The score of each candidate in its best way.
-fn scores(pool: &Pool, weights: &[f64]) -> Vec<f64> {
+pub(super) fn scores(pool: &Pool, weights: &[f64]) -> Vec<f64> {
     let dot = |features: &[f64]| features.iter().zip(weights).map(|(value, weight)| value * weight).sum();
     let ways = |candidate: &PoolCandidate| candidate.features.chunks_exact(weights.len()).map(dot).fold(0.0, f64::max);
     pool.candidates.iter().map(ways).collect()
@@ -141,14 +152,17 @@ fn gains_at(pool: &Pool, scores: &[f64], condensed: bool, cuts: &[usize]) -> Vec
         order.truncate(deepest);
     }
     order.sort_unstable_by(before);
-    let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
-    let of = |cut: &usize| {
-        let found: f64 =
-            order.iter().take(*cut).enumerate().map(|(at, place)| pool.candidates[*place].gain * discount(at)).sum();
-        let best: f64 = pool.ideal.iter().take(*cut).enumerate().map(|(at, gain)| gain * discount(at)).sum();
-        if best > 0.0 { found / best } else { 0.0 }
+    let gains: Vec<f64> = order.into_iter().map(|place| pool.candidates[place].gain).collect();
+    cuts.iter().map(|cut| ndcg_of(&gains, &pool.ideal, *cut)).collect()
+}
+
+/// nDCG of the first `cut` of `gains`, best first; the gains of `ideal` are those of all relevant documents, greatest first.
+pub(super) fn ndcg_of(gains: &[f64], ideal: &[f64], cut: usize) -> f64 {
+    let sum = |gains: &[f64]| -> f64 {
+        gains.iter().take(cut).enumerate().map(|(at, gain)| gain / ((at + 2) as f64).log2()).sum()
     };
-    cuts.iter().map(of).collect()
+    let best = sum(ideal);
+    if best > 0.0 { sum(gains) / best } else { 0.0 }
 }
 
 /// Weights learned on several halves of the groups, averaged; their sum is 1.
@@ -249,6 +263,8 @@ impl<'a> Ascent<'a> {
 mod tests {
     use super::*;
 
+    const NAMES: [&str; 2] = ["signal", "noise"];
+
     /// Pools whose relevant candidates have a greater first feature; the second is noise that starts with most of the weight.
     fn pools() -> Vec<Pool> {
         let noise = |place: u64| (xxh3_64_with_seed(&place.to_le_bytes(), 9) % 1000) as f64 / 1000.0;
@@ -265,21 +281,29 @@ mod tests {
             let candidates: Vec<PoolCandidate> = (0..60).map(|place| candidate(query, place)).collect();
             let ideal = candidates.iter().filter(|candidate| candidate.gain > 0.0).map(|_| 1.0).collect();
             let set = if query.is_multiple_of(3) { "small" } else { "large" };
-            Pool { query: query.to_string(), set: set.into(), group: (query / 2).to_string(), candidates, ideal }
+            Pool {
+                query: query.to_string(),
+                benchmark: set.into(),
+                set: set.into(),
+                group: (query / 2).to_string(),
+                candidates,
+                ideal,
+                plain: Vec::new(),
+            }
         };
         (0..40).map(pool).collect()
     }
 
     #[test]
     fn the_informative_feature_is_found_and_noise_is_dropped() {
-        let learned = learn(&pools(), &[0.1, 0.9]);
+        let learned = learn(&pools(), &[0.1, 0.9], &NAMES);
         assert!(learned.weights[0] > 0.9, "{learned:?}");
         assert_eq!(learned.held_out.len(), 2);
         for set in &learned.held_out {
             assert!(set.before < 0.7 && set.cross_validated > 0.9, "{set:?}");
-            assert!(set.from_other_sets.is_some_and(|value| value > 0.9), "{set:?}");
+            assert!(set.left_out.as_ref().is_some_and(|set| set.carries && set.learned.ndcg > 0.9), "{set:?}");
         }
-        assert_eq!(learn(&pools(), &[0.1, 0.9]), learned, "the same pools give the same weights");
+        assert_eq!(learn(&pools(), &[0.1, 0.9], &NAMES), learned, "the same pools give the same weights");
     }
 
     #[test]
@@ -295,9 +319,9 @@ mod tests {
     #[test]
     fn pools_without_relevant_tables_change_nothing() {
         let mut pools = pools();
-        let learned = learn(&pools, &[0.5, 0.5]);
+        let learned = learn(&pools, &[0.5, 0.5], &NAMES);
         pools.push(Pool { query: "none".into(), ideal: Vec::new(), ..pools[0].clone() });
-        assert_eq!(learn(&pools, &[0.5, 0.5]), learned);
-        assert_eq!(learn(&[], &[1.0, 3.0]).weights, [0.25, 0.75]);
+        assert_eq!(learn(&pools, &[0.5, 0.5], &NAMES), learned);
+        assert_eq!(learn(&[], &[1.0, 3.0], &NAMES).weights, [0.25, 0.75]);
     }
 }

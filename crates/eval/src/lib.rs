@@ -18,6 +18,7 @@ pub mod labels;
 pub mod lakeward_system;
 pub mod late;
 pub mod layout;
+pub mod left_out;
 pub mod metrics;
 pub mod model_gain;
 pub mod peak_memory;

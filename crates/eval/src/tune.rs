@@ -13,7 +13,10 @@ use serde_json::Value;
 
 use super::benchmark::{BenchQuery, Benchmark, Grades, LabelledQuery, Task};
 use super::coordinate_ascent::{HeldOut, Learned, Pool, PoolCandidate, learn};
+use super::form::DocumentForm;
 use super::lakeward_system::LakeIndexOf;
+use super::left_out::PlainRanking;
+use super::system::System;
 use lakeward_agent::Request;
 use lakeward_agent::recommend::Utility;
 use lakeward_core::error::{Error, Result};
@@ -58,6 +61,11 @@ impl Ranker {
             Ranker::Otherwise => "otherwise",
             Ranker::Utility => "utility",
         }
+    }
+
+    /// Whether its weights are accepted only if they carry over: those of the searches that plain baselines can answer, too.
+    pub fn is_compared(self) -> bool {
+        matches!(self, Ranker::Join | Ranker::Union)
     }
 
     /// The names of its features.
@@ -117,6 +125,9 @@ pub struct TunedRanker {
     pub weights: Vec<TunedWeight>,
     /// Their scores, by set of judgments.
     pub sets: Vec<HeldOut>,
+    /// Whether the learned weights were accepted: those learned from the other benchmarks carry over to every benchmark that was
+    /// left out. Otherwise the weights stay as they were.
+    pub accepted: bool,
 }
 
 /// A feature's weight, as a share of all.
@@ -143,7 +154,19 @@ pub struct TuneReport {
     pub rankers: Vec<TunedRanker>,
 }
 
-/// Adds the pools of a benchmark's queries to `pools`, except those of label sets in `excluded`.
+/// What is collected of a benchmark.
+pub struct PoolOptions<'a> {
+    /// For which rankers.
+    pub rankers: &'a [Ranker],
+    /// The form that the documents are in.
+    pub form: DocumentForm,
+    /// Label sets that are left out.
+    pub excluded: &'a [String],
+    /// The systems without learned weights that join and union searches are compared with.
+    pub plain: &'a [Box<dyn System + 'a>],
+}
+
+/// Adds the pools of a benchmark's queries to `pools`.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; errors of answering a query.
@@ -151,8 +174,7 @@ pub fn add_pools(
     pools: &mut Pools,
     benchmark: &Benchmark,
     over: &LakeIndexOf<'_>,
-    rankers: &[Ranker],
-    excluded: &[String],
+    options: &PoolOptions<'_>,
     monitor: &dyn Monitor,
 ) -> Result<()> {
     for labelled in &benchmark.queries {
@@ -161,12 +183,12 @@ pub fn add_pools(
         }
         monitor.advance(1);
         let Some(grades) = benchmark.qrels.get(&labelled.query.id) else { continue };
-        let is_excluded = labelled.labels.as_ref().is_some_and(|labels| excluded.contains(labels));
+        let is_excluded = labelled.labels.as_ref().is_some_and(|labels| options.excluded.contains(labels));
         if is_excluded || !grades.values().any(|grade| *grade > 0) {
             continue;
         }
-        let query = PoolQuery { benchmark, labelled, grades, over };
-        for ranker in rankers {
+        let query = PoolQuery { benchmark, labelled, grades, over, options };
+        for ranker in options.rankers {
             if let Some(pool) = query.pool(*ranker)? {
                 pools.entry(*ranker).or_default().push(pool);
             }
@@ -181,13 +203,17 @@ pub fn tune(pools: &Pools, start: &RankingWeights) -> (RankingWeights, Vec<Tuned
     let mut rankers = Vec::new();
     for (ranker, pools) in pools {
         let before = ranker.weights(start);
-        let Learned { weights: learned, held_out } = learn(pools, &before);
-        ranker.set(&mut weights, &learned);
+        let Learned { weights: learned, held_out } = learn(pools, &before, ranker.features());
+        let carries = |set: &HeldOut| set.left_out.as_ref().is_none_or(|left_out| left_out.carries);
+        let accepted = !ranker.is_compared() || held_out.iter().all(carries);
+        if accepted {
+            ranker.set(&mut weights, &learned);
+        }
         let sum: f64 = before.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let tuned = ranker.features().iter().zip(before.iter().zip(&learned)).map(|(feature, (before, learned))| {
             TunedWeight { feature: (*feature).to_string(), before: before / sum, learned: *learned }
         });
-        rankers.push(TunedRanker { ranker: *ranker, weights: tuned.collect(), sets: held_out });
+        rankers.push(TunedRanker { ranker: *ranker, weights: tuned.collect(), sets: held_out, accepted });
     }
     (weights, rankers)
 }
@@ -198,6 +224,7 @@ struct PoolQuery<'a> {
     labelled: &'a LabelledQuery,
     grades: &'a Grades,
     over: &'a LakeIndexOf<'a>,
+    options: &'a PoolOptions<'a>,
 }
 
 /// Maximum number of candidates per query: more have no influence on the first twenty.
@@ -223,6 +250,7 @@ impl PoolQuery<'_> {
             _ => return Ok(None),
         };
         let unjudged = self.benchmark.unjudged.get(&query.id);
+        let judged = |id: &str| self.grades.contains_key(id) || !unjudged.is_some_and(|unjudged| unjudged.contains(id));
         let gain = |id: &str| self.grades.get(id).copied().unwrap_or(0).max(0) as f64;
         let mut found = found;
         // Relevant candidates are never cut.
@@ -232,17 +260,25 @@ impl PoolQuery<'_> {
         let candidates = found
             .into_iter()
             .filter(|(id, _)| query.origin.as_ref() != Some(id))
-            .map(|(id, features)| PoolCandidate {
-                features,
-                gain: gain(&id),
-                judged: self.grades.contains_key(&id) || !unjudged.is_some_and(|unjudged| unjudged.contains(&id)),
-            })
+            .map(|(id, features)| PoolCandidate { features, gain: gain(&id), judged: judged(&id) })
             .collect();
         let mut ideal: Vec<f64> = self.grades.values().filter(|grade| **grade > 0).map(|grade| *grade as f64).collect();
         ideal.sort_by(|a, b| b.total_cmp(a));
         let group = self.group()?;
-        let set = format!("{} {} {}", self.benchmark.name, query.task, self.labelled.group());
-        Ok(Some(Pool { query: query.id.clone(), set: set.trim_end().to_string(), group, candidates, ideal }))
+        let benchmark = self.benchmark.name.clone();
+        let form = match self.options.form {
+            DocumentForm::Titles => String::new(),
+            form => format!(" {}", form.name()),
+        };
+        let set = format!("{benchmark}{form} {} {}", query.task, self.labelled.group());
+        let mut plain = Vec::new();
+        for system in self.options.plain.iter().filter(|system| ranker.is_compared() && system.answers(query)) {
+            let ranked = system.rank(query, MAX_CANDIDATES)?;
+            let documents = ranked.iter().map(|document| (gain(&document.id), judged(&document.id))).collect();
+            plain.push(PlainRanking { system: system.name().to_string(), documents });
+        }
+        let set = set.trim_end().to_string();
+        Ok(Some(Pool { query: query.id.clone(), benchmark, set, group, candidates, ideal, plain }))
     }
 
     /// The key of the query's group: the header of its table; without a table, its best document.

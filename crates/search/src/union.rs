@@ -170,7 +170,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
     let mut aligner = Aligner::of(query, first, &weights.alignment)?;
     let mut fits = Fits::default();
     let content_query = first.vectors.contents.prepare(&query.content)?;
-    let (width, rows) = (query.columns.len(), query.entry.profile.rows);
+    let width = query.columns.len();
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     for table in channels.proposed(query, &weights.fusion) {
         let segment = index.segment(table.segment)?;
@@ -181,13 +181,12 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
         aligner.compare(segment, table.table, &mut fits)?;
         let evidence = TableEvidence {
             columns: columns.len(),
-            rows: segment.columns.record(columns.start)?.rows,
             words: channels.words.score(table),
             content: f64::from(segment.vectors.contents.cosine_with(table.table, &content_query)?).clamp(0.0, 1.0),
             rare_names: channels.headers.score(table),
             rare_values: channels.values.score(table),
         };
-        let bound = weights.union.score(&features(width, rows, &fits.bound(), &evidence));
+        let bound = weights.union.score(&features(width, &fits.bound(), &evidence));
         if candidates.len() == k && candidates.last().is_some_and(|worst| bound < worst.score) {
             continue;
         }
@@ -195,7 +194,7 @@ fn aligned<'a>(index: &'a LakeIndex, query: &QueryTable, options: &UnionOptions<
         if pairs.is_empty() {
             continue;
         }
-        let parts = features(width, rows, &fits.sums(&pairs), &evidence);
+        let parts = features(width, &fits.sums(&pairs), &evidence);
         let score = weights.union.score(&parts);
         let id = index.id(table)?;
         let before = |other: &Candidate<'_>| other.score.total_cmp(&score).then(id.cmp(other.id)).is_gt();

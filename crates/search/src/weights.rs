@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::candidates::RelevanceWeights;
@@ -68,8 +69,10 @@ pub struct RankingWeights {
     /// [`VERSION`].
     pub version: u32,
     /// Of join search; learned.
+    #[serde(deserialize_with = "without_sizes")]
     pub join: JoinWeights,
     /// Of union search; learned.
+    #[serde(deserialize_with = "without_sizes")]
     pub union: UnionWeights,
     /// Of text search; learned.
     pub search: SearchWeights,
@@ -171,6 +174,16 @@ impl RankingWeights {
     pub fn hash(&self) -> String {
         blake3::hash(self.to_json().as_bytes()).to_hex().as_str()[..16].to_string()
     }
+}
+
+/// Weights that a file may still have and that count no longer: how many rows tables have is no reason to join or append them.
+const SIZES: [&str; 2] = ["rows", "same_rows"];
+
+/// Learned weights, without those of [`SIZES`].
+fn without_sizes<'de, D: Deserializer<'de>, W: DeserializeOwned>(file: D) -> std::result::Result<W, D::Error> {
+    let mut weights = Map::<String, Value>::deserialize(file)?;
+    SIZES.iter().for_each(|name| _ = weights.remove(*name));
+    serde_json::from_value(Value::Object(weights)).map_err(D::Error::custom)
 }
 
 fn shipped_search_static() -> SearchWeights {

@@ -7,10 +7,11 @@ use lakeward_eval::compare::PairedDifference;
 use lakeward_eval::evaluate::IDEAL;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::labels::LabelScores;
+use lakeward_eval::left_out::{LeftOut, TOLERANCE, Unlearned};
 use lakeward_eval::model_gain::{VoiceReport, VoiceScore};
 use lakeward_eval::report::{EvalReport, GroupReport, SystemReport, title, unscored};
 use lakeward_eval::simulation::ConversationReport;
-use lakeward_eval::tune::TuneReport;
+use lakeward_eval::tune::{TuneReport, TunedRanker};
 use lakeward_models::llm::Spent;
 
 /// The measures of every group, then comparisons, signals and costs.
@@ -273,22 +274,61 @@ pub fn tuned(report: &TuneReport) {
         right_align(&mut table, &[1, 2]);
         out(&table.trim_fmt());
         let mut table = list();
-        table.set_header(["nDCG@10", "n", "before", "cross-validated", "from other sets", "learned (optimistic)"]);
+        table.set_header(["nDCG@10", "n", "before", "cross-validated", "benchmark left out", "learned (optimistic)"]);
         for set in &ranker.sets {
             table.add_row([
                 shown(&set.set, 60),
                 set.queries.to_string(),
                 three(set.before),
                 three(set.cross_validated),
-                set.from_other_sets.map_or("–".to_string(), three),
+                set.left_out.as_ref().map_or("–".to_string(), |left_out| three(left_out.learned.ndcg)),
                 three(set.learned),
             ]);
         }
         right_align(&mut table, &[1, 2, 3, 4, 5]);
         out(&table.trim_fmt());
+        if ranker.ranker.is_compared() && ranker.sets.iter().any(|set| set.left_out.is_some()) {
+            left_out(ranker);
+        }
         out("");
     }
     out(&format!("weights {} (before: {}) written to `{}`", report.weights, report.started_from, report.out.display()));
+}
+
+/// How every benchmark is ranked by weights learned from the others, beside what needs no learning.
+fn left_out(ranker: &TunedRanker) {
+    let mut table = list();
+    table.set_header(["left out", "nDCG@10", "condensed", "MAP@10", "best baseline", "best feature alone", "carries"]);
+    for set in &ranker.sets {
+        let Some(LeftOut { learned, baselines, channels, carries }) = &set.left_out else { continue };
+        let best = |all: &[Unlearned]| match all.first() {
+            Some(Unlearned { name, measures }) => {
+                format!(
+                    "{} / {} / {} {name}",
+                    three(measures.ndcg),
+                    three(measures.condensed),
+                    three(measures.average_precision)
+                )
+            }
+            None => "–".to_string(),
+        };
+        table.add_row([
+            shown(&set.set, 60),
+            three(learned.ndcg),
+            three(learned.condensed),
+            three(learned.average_precision),
+            best(baselines),
+            best(channels),
+            if *carries { "yes" } else { "no" }.to_string(),
+        ]);
+    }
+    right_align(&mut table, &[1, 2, 3]);
+    out(&table.trim_fmt());
+    if !ranker.accepted {
+        out(&format!(
+            "not accepted: left out, they lose more than {TOLERANCE} to the best without learning; the weights stay"
+        ));
+    }
 }
 
 fn costs(report: &EvalReport) {

@@ -1,5 +1,5 @@
-//! The context of two columns that may be joined: whether their tables have similar columns and similar numbers of rows. It
-//! decides between candidates that contain the same of the query's values.
+//! The context of two columns that may be joined: whether their tables have similar columns. It decides between candidates
+//! that contain the same of the query's values. How many rows the tables have is no evidence: it tells how tables were cut.
 //!
 //! Whether other columns of the same name contain the same values was tried as well: it improved no judged set.
 
@@ -20,24 +20,21 @@ const MOST_LIST_BYTES: usize = 32 << 10;
 /// Most similar tables proposed.
 const SIMILAR_TABLES: usize = 40;
 
-/// What two tables have in common around a pair of columns; all 0..=1.
+/// What two tables have in common around a pair of columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Context {
-    /// Names of other columns that both tables have, divided by those that either has.
+    /// Names of other columns that both tables have, divided by those that either has, 0..=1.
     pub names: f64,
-    /// Rows of the smaller table per row of the larger.
-    pub rows: f64,
 }
 
 impl Context {
     /// Upper bound: no pair of tables has more in common.
-    pub const GREATEST: Self = Self { names: 1.0, rows: 1.0 };
+    pub const GREATEST: Self = Self { names: 1.0 };
 }
 
 /// Computes contexts; holds the query's column names and a cache of name hashes.
 pub(super) struct Contexts<'a> {
     index: &'a LakeIndex,
-    query: &'a QueryTable,
     /// The hash of each column name of the query; `None` for a placeholder.
     own: Vec<Option<u64>>,
     known: HashMap<&'a str, Option<u64>>,
@@ -46,22 +43,19 @@ pub(super) struct Contexts<'a> {
 impl<'a> Contexts<'a> {
     pub fn of(index: &'a LakeIndex, query: &'a QueryTable) -> Self {
         let own = query.columns.iter().take(MOST_NAMES).map(|column| name_key(&column.profile.name)).collect();
-        Self { index, query, own, known: HashMap::new() }
+        Self { index, own, known: HashMap::new() }
     }
 
     /// The context of the query's column `place` and `column`.
     pub fn around(&mut self, place: usize, column: ColumnRef) -> Result<Context> {
         let segment = self.index.segment(column.segment)?;
         let record = segment.columns.record(column.column)?;
-        let (rows, other_rows) = (self.query.entry.profile.rows, record.rows);
-        let longer = rows.max(other_rows).max(1);
-        let rows = rows.min(other_rows) as f64 / longer as f64;
         let theirs = self.names_of(segment, record.table, column.column)?;
         let own = self.own.iter().enumerate().filter(|(other, _)| *other != place);
         let own = in_order(own.filter_map(|(_, key)| *key).collect());
         let shared = shared_hashes(&own, &theirs);
         let all = own.len() + theirs.len() - shared;
-        Ok(Context { names: if all == 0 { 0.0 } else { shared as f64 / all as f64 }, rows })
+        Ok(Context { names: if all == 0 { 0.0 } else { shared as f64 / all as f64 } })
     }
 
     /// The name hashes of `table`'s columns except `except`, ascending, each once.

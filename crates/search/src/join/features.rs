@@ -31,8 +31,6 @@ features! {
         same_names_around,
         /// The same share, where values match.
         same_names_around_values,
-        /// Rows of the smaller table per row of the larger, where values match.
-        same_rows,
     }
 }
 
@@ -60,7 +58,6 @@ impl JoinFeatures {
         meaning: 1.0,
         same_names_around: 1.0,
         same_names_around_values: 0.0,
-        same_rows: 0.0,
     };
 
     pub(super) fn of(evidence: &Evidence, context: &Context, weights: &JoinEvidenceWeights) -> Self {
@@ -82,7 +79,6 @@ impl JoinFeatures {
             meaning: share * meaning.clamp(0.0, 1.0),
             same_names_around: share * names * context.names,
             same_names_around_values: share * values.sqrt() * context.names,
-            same_rows: share * values * context.rows,
         }
     }
 }

@@ -29,8 +29,6 @@ features! {
         same_names,
         /// Sum of the aligned pairs' shares of equal values, divided by the columns of the narrower table.
         shared_values,
-        /// Rows of the shorter table divided by those of the longer.
-        rows,
         /// Share of the query's column names found, rare ones counting more.
         rare_names,
         /// Share of the looked-up values of the query found, rare ones counting more.
@@ -42,21 +40,19 @@ features! {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TableEvidence {
     pub(super) columns: usize,
-    pub(super) rows: u64,
     pub(super) words: f64,
     pub(super) content: f64,
     pub(super) rare_names: f64,
     pub(super) rare_values: f64,
 }
 
-/// The features of a candidate for a query of `columns` columns and `rows` rows.
-pub(super) fn features(columns: usize, rows: u64, sums: &Sums, table: &TableEvidence) -> UnionFeatures {
+/// The features of a candidate for a query of `columns` columns.
+pub(super) fn features(columns: usize, sums: &Sums, table: &TableEvidence) -> UnionFeatures {
     let (narrow, wide) = (columns.min(table.columns).max(1), columns.max(table.columns).max(1));
     let joint = (columns + table.columns).saturating_sub(sums.pairs).max(1);
     // The first share requires all of the query's columns, the second tolerates projections, the third prefers a table of the
     // same width to one that merely contains it.
     let shares = sums.fit / columns.max(1) as f64 + sums.fit / narrow as f64 + sums.fit / joint as f64;
-    let (short, long) = (rows.min(table.rows), rows.max(table.rows));
     let wide = wide as f64;
     UnionFeatures {
         alignment: (shares / 3.0).min(1.0),
@@ -68,7 +64,6 @@ pub(super) fn features(columns: usize, rows: u64, sums: &Sums, table: &TableEvid
         content: table.content,
         same_names: (sums.called_the_same / joint as f64).min(1.0),
         shared_values: (sums.values / narrow as f64).min(1.0),
-        rows: (short as f64 + 1.0) / (long as f64 + 1.0),
         rare_names: table.rare_names,
         rare_values: table.rare_values,
     }
