@@ -91,6 +91,8 @@ pub enum Command {
     Resolve(ResolveCommand),
     /// Run one read-only SQL query; tables by id in quotes ("transport/us_airports") or as folder.table.
     Sql(SqlCommand),
+    /// Show what a plan of steps would do, step by step, or carry it out.
+    Plan(PlanCommand),
     /// Classify requests: operation and intention, one JSON line per request.
     Signals(SignalsCommand),
     /// Retrain a built-in model.
@@ -276,6 +278,21 @@ pub struct SqlCommand {
     pub overwrite: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct PlanCommand {
+    /// The plan as JSON (see `lakeward schema plan`); `-` for standard input.
+    pub file: PathBuf,
+    /// Print the query and nothing else.
+    #[arg(long, conflicts_with = "out")]
+    pub sql: bool,
+    /// Carry the plan out and write its rows to this file: `.csv` or `.parquet`.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Let `--out` replace an existing file.
+    #[arg(long, requires = "out")]
+    pub overwrite: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
     /// Aligned columns for people.
@@ -447,6 +464,8 @@ pub enum SchemaOf {
     Cite,
     Resolve,
     Sql,
+    Plan,
+    PlanPreview,
     Sessions,
     Session,
     Trace,

@@ -18,6 +18,7 @@ mod interrupt;
 mod lake;
 mod manual;
 mod papers;
+mod plan;
 mod printer;
 mod profile;
 mod progress;
@@ -107,6 +108,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Cite(command) => cite::cite(arguments, command),
         Command::Resolve(command) => cite::resolve(arguments, command),
         Command::Sql(command) => sql::run(arguments, command),
+        Command::Plan(command) => plan::run(arguments, command),
         Command::Signals(command) => signals::run(command),
         Command::Train(command) => signals::train(arguments.json, command),
         Command::Eval(command) if command.voice => eval_model::run(arguments, command),

@@ -19,6 +19,7 @@ use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, Quer
 use lakeward_agent::session;
 use lakeward_agent::trace;
 use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
 use lakeward_core::request::intent_schema;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::feedback::FeedbackReport;
@@ -27,6 +28,7 @@ use lakeward_eval::report::EvalReport;
 use lakeward_eval::simulation::ConversationReport;
 use lakeward_eval::tune::TuneReport;
 use lakeward_index::build::BuildStats;
+use lakeward_operate::PlanPreview;
 use lakeward_search::augment::audit::Audit;
 use lakeward_search::cite::Resolution;
 use lakeward_search::{SearchAnswer, UnionAnswer};
@@ -48,6 +50,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Cite => schema_for!(CiteDocument),
         SchemaOf::Resolve => schema_for!(Resolution),
         SchemaOf::Sql => schema_for!(SqlDocument),
+        SchemaOf::Plan => schema_for!(Plan),
+        SchemaOf::PlanPreview => schema_for!(PlanPreview),
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),
         SchemaOf::Trace => trace::schema(),

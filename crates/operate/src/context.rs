@@ -37,6 +37,8 @@ const LEAST_BATCH_ROWS: usize = 128;
 const SHARE_ASIDE: usize = 48;
 /// What DataFusion recommends besides quoting a column's name.
 const UNUSABLE_ADVICE: &str = " or disable the datafusion.sql_parser.enable_ident_normalization configuration";
+/// Stack of the threads that plan and run a query.
+const PLANNING_STACK_BYTES: usize = 64 << 20;
 /// Schema of DataFusion's own tables about tables.
 const INFORMATION_SCHEMA: &str = "information_schema";
 
@@ -86,8 +88,11 @@ impl LakeContext {
     /// [`Error::DamagedIndex`]; [`Error::Internal`] where the system gives no threads.
     pub fn new(lake: &Path, index: &LakeIndex, limits: Limits) -> Result<Self> {
         let internal = |error: &dyn std::fmt::Display| Error::Internal(error.to_string());
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| internal(&error))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .thread_stack_size(PLANNING_STACK_BYTES)
+            .enable_all()
+            .build()
+            .map_err(|error| internal(&error))?;
         let pool = TrackConsumersPool::new(FairSpillPool::new(limits.memory_bytes), NAMED_CONSUMERS);
         let disk = DiskManagerBuilder::default().with_max_temp_directory_size(limits.spill_bytes);
         let environment = RuntimeEnvBuilder::new()
@@ -173,8 +178,18 @@ impl LakeContext {
         self.query_by(sql, limit, Strategy::Parallel)
     }
 
-    /// [`LakeContext::query`] in a certain way.
+    /// [`LakeContext::query`] in a certain way. It is planned on a thread with a stack that a query of hundreds of conditions or
+    /// parts fits on.
     pub(super) fn query_by(&self, sql: &str, limit: Option<usize>, strategy: Strategy) -> Result<Rows<'_>> {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(PLANNING_STACK_BYTES);
+            let planning = thread.spawn_scoped(scope, || self.planned(sql, limit, strategy));
+            let planning = planning.map_err(|error| Error::Internal(error.to_string()))?;
+            planning.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    fn planned(&self, sql: &str, limit: Option<usize>, strategy: Strategy) -> Result<Rows<'_>> {
         self.notes.clear();
         let mut statement = statement::parse(sql)?;
         let calls = calls::fold(&mut statement);

@@ -82,6 +82,11 @@ pub struct InputColumn {
 }
 
 impl InputColumn {
+    /// A column that a query computes.
+    pub fn computed(name: &str, data_type: DataType) -> Self {
+        Self { name: name.to_string(), family: Family::of(&data_type), data_type, writing: String::new() }
+    }
+
     /// The call of one of those functions on `value`, which is written as in this column.
     pub fn call(&self, function: &str, value: &str) -> String {
         match self.writing.as_str() {

@@ -12,14 +12,19 @@ pub fn literal(text: &str) -> String {
 
 /// A pattern that `ILIKE` finds wherever `text` stands.
 pub fn containing(text: &str) -> String {
-    let mut pattern = String::from("%");
+    pattern("%", text, "%")
+}
+
+/// A pattern of `text` as it stands between two pieces of pattern.
+pub fn pattern(before: &str, text: &str, after: &str) -> String {
+    let mut pattern = String::from(before);
     for c in text.chars() {
         if matches!(c, '%' | '_' | '\\') {
             pattern.push('\\');
         }
         pattern.push(c);
     }
-    pattern.push('%');
+    pattern.push_str(after);
     literal(&pattern)
 }
 

@@ -77,8 +77,8 @@ pub fn run(context: &LakeContext, operation: &Operation, limits: &PreviewLimits,
     Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes })
 }
 
-/// Writes the answer to `sql` to a file that is to lie at `out`.
-fn write(
+/// Writes the answer to `sql` to a file that is to lie at `out`: CSV where its name says so, else Parquet.
+pub(super) fn write(
     context: &LakeContext,
     sql: &str,
     strategy: Strategy,
@@ -87,7 +87,9 @@ fn write(
 ) -> Result<(u64, Vec<ResultColumn>, AtomicFile)> {
     let mut answer = context.query_by(sql, None, strategy)?;
     let output = AtomicFile::create(out, Purpose::Output)?;
-    let mut writer = RowWriter::parquet(output.handle()?, answer.schema(), out)?;
+    let is_csv = out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    let make = if is_csv { RowWriter::csv } else { RowWriter::parquet };
+    let mut writer = make(output.handle()?, answer.schema(), out)?;
     let mut rows = 0;
     while let Some(batch) = answer.next_batch()? {
         rows += batch.num_rows() as u64;

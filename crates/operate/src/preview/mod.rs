@@ -187,7 +187,7 @@ pub(super) fn too_many_rows(rows: u64, most: u64) -> String {
 }
 
 /// The columns of the answer to `sql`, and its first rows.
-fn first_rows(
+pub(super) fn first_rows(
     context: &LakeContext,
     sql: &str,
     wanted: usize,

@@ -41,7 +41,7 @@ pub fn condition(column: &InputColumn, test: &Test) -> Result<String> {
 }
 
 /// The values that are some, and whether one stands for a missing value.
-fn apart<'v>(column: &InputColumn, values: &'v [String]) -> Result<(Vec<&'v str>, bool)> {
+pub fn apart<'v>(column: &InputColumn, values: &'v [String]) -> Result<(Vec<&'v str>, bool)> {
     if values.is_empty() {
         return Err(Error::Usage(format!("no value is given for `{}`", column.name)));
     }
@@ -51,21 +51,21 @@ fn apart<'v>(column: &InputColumn, values: &'v [String]) -> Result<(Vec<&'v str>
     Ok((some, !missing.is_empty()))
 }
 
-fn either(first: Option<String>, second: Option<String>) -> String {
+pub fn either(first: Option<String>, second: Option<String>) -> String {
     match (first, second) {
         (Some(first), Some(second)) => format!("({first} OR {second})"),
         (first, second) => first.or(second).unwrap_or_else(|| "FALSE".to_string()),
     }
 }
 
-fn present(column: &InputColumn, name: &str) -> String {
+pub fn present(column: &InputColumn, name: &str) -> String {
     match column.family {
         Family::Text => format!("{} IS NOT NULL", column.call("value_normalize", name)),
         _ => format!("{name} IS NOT NULL"),
     }
 }
 
-fn absent(column: &InputColumn, name: &str) -> String {
+pub fn absent(column: &InputColumn, name: &str) -> String {
     match column.family {
         Family::Text => format!("{} IS NULL", column.call("value_normalize", name)),
         _ => format!("{name} IS NULL"),
@@ -81,7 +81,7 @@ fn among(expression: &str, values: &[String]) -> Option<String> {
 }
 
 /// That the column has one of the values; `None` where there are none.
-fn equals(column: &InputColumn, name: &str, values: &[&str]) -> Result<Option<String>> {
+pub fn equals(column: &InputColumn, name: &str, values: &[&str]) -> Result<Option<String>> {
     match column.family {
         Family::Number => {
             let values = values.iter().map(|value| number_for(column, value)).collect::<Result<Vec<_>>>()?;

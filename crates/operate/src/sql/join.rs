@@ -36,7 +36,8 @@ pub struct KeyPair {
 }
 
 impl KeyPair {
-    fn new(left: &InputColumn, right: &InputColumn, normalised: bool) -> Self {
+    /// Two columns, compared in their normal form where `normalised` and their types have one.
+    pub fn new(left: &InputColumn, right: &InputColumn, normalised: bool) -> Self {
         let both = |test: fn(&InputColumn) -> bool| test(left) && test(right);
         let comparison = if left.family == right.family && !left.family.is_text() {
             let same = left.data_type == right.data_type;

@@ -9,7 +9,7 @@ pub(super) mod condition;
 pub(super) mod filter;
 pub(super) mod join;
 pub(super) mod union;
-mod values;
+pub(super) mod values;
 
 use super::context::LakeContext;
 use super::inputs::InputTable;
@@ -73,7 +73,7 @@ pub fn sql(context: &LakeContext, operation: &Operation) -> Result<String> {
 }
 
 /// `items` parted by commas, in lines of at most [`LINE_CHARS`] where they fit.
-fn listed(items: &[String]) -> String {
+pub(super) fn listed(items: &[String]) -> String {
     let mut text = String::new();
     let mut line = 0;
     for (place, item) in items.iter().enumerate() {
@@ -94,7 +94,7 @@ fn listed(items: &[String]) -> String {
 
 /// `wanted`, or with a number behind it where a column of that name, upper and lower case aside, is among `taken`; then
 /// taken itself.
-fn free_name(wanted: &str, taken: &mut Vec<String>) -> String {
+pub(super) fn free_name(wanted: &str, taken: &mut Vec<String>) -> String {
     let is_taken = |name: &str, taken: &[String]| {
         let lower = name.to_lowercase();
         taken.contains(&lower)

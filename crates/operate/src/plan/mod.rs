@@ -1,0 +1,105 @@
+//! A [`Plan`] as one query in readable SQL, previewed and run.
+//!
+//! Steps become clauses of one SELECT as long as SQL computes them in the order of the steps; then the SELECT becomes a part
+//! of a WITH that is named after what it does. Names are looked up in the columns that the steps before have made, and
+//! whatever is typed by them: numbers are compared as numbers, dates as spans of time, words in their normal form. An order
+//! of rows is kept through all later steps, by hidden columns where the plan leaves a column out that it orders by.
+
+mod block;
+mod condition;
+mod measure;
+mod preview;
+mod table;
+mod value;
+
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+
+pub use preview::{PlanPreview, PlanWarning, StepPreview, WarningKind, plan_preview, run_plan};
+
+use super::context::{LakeContext, Strategy};
+use super::inputs::InputTable;
+use block::indented;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Plan, Relation};
+use lakeward_core::request::Input;
+
+/// The query that carries `plan` out.
+///
+/// # Errors
+/// [`Error::UnknownTable`] and [`Error::UnknownColumn`] with the nearest names, [`Error::Usage`] for what cannot be computed
+/// from values of their type, and what reading a table's head meets.
+pub fn plan_sql(context: &LakeContext, plan: &Plan) -> Result<String> {
+    plan.check()?;
+    Compiler::new(context).compile(&plan.relation)
+}
+
+/// Puts queries together. Tables are looked up once, however many queries name them.
+struct Compiler<'a> {
+    context: &'a LakeContext,
+    inputs: Vec<(Input, InputTable)>,
+    /// Parts of the query: their names, quoted, and their SQL.
+    parts: Vec<(String, String)>,
+    /// Names of parts and tables in lower case.
+    names: Vec<String>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(context: &'a LakeContext) -> Self {
+        Self { context, inputs: Vec::new(), parts: Vec::new(), names: Vec::new() }
+    }
+
+    /// The query of a relation.
+    fn compile(&mut self, relation: &Relation) -> Result<String> {
+        self.clear();
+        let mut made = self.relation(relation)?;
+        let last = self.last(&mut made);
+        Ok(self.with(&last))
+    }
+
+    /// Forgets the parts of the query.
+    fn clear(&mut self) {
+        self.parts.clear();
+        self.names = self.inputs.iter().map(|(_, input)| input.name.to_lowercase()).collect();
+    }
+
+    /// A compiler for queries beside this one, over the same parts.
+    fn clone_parts(&self) -> Compiler<'a> {
+        let (parts, names) = (self.parts.clone(), self.names.clone());
+        Compiler { context: self.context, inputs: self.inputs.clone(), parts, names }
+    }
+
+    /// The table that an input stands for.
+    fn input(&mut self, input: &Input) -> Result<InputTable> {
+        if let Some((_, known)) = self.inputs.iter().find(|(known, _)| known == input) {
+            return Ok(known.clone());
+        }
+        let table = InputTable::resolve(self.context, input)?;
+        self.names.push(table.name.to_lowercase());
+        self.inputs.push((input.clone(), table.clone()));
+        Ok(table)
+    }
+
+    /// `select` behind the parts of the query that it stands on.
+    fn with(&self, select: &str) -> String {
+        if self.parts.is_empty() {
+            return select.to_string();
+        }
+        let parts: Vec<String> =
+            self.parts.iter().map(|(name, sql)| format!("{name} AS (\n{}\n)", indented(sql))).collect();
+        format!("WITH {}\n{select}", parts.join(",\n"))
+    }
+}
+
+/// At most `most` values of the first column of the answer to `sql`, as text.
+fn first_column(context: &LakeContext, sql: &str, most: usize) -> Result<Vec<String>> {
+    let internal = |error: arrow::error::ArrowError| Error::Internal(error.to_string());
+    let mut values = Vec::new();
+    let mut rows = context.query_by(sql, Some(most), Strategy::Parallel)?;
+    while let Some(batch) = rows.next_batch()? {
+        let column = cast(batch.column(0), &DataType::Utf8).map_err(internal)?;
+        values.extend(column.as_string::<i32>().iter().flatten().map(str::to_string));
+    }
+    Ok(values)
+}

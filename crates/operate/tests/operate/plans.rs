@@ -1,0 +1,297 @@
+//! Plans as SQL: what each step makes of small tables whose results can be counted by hand, what a preview warns of, and
+//! hostile plans.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use lakeward_core::Error;
+use lakeward_core::monitor::Silent;
+use lakeward_core::plan::Plan;
+use lakeward_index::LakeIndex;
+use lakeward_index::build::{self, BuildOptions};
+use lakeward_models::embed::{Embedder, StaticModel};
+use lakeward_operate::{
+    LakeContext, Limits, PlanPreview, PreviewLimits, WarningKind, plan_preview, plan_sql, run_plan,
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Lake {
+    folder: TempDir,
+    context: LakeContext,
+}
+
+fn lake(files: &[(&str, &str)]) -> Lake {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let index = folder.path().join(".lakeward");
+    build::build(folder.path(), &index, StaticModel::builtin(), &BuildOptions::default(), &Silent).expect("a build");
+    let open = LakeIndex::open(&index, StaticModel::builtin().id()).expect("an index");
+    let context = LakeContext::new(folder.path(), &open, Limits::default()).expect("a context");
+    Lake { folder, context }
+}
+
+const SALES: &str = "shop,Day,kind,amount,note\n\
+    North,2020-01-05,tea,10,a\n\
+    North,2020-02-10,coffee,20,\n\
+    South,2020-02-11,tea,5,b\n\
+    south,2021-03-01,tea,7,c\n\
+    East,2021-03-02,coffee,40,d\n\
+    East,2021-03-02,coffee,40,d\n\
+    ,2021-07-09,water,1,e\n";
+const SHOPS: &str = "name,region,staff\nNORTH,upper,4\nSouth,lower,6\nWest,lower,9\n";
+const WIDE: &str = "country,2000,2010,2020\nA,1,2,3\nB,4,,6\n";
+const MORE: &str = "Kind,Sold,place\ntea,3,North\nmilk,8,West\n";
+
+fn small() -> Lake {
+    lake(&[("sales.csv", SALES), ("shops.csv", SHOPS), ("wide.csv", WIDE), ("more.csv", MORE)])
+}
+
+fn plan(source: &str, steps: Value) -> Plan {
+    let plan = json!({"version": 1, "source": {"table": source}, "steps": steps});
+    Plan::from_json(&plan.to_string()).expect("a plan")
+}
+
+fn preview(lake: &Lake, plan: &Plan) -> PlanPreview {
+    let limits = PreviewLimits { sample_rows: 100, ..PreviewLimits::default() };
+    plan_preview(&lake.context, plan, &limits)
+        .unwrap_or_else(|error| panic!("{error}\n{}", plan_sql(&lake.context, plan).unwrap_or_default()))
+}
+
+/// The rows of the result, each as JSON; its rows counted one by one are those of the preview.
+fn rows(lake: &Lake, source: &str, steps: Value) -> Vec<String> {
+    let preview = preview(lake, &plan(source, steps));
+    let rows: Vec<String> =
+        preview.sample.iter().map(|row| Value::Array(row.clone()).to_string().replace('"', "")).collect();
+    assert_eq!(rows.len() as u64, preview.rows_out, "{}\n{rows:?}", preview.sql);
+    rows
+}
+
+fn column(name: &str) -> Value {
+    json!({"column": name})
+}
+
+fn is(name: &str, comparison: &str, value: Value) -> Value {
+    json!({"compare": {"left": column(name), "comparison": comparison, "right": {"value": value}}})
+}
+
+fn keep(names: &[&str]) -> Value {
+    json!({"select": names.iter().map(|name| json!({"column": name})).collect::<Vec<_>>()})
+}
+
+#[test]
+fn conditions_mean_what_they_say() {
+    let lake = small();
+    let kept = |condition: Value| rows(&lake, "sales", json!([{"filter": condition}, keep(&["amount"])])).join("");
+    assert_eq!(kept(is("shop", "equal", json!("SOUTH"))), "[5][7]");
+    assert_eq!(kept(is("shop", "different", json!("South"))), "[10][20][40][40]", "a missing shop is not different");
+    assert_eq!(kept(json!({"not": is("shop", "equal", json!("South"))})), "[10][20][40][40][1]", "but it is not South");
+    assert_eq!(kept(is("amount", "greater", json!("7"))), "[10][20][40][40]");
+    assert_eq!(kept(is("Day", "less", json!("2020-02"))), "[10]");
+    assert_eq!(kept(is("Day", "at_most", json!("2020-02"))), "[10][20][5]");
+    assert_eq!(kept(is("Day", "greater", json!(2020))), "[7][40][40][1]");
+    assert_eq!(kept(json!({"between": {"value": column("amount"), "from": 5, "to": 10}})), "[10][5][7]");
+    assert_eq!(kept(json!({"one_of": {"value": column("kind"), "values": ["Tea", "water"]}})), "[10][5][7][1]");
+    assert_eq!(kept(json!({"text": {"value": column("kind"), "test": "ends", "text": "EE"}})), "[20][40][40]");
+    assert_eq!(kept(json!({"missing": column("note")})), "[20]");
+    let both = json!({"all": [is("kind", "equal", json!("tea")), {"any": [is("shop", "equal", json!("North")), is("amount", "equal", json!(7))]}]});
+    assert_eq!(kept(both), "[10][7]");
+    let month = json!({"compare": {"left": {"part": {"part": "month", "of": column("Day")}}, "comparison": "equal", "right": {"value": 3}}});
+    assert_eq!(kept(month), "[7][40][40]");
+    let above = json!({"compare": {"left": column("amount"), "comparison": "greater", "right": {"over": {"function": "mean", "of": column("amount")}}}});
+    assert_eq!(kept(above), "[20][40][40]", "the mean is 17.6");
+}
+
+#[test]
+fn rows_are_grouped_ordered_and_cut() {
+    let lake = small();
+    let group = json!({"group": {"keys": [{"of": column("kind")}], "measures": [
+        {"function": "count"}, {"function": "sum", "of": column("amount"), "as": "total"},
+        {"function": "median", "of": column("amount")}, {"function": "count_distinct", "of": column("Day")},
+        {"function": "count", "where": is("amount", "greater", json!(8)), "as": "large"}]}});
+    assert_eq!(
+        rows(&lake, "sales", json!([group])),
+        ["[coffee,3,100,40.0,2,3]", "[tea,3,22,7.0,3,1]", "[water,1,1,1.0,1,0]"]
+    );
+    let having = json!([group, {"filter": is("count", "at_least", json!(3))}, {"sort": [{"by": column("total")}]}, keep(&["kind"])]);
+    assert_eq!(rows(&lake, "sales", having), ["[tea]", "[coffee]"], "ordered by a column that is left out");
+    let last = json!([{"sort": [{"by": column("amount"), "direction": "descending"}, {"by": column("Day")}]},
+        {"limit": {"rows": 3, "skip": 1}}, keep(&["amount"]), {"derive": {"name": "twice", "value":
+            {"arithmetic": {"operator": "times", "left": column("amount"), "right": {"value": 2}}}}}]);
+    assert_eq!(rows(&lake, "sales", last), ["[40,80]", "[20,40]", "[10,20]"]);
+    let top = json!([{"top": {"rows": 1, "by": [{"by": column("amount"), "direction": "descending"}], "within": ["kind"]}}, keep(&["kind", "amount"])]);
+    assert_eq!(rows(&lake, "sales", top), ["[coffee,40]", "[tea,10]", "[water,1]"]);
+    assert_eq!(
+        rows(&lake, "sales", json!([keep(&["kind"]), {"distinct": []}, {"sort": [{"by": column("kind")}]}])),
+        ["[coffee]", "[tea]", "[water]"]
+    );
+    assert_eq!(rows(&lake, "sales", json!([{"distinct": ["kind"]}, keep(&["amount"])])).len(), 3);
+    let latest = json!([{"sort": [{"by": column("Day"), "direction": "descending"}]}, {"distinct": ["kind"]}, keep(&["kind", "amount"])]);
+    assert_eq!(rows(&lake, "sales", latest), ["[water,1]", "[coffee,40]", "[tea,7]"]);
+    let year = json!([{"group": {"keys": [{"of": {"part": {"part": "year", "of": column("Day")}}}], "measures": [
+        {"function": "share", "of": column("amount"), "times": 100.0, "as": "part"},
+        {"function": "quantile", "at": 0.5, "of": column("amount")}, {"function": "first", "by": [{"by": column("amount")}], "of": column("note")}]}},
+        {"derive": {"name": "part", "value": {"number": {"function": {"round": 1}, "of": column("part")}}}}]);
+    assert_eq!(rows(&lake, "sales", year), ["[2020,28.5,10.0,b]", "[2021,71.5,23.5,e]"]);
+    let all = json!([{"group": {"measures": [{"function": "max", "of": column("Day")}, {"function": "count"}]}}]);
+    assert_eq!(rows(&lake, "sales", all), ["[2021-07-09,7]"]);
+}
+
+#[test]
+fn values_are_derived_from_the_row_and_the_rows_around_it() {
+    let lake = small();
+    let derived = |value: Value| {
+        rows(
+            &lake,
+            "sales",
+            json!([{"derive": {"name": "x", "value": value}}, {"sort": [{"by": column("Day")}]}, keep(&["x"])]),
+        )
+        .join("")
+    };
+    assert_eq!(derived(json!({"bin": {"of": column("amount"), "width": 10}})), "[10][20][0][0][40][40][0]");
+    assert_eq!(derived(json!({"part": {"part": "weekday", "of": column("Day")}})), "[7][1][2][1][2][2][5]");
+    assert_eq!(derived(json!({"part": {"part": "year_month", "of": column("Day")}})).matches("2021-03-01").count(), 3);
+    let case = json!({"case": {"branches": [{"when": is("amount", "at_least", json!(20)), "then": {"value": "large"}}], "otherwise": {"value": "small"}}});
+    assert_eq!(derived(case).matches("large").count(), 3);
+    let share =
+        json!({"number": {"function": {"round": 2}, "of": {"share": {"of": column("amount"), "within": ["kind"]}}}});
+    assert_eq!(derived(share), "[0.45][0.2][0.23][0.32][0.4][0.4][1.0]");
+    let before = json!({"previous": {"of": column("amount"), "by": [{"by": column("Day")}], "within": ["kind"]}});
+    assert_eq!(derived(before), "[null][null][10][5][20][40][null]");
+    let divided = json!({"arithmetic": {"operator": "divided_by", "left": column("amount"), "right": {"value": 0}}});
+    assert_eq!(derived(divided), "[null]".repeat(7));
+    let days = json!({"arithmetic": {"operator": "minus", "left": column("Day"), "right": {"convert": {"to": "date", "of": {"value": "2020-01-01"}}}}});
+    assert!(derived(days).starts_with("[4][40][41]"));
+}
+
+#[test]
+fn tables_are_joined_in_every_way() {
+    let lake = small();
+    let join = |kind: &str, after: Value| {
+        let mut steps = vec![
+            json!({"join": {"with": {"source": {"table": "shops"}}, "kind": kind, "on": [{"left": "shop", "right": "name"}], "columns": [{"column": "staff"}]}}),
+        ];
+        steps.extend(after.as_array().cloned().unwrap_or_default());
+        rows(&lake, "sales", Value::Array(steps))
+    };
+    let columns = json!([keep(&["shop", "amount", "staff"])]);
+    assert_eq!(join("left", columns.clone()).len(), 7);
+    assert_eq!(join("inner", columns.clone()), ["[North,10,4]", "[North,20,4]", "[South,5,6]", "[south,7,6]"]);
+    assert_eq!(join("semi", json!([keep(&["amount"])])), ["[10]", "[20]", "[5]", "[7]"]);
+    assert_eq!(join("anti", json!([keep(&["amount"])])), ["[40]", "[40]", "[1]"]);
+    let full = join("full", columns);
+    assert!(full.len() == 8 && full.contains(&"[West,null,9]".to_string()), "{full:?}");
+    let grouped = json!([{"join": {"with": {"source": {"table": "sales"}, "steps": [
+        {"group": {"keys": [{"of": column("shop")}], "measures": [{"function": "sum", "of": column("amount"), "as": "sold"}]}}]},
+        "on": [{"left": "name", "right": "shop", "exact": true}]}}, keep(&["name", "sold"])]);
+    assert_eq!(rows(&lake, "shops", grouped), ["[NORTH,null]", "[South,5]", "[West,null]"]);
+}
+
+#[test]
+fn tables_are_united_and_turned() {
+    let lake = small();
+    let union = json!([keep(&["kind", "amount"]), {"filter": is("kind", "equal", json!("tea"))}, {"union": {"others": [
+        {"with": {"source": {"table": "more"}}, "columns": [["kind", "Kind"], ["amount", "Sold"]]}], "source_column": "from", "keep_extra": true}}]);
+    assert_eq!(
+        rows(&lake, "sales", union),
+        ["[tea,10,null,sales]", "[tea,5,null,sales]", "[tea,7,null,sales]", "[tea,3,North,more]", "[milk,8,West,more]"]
+    );
+    let long = json!([{"unpivot": {"columns": ["2000", "2010", "2020"], "name": "year", "value": "value"}},
+        {"filter": is("year", "at_least", json!(2010))}]);
+    assert_eq!(rows(&lake, "wide", long), ["[A,2010,2]", "[A,2020,3]", "[B,2020,6]"]);
+    let wide = json!([{"pivot": {"column": "kind", "rows": ["shop"], "measure": {"function": "sum", "of": column("amount")}}}]);
+    assert_eq!(
+        rows(&lake, "sales", wide),
+        [
+            "[East,80,null,null]",
+            "[North,20,10,null]",
+            "[South,null,5,null]",
+            "[south,null,7,null]",
+            "[null,null,null,1]"
+        ]
+    );
+}
+
+#[test]
+fn a_preview_warns_before_anything_runs() {
+    let lake = lake(&[
+        ("sales.csv", SALES),
+        ("shops.csv", SHOPS),
+        ("twice.csv", "name,tax\nNorth,1\nNorth,2\nnorth,3\n"),
+        ("sums.csv", "place,people\nA,10\nB,20\nTotal,30\n"),
+        ("mixed.csv", "id,size\n1,12\n2,about 9\n3,large\n4,7\n5,huge\n"),
+    ]);
+    let warned = |source: &str, steps: Value| -> Vec<(WarningKind, String)> {
+        let preview = preview(&lake, &plan(source, steps));
+        preview.warnings.into_iter().map(|warning| (warning.kind, warning.text)).collect()
+    };
+    let first = |source: &str, steps: Value| warned(source, steps).into_iter().next().expect("a warning");
+    let (kind, text) = first("sales", json!([{"filter": is("kind", "equal", json!("cofee"))}]));
+    assert!(kind == WarningKind::NothingLeft && text.contains("coffee"), "{text}");
+    let (kind, text) = first("sales", json!([{"filter": is("amount", "greater", json!(500))}]));
+    assert!(kind == WarningKind::NothingLeft && text.contains("from 1 to 40"), "{text}");
+    assert_eq!(first("sales", json!([{"filter": is("amount", "less", json!(500))}])).0, WarningKind::NoChange);
+    assert_eq!(first("sales", json!([{"limit": {"rows": 7}}])).0, WarningKind::NoChange);
+    let to_twice =
+        json!([{"join": {"with": {"source": {"table": "twice"}}, "on": [{"left": "shop", "right": "name"}]}}]);
+    let kinds: Vec<WarningKind> = warned("sales", to_twice).into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, [WarningKind::RowsMultiplied, WarningKind::MostUnmatched]);
+    let mean = json!([{"group": {"keys": [{"of": column("shop")}], "measures": [{"function": "mean", "of": column("amount")}]}},
+        {"group": {"measures": [{"function": "mean", "of": column("mean_amount")}]}}]);
+    assert_eq!(first("sales", mean).0, WarningKind::MeanOfMeans);
+    let sum = |name: &str| json!([{"group": {"measures": [{"function": "sum", "of": column(name)}]}}]);
+    assert_eq!(first("sums", sum("people")).0, WarningKind::TotalsAmongParts);
+    assert_eq!(first("mixed", sum("size")).0, WarningKind::TextAsNumbers);
+    assert!(warned("sales", sum("amount")).is_empty());
+}
+
+#[test]
+fn hostile_plans_get_an_answer() {
+    let lake = lake(&[
+        ("odd.csv", "\"a\"\"b; DROP TABLE odd --\",\"x'y\"\n1,q\n2,\"it's\"\n"),
+        ("many.csv", &format!("k,v\n{}", "1,2\n".repeat(3000))),
+    ]);
+    let named = "a\"b; DROP TABLE odd --";
+    let odd = json!([{"filter": is("x'y", "equal", json!("it's"))}, {"derive": {"name": "\"; --\n", "value": column(named)}}]);
+    assert_eq!(rows(&lake, "odd", odd), ["[2,it's,2]"]);
+    let error = |source: &str, steps: Value| plan_sql(&lake.context, &plan(source, steps)).expect_err("an error");
+    assert!(
+        matches!(error("odd", json!([{"drop": ["x_y"]}])), Error::UnknownColumn { nearest, .. } if nearest[0] == "x'y")
+    );
+    assert!(matches!(error("od", json!([])), Error::UnknownTable { .. }));
+    assert!(matches!(error("odd", json!([{"drop": [named, "x'y"]}])), Error::Usage(_)));
+    assert!(matches!(error("odd", json!([{"rename": [[named, "X'Y"]]}])), Error::Usage(_)));
+    let explodes = plan(
+        "many",
+        json!([{"join": {"with": {"source": {"table": "many"}}, "on": [{"left": "k", "right": "k"}], "columns": [{"column": "v"}]}}]),
+    );
+    let started = Instant::now();
+    let preview = preview(&lake, &explodes);
+    assert!(preview.stopped.is_some_and(|reason| reason.contains("9000000 rows")) && preview.sample.is_empty());
+    assert!(started.elapsed().as_secs() < 20);
+    let out = lake.folder.path().join("out.parquet");
+    assert!(matches!(run_plan(&lake.context, &explodes, &PreviewLimits::default(), &out), Err(Error::Usage(_))));
+    assert!(!Path::new(&out).exists(), "nothing is half written");
+    let many: Vec<Value> = (0..500).map(|number| is("k", "different", json!(number + 5))).collect();
+    assert_eq!(rows(&lake, "many", json!([{"filter": {"all": many}}, {"limit": {"rows": 2}}])).len(), 2);
+    let deep: Vec<Value> = (0..150).map(|_| json!({"limit": {"rows": 2}})).collect();
+    assert_eq!(rows(&lake, "many", Value::Array(deep)).len(), 2);
+    let steps: Vec<Value> = (0..1000).map(|_| json!({"limit": {"rows": 2}})).collect();
+    let text = json!({"version": 1, "source": {"table": "many"}, "steps": steps}).to_string();
+    assert!(matches!(Plan::from_json(&text), Err(Error::Usage(reason)) if reason.contains("200 steps")));
+    assert!(matches!(Plan::from_json("{\"version\": 9}"), Err(Error::Usage(reason)) if reason.contains("version 9")));
+}
+
+#[test]
+fn a_run_writes_what_the_preview_counted() {
+    let lake = small();
+    let plan =
+        plan("sales", json!([{"filter": is("kind", "equal", json!("tea"))}, {"sort": [{"by": column("amount")}]}]));
+    let out = lake.folder.path().join("out.parquet");
+    let outcome = run_plan(&lake.context, &plan, &PreviewLimits::default(), &out).expect("a run");
+    assert_eq!((outcome.rows, outcome.inputs.len()), (3, 1));
+    assert!(out.is_file() && outcome.sql.contains("ORDER BY \"amount\" ASC NULLS LAST"), "{}", outcome.sql);
+}

@@ -1,0 +1,98 @@
+//! `lakeward plan FILE`: a plan in plain words with its figures and warnings, its SQL, or its result in a file.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::args::{Arguments, PlanCommand};
+use super::{Status, lake, printer};
+use lakeward::functions;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::Plan;
+use lakeward_core::text::counted;
+use lakeward_operate::{Limits, PlanPreview, PreviewLimits, exists, plan_preview, plan_sql, run_plan};
+use serde_json::Value;
+
+/// Most bytes of a plan.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Shows a plan or carries it out.
+pub fn run(arguments: &Arguments, command: &PlanCommand) -> Result<Status> {
+    let plan = Plan::from_json(&read(&command.file)?)?;
+    let context = functions::context(&lake::open(arguments)?, Limits::default())?;
+    if command.sql {
+        printer::data(format!("{}\n", plan_sql(&context, &plan)?).as_bytes());
+        return Ok(Status::Done);
+    }
+    let limits = PreviewLimits::default();
+    if let Some(out) = &command.out {
+        check_out(out, command.overwrite)?;
+        let outcome = run_plan(&context, &plan, &limits, out)?;
+        if arguments.json {
+            printer::json(&outcome)?;
+        } else {
+            outcome.notes.iter().for_each(|note| printer::note(&note.to_string()));
+            printer::note(&format!("{} written to `{}`", counted(outcome.rows, "row"), out.display()));
+        }
+        return Ok(status(outcome.rows));
+    }
+    let preview = plan_preview(&context, &plan, &limits)?;
+    if arguments.json {
+        printer::json(&preview)?;
+    } else {
+        print(&plan, &preview);
+    }
+    Ok(status(preview.rows_out))
+}
+
+fn status(rows: u64) -> Status {
+    if rows == 0 { Status::NothingFound } else { Status::Done }
+}
+
+fn read(file: &Path) -> Result<String> {
+    let failed = |error| Error::io("read", file, error);
+    let mut text = String::new();
+    if file.as_os_str() == "-" {
+        std::io::stdin().lock().take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+    } else {
+        std::fs::File::open(file).map_err(failed)?.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
+    }
+    Ok(text)
+}
+
+fn check_out(out: &Path, overwrite: bool) -> Result<()> {
+    let known = ["csv", "parquet"];
+    let extension = out.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if !known.contains(&extension.as_str()) {
+        let out = out.display();
+        return Err(Error::Usage(format!("`{out}` names no format of a result; end it with `.csv` or `.parquet`")));
+    }
+    if !overwrite && out.symlink_metadata().is_ok() { Err(exists(out)) } else { Ok(()) }
+}
+
+fn print(plan: &Plan, preview: &PlanPreview) {
+    printer::safe_line(&format!("{}: {}", plan.relation.source, counted(preview.rows_in, "row")));
+    for (place, step) in preview.steps.iter().enumerate() {
+        let rows = step.rows.map_or_else(String::new, |rows| format!(" → {}", counted(rows, "row")));
+        printer::safe_line(&format!("{:>2}. {}{rows}", place + 1, step.does));
+        for warning in preview.warnings.iter().filter(|warning| warning.step == place + 1) {
+            printer::safe_line(&format!("    warning: {}", warning.text));
+        }
+    }
+    printer::line("");
+    for line in preview.sql.lines() {
+        printer::safe_line(line);
+    }
+    if let Some(reason) = &preview.stopped {
+        printer::note(&format!("not run: {reason}"));
+    } else if !preview.sample.is_empty() {
+        printer::line("");
+        let text = |value: &Value| match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let rows: Vec<Vec<String>> = preview.sample.iter().map(|row| row.iter().map(text).collect()).collect();
+        printer::rows(&preview.columns, &rows, 0);
+    }
+    preview.notes.iter().for_each(|note| printer::note(&note.to_string()));
+}
