@@ -245,7 +245,8 @@ mod tests {
         std::fs::write(&path, include_str!("../tests/data/weights_1.json")).unwrap();
         let read = RankingWeights::load(&path).unwrap();
         assert_eq!(read.join.rarity, 0.25);
-        let learned = RankingWeights { join: shipped.join, ..read };
+        assert_eq!(read.union.in_place, 0.21, "beside a weight for sizes, which it has and is not read");
+        let learned = RankingWeights { join: shipped.join, union: shipped.union, ..read };
         assert_eq!(&learned, shipped, "what it does not have is as shipped");
     }
 }

@@ -214,7 +214,7 @@ fn is_about_result(grouping: &Step, condition: &Condition) -> bool {
     let Step::Group(grouping) = grouping else { return false };
     let mut columns = Vec::new();
     columns_of(condition, &mut columns);
-    columns.iter().any(|column| grouping.measures.iter().any(|measure| measure.name.as_deref() == Some(*column)))
+    columns.iter().any(|column| grouping.measures.iter().any(|measure| measure.column_name() == *column))
 }
 
 /// Takes every condition on a column out of the filters, and says where the first one stood. Filters that lose all their
@@ -303,10 +303,10 @@ fn last_grouping(steps: &mut [Step]) -> Result<&mut super::Grouping, EditError> 
     Err(EditError::NoGrouping)
 }
 
-/// Whether a measure goes by this name: its own, or that of its column.
+/// Whether a measure goes by this name: its own, or that of what it is computed from.
 fn is_called(measure: &Measure, name: &str) -> bool {
-    let column = measure.of.as_ref().and_then(Expression::as_column);
-    [measure.name.as_deref(), column].into_iter().flatten().any(|known| known.eq_ignore_ascii_case(name))
+    let of = measure.of.as_ref().and_then(Expression::as_column);
+    measure.column_name().eq_ignore_ascii_case(name) || of.is_some_and(|of| of.eq_ignore_ascii_case(name))
 }
 
 fn replace_function(steps: &mut [Step], name: Option<&str>, with: &MeasureFunction) -> Result<(), EditError> {
@@ -419,5 +419,88 @@ impl History {
         }
         self.at += 1;
         Ok(self.plan())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plan() -> Plan {
+        let column = |name: &str| json!({"column": name});
+        let plan = json!({"version": 1, "source": {"table": "sales"}, "steps": [
+            {"filter": {"all": [
+                {"compare": {"left": column("year"), "comparison": "at_least", "right": {"value": 2000}}},
+                {"one_of": {"value": column("state"), "values": ["Texas", "Ohio"]}}]}},
+            {"group": {"keys": [{"of": column("state")}], "measures": [{"function": "mean", "of": column("price")}, {"function": "count"}]}},
+            {"sort": [{"by": column("count"), "direction": "descending"}]},
+            {"limit": {"rows": 5}}]});
+        Plan::from_json(&plan.to_string()).expect("a plan")
+    }
+
+    fn edit(text: serde_json::Value) -> Edit {
+        serde_json::from_value(text).expect("an edit")
+    }
+
+    /// The steps after an edit, in words.
+    fn words(text: serde_json::Value) -> Vec<String> {
+        let plan = plan().edited(&edit(text)).expect("a plan");
+        plan.relation.steps.iter().map(Step::to_string).collect()
+    }
+
+    #[test]
+    fn conditions_are_added_where_they_mean_what_is_said() {
+        let is = |column: &str, value: i64| json!({"compare": {"left": {"column": column}, "comparison": "greater", "right": {"value": value}}});
+        let rows = words(json!({"add_condition": is("price", 3)}));
+        assert_eq!(rows[0], "keeps the rows whose year is at least 2000 and state is Texas or Ohio and price is above 3");
+        let groups = words(json!({"add_condition": is("count", 3)}));
+        assert_eq!(groups[2], "keeps the rows whose count is above 3", "behind the grouping and before the order");
+        assert_eq!(groups.len(), 5);
+        let other = words(json!({"replace_condition": {"column": "state", "with": {"missing": {"column": "state"}}}}));
+        assert_eq!(other[0], "keeps the rows whose year is at least 2000 and state is missing");
+        assert_eq!(
+            words(json!({"remove_condition": {"column": "STATE"}}))[0],
+            "keeps the rows whose year is at least 2000"
+        );
+        let none = plan().edited(&edit(json!({"remove_condition": {"column": "price"}})));
+        assert_eq!(none, Err(EditError::NoCondition("price".into())));
+    }
+
+    #[test]
+    fn measures_order_and_limit_are_replaced() {
+        let median = words(json!({"replace_function": {"measure": "mean_price", "with": {"function": "median"}}}));
+        assert_eq!(median[1], "computes the median of price and the number of rows for each state");
+        let none = plan().edited(&edit(json!({"remove_measure": {"measure": "size"}})));
+        assert_eq!(none, Err(EditError::NoMeasure("size".into())));
+        assert_eq!(
+            words(json!({"remove_measure": {"measure": "price"}}))[1],
+            "computes the number of rows for each state"
+        );
+        let order = words(json!({"set_order": [{"by": {"column": "state"}}]}));
+        assert_eq!(&order[2..], ["orders the rows by state", "keeps the first 5 rows"]);
+        assert_eq!(words(json!({"set_order": []})).len(), 3);
+        assert_eq!(words(json!({"set_limit": 9}))[3], "keeps the first 9 rows");
+        assert_eq!(words(json!({"set_limit": null})).len(), 3);
+        assert_eq!(words(json!({"back_to": {"step": 1}})).len(), 1);
+        let none = plan().edited(&edit(json!({"remove": {"step": 5}})));
+        assert_eq!(none, Err(EditError::NoStep { step: 5, steps: 4 }));
+    }
+
+    #[test]
+    fn changes_are_taken_back_and_made_again() {
+        let mut history = History::new(plan());
+        assert_eq!(history.undo(), Err(EditError::NothingToUndo));
+        history.edit(&Edit::SetLimit(None)).expect("a plan");
+        history.edit(&Edit::BackTo { step: 1 }).expect("a plan");
+        history.edit(&Edit::Remove { step: 7 }).expect_err("no such step");
+        assert_eq!(history.undo().map(|plan| plan.relation.steps.len()), Ok(3));
+        assert_eq!(history.undo(), Ok(&plan()));
+        assert_eq!(history.redo().map(|plan| plan.relation.steps.len()), Ok(3));
+        history.edit(&Edit::ChangeSource(Input::Table("other".into()))).expect("a plan");
+        assert_eq!(history.redo(), Err(EditError::NothingToRedo), "another way was taken");
+        let kept = serde_json::to_string(&history).expect("JSON");
+        assert_eq!(serde_json::from_str::<History>(&kept).expect("a history"), history);
     }
 }

@@ -274,6 +274,23 @@ pub enum DatePart {
     Date,
 }
 
+impl DatePart {
+    /// Its name within names of columns.
+    pub fn word(self) -> &'static str {
+        match self {
+            DatePart::Year => "year",
+            DatePart::Month => "month",
+            DatePart::Day => "day",
+            DatePart::Quarter => "quarter",
+            DatePart::Weekday => "weekday",
+            DatePart::Hour => "hour",
+            DatePart::Decade => "decade",
+            DatePart::YearMonth => "year_month",
+            DatePart::Date => "date",
+        }
+    }
+}
+
 /// A type of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

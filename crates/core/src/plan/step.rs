@@ -125,6 +125,34 @@ pub struct Measure {
     pub name: Option<String>,
 }
 
+impl Key {
+    /// The name of its column: the one it is given, else its column's, `date_year`, or `key`.
+    pub fn column_name(&self) -> String {
+        match (&self.name, &self.of) {
+            (Some(name), _) => name.clone(),
+            (None, Expression::Part { part, of }) => {
+                let part = part.word();
+                of.as_column().map_or_else(|| part.to_string(), |column| format!("{column}_{part}"))
+            }
+            (None, Expression::Bin { of, .. } | Expression::Number { of, .. } | Expression::Text { of, .. }) => {
+                of.as_column().unwrap_or("key").to_string()
+            }
+            (None, of) => of.as_column().unwrap_or("key").to_string(),
+        }
+    }
+}
+
+impl Measure {
+    /// The name of its column: the one it is given, else one made of the function and the column: `count`, `mean_price`.
+    pub fn column_name(&self) -> String {
+        let word = self.function.word();
+        self.name.clone().unwrap_or_else(|| match self.of.as_ref().and_then(Expression::as_column) {
+            Some(column) => format!("{word}_{column}"),
+            None => word.to_string(),
+        })
+    }
+}
+
 /// How a value is computed from the rows of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "function")]
@@ -173,6 +201,26 @@ pub enum MeasureFunction {
 
 fn one() -> f64 {
     1.0
+}
+
+impl MeasureFunction {
+    /// Its name within names of columns.
+    pub fn word(&self) -> &'static str {
+        match self {
+            MeasureFunction::Count => "count",
+            MeasureFunction::CountDistinct => "count_distinct",
+            MeasureFunction::Sum => "sum",
+            MeasureFunction::Mean => "mean",
+            MeasureFunction::Median => "median",
+            MeasureFunction::Quantile { .. } => "quantile",
+            MeasureFunction::Min => "min",
+            MeasureFunction::Max => "max",
+            MeasureFunction::StandardDeviation => "standard_deviation",
+            MeasureFunction::First { .. } => "first",
+            MeasureFunction::Share { .. } => "share",
+            MeasureFunction::Correlation { .. } => "correlation",
+        }
+    }
 }
 
 /// The first rows of each group.

@@ -6,7 +6,7 @@ use super::condition::condition;
 use super::value::{NUMBER, Typed, WHOLE, order_by, plain, scaled, value};
 use crate::inputs::{Family, InputColumn, InputTable};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{DatePart, Expression, Key, Measure, MeasureFunction};
+use lakeward_core::plan::{Measure, MeasureFunction};
 
 /// A measure in SQL and what its values are, named as wanted. `keys` are the names and the SQL of what makes a group.
 ///
@@ -42,7 +42,7 @@ pub(super) fn measured(
         }
         function => call(table, function, of.as_ref(), rows.as_deref())?,
     };
-    let name = measure.name.clone().unwrap_or_else(|| name(measure));
+    let name = measure.column_name();
     let column = match measure.function {
         // Texts keep how they are written.
         MeasureFunction::Min | MeasureFunction::Max | MeasureFunction::First { .. } => of.map_or_else(
@@ -68,7 +68,7 @@ pub(super) fn call(
     let Some(of) = of else {
         return match function {
             MeasureFunction::Count => Ok((format!("count(*){filter}"), WHOLE)),
-            other => Err(Error::Usage(format!("the {} of what?", word(other)))),
+            other => Err(Error::Usage(format!("the {} of what?", other.word()))),
         };
     };
     let own = || of.column.data_type.clone();
@@ -103,56 +103,4 @@ pub(super) fn call(
 
 fn plain_part(at: f64) -> String {
     if at.fract() == 0.0 { plain(at) } else { at.to_string() }
-}
-
-fn word(function: &MeasureFunction) -> &'static str {
-    match function {
-        MeasureFunction::Count => "count",
-        MeasureFunction::CountDistinct => "count_distinct",
-        MeasureFunction::Sum => "sum",
-        MeasureFunction::Mean => "mean",
-        MeasureFunction::Median => "median",
-        MeasureFunction::Quantile { .. } => "quantile",
-        MeasureFunction::Min => "min",
-        MeasureFunction::Max => "max",
-        MeasureFunction::StandardDeviation => "stddev",
-        MeasureFunction::First { .. } => "first",
-        MeasureFunction::Share { .. } => "share",
-        MeasureFunction::Correlation { .. } => "correlation",
-    }
-}
-
-/// What a measure is called unless its plan says: `count`, `mean_price`.
-pub(super) fn name(measure: &Measure) -> String {
-    let word = word(&measure.function);
-    match &measure.of {
-        None => word.to_string(),
-        Some(of) => of.as_column().map_or_else(|| word.to_string(), |column| format!("{word}_{column}")),
-    }
-}
-
-/// What a key is called unless its plan says: its column, `date_year`, or `key`.
-pub(super) fn key_name(key: &Key) -> String {
-    let part_name = |part: DatePart| match part {
-        DatePart::Year => "year",
-        DatePart::Month => "month",
-        DatePart::Day => "day",
-        DatePart::Quarter => "quarter",
-        DatePart::Weekday => "weekday",
-        DatePart::Hour => "hour",
-        DatePart::Decade => "decade",
-        DatePart::YearMonth => "year_month",
-        DatePart::Date => "date",
-    };
-    match (&key.name, &key.of) {
-        (Some(name), _) => name.clone(),
-        (None, Expression::Column(name)) => name.clone(),
-        (None, Expression::Part { part, of }) => of
-            .as_column()
-            .map_or_else(|| part_name(*part).to_string(), |column| format!("{column}_{}", part_name(*part))),
-        (None, Expression::Bin { of, .. } | Expression::Number { of, .. } | Expression::Text { of, .. }) => {
-            of.as_column().unwrap_or("key").to_string()
-        }
-        _ => "key".to_string(),
-    }
 }

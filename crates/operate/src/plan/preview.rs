@@ -17,7 +17,7 @@ use crate::quote::identifier;
 use crate::rows::ResultColumn;
 use crate::run::{Outcome, OutcomeInput, write};
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::plan::{Condition, Expression, Join, JoinKind, MeasureFunction, Plan, Relation, Step};
+use lakeward_core::plan::{Condition, Expression, Join, JoinKind, Measure, MeasureFunction, Plan, Relation, Step};
 use lakeward_core::text::counted;
 use lakeward_lake::source::content_hash;
 
@@ -450,7 +450,7 @@ fn means_of(relation: &Relation) -> Vec<String> {
                     .measures
                     .iter()
                     .filter(|measure| matches!(measure.function, MeasureFunction::Mean | MeasureFunction::Median))
-                    .map(|measure| measure.name.clone().unwrap_or_else(|| super::measure::name(measure)))
+                    .map(Measure::column_name)
                     .collect();
             }
             Step::Rename(pairs) => {

@@ -3,7 +3,7 @@
 use super::Compiler;
 use super::block::Block;
 use super::condition::condition;
-use super::measure::{self, measured};
+use super::measure::measured;
 use super::value::{TEXT, Typed, condition_looks_around, looks_around, of_one_type, order_by, ordered, value, window};
 use crate::inputs::{InputColumn, InputTable};
 use crate::quote::{identifier, literal};
@@ -255,7 +255,7 @@ impl Compiler<'_> {
         let around = |expression: &Expression| looks_around(expression);
         for key in &mut grouping.keys {
             if around(&key.of) {
-                let name = measure::key_name(key);
+                let name = key.column_name();
                 let typed = value(&made.table, &key.of)?;
                 self.visible(made, key, typed);
                 key.name.get_or_insert(name);
@@ -263,7 +263,7 @@ impl Compiler<'_> {
         }
         for measure in &mut grouping.measures {
             if let Some(of) = measure.of.as_ref().filter(|of| around(of)).cloned() {
-                let name = measure::name(measure);
+                let name = measure.column_name();
                 let typed = value(&made.table, &of)?;
                 let mut key = Key { of, name: None };
                 self.visible(made, &mut key, typed);
@@ -299,7 +299,7 @@ impl Compiler<'_> {
         let mut columns = Vec::new();
         for key in &grouping.keys {
             let typed = value(&made.table, &key.of)?;
-            let name = free_name(&named(&measure::key_name(key))?, &mut taken);
+            let name = free_name(&named(&key.column_name())?, &mut taken);
             keys.push((name.clone(), typed.sql.clone()));
             columns.push((typed.sql, InputColumn { name, ..typed.column }));
         }
