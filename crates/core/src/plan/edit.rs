@@ -454,7 +454,10 @@ mod tests {
     fn conditions_are_added_where_they_mean_what_is_said() {
         let is = |column: &str, value: i64| json!({"compare": {"left": {"column": column}, "comparison": "greater", "right": {"value": value}}});
         let rows = words(json!({"add_condition": is("price", 3)}));
-        assert_eq!(rows[0], "keeps the rows whose year is at least 2000 and state is Texas or Ohio and price is above 3");
+        assert_eq!(
+            rows[0],
+            "keeps the rows whose year is at least 2000 and state is Texas or Ohio and price is above 3"
+        );
         let groups = words(json!({"add_condition": is("count", 3)}));
         assert_eq!(groups[2], "keeps the rows whose count is above 3", "behind the grouping and before the order");
         assert_eq!(groups.len(), 5);
