@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{LakeContext, Strategy};
 use super::counts::with_memory;
+use super::inputs::InputTable;
 use super::notes::Note;
 use super::output::RowWriter;
 use super::preview::{PreviewLimits, stopped_join, too_many_rows};
@@ -63,10 +64,23 @@ pub fn run(context: &LakeContext, operation: &Operation, limits: &PreviewLimits,
     {
         return Err(Error::Usage(reason));
     }
-    let sql = resolved.sql();
-    let inputs = resolved
-        .inputs()
-        .into_iter()
+    answer_to_file(context, resolved.sql(), &resolved.inputs(), limits, started, out)
+}
+
+/// Runs `sql`, which reads `inputs`, and writes its rows to the file `out`, in place of one that is there.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn answer_to_file(
+    context: &LakeContext,
+    sql: String,
+    inputs: &[&InputTable],
+    limits: &PreviewLimits,
+    started: Instant,
+    out: &Path,
+) -> Result<Outcome> {
+    let inputs = inputs
+        .iter()
         .map(|input| Ok(OutcomeInput { name: input.name.clone(), content: content_hash(&input.path)? }))
         .collect::<Result<Vec<_>>>()?;
     let (rows, columns, output) =
@@ -78,7 +92,7 @@ pub fn run(context: &LakeContext, operation: &Operation, limits: &PreviewLimits,
 }
 
 /// Writes the answer to `sql` to a file that is to lie at `out`: CSV where its name says so, else Parquet.
-pub(super) fn write(
+fn write(
     context: &LakeContext,
     sql: &str,
     strategy: Strategy,

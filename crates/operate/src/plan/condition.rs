@@ -99,12 +99,13 @@ fn with(of: &Typed, comparison: Comparison, value: &Value) -> Result<String> {
         Comparison::Different => {
             let values = [value.to_string()];
             let (some, _) = apart(&of.column, &values)?;
-            return Ok(match equals(&of.column, &of.sql, &some)? {
-                None => present(&of.column, &of.sql),
-                Some(equal) if of.column.family.is_text() || of.column.family == Family::Number => {
-                    equal.replacen(" = ", " <> ", 1)
-                }
-                Some(equal) => format!("NOT ({equal})"),
+            let (column, sql) = (&of.column, &of.sql);
+            let normal = |sql: &str| column.call("value_normalize", sql);
+            return Ok(match (&some[..], column.family) {
+                ([], _) => present(column, sql),
+                ([value], Family::Number) => format!("{sql} <> {}", number_for(column, value)?),
+                ([value], Family::Text | Family::Empty) => format!("{} <> {}", normal(sql), normal(&literal(value))),
+                _ => equals(column, sql, &some)?.map_or_else(|| present(column, sql), |equal| format!("NOT ({equal})")),
             });
         }
         _ => {}

@@ -6,10 +6,12 @@
 //! of rows is kept through all later steps, by hidden columns where the plan leaves a column out that it orders by.
 
 mod block;
+mod combine;
 mod condition;
 mod measure;
 mod preview;
 mod table;
+mod turn;
 mod value;
 
 use arrow::array::AsArray;
@@ -22,7 +24,7 @@ use super::context::{LakeContext, Strategy};
 use super::inputs::InputTable;
 use block::indented;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Plan, Relation};
+use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
 
 /// The query that carries `plan` out.
@@ -32,7 +34,7 @@ use lakeward_core::request::Input;
 /// from values of their type, and what reading a table's head meets.
 pub fn plan_sql(context: &LakeContext, plan: &Plan) -> Result<String> {
     plan.check()?;
-    Compiler::new(context).compile(&plan.relation)
+    Compiler::new(context).compile(plan)
 }
 
 /// Puts queries together. Tables are looked up once, however many queries name them.
@@ -50,10 +52,13 @@ impl<'a> Compiler<'a> {
         Self { context, inputs: Vec::new(), parts: Vec::new(), names: Vec::new() }
     }
 
-    /// The query of a relation.
-    fn compile(&mut self, relation: &Relation) -> Result<String> {
+    /// The query of a plan. Its tables are looked up first: no part of a query may have the name of a table.
+    fn compile(&mut self, plan: &Plan) -> Result<String> {
+        for input in plan.inputs() {
+            self.input(input)?;
+        }
         self.clear();
-        let mut made = self.relation(relation)?;
+        let mut made = self.relation(&plan.relation)?;
         let last = self.last(&mut made);
         Ok(self.with(&last))
     }
@@ -76,7 +81,6 @@ impl<'a> Compiler<'a> {
             return Ok(known.clone());
         }
         let table = InputTable::resolve(self.context, input)?;
-        self.names.push(table.name.to_lowercase());
         self.inputs.push((input.clone(), table.clone()));
         Ok(table)
     }

@@ -8,18 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Compiler, first_column};
-use crate::context::{LakeContext, Strategy};
-use crate::counts::{figures, with_memory};
-use crate::inputs::Family;
+use crate::context::LakeContext;
+use crate::counts::figures;
+use crate::inputs::{Family, InputTable};
 use crate::notes::Note;
 use crate::preview::{PreviewLimits, first_rows, too_many_rows};
 use crate::quote::identifier;
 use crate::rows::ResultColumn;
-use crate::run::{Outcome, OutcomeInput, write};
+use crate::run::{Outcome, answer_to_file};
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::plan::{Condition, Expression, Join, JoinKind, Measure, MeasureFunction, Plan, Relation, Step};
 use lakeward_core::text::counted;
-use lakeward_lake::source::content_hash;
 
 /// Values told for one that a column does not have.
 const NEAREST: usize = 5;
@@ -104,7 +103,7 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
     plan.check()?;
     let mut counter =
         Counter { compiler: Compiler::new(context), notes: Vec::new(), warnings: Vec::new(), stopped: None };
-    let sql = counter.compiler.compile(&plan.relation)?;
+    let sql = counter.compiler.compile(plan)?;
     let source = Relation::of(plan.relation.source.clone());
     let rows_in = counter.rows(&source)?;
     let mut rows = Some(rows_in);
@@ -138,28 +137,13 @@ pub fn run_plan(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out:
     plan.check()?;
     let mut counter =
         Counter { compiler: Compiler::new(context), notes: Vec::new(), warnings: Vec::new(), stopped: None };
-    let sql = counter.compiler.compile(&plan.relation)?;
-    for (place, step) in plan.relation.steps.iter().enumerate() {
-        let Step::Join(join) = step else { continue };
-        let steps = plan.relation.steps[..place].to_vec();
-        let before = Relation { source: plan.relation.source.clone(), steps };
-        counter.join(place + 1, &before, join, limits)?;
-        if let Some(reason) = counter.stopped.take() {
-            return Err(Error::Usage(reason));
-        }
+    let sql = counter.compiler.compile(plan)?;
+    counter.joins_within(None, &plan.relation, limits)?;
+    if let Some(reason) = counter.stopped {
+        return Err(Error::Usage(reason));
     }
-    let inputs = counter
-        .compiler
-        .inputs
-        .iter()
-        .map(|(_, input)| Ok(OutcomeInput { name: input.name.clone(), content: content_hash(&input.path)? }))
-        .collect::<Result<Vec<_>>>()?;
-    let (rows, columns, output) =
-        with_memory(Strategy::InOrder, context, |strategy| write(context, &sql, strategy, limits, out))?;
-    let notes = context.notes();
-    let written_bytes = output.replace()?;
-    let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-    Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes })
+    let inputs: Vec<&InputTable> = counter.compiler.inputs.iter().map(|(_, input)| input).collect();
+    answer_to_file(context, sql, &inputs, limits, started, out)
 }
 
 /// Counts rows, and collects what is found on the way.
@@ -190,6 +174,34 @@ impl Counter<'_> {
         Ok(counts.first().copied().unwrap_or(0))
     }
 
+    /// Counts every join of a relation, so that one that would explode is found before any runs. `within` is the step of the
+    /// plan that the relation stands in; the plan itself stands in none.
+    fn joins_within(&mut self, within: Option<usize>, relation: &Relation, limits: &PreviewLimits) -> Result<()> {
+        for (at, step) in relation.steps.iter().enumerate() {
+            let place = within.unwrap_or(at + 1);
+            self.tables_within(place, step, limits)?;
+            if self.stopped.is_some() {
+                break;
+            }
+            if let Step::Join(join) = step {
+                let before = Relation { source: relation.source.clone(), steps: relation.steps[..at].to_vec() };
+                self.join(place, &before, join, limits)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Counter::joins_within`] the tables that a step joins or appends.
+    fn tables_within(&mut self, place: usize, step: &Step, limits: &PreviewLimits) -> Result<()> {
+        match step {
+            Step::Join(join) => self.joins_within(Some(place), &join.with, limits),
+            Step::Union(union) => {
+                union.others.iter().try_for_each(|part| self.joins_within(Some(place), &part.with, limits))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Rows after a step over a relation of `rows` rows; `None` when it is stopped.
     fn step(
         &mut self,
@@ -199,6 +211,10 @@ impl Counter<'_> {
         rows: u64,
         limits: &PreviewLimits,
     ) -> Result<Option<u64>> {
+        self.tables_within(place, step, limits)?;
+        if self.stopped.is_some() {
+            return Ok(None);
+        }
         let after = before.clone().then(step.clone());
         let left = match step {
             Step::Select(_) | Step::Drop(_) | Step::Rename(_) | Step::Derive { .. } | Step::Sort(_) => rows,

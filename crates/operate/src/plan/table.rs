@@ -4,18 +4,12 @@ use super::Compiler;
 use super::block::Block;
 use super::condition::condition;
 use super::measure::measured;
-use super::value::{TEXT, Typed, condition_looks_around, looks_around, of_one_type, order_by, ordered, value, window};
+use super::value::{Typed, condition_looks_around, looks_around, order_by, ordered, value, window};
 use crate::inputs::{InputColumn, InputTable};
-use crate::quote::{identifier, literal};
-use crate::sql::{free_name, join::KeyPair};
+use crate::quote::identifier;
+use crate::sql::free_name;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{
-    Comparison, Condition, Direction, Expression, Grouping, Join, JoinKind, Kept, Key, Measure, Order, Pivot, Relation,
-    Step, Top, Union, Unpivot, Value,
-};
-
-/// Most columns that a pivot makes.
-const MOST_PIVOTED: usize = 200;
+use lakeward_core::plan::{Condition, Direction, Expression, Grouping, Kept, Key, Order, Relation, Step, Top};
 
 /// A table that the query has made so far.
 #[derive(Debug, Clone)]
@@ -36,11 +30,11 @@ impl Made {
         Self { table, hidden: Vec::new(), order: Vec::new(), open }
     }
 
-    fn all(&self) -> impl Iterator<Item = &InputColumn> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &InputColumn> {
         self.table.columns.iter().chain(&self.hidden)
     }
 
-    fn taken(&self) -> Vec<String> {
+    pub(super) fn taken(&self) -> Vec<String> {
         self.all().map(|column| column.name.to_lowercase()).collect()
     }
 
@@ -90,7 +84,7 @@ impl Compiler<'_> {
     }
 
     /// Makes sure that conditions and columns can be added.
-    fn reopen(&mut self, made: &mut Made, does: &'static str) {
+    pub(super) fn reopen(&mut self, made: &mut Made, does: &'static str) {
         if !made.open.takes_condition() {
             self.close(made);
         }
@@ -114,7 +108,12 @@ impl Compiler<'_> {
     }
 
     /// Keeps `columns`, pairs of SQL and column, in place of the visible ones. Columns to order by that go stay hidden.
-    fn project(&mut self, made: &mut Made, does: &'static str, columns: Vec<(String, InputColumn)>) -> Result<()> {
+    pub(super) fn project(
+        &mut self,
+        made: &mut Made,
+        does: &'static str,
+        columns: Vec<(String, InputColumn)>,
+    ) -> Result<()> {
         self.reopen(made, does);
         let mut taken = Vec::new();
         for (_, column) in &columns {
@@ -289,7 +288,7 @@ impl Compiler<'_> {
         key.of = Expression::column(name);
     }
 
-    fn group(&mut self, made: &mut Made, grouping: &Grouping) -> Result<()> {
+    pub(super) fn group(&mut self, made: &mut Made, grouping: &Grouping) -> Result<()> {
         if grouping.keys.is_empty() && grouping.measures.is_empty() {
             return Err(Error::Usage("a grouping needs a key or something to compute".into()));
         }
@@ -323,7 +322,6 @@ impl Compiler<'_> {
         if all && orders {
             let columns = own(&made.table);
             self.project(made, "distinct", columns)?;
-            made.open.columns.clear();
             made.open.distinct = "DISTINCT".to_string();
             return Ok(());
         }
@@ -395,281 +393,15 @@ impl Compiler<'_> {
         made.order = within.collect::<Result<Vec<_>>>()?.into_iter().chain(ordering).collect();
         Ok(())
     }
-
-    /// What a join compares, as SQL of the left and the right side.
-    pub(super) fn key_pairs(left: &InputTable, right: &InputTable, join: &Join) -> Result<Vec<KeyPair>> {
-        if join.on.is_empty() {
-            return Err(Error::Usage("a join needs at least one pair of columns that must be equal".into()));
-        }
-        join.on
-            .iter()
-            .map(|key| Ok(KeyPair::new(left.column(&key.left)?, right.column(&key.right)?, !key.exact)))
-            .collect()
-    }
-
-    fn join(&mut self, made: &mut Made, join: &Join) -> Result<()> {
-        self.close(made);
-        let mut other = self.relation(&join.with)?;
-        self.close(&mut other);
-        let pairs = Self::key_pairs(&made.table, &other.table, join)?;
-        let on = |right: &str| -> Vec<String> {
-            let value = |pair: &KeyPair| {
-                let left = pair.left_value(&format!("l.{}", identifier(&pair.left.name)));
-                format!("{left} = {}", pair.right_value(&format!("{right}.{}", identifier(&pair.right.name))))
-            };
-            pairs.iter().map(value).collect()
-        };
-        let (left, right) = (made.open.from.clone(), other.open.from.clone());
-        if matches!(join.kind, JoinKind::Semi | JoinKind::Anti) {
-            let not = if join.kind == JoinKind::Anti { "NOT " } else { "" };
-            made.open.from = format!("{left} AS l");
-            let partner = format!("{not}EXISTS (SELECT 1 FROM {right} AS r WHERE {})", on("r").join(" AND "));
-            made.open.conditions = vec![partner];
-            made.open.columns = made.all().map(|column| format!("l.{}", identifier(&column.name))).collect();
-            made.open.does = "matched";
-            return Ok(());
-        }
-        let mut taken = made.taken();
-        let wanted = if join.columns.is_empty() {
-            let is_key = |column: &InputColumn| pairs.iter().any(|pair| pair.right.name == column.name);
-            own(&other.table).into_iter().filter(|(_, column)| !is_key(column)).collect()
-        } else {
-            renamed(&other.table, &join.columns)?
-        };
-        let mut added = Vec::new();
-        for (sql, mut column) in wanted {
-            if taken.contains(&column.name.to_lowercase()) {
-                column.name = format!("{}_{}", other.table.label, column.name);
-            }
-            column.name = free_name(&column.name, &mut taken);
-            added.push((format!("r.{sql} AS {}", identifier(&column.name)), column));
-        }
-        let kind = match join.kind {
-            JoinKind::Inner => "INNER JOIN",
-            JoinKind::Full => "FULL JOIN",
-            _ => "LEFT JOIN",
-        };
-        let mut columns = vec!["l.*".to_string()];
-        if join.kind == JoinKind::Full {
-            columns = made.all().map(|column| Self::either_key(column, &pairs)).collect();
-            made.order.clear();
-        }
-        columns.extend(added.iter().map(|(sql, _)| sql.clone()));
-        made.open = Block::of(format!("{left} AS l\n{kind} {right} AS r\n  ON {}", on("r").join("\n AND ")));
-        made.open.columns = columns;
-        made.open.does = "joined";
-        made.table.columns.extend(added.into_iter().map(|(_, column)| column));
-        Ok(())
-    }
-
-    /// A column of the left table; a key from the side that has it.
-    fn either_key(column: &InputColumn, pairs: &[KeyPair]) -> String {
-        let name = identifier(&column.name);
-        let Some(pair) = pairs.iter().find(|pair| pair.left.name == column.name) else {
-            return format!("l.{name}");
-        };
-        let typed = |side: &str, column: &InputColumn| Typed {
-            sql: format!("{side}.{}", identifier(&column.name)),
-            column: column.clone(),
-        };
-        let (values, _) = of_one_type(&[typed("l", &pair.left), typed("r", &pair.right)]);
-        format!("coalesce({}) AS {name}", values.join(", "))
-    }
-
-    fn union(&mut self, made: &mut Made, union: &Union) -> Result<()> {
-        if union.others.is_empty() {
-            return Err(Error::Usage("a union needs at least one table to append".into()));
-        }
-        self.close(made);
-        let width = made.table.columns.len();
-        let mut taken: Vec<String> = made.table.columns.iter().map(|column| column.name.to_lowercase()).collect();
-        let mut names: Vec<String> = made.table.columns.iter().map(|column| column.name.clone()).collect();
-        // The column of each table at each place of the result.
-        let mut parts: Vec<(InputTable, String, Vec<Option<InputColumn>>)> =
-            vec![(made.table.clone(), made.open.from.clone(), made.table.columns.iter().cloned().map(Some).collect())];
-        for part in &union.others {
-            let mut other = self.relation(&part.with)?;
-            self.close(&mut other);
-            let theirs = &other.table;
-            let mut columns: Vec<Option<InputColumn>> = vec![None; width];
-            if part.columns.is_empty() {
-                for (place, name) in names[..width].iter().enumerate() {
-                    let same = |column: &&InputColumn| column.name.eq_ignore_ascii_case(name);
-                    columns[place] = theirs.columns.iter().find(same).cloned();
-                }
-                if columns.iter().all(Option::is_none) {
-                    let name = &theirs.name;
-                    return Err(Error::Usage(format!(
-                        "no column of `{name}` has the name of one here; say which belong together"
-                    )));
-                }
-            }
-            for (here, there) in &part.columns {
-                let here = made.table.column(here)?;
-                let place = made.table.columns.iter().position(|column| column.name == here.name).unwrap_or(0);
-                if columns[place].is_some() {
-                    return Err(Error::Usage(format!(
-                        "two columns of `{}` are aligned with `{}`",
-                        theirs.name, here.name
-                    )));
-                }
-                columns[place] = Some(theirs.column(there)?.clone());
-            }
-            if union.keep_extra {
-                let used: Vec<String> = columns.iter().flatten().map(|column| column.name.clone()).collect();
-                columns.resize(names.len(), None);
-                for extra in theirs.columns.iter().filter(|column| !used.contains(&column.name)) {
-                    let shared = (width..names.len())
-                        .find(|&place| columns[place].is_none() && names[place].eq_ignore_ascii_case(&extra.name));
-                    if let Some(place) = shared {
-                        columns[place] = Some(extra.clone());
-                        continue;
-                    }
-                    let wanted = if taken.contains(&extra.name.to_lowercase()) {
-                        format!("{}_{}", theirs.label, extra.name)
-                    } else {
-                        extra.name.clone()
-                    };
-                    names.push(free_name(&wanted, &mut taken));
-                    columns.push(Some(extra.clone()));
-                }
-            }
-            parts.push((other.table.clone(), other.open.from.clone(), columns));
-        }
-        let mut columns = Vec::new();
-        let mut selects: Vec<Vec<String>> = vec![Vec::new(); parts.len()];
-        for (place, name) in names.iter().enumerate() {
-            let at = |part: &(InputTable, String, Vec<Option<InputColumn>>)| part.2.get(place).cloned().flatten();
-            let some: Vec<Typed> = parts
-                .iter()
-                .filter_map(|part| at(part).map(|column| Typed { sql: identifier(&column.name), column }))
-                .collect();
-            let (values, data_type) = of_one_type(&some);
-            let mut values = values.into_iter();
-            for (part, select) in parts.iter().zip(&mut selects) {
-                let sql = if at(part).is_some() { values.next() } else { None };
-                let sql = sql.unwrap_or_else(|| "NULL".to_string());
-                let quoted = identifier(name);
-                select.push(if sql == quoted { sql } else { format!("{sql} AS {quoted}") });
-            }
-            let writing = some.first().map(|typed| typed.column.writing.clone()).unwrap_or_default();
-            let same = some.iter().all(|typed| typed.column.writing == writing);
-            let column = InputColumn::computed(name, data_type);
-            columns.push(InputColumn { writing: if same { writing } else { String::new() }, ..column });
-        }
-        if let Some(source) = &union.source_column {
-            let name = free_name(&named(source)?, &mut taken);
-            for (part, select) in parts.iter().zip(&mut selects) {
-                select.push(format!("{} AS {}", literal(&part.0.name), identifier(&name)));
-            }
-            columns.push(InputColumn::computed(&name, TEXT));
-        }
-        let whole: Vec<String> = parts
-            .iter()
-            .zip(selects)
-            .map(|((_, from, _), columns)| Block { columns, ..Block::of(from.clone()) }.sql())
-            .collect();
-        made.open = Block { whole: Some(whole.join("\nUNION ALL\n")), does: "united", ..Block::default() };
-        made.table.columns = columns;
-        made.hidden.clear();
-        made.order.clear();
-        Ok(())
-    }
-
-    fn unpivot(&mut self, made: &mut Made, unpivot: &Unpivot) -> Result<()> {
-        if unpivot.columns.is_empty() {
-            return Err(Error::Usage("no column is named to become rows".into()));
-        }
-        let turned: Vec<InputColumn> = made.table.columns_named(&unpivot.columns)?.into_iter().cloned().collect();
-        let is_turned = |column: &InputColumn| turned.iter().any(|other| other.name == column.name);
-        let mut columns: Vec<_> = own(&made.table).into_iter().filter(|(_, column)| !is_turned(column)).collect();
-        let typed: Vec<Typed> =
-            turned.iter().map(|column| Typed { sql: identifier(&column.name), column: column.clone() }).collect();
-        let (values, data_type) = of_one_type(&typed);
-        let names: Vec<String> = turned.iter().map(|column| literal(&column.name)).collect();
-        columns.push((format!("unnest([{}])", names.join(", ")), InputColumn::computed(&named(&unpivot.name)?, TEXT)));
-        let value = InputColumn::computed(&named(&unpivot.value)?, data_type);
-        let value = InputColumn { writing: turned[0].writing.clone(), ..value };
-        columns.push((format!("unnest([{}])", values.join(", ")), value));
-        made.order.retain(|(name, _)| !turned.iter().any(|column| column.name == *name));
-        self.project(made, "unpivoted", columns)?;
-        self.close(made);
-        if !unpivot.keep_missing {
-            made.open.conditions.push(format!("{} IS NOT NULL", identifier(&unpivot.value)));
-            made.open.does = "unpivoted";
-        }
-        Ok(())
-    }
-
-    fn pivot(&mut self, made: &mut Made, pivot: &Pivot) -> Result<()> {
-        let column = made.table.column(&pivot.column)?.clone();
-        let of = Expression::column(column.name.clone());
-        let values = if pivot.values.is_empty() { self.values_of(made, &column)? } else { pivot.values.clone() };
-        if values.is_empty() {
-            return Err(Error::Usage(format!("`{}` has no values to make columns of", column.name)));
-        }
-        let measured: Vec<String> = pivot
-            .measure
-            .of
-            .as_ref()
-            .and_then(Expression::as_column)
-            .map(|name| made.table.column(name).map(|column| column.name.clone()))
-            .transpose()?
-            .into_iter()
-            .chain([column.name.clone()])
-            .collect();
-        let rows: Vec<String> = if pivot.rows.is_empty() {
-            let others = made.table.columns.iter().filter(|other| !measured.contains(&other.name));
-            others.map(|other| other.name.clone()).collect()
-        } else {
-            pivot.rows.clone()
-        };
-        let keys = rows.into_iter().map(|name| Key { of: Expression::Column(name), name: None }).collect();
-        let cell = |value: &Value| {
-            let is = Condition::Compare {
-                left: of.clone(),
-                comparison: Comparison::Equal,
-                right: Expression::Value(value.clone()),
-            };
-            let condition = match &pivot.measure.condition {
-                Some(condition) => is.and(condition.clone()),
-                None => is,
-            };
-            Measure { condition: Some(condition), name: Some(value.to_string()), ..pivot.measure.clone() }
-        };
-        let measures = values.iter().map(cell).collect();
-        self.group(made, &Grouping { keys, measures })?;
-        made.open.does = "pivoted";
-        Ok(())
-    }
-
-    /// The values of a column of the query so far, in their order.
-    fn values_of(&mut self, made: &Made, column: &InputColumn) -> Result<Vec<Value>> {
-        let mut parts = self.clone_parts();
-        let mut copy = Made { order: Vec::new(), ..made.clone() };
-        parts.close(&mut copy);
-        let name = identifier(&column.name);
-        let select = format!("SELECT DISTINCT {name}\nFROM {}\nWHERE {name} IS NOT NULL\nORDER BY 1", copy.open.from);
-        let sql = parts.with(&select);
-        let most = MOST_PIVOTED;
-        let texts = super::first_column(self.context, &sql, most + 1)?;
-        if texts.len() > most {
-            return Err(Error::Usage(format!(
-                "`{}` has more than {most} different values, too many to make a column of each; name the values",
-                column.name
-            )));
-        }
-        Ok(texts.into_iter().map(Value::Text).collect())
-    }
 }
 
 /// The columns of a table as they are.
-fn own(table: &InputTable) -> Vec<(String, InputColumn)> {
+pub(super) fn own(table: &InputTable) -> Vec<(String, InputColumn)> {
     table.columns.iter().map(|column| (identifier(&column.name), column.clone())).collect()
 }
 
 /// Columns that are kept, some under another name.
-fn renamed(table: &InputTable, kept: &[Kept]) -> Result<Vec<(String, InputColumn)>> {
+pub(super) fn renamed(table: &InputTable, kept: &[Kept]) -> Result<Vec<(String, InputColumn)>> {
     if kept.is_empty() {
         return Err(Error::Usage("no column would be left".into()));
     }
@@ -683,7 +415,7 @@ fn renamed(table: &InputTable, kept: &[Kept]) -> Result<Vec<(String, InputColumn
 }
 
 /// A name for a column.
-fn named(name: &str) -> Result<String> {
+pub(super) fn named(name: &str) -> Result<String> {
     if name.trim().is_empty() {
         return Err(Error::Usage("a column needs a name".into()));
     }

@@ -125,15 +125,20 @@ pub(super) fn value(table: &InputTable, expression: &Expression) -> Result<Typed
         Expression::Convert { to, of } => convert(*to, &value(table, of)?, &name)?,
         Expression::Over { function, of, within } => {
             let of = of.as_deref().map(|of| value(table, of)).transpose()?;
+            if let (MeasureFunction::First { by }, Some(of)) = (function, &of) {
+                // The order is the window's, not the function's.
+                let window = window(table, within, &order_by(table, by)?)?;
+                let column = InputColumn { name, ..of.column.clone() };
+                return Ok(Typed { sql: format!("first_value({}) OVER ({window})", of.sql), column });
+            }
             let (call, data_type) = measure::call(table, function, of.as_ref(), None)?;
-            let order = match function {
-                MeasureFunction::First { by } => order_by(table, by)?,
+            match function {
                 MeasureFunction::Quantile { .. } | MeasureFunction::Share { .. } => {
                     return Err(Error::Usage(format!("{name} is computed by a grouping, not beside the rows")));
                 }
-                _ => String::new(),
-            };
-            typed(format!("{call} OVER ({})", window(table, within, &order)?), data_type)
+                _ => {}
+            }
+            typed(format!("{call} OVER ({})", window(table, within, "")?), data_type)
         }
         Expression::Share { of, within, times } => {
             let number = value(table, of)?.double()?;
@@ -181,9 +186,7 @@ fn constant(value: &Value) -> Result<Typed> {
         Value::Boolean(true) => Typed::new("TRUE".into(), &name, DataType::Boolean),
         Value::Boolean(false) => Typed::new("FALSE".into(), &name, DataType::Boolean),
         Value::Integer(number) => Typed::new(number.to_string(), &name, WHOLE),
-        Value::Number(number) if number.is_finite() => {
-            Typed::new(format!("CAST('{number:e}' AS DOUBLE)"), &name, NUMBER)
-        }
+        Value::Number(number) if number.is_finite() => Typed::new(plain(*number), &name, NUMBER),
         Value::Number(_) => return Err(Error::Usage("a value must be a finite number".into())),
         Value::Text(text) => Typed::new(literal(text), &name, TEXT),
     })
@@ -327,19 +330,23 @@ fn case(table: &InputTable, branches: &[Branch], otherwise: Option<&Expression>,
 
 /// Values as one type: their own where it is the same, numbers, times, else text.
 pub(super) fn of_one_type(values: &[Typed]) -> (Vec<String>, DataType) {
-    let every = |test: fn(Family) -> bool| {
-        values.iter().all(|value| test(value.column.family) || value.column.family == Family::Empty)
-    };
-    let as_they_are = || values.iter().map(|value| value.sql.clone()).collect();
+    let is_empty = |value: &Typed| value.column.family == Family::Empty;
+    if values.iter().all(is_empty) {
+        return (values.iter().map(Typed::text).collect(), TEXT);
+    }
+    let every = |test: fn(Family) -> bool| values.iter().all(|value| test(value.column.family) || is_empty(value));
+    // What holds no value has no type of its own.
+    let sql = |value: &Typed| if is_empty(value) { "NULL".to_string() } else { value.sql.clone() };
+    let as_they_are = || values.iter().map(sql).collect();
     if every(|family| family == Family::Number) {
-        let whole = values.iter().all(Typed::is_whole);
+        let whole = values.iter().all(|value| value.is_whole() || is_empty(value));
         return (as_they_are(), if whole { WHOLE } else { NUMBER });
     }
     if every(|family| family == Family::Date) {
         return (as_they_are(), DATE);
     }
     if every(Family::is_dated) {
-        return (values.iter().map(|value| format!("CAST({} AS TIMESTAMP(6))", value.sql)).collect(), TIME);
+        return (values.iter().map(|value| format!("CAST({} AS TIMESTAMP(6))", sql(value))).collect(), TIME);
     }
     if every(|family| family == Family::Boolean) {
         return (as_they_are(), DataType::Boolean);

@@ -216,6 +216,68 @@ fn tables_are_united_and_turned() {
 }
 
 #[test]
+fn nothing_is_mixed_up_on_the_way() {
+    let lake = lake(&[
+        ("sales.csv", SALES),
+        ("shops.csv", SHOPS),
+        ("filtered.csv", "name,staff\nNorth,99\n"),
+        ("codes.csv", "shop,grade\n1,x\n2,y\n"),
+        ("void.csv", "kind,amount\ntea,\n"),
+    ]);
+    // A part of the query and a table of the lake of one name.
+    let named = json!([{"filter": is("kind", "equal", json!("coffee"))}, {"limit": {"rows": 1}}, {"filter": is("amount", "greater", json!(1))},
+        {"join": {"with": {"source": {"table": "filtered"}}, "on": [{"left": "shop", "right": "name"}], "columns": [{"column": "staff"}]}}, keep(&["shop", "staff"])]);
+    assert_eq!(rows(&lake, "sales", named), ["[North,99]"]);
+    // A sign within a value that is compared.
+    let inner = json!({"case": {"branches": [{"when": is("kind", "equal", json!("tea")), "then": {"value": 1}}], "otherwise": {"value": 2}}});
+    let different = json!({"compare": {"left": inner, "comparison": "different", "right": {"value": 1}}});
+    assert_eq!(rows(&lake, "sales", json!([{"filter": different}, keep(&["amount"])])).join(""), "[20][40][40][1]");
+    // Names that change places, and a key that is called as what it is made of.
+    let swapped = json!([keep(&["kind", "amount"]), {"rename": [["kind", "amount"], ["amount", "kind"]]}, {"sort": [{"by": column("kind")}]}, {"limit": {"rows": 2}}]);
+    assert_eq!(rows(&lake, "sales", swapped), ["[water,1]", "[tea,5]"]);
+    let lower = json!([{"group": {"keys": [{"of": {"text": {"function": "lower", "of": column("shop")}}}], "measures": [
+        {"function": "count"}, {"function": "share", "as": "part"}]}}, {"limit": {"rows": 3}}]);
+    assert_eq!(rows(&lake, "sales", lower)[2], format!("[south,2,{}]", 2.0 / 7.0));
+    // Columns to order by that are no longer needed do not keep equal rows apart.
+    let once = json!([{"top": {"rows": 2, "by": [{"by": {"text": {"function": "length", "of": column("shop")}}}], "within": ["kind"]}},
+        {"sort": [{"by": column("kind")}]}, keep(&["kind"]), {"distinct": []}]);
+    assert_eq!(rows(&lake, "sales", once), ["[coffee]", "[tea]", "[water]"]);
+    // Two ways of writing a value are one column.
+    let pivot = json!([{"pivot": {"column": "shop", "rows": ["kind"], "measure": {"function": "sum", "of": column("amount")}}}]);
+    let wide = preview(&lake, &plan("sales", pivot));
+    assert_eq!(
+        wide.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+        ["kind", "East", "North", "South"]
+    );
+    assert_eq!(Value::Array(wide.sample[1].clone()).to_string(), "[\"tea\",null,10,12]");
+    // A column without a value takes the type of the one it stands below.
+    let void = json!([keep(&["kind", "amount"]), {"union": {"others": [{"with": {"source": {"table": "void"}}}]}}, {"group": {"measures": [{"function": "sum", "of": column("amount")}]}}]);
+    assert_eq!(rows(&lake, "sales", void), ["[123]"]);
+    // Keys of two types in one column.
+    let full = json!([{"join": {"with": {"source": {"table": "codes"}}, "kind": "full", "on": [{"left": "shop", "right": "shop"}], "columns": [{"column": "grade"}]}},
+        {"filter": is("shop", "equal", json!("1"))}, keep(&["shop", "grade"])]);
+    assert_eq!(rows(&lake, "sales", full), ["[1,x]"]);
+}
+
+#[test]
+fn measures_beside_the_rows() {
+    let lake = small();
+    let over = |function: Value, of: &str| {
+        let mut over = function;
+        over["of"] = column(of);
+        over["within"] = json!(["kind"]);
+        let steps = json!([{"derive": {"name": "x", "value": {"over": over}}}, {"sort": [{"by": column("Day")}]}, keep(&["x"])]);
+        rows(&lake, "sales", steps).join("")
+    };
+    assert_eq!(over(json!({"function": "median"}), "amount"), "[7.0][40.0][7.0][7.0][40.0][40.0][1.0]");
+    assert_eq!(over(json!({"function": "count_distinct"}), "amount"), "[3][2][3][3][2][2][1]");
+    assert_eq!(
+        over(json!({"function": "first", "by": [{"by": column("amount")}]}), "note"),
+        "[b][null][b][b][null][null][e]"
+    );
+}
+
+#[test]
 fn a_preview_warns_before_anything_runs() {
     let lake = lake(&[
         ("sales.csv", SALES),
@@ -275,6 +337,19 @@ fn hostile_plans_get_an_answer() {
     let out = lake.folder.path().join("out.parquet");
     assert!(matches!(run_plan(&lake.context, &explodes, &PreviewLimits::default(), &out), Err(Error::Usage(_))));
     assert!(!Path::new(&out).exists(), "nothing is half written");
+    let within = plan(
+        "odd",
+        json!([{"union": {"others": [{"with": {"source": {"table": "many"}, "steps": [
+        {"join": {"with": {"source": {"table": "many"}}, "on": [{"left": "k", "right": "k"}], "columns": [{"column": "v"}]}},
+        {"group": {"measures": [{"function": "count", "as": named}]}}]}}]}}]),
+    );
+    assert!(
+        matches!(run_plan(&lake.context, &within, &PreviewLimits::default(), &out), Err(Error::Usage(_))),
+        "in a table to append"
+    );
+    assert!(
+        plan_preview(&lake.context, &within, &PreviewLimits::default()).is_ok_and(|preview| preview.stopped.is_some())
+    );
     let many: Vec<Value> = (0..500).map(|number| is("k", "different", json!(number + 5))).collect();
     assert_eq!(rows(&lake, "many", json!([{"filter": {"all": many}}, {"limit": {"rows": 2}}])).len(), 2);
     let deep: Vec<Value> = (0..150).map(|_| json!({"limit": {"rows": 2}})).collect();
