@@ -35,7 +35,7 @@ DOCUMENTS = {
     "session": ["Turn", "Step"],
 }
 # Objects that stay mappings.
-MAPPINGS = {"Demanded", "Operation", "Recommendation", "SearchFeatures", "TaskPath", "UnionFeatures", "Usage"}
+MAPPINGS = {"Demanded", "Plan", "Recommendation", "SearchFeatures", "TaskPath", "UnionFeatures", "Usage"}
 # Types with the same fields as another are that one.
 SAME = {"Ranked2": "Ranked"}
 # Fields whose names are words of Python.

@@ -28,7 +28,7 @@ pub use lakeward::{Lakeward, Model, ModelOrder, Place, TaskFound, model_options}
 pub use lakeward_agent::Request;
 pub use lakeward_agent::recommend::{RankedOperation, RankedTable, Recommendation};
 pub use lakeward_agent::session::{Session, SessionStore};
-pub use lakeward_core::request::Operation;
+pub use lakeward_core::plan::Plan;
 pub use lakeward_core::{Error, Result};
 pub use lakeward_core::{Monitor, Silent};
 pub use lakeward_index::LakeIndex;

@@ -466,6 +466,7 @@ pub enum SchemaOf {
     Sql,
     Plan,
     PlanPreview,
+    Edit,
     Sessions,
     Session,
     Trace,

@@ -10,7 +10,6 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::text::counted;
 use lakeward_operate::{Limits, PlanPreview, PreviewLimits, exists, plan_preview, plan_sql, run_plan};
-use serde_json::Value;
 
 /// Most bytes of a plan.
 const MOST_BYTES: u64 = 16 << 20;
@@ -59,7 +58,7 @@ fn read(file: &Path) -> Result<String> {
     Ok(text)
 }
 
-fn check_out(out: &Path, overwrite: bool) -> Result<()> {
+pub(super) fn check_out(out: &Path, overwrite: bool) -> Result<()> {
     let known = ["csv", "parquet"];
     let extension = out.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
     if !known.contains(&extension.as_str()) {
@@ -70,29 +69,14 @@ fn check_out(out: &Path, overwrite: bool) -> Result<()> {
 }
 
 fn print(plan: &Plan, preview: &PlanPreview) {
-    printer::safe_line(&format!("{}: {}", plan.relation.source, counted(preview.rows_in, "row")));
-    for (place, step) in preview.steps.iter().enumerate() {
-        let rows = step.rows.map_or_else(String::new, |rows| format!(" → {}", counted(rows, "row")));
-        printer::safe_line(&format!("{:>2}. {}{rows}", place + 1, step.does));
-        for warning in preview.warnings.iter().filter(|warning| warning.step == place + 1) {
-            printer::safe_line(&format!("    warning: {}", warning.text));
-        }
-    }
+    printer::plan::preview(plan, preview);
     printer::line("");
-    for line in preview.sql.lines() {
-        printer::safe_line(line);
-    }
+    printer::plan::sql(&preview.sql, "");
     if let Some(reason) = &preview.stopped {
         printer::note(&format!("not run: {reason}"));
     } else if !preview.sample.is_empty() {
         printer::line("");
-        let text = |value: &Value| match value {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let rows: Vec<Vec<String>> = preview.sample.iter().map(|row| row.iter().map(text).collect()).collect();
-        printer::rows(&preview.columns, &rows, 0);
+        printer::plan::sample(preview);
     }
     preview.notes.iter().for_each(|note| printer::note(&note.to_string()));
 }

@@ -9,6 +9,7 @@ pub mod evaluation;
 pub mod feedback;
 pub mod listing;
 pub mod papers;
+pub mod plan;
 pub mod recommendation;
 pub mod task_path;
 mod variants;

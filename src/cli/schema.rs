@@ -19,7 +19,7 @@ use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, Quer
 use lakeward_agent::session;
 use lakeward_agent::trace;
 use lakeward_core::error::Result;
-use lakeward_core::plan::Plan;
+use lakeward_core::plan::{Edit, Plan};
 use lakeward_core::request::intent_schema;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::feedback::FeedbackReport;
@@ -52,6 +52,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Sql => schema_for!(SqlDocument),
         SchemaOf::Plan => schema_for!(Plan),
         SchemaOf::PlanPreview => schema_for!(PlanPreview),
+        SchemaOf::Edit => schema_for!(Edit),
         SchemaOf::Sessions => schema_for!(SessionList),
         SchemaOf::Session => session::schema(),
         SchemaOf::Trace => trace::schema(),

@@ -21,7 +21,8 @@ use lakeward_agent::trace::Provenance;
 use lakeward_agent::{Agent, Request, execution};
 use lakeward_core::error::Result;
 use lakeward_core::monitor::Monitor;
-use lakeward_core::request::{Demand, Operation};
+use lakeward_core::plan::Plan;
+use lakeward_core::request::Demand;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, BuildStats};
 use lakeward_models::embed::Embedder;
@@ -268,15 +269,15 @@ impl Lakeward {
         self.agent().traced_turn(session, request)
     }
 
-    /// Runs `operation`; its result becomes the working table of `session`, which must be one of [`Lakeward::sessions`] and is
+    /// Runs `plan`; its result becomes the working table of `session`, which must be one of [`Lakeward::sessions`] and is
     /// not saved.
     ///
     /// # Errors
     /// Those of [`execution::run`]; the session is then unchanged.
-    pub fn run(&self, session: &mut Session, operation: &Operation) -> Result<Outcome> {
+    pub fn run(&self, session: &mut Session, plan: &Plan) -> Result<Outcome> {
         let (context, sessions) = (self.context(Limits::default())?, self.sessions());
         execution::connect(&context, &sessions, session)?;
-        execution::run(&context, &sessions, session, operation, &PreviewLimits::default())
+        execution::run(&context, &sessions, session, plan, &PreviewLimits::default())
     }
 
     /// A context that answers SQL over the lake's tables.

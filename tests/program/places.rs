@@ -7,7 +7,8 @@ use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
-use lakeward_core::request::{Demanded, Operation, Period, Test};
+use lakeward_core::plan::{Condition, Expression, Step, Value};
+use lakeward_core::request::{Demanded, Period};
 use lakeward_index::build::BuildOptions;
 
 /// Names that hold what stands between others.
@@ -40,16 +41,18 @@ fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation
 
 /// The places that the filter of `answer` keeps.
 fn kept(answer: &Recommendation) -> Vec<String> {
-    let operations = answer.operations.iter().filter_map(|operation| operation.runnable.as_ref());
-    let filters = operations.filter_map(|operation| match operation {
-        Operation::Filter(filter) => Some(filter.conditions.iter()),
-        _ => None,
+    let plans = answer.operations.iter().filter_map(|operation| operation.runnable.as_ref());
+    let conditions = plans.flat_map(|plan| &plan.relation.steps).flat_map(|step| match step {
+        Step::Filter(condition) => condition.parts(),
+        _ => Vec::new(),
     });
-    let values = filters.flatten().filter(|condition| condition.column == "country").filter_map(|condition| {
-        let Test::OneOf { values } = &condition.test else { return None };
-        Some(values.clone())
+    let is_country = |value: &Expression| value.as_column() == Some("country");
+    let values = conditions.flat_map(|condition| match condition {
+        Condition::OneOf { value, values } if is_country(value) => values.clone(),
+        Condition::Compare { left, right: Expression::Value(value), .. } if is_country(left) => vec![value.clone()],
+        _ => Vec::new(),
     });
-    values.flatten().collect()
+    values.map(|value| if let Value::Text(text) = value { text } else { value.to_string() }).collect()
 }
 
 #[test]
@@ -97,5 +100,5 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Trinidad and Tobago", "Ireland", "Bosnia and Herzegovina", "Oslo"]);
     store.save(&mut session).expect("a save");
-    assert_eq!((session.version, store.open("conv").expect("a session")), (2, session));
+    assert_eq!((session.version, store.open("conv").expect("a session")), (3, session));
 }

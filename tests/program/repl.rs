@@ -104,7 +104,7 @@ fn a_conversation_in_a_terminal() {
     terminal.exp_string(PROMPT).expect("a prompt");
     type_line(&mut terminal, "/accept population/gapminder/countries2007", &["accepted: population/gapminder/"]);
     type_line(&mut terminal, "add life expectancy from a table of countries", &["next:", "1 Join ("]);
-    type_line(&mut terminal, "/run 1", &["operation 1: Join", "LEFT JOIN", "without a match", "step 1: Join of"]);
+    type_line(&mut terminal, "/run 1", &["operation 1: Join", "LEFT JOIN", "without a partner", "step 1: Join of"]);
     type_line(&mut terminal, "/use", &["working table: result of step 1"]);
     type_line(&mut terminal, "/export result.csv", &["252 rows", "written to result.csv"]);
     type_line(&mut terminal, "/sql SELECT count(*) AS n FROM session.step_1", &["252"]);

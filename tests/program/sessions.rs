@@ -11,7 +11,8 @@ use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, StepInput, check_name, schema};
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
-use lakeward_core::request::{Filter, Input, Operation};
+use lakeward_core::plan::{Kept, Plan, Step};
+use lakeward_core::request::Input;
 use serde_json::{Value, json};
 
 /// An answer of `tables` tables with `columns` columns each and evidence from all three searches; `turn` set a topic.
@@ -71,7 +72,7 @@ fn push(session: &mut Session, columns: usize) {
 
 fn step(input: Input, file: &str) -> NewStep {
     NewStep {
-        operation: Operation::Filter(Filter { input, conditions: Vec::new(), columns: vec!["a".into()] }),
+        plan: Plan::of(input).then(Step::Select(vec![Kept { column: "a".into(), name: None }])),
         sql: "SELECT \"a\"\nFROM \"t\" -- ```".into(),
         inputs: vec![StepInput { name: "t".into(), content: "abc".into() }],
         rows: 7,
@@ -311,7 +312,7 @@ fn what_is_not_a_session_is_refused_and_left_alone() {
         ("after turn 9", changed("/steps/0/turn", json!(9)).into_bytes()),
         ("outside the folder", changed("/steps/0/file", json!("../../x")).into_bytes()),
         ("outside the folder", changed("/steps/0/file", json!("/etc/passwd")).into_bytes()),
-        ("result of step 3", changed("/steps/0/operation/input", json!({"step": 3})).into_bytes()),
+        ("result of step 3", changed("/steps/0/plan/source", json!({"step": 3})).into_bytes()),
         ("result of step 4", changed("/table", json!({"step": 4})).into_bytes()),
         ("numbered", changed("/turns/0/number", json!(0)).into_bytes()),
         ("at most 16 are allowed", huge.into_bytes()),

@@ -38,8 +38,7 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
     let latest = session.turns.len().saturating_sub(LATEST);
     let (older, latest) = session.turns.split_at(latest);
     let standing = session.steps.iter().filter(|step| !step.undone);
-    let ran: Vec<String> =
-        standing.map(|step| format!("{}: {} rows", step.operation.kind().name(), step.rows)).collect();
+    let ran: Vec<String> = standing.map(|step| format!("{}: {} rows", step.plan.kind().name(), step.rows)).collect();
     let mut memory = json!({
         "constraints": session.constraints,
         "accepted": session.accepted.len(),

@@ -1,9 +1,9 @@
-//! Operations of a conversation: what its SQL can name, and carrying an operation out.
+//! Plans of a conversation: what their SQL can name, and carrying one out.
 
 use super::Agent;
 use crate::session::{NewStep, Session, SessionStore, StepInput};
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::Operation;
+use lakeward_core::plan::Plan;
 use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
 
 /// Lets queries name the results of the session's steps, as `session.step_1` and so on.
@@ -26,22 +26,22 @@ pub fn connect(context: &LakeContext, store: &SessionStore, session: &Session) -
     Ok(())
 }
 
-/// Carries `operation` out; its result is the session's working table. The session is not written.
+/// Carries `plan` out; its result is the session's working table. The session is not written.
 ///
 /// # Errors
-/// As [`lakeward_operate::run()`]; then the session is as before.
+/// As [`lakeward_operate::run_plan`]; then the session is as before.
 pub fn run(
     context: &LakeContext,
     store: &SessionStore,
     session: &mut Session,
-    operation: &Operation,
+    plan: &Plan,
     limits: &PreviewLimits,
 ) -> Result<Outcome> {
     let (path, file) = store.new_step(session)?;
-    let outcome = lakeward_operate::run(context, operation, limits, &path)?;
+    let outcome = lakeward_operate::run_plan(context, plan, limits, &path)?;
     let inputs = outcome.inputs.iter();
     session.push_step(NewStep {
-        operation: operation.clone(),
+        plan: plan.clone(),
         sql: outcome.sql.clone(),
         inputs: inputs
             .map(|input| StepInput { name: input.name.clone(), content: input.content.to_string() })
@@ -54,8 +54,8 @@ pub fn run(
 }
 
 impl Agent<'_> {
-    /// The SQL that carries `operation` out.
-    pub(super) fn sql(&self, session: &Session, operation: &Operation) -> Result<String> {
+    /// The SQL that carries `plan` out.
+    pub(super) fn sql(&self, session: &Session, plan: &Plan) -> Result<String> {
         let context = match self.context.get() {
             Some(context) => context,
             None => {
@@ -64,6 +64,6 @@ impl Agent<'_> {
             }
         };
         connect(context, &self.sessions, session)?;
-        lakeward_operate::sql(context, operation)
+        lakeward_operate::plan_sql(context, plan)
     }
 }

@@ -9,6 +9,7 @@ pub mod execution;
 mod found;
 mod loop_search;
 pub mod model;
+mod plan_edit;
 mod reading;
 pub mod recommend;
 mod scored;

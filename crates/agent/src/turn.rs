@@ -13,6 +13,7 @@ use crate::recommend::next_operations::{self, Base, Situation};
 use crate::recommend::{Recommendation, Utility, question};
 use crate::session::Session;
 use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
@@ -107,16 +108,12 @@ impl Agent<'_> {
             (None, None) => false,
         };
         let base = match (working, base_query, best_table(scored).and_then(|best| best.candidate.dataset.table())) {
-            (Some(input), Some(query), _) => Some(Base { input: input.clone(), entry: &query.entry, holds: &holds }),
-            (None, Some(query), _) => {
-                let input = Input::Table(query.entry.id.as_str().to_string());
-                Some(Base { input, entry: &query.entry, holds: &holds })
-            }
-            (_, None, Some(best)) => {
-                Some(Base { input: Input::Table(best.id.to_string()), entry: best, holds: &holds })
-            }
+            (Some(input), Some(query), _) => Some((session.plan_of(input), &*query.entry)),
+            (None, Some(query), _) => Some((Plan::of(Input::Table(query.entry.id.to_string())), &*query.entry)),
+            (_, None, Some(best)) => Some((Plan::of(Input::Table(best.id.to_string())), best)),
             _ => None,
         };
+        let base = base.map(|(plan, entry)| Base { plan, entry, holds: &holds });
         let partners = weighed.partners();
         let wanted = self.columns_to_add(&signals.constraints, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);

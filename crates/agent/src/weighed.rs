@@ -207,7 +207,7 @@ impl Agent<'_> {
 /// The tables that the working table was made of: they are in it.
 fn used_up(session: &Session) -> BTreeSet<&str> {
     let standing = session.steps.iter().filter(|step| !step.undone);
-    let inputs = standing.flat_map(|step| step.operation.inputs());
+    let inputs = standing.flat_map(|step| step.plan.inputs());
     inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
 }
 

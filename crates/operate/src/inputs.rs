@@ -1,4 +1,4 @@
-//! The tables that an operation reads, as SQL needs them: what they are called there, and what their columns hold.
+//! The tables that a plan reads, as SQL needs them: what they are called there, and what their columns hold.
 
 use std::path::{Path, PathBuf};
 
@@ -57,6 +57,19 @@ impl Family {
         }
     }
 
+    /// What they are called.
+    pub fn words(self) -> &'static str {
+        match self {
+            Family::Text => "text",
+            Family::Number => "numbers",
+            Family::Date => "dates",
+            Family::Time => "times",
+            Family::Boolean => "yes and no",
+            Family::Empty => "empty",
+            Family::Other => "of another type",
+        }
+    }
+
     /// Whether its values lie on a calendar.
     pub fn is_dated(self) -> bool {
         matches!(self, Family::Date | Family::Time)
@@ -96,7 +109,7 @@ impl InputColumn {
     }
 }
 
-/// An input of an operation.
+/// A table that a plan reads.
 #[derive(Debug, Clone)]
 pub struct InputTable {
     /// The id, the file, or `step 2`: what people call it.

@@ -1,4 +1,4 @@
-//! Carries operations out with DataFusion: every table of the lake can be queried, nothing can be changed.
+//! Carries plans out with DataFusion: every table of the lake can be queried, nothing can be changed.
 //!
 //! A statement is checked ([`statement`]: one query, nothing else), its table names are looked up ([`names`]) and answered by
 //! a catalogue that opens a table only when a query names it ([`lake_catalog`]). Parquet goes through DataFusion's own reader; all
@@ -22,12 +22,9 @@ mod notes;
 mod order;
 mod output;
 mod plan;
-pub mod preview;
 mod quote;
 mod rows;
-mod run;
 mod session_tables;
-mod sql;
 mod statement;
 mod stop;
 mod table;
@@ -39,9 +36,8 @@ pub use lake_catalog::{CATALOG, LakeCatalog, column_types};
 pub use names::sql_name;
 pub use notes::{Note, NoteKind};
 pub use output::{RowWriter, exists, finish};
-pub use plan::{PlanPreview, PlanWarning, StepPreview, WarningKind, plan_preview, plan_sql, run_plan};
-pub use preview::{Preview, PreviewLimits, preview};
+pub use plan::{
+    Outcome, OutcomeInput, PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_preview, plan_sql,
+    run_plan,
+};
 pub use rows::{CellForm, ResultColumn, Rows, texts};
-pub use run::{Outcome, OutcomeInput, run};
-pub use sql::join::Comparison;
-pub use sql::sql;

@@ -10,11 +10,6 @@ pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A pattern that `ILIKE` finds wherever `text` stands.
-pub fn containing(text: &str) -> String {
-    pattern("%", text, "%")
-}
-
 /// A pattern of `text` as it stands between two pieces of pattern.
 pub fn pattern(before: &str, text: &str, after: &str) -> String {
     let mut pattern = String::from(before);
@@ -36,6 +31,6 @@ mod tests {
     fn quotes_cannot_be_left() {
         assert_eq!(identifier("\"; DROP"), "\"\"\"; DROP\"");
         assert_eq!(literal("O'Brien'; --"), "'O''Brien''; --'");
-        assert_eq!(containing("50%_\\"), "'%50\\%\\_\\\\%'");
+        assert_eq!(pattern("%", "50%_\\", "%"), "'%50\\%\\_\\\\%'");
     }
 }

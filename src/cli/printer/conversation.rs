@@ -1,6 +1,4 @@
-//! Output of conversations: explanations of an answer, previews, sessions.
-
-use serde_json::Value;
+//! Output of conversations: explanations of an answer, sessions.
 
 use super::{list, narrate, out, right_align};
 use lakeward::documents::ModelCost;
@@ -10,15 +8,9 @@ use lakeward_agent::session::{Choice, Memory, Session, SessionState, SessionSumm
 use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
 use lakeward_models::llm::Spent;
-use lakeward_operate::Preview;
-use lakeward_operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
 
 /// Characters of a request in a list.
 const REQUEST: usize = 200;
-/// Number of result rows shown: in a list, and if the result is too wide for a list.
-const SAMPLE: [usize; 2] = [5, 2];
-/// Most columns that are shown as a list.
-const LISTED_COLUMNS: usize = 12;
 /// Unusable sessions that are listed individually.
 const LISTED_SESSIONS: usize = 10;
 
@@ -161,9 +153,9 @@ fn choices(what: &str, choices: &[Choice]) {
 
 /// A step in one line.
 pub fn step_line(step: &Step) -> String {
-    let inputs: Vec<String> = step.operation.inputs().into_iter().map(name).collect();
+    let inputs: Vec<String> = step.plan.inputs().into_iter().map(name).collect();
     let undone = if step.undone { ", undone" } else { "" };
-    let (number, kind, columns) = (step.number, step.operation.kind().name(), step.columns.len());
+    let (number, kind, columns) = (step.number, step.plan.kind().name(), step.columns.len());
     let size = format!("{}, {}", counted(step.rows, "row"), counted(columns as u64, "column"));
     format!("step {number}: {kind} of {}: {size}{undone}", inputs.join(", "))
 }
@@ -195,94 +187,6 @@ pub fn why_answer(answer: &Recommendation) {
         [super::name_of(spec.granularity), super::name_of(spec.richness), super::name_of(spec.compatibility)];
     out(&format!("a table should have: granularity {granularity}, columns {richness}, compatibility {compatibility}"));
     super::recommendation::why_operations(answer);
-}
-
-/// The SQL of an operation and its preview.
-pub fn preview(preview: &Preview) {
-    preview.sql.lines().for_each(|line| out(&format!("  {}", shown(line, 4000))));
-    for input in &preview.inputs {
-        out(&format!("reads {}: {}", shown(&input.name, 200), counted(input.rows, "row")));
-    }
-    match &preview.detail {
-        PreviewDetail::Join(join) => join_preview(join),
-        PreviewDetail::Union(union) => union_preview(union),
-        PreviewDetail::Filter(filter) => {
-            for condition in &filter.conditions {
-                out(&format!("  {}: {}", shown(&condition.sql, 300), counted(condition.rows, "row")));
-            }
-        }
-        PreviewDetail::Aggregate(groups) if groups.groups <= 1 => {}
-        PreviewDetail::Aggregate(groups) => out(&format!(
-            "{} groups of {} to {} rows, {:.1} on average",
-            groups.groups, groups.least_rows, groups.most_rows, groups.mean_rows
-        )),
-    }
-    let columns = counted(preview.columns.len() as u64, "column");
-    out(&format!("gives {}, {columns}", counted(preview.rows_out, "row")));
-    preview
-        .left_out
-        .iter()
-        .for_each(|what| narrate(&format!("skipped, because it takes too long: {}", shown(what, 300))));
-    preview.notes.iter().for_each(|note| narrate(&shown(&note.to_string(), 400)));
-}
-
-fn join_preview(join: &JoinPreview) {
-    for key in &join.keys {
-        let comparison = super::name_of(key.comparison).replace('_', " ");
-        out(&format!("  {} = {}, compared {comparison}", shown(&key.left, 80), shown(&key.right, 80)));
-    }
-    for (whose, side) in [("yours", &join.left), ("theirs", &join.right)] {
-        let keys = shown(&side.unmatched_keys.join(", "), 200);
-        let examples = if keys.is_empty() { String::new() } else { format!(": {keys}") };
-        let share = side.unmatched_share() * 100.0;
-        out(&format!("  {} rows of {whose} without a match ({share:.0} %){examples}", side.unmatched_rows));
-    }
-    out(&format!("  matches per row: {:.2} on average, {} at most", join.mean_fan_out, join.greatest_fan_out));
-    if let Some(gain) = join.normalising_gains.filter(|gain| *gain != 0) {
-        out(&format!("  {gain:+} rows would match with normalised keys (`/run N normalised`)"));
-    }
-    let added: Vec<String> = join
-        .added
-        .iter()
-        .map(|column| match column.nulls {
-            Some(nulls) if nulls > 0 => format!("{} ({nulls} empty)", column.name),
-            _ => column.name.clone(),
-        })
-        .collect();
-    out(&format!("  adds {}", shown(&added.join(", "), 400)));
-}
-
-fn union_preview(union: &UnionPreview) {
-    for part in &union.parts {
-        out(&format!("  {}: {} columns aligned", shown(&part.name, 200), part.aligned.len()));
-        for (what, columns) in [("left empty", &part.left_empty), ("added", &part.added), ("left out", &part.left_out)]
-        {
-            if !columns.is_empty() {
-                out(&format!("    {what}: {}", shown(&columns.join(", "), 300)));
-            }
-        }
-    }
-    for conflict in &union.conflicts {
-        let (column, becomes) = (shown(&conflict.column, 80), shown(&conflict.becomes, 40));
-        out(&format!("  {column} has different types and becomes {becomes}; {} cells do not fit", conflict.misfits));
-    }
-    if union.repeated_rows > 0 {
-        out(&format!("  {} rows are repeated", union.repeated_rows));
-    }
-}
-
-/// The first rows of a result.
-pub fn sample(preview: &Preview) {
-    let cell = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let most = SAMPLE[usize::from(preview.columns.len() > LISTED_COLUMNS)];
-    let rows: Vec<Vec<String>> = preview.sample.iter().take(most).map(|row| row.iter().map(cell).collect()).collect();
-    if !rows.is_empty() {
-        super::rows(&preview.columns, &rows, 0);
-    }
 }
 
 /// The commands of the REPL: name, arguments, description.

@@ -87,6 +87,8 @@ impl Repl<'_> {
             Slash::Sql(SqlOf::Operation(number)) => self.sql_of(number),
             Slash::Sql(SqlOf::Query(query)) => self.query(&query),
             Slash::Run(number, keys) => self.run(number, keys),
+            Slash::Plan(number) => self.plan(number),
+            Slash::Edit(edit) => self.edit(&edit),
             Slash::Undo => self.undo(),
             Slash::Save(name) => self.save_as(name.as_deref()),
             Slash::Sessions => sessions::list(self.arguments, &self.store),

@@ -1,10 +1,11 @@
 //! What a line of the REPL means: a request, a number, or a slash command.
 
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::plan::Edit;
 use lakeward_core::text::shown;
 
 /// A parsed line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Line {
     /// Nothing was typed.
     Nothing,
@@ -17,7 +18,7 @@ pub enum Line {
 }
 
 /// A slash command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Slash {
     /// Set the working table, or show it.
     Use(Option<Pick>),
@@ -37,6 +38,10 @@ pub enum Slash {
     Sql(SqlOf),
     /// Run an operation.
     Run(Option<usize>, Option<Keys>),
+    /// Show the plan of the working table, or that of an operation.
+    Plan(Option<usize>),
+    /// Change the plan of the working table and run it.
+    Edit(Box<Edit>),
     /// Undo the latest operation.
     Undo,
     /// Save the session, or continue in a copy of another name.
@@ -112,7 +117,7 @@ const fn command(name: &'static str, arguments: &'static str, does: &'static str
 }
 
 /// All commands, in the order of `/help`.
-pub const COMMANDS: [Description; 18] = [
+pub const COMMANDS: [Description; 20] = [
     command(
         "/use",
         "[TABLE|FILE|N]",
@@ -130,6 +135,18 @@ pub const COMMANDS: [Description; 18] = [
         "[N] [normalised|as-written]",
         "show SQL and preview of operation N, then run it; alone: the first that can be run; the word sets how a join \
          compares keys",
+    ),
+    command(
+        "/plan",
+        "[N]",
+        "show how the working table is made, step by step; with N: what operation N would make of it, with rows and \
+         warnings",
+    ),
+    command(
+        "/edit",
+        "remove N|back N|EDIT",
+        "change the plan of the working table and run it: without step N, without the steps after N, or by EDIT, JSON \
+         as `lakeward schema edit` describes",
     ),
     command("/undo", "", "undo the latest operation"),
     command("/save", "[NAME]", "save the session; with NAME continue in a copy of that name"),
@@ -198,6 +215,8 @@ fn slash(command: &Description, rest: &str) -> Result<Slash> {
             Err(_) => SqlOf::Query(rest.to_string()),
         }),
         "run" => run_of(command, rest)?,
+        "plan" => Slash::Plan(number()?),
+        "edit" => Slash::Edit(Box::new(edit_of(command, rest)?)),
         "undo" => none(Slash::Undo)?,
         "save" => Slash::Save(some()),
         "sessions" => none(Slash::Sessions)?,
@@ -222,6 +241,20 @@ fn run_of(command: &Description, rest: &str) -> Result<Slash> {
         }
     }
     Ok(Slash::Run(number, keys))
+}
+
+/// The change of the plan that `/edit` is given.
+fn edit_of(command: &Description, rest: &str) -> Result<Edit> {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let number = |word: &str| word.parse().map_err(|_| usage(command, "a step is given by its number"));
+    match words.as_slice() {
+        ["remove", step] => Ok(Edit::Remove { step: number(step)? }),
+        ["back", step] => Ok(Edit::BackTo { step: number(step)? }),
+        [first, ..] if first.starts_with(['{', '"']) => {
+            serde_json::from_str(rest).map_err(|error| usage(command, &format!("this is no change of a plan: {error}")))
+        }
+        _ => Err(usage(command, "it takes `remove` or `back` with the number of a step, or a change as JSON")),
+    }
 }
 
 /// What to do with the memory.
@@ -320,6 +353,8 @@ mod tests {
         assert_eq!(command("/memory forget Place"), Slash::Memory(Remember::Forget("place".into())));
         let set = Remember::Set("place".into(), "Canada outside Quebec".into());
         assert_eq!(command("/memory set place Canada outside Quebec"), Slash::Memory(set));
+        assert_eq!(command("/edit remove 2"), Slash::Edit(Box::new(Edit::Remove { step: 2 })));
+        assert_eq!(command("/edit {\"set_limit\": 5}"), Slash::Edit(Box::new(Edit::SetLimit(Some(5)))));
         assert_eq!(command("/quit"), Slash::Quit);
         for name in ["a b", "a\"b", "\"", "", "x\"\"y z"] {
             assert_eq!(command(&format!("/join {}", quoted(name))), Slash::Join(vec![name.into()]), "{name}");
@@ -330,7 +365,7 @@ mod tests {
     fn every_command_is_parsed_and_mistakes_are_named() {
         for described in &COMMANDS {
             assert!(
-                parse(&format!("{} 1", described.name)).is_ok() || parse(described.name).is_ok(),
+                [" 1", "", " back 1"].iter().any(|rest| parse(&format!("{}{rest}", described.name)).is_ok()),
                 "{}",
                 described.name
             );
@@ -343,6 +378,8 @@ mod tests {
             ("/undo 3", vec!["`/undo`", "no argument"]),
             ("/memory set place", vec!["`forget`", "`set`", "`clear`"]),
             ("/run first", vec!["`/run [N] [normalised|as-written]`", "number"]),
+            ("/edit remove it", vec!["`/edit remove N|back N|EDIT`", "number"]),
+            ("/edit {\"x\": 1}", vec!["no change of a plan"]),
             ("/join a b c", vec!["`/join [TABLE] [COLUMN]`", "quotes"]),
         ] {
             let error = parse(line).unwrap_err().to_string();

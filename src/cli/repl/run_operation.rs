@@ -13,15 +13,17 @@ use lakeward_agent::execution;
 use lakeward_agent::recommend::RankedOperation;
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::{Label, Operation};
-use lakeward_operate::{LakeContext, Limits, PreviewLimits};
+use lakeward_core::plan::{Edit, Plan, Step};
+use lakeward_core::request::Label;
+use lakeward_core::text::counted;
+use lakeward_operate::{LakeContext, Limits, PlanPreview, PreviewLimits, plan_preview, plan_sql};
 
 /// Most rows of a query that are shown.
 const ROWS: usize = 100;
 
 impl Repl<'_> {
     /// The numbered operation of the latest answer, or the first that can be run, with its number.
-    fn operation(&self, number: Option<usize>) -> Result<(usize, Operation)> {
+    fn operation(&self, number: Option<usize>) -> Result<(usize, Plan)> {
         let Some(answer) = self.latest() else {
             return Err(Error::Usage("there is no operation yet; ask for something first".into()));
         };
@@ -51,8 +53,8 @@ impl Repl<'_> {
     }
 
     pub(super) fn sql_of(&mut self, number: Option<usize>) -> Result<Status> {
-        let (_, operation) = self.operation(number)?;
-        let text = self.with_context(|_, context| lakeward_operate::sql(context, &operation))?;
+        let (_, plan) = self.operation(number)?;
+        let text = self.with_context(|_, context| plan_sql(context, &plan))?;
         text.lines().for_each(printer::safe_line);
         Ok(Status::Done)
     }
@@ -64,34 +66,75 @@ impl Repl<'_> {
 
     /// Shows SQL and preview, then runs the operation; its result becomes the working table.
     pub(super) fn run(&mut self, number: Option<usize>, keys: Option<Keys>) -> Result<Status> {
-        let (number, mut operation) = self.operation(number)?;
-        match (&mut operation, keys) {
-            (_, None) => {}
-            (Operation::Join(join), Some(keys)) => join.normalised = keys == Keys::Normalised,
-            (other, Some(_)) => {
-                let kind = other.kind().name();
+        let (number, mut plan) = self.operation(number)?;
+        let kind = plan.kind().name();
+        if let Some(keys) = keys {
+            let Some(Step::Join(join)) = plan.relation.steps.last_mut() else {
                 return Err(Error::Usage(format!("operation {number} is a {kind}; only a join compares keys")));
-            }
+            };
+            join.on.iter_mut().for_each(|key| key.exact = keys == Keys::AsWritten);
         }
+        self.carry_out(&format!("operation {number}: {kind}"), &plan)
+    }
+
+    /// The plan of the working table, or that of an operation with what it would do.
+    pub(super) fn plan(&mut self, number: Option<usize>) -> Result<Status> {
+        let json = self.arguments.json;
+        let Some(number) = number else {
+            let plan = self.session.plan().ok_or_else(no_working_table)?;
+            if json {
+                printer::json_line(&plan)?;
+            } else {
+                printer::plan::steps(&plan);
+            }
+            return Ok(Status::Done);
+        };
+        let (_, plan) = self.operation(Some(number))?;
+        self.with_context(|_, context| {
+            let preview = plan_preview(context, &plan, &PreviewLimits::default())?;
+            if json {
+                return printer::json_line(&preview);
+            }
+            show(&plan, &preview);
+            printer::plan::short_sample(&preview);
+            Ok(())
+        })?;
+        Ok(Status::Done)
+    }
+
+    /// Changes the plan of the working table and runs it.
+    pub(super) fn edit(&mut self, edit: &Edit) -> Result<Status> {
+        let plan = match (self.session.plan(), edit) {
+            (None, Edit::Start(plan)) => plan.clone(),
+            (before, _) => {
+                let before = before.ok_or_else(no_working_table)?;
+                before.edited(edit).map_err(|error| Error::Usage(error.to_string()))?
+            }
+        };
+        self.carry_out("the changed plan:", &plan)
+    }
+
+    /// Shows what a plan would do and runs it; its result becomes the working table.
+    fn carry_out(&mut self, title: &str, plan: &Plan) -> Result<Status> {
         let (json, limits) = (self.arguments.json, PreviewLimits::default());
         self.with_context(|repl, context| {
-            let preview = lakeward_operate::preview(context, &operation, &limits)?;
+            let preview = plan_preview(context, plan, &limits)?;
             if !json {
-                printer::safe_line(&format!("operation {number}: {}", operation.kind().name()));
-                conversation::preview(&preview);
+                printer::safe_line(title);
+                show(plan, &preview);
             }
             if let Some(reason) = &preview.stopped {
                 return Err(Error::Usage(reason.clone()));
             }
-            let outcome = execution::run(context, &repl.store, &mut repl.session, &operation, &limits)?;
+            let outcome = execution::run(context, &repl.store, &mut repl.session, plan, &limits)?;
             let Some(step) = repl.session.steps.last() else { return Ok(()) };
             if json {
                 printer::json_line(step)?;
             } else {
                 printer::line(&conversation::step_line(step));
-                conversation::sample(&preview);
+                printer::plan::short_sample(&preview);
             }
-            outcome.notes.iter().for_each(|note| printer::note(&note.to_string()));
+            outcome.notes.iter().for_each(|note| printer::note(&format!("note: {note}")));
             repl.save()
         })?;
         self.say("the result is now the working table; `/export FILE.csv` writes it, `/undo` undoes it");
@@ -120,6 +163,20 @@ impl Repl<'_> {
         exported.notes.iter().for_each(|note| printer::note(&note.to_string()));
         Ok(Status::Done)
     }
+}
+
+/// SQL, steps with rows and warnings, size of the result.
+fn show(plan: &Plan, preview: &PlanPreview) {
+    printer::plan::sql(&preview.sql, "  ");
+    printer::plan::preview(plan, preview);
+    if preview.stopped.is_none() {
+        let columns = counted(preview.columns.len() as u64, "column");
+        printer::line(&format!("gives {}, {columns}", counted(preview.rows_out, "row")));
+    }
+}
+
+fn no_working_table() -> Error {
+    Error::Usage("there is no working table yet; set one with `/use TABLE`, or run an operation".into())
 }
 
 fn cannot_run(number: usize, ranked: &RankedOperation) -> String {

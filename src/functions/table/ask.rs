@@ -83,6 +83,6 @@ fn row<'a>(table: &'a RankedTable, answer: &'a Recommendation) -> Row<'a> {
 
 /// Whether the runnable form of `operation` reads the table `id`.
 fn uses(operation: &RankedOperation, id: &str) -> bool {
-    let inputs = operation.runnable.iter().flat_map(|operation| operation.inputs());
+    let inputs = operation.runnable.iter().flat_map(|plan| plan.inputs());
     inputs.into_iter().any(|input| matches!(input, Input::Table(table) if table == id))
 }

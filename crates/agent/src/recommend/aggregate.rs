@@ -4,7 +4,8 @@ use super::RankedOperation;
 use super::fit::{is_group, is_measure};
 use super::mentions::{Mention, Phrases};
 use super::next_operations::{Base, Situation, listed, met, proposal, unmet, without_table};
-use lakeward_core::request::{Aggregate, DatePart, GroupKey, Measure, MeasureFunction, Operation, OperationKind};
+use lakeward_core::plan::{DatePart, Expression, Grouping, Key, Measure, MeasureFunction, Step};
+use lakeward_core::request::OperationKind;
 use lakeward_core::text::name_likeness;
 use lakeward_core::text::{bare, name_words};
 use lakeward_lake::profile::ColumnProfile;
@@ -33,12 +34,12 @@ pub fn propose(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation 
     let groups = groups(situation, base, &mentions);
     let measures = measures(situation.text, columns, &mentions, &groups);
     let id = base.entry.id.as_str();
-    let group_names: Vec<String> = groups.iter().map(|group| group.column.clone()).collect();
+    let group_names: Vec<String> = groups.iter().map(|group| group.column.name.clone()).collect();
     let mut preconditions = vec![match group_names.is_empty() {
         false => met(format!("groups by {}", listed(&group_names))),
         true => unmet(format!("nothing in the request names a grouping column of `{id}`: one row over all")),
     }];
-    let named: Vec<String> = measures.iter().filter_map(|measure| measure.column.clone()).collect();
+    let named: Vec<String> = measures.iter().filter_map(|measure| Some(measure.of.as_ref()?.to_string())).collect();
     preconditions.push(match (named.is_empty(), columns.iter().any(is_measure)) {
         (false, _) => met(format!("computes from {}", listed(&named))),
         (true, true) => met("counts rows"),
@@ -46,24 +47,42 @@ pub fn propose(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation 
     });
     let by = if group_names.is_empty() { "over all rows".into() } else { format!("per {}", listed(&group_names)) };
     let figures = if named.is_empty() { "counts rows".into() } else { format!("figures of {}", listed(&named)) };
-    let aggregate = Aggregate { input: base.input.clone(), group_by: groups, measures };
+    let keys = groups.iter().map(Group::key).collect();
+    let step = Step::Group(Grouping { keys, measures });
     RankedOperation {
         table: Some(id.to_string()),
-        runnable: Some(Operation::Aggregate(aggregate)),
+        runnable: Some(base.plan.clone().then(step)),
         ..proposal(kind, preconditions, format!("{figures} {by}, of `{id}`"))
+    }
+}
+
+/// A grouping column.
+struct Group<'a> {
+    column: &'a ColumnProfile,
+    /// For dates, the part to group by.
+    part: Option<DatePart>,
+}
+
+impl Group<'_> {
+    fn key(&self) -> Key {
+        let column = Expression::column(&self.column.name);
+        let of = match self.part {
+            Some(part) => Expression::Part { part, of: Box::new(column) },
+            None => column,
+        };
+        Key { of, name: None }
     }
 }
 
 /// Grouping columns: those that the wanted granularity names, else those named after "per", "by" or "each", else those
 /// mentioned that can group.
-fn groups(situation: &Situation<'_>, base: &Base<'_>, mentions: &[Mention]) -> Vec<GroupKey> {
+fn groups<'a>(situation: &Situation<'_>, base: &Base<'a>, mentions: &[Mention]) -> Vec<Group<'a>> {
     let columns = &base.entry.profile.columns;
-    let mut keys: Vec<GroupKey> = Vec::new();
-    let mut push = |column: &ColumnProfile, part: Option<DatePart>| {
+    let mut keys: Vec<Group<'a>> = Vec::new();
+    let mut push = |column: &'a ColumnProfile, part: Option<DatePart>| {
         let temporal = matches!(column.logical, LogicalType::Date | LogicalType::Timestamp);
-        let key = GroupKey { column: column.name.clone(), part: part.filter(|_| temporal) };
-        if !keys.iter().any(|known| known.column == key.column) {
-            keys.push(key);
+        if !keys.iter().any(|known| known.column.name == column.name) {
+            keys.push(Group { column, part: part.filter(|_| temporal) });
         }
     };
     for part in &situation.signals.constraints.granularity {
@@ -107,8 +126,8 @@ fn column_meant<'a>(part: &str, base: &Base<'a>) -> Option<(&'a ColumnProfile, O
         columns.iter().map(|column| (name_likeness(part, &column.name), column)).max_by(|a, b| a.0.total_cmp(&b.0));
     let date_part = match name_words(part).last().map(String::as_str) {
         Some("year" | "yearly" | "annual" | "years") => Some(DatePart::Year),
-        Some("month" | "monthly" | "months") => Some(DatePart::Month),
-        Some("day" | "daily" | "date" | "days") => Some(DatePart::Day),
+        Some("month" | "monthly" | "months") => Some(DatePart::YearMonth),
+        Some("day" | "daily" | "date" | "days") => Some(DatePart::Date),
         _ => None,
     };
     if let Some((_, column)) = best.filter(|(likeness, _)| *likeness >= MEANT) {
@@ -128,20 +147,24 @@ fn column_meant<'a>(part: &str, base: &Base<'a>) -> Option<(&'a ColumnProfile, O
 }
 
 /// What is computed: the figure that the request names, of the columns it names.
-fn measures(text: &str, columns: &[ColumnProfile], mentions: &[Mention], groups: &[GroupKey]) -> Vec<Measure> {
+fn measures(text: &str, columns: &[ColumnProfile], mentions: &[Mention], groups: &[Group<'_>]) -> Vec<Measure> {
     let words = name_words(text);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let function = FUNCTIONS.iter().find(|(words, _)| has(words)).map(|(_, function)| *function);
-    let grouped = |column: &ColumnProfile| groups.iter().any(|group| group.column == column.name);
+    let function = FUNCTIONS.iter().find(|(words, _)| has(words)).map(|(_, function)| function.clone());
+    let grouped = |column: &ColumnProfile| groups.iter().any(|group| group.column.name == column.name);
     let free = |place: usize| columns.get(place).filter(|column| !grouped(column));
-    let count = Measure { function: MeasureFunction::Count, column: None };
+    let measure = |function: MeasureFunction, column: Option<&ColumnProfile>| {
+        let of = column.map(|column| Expression::column(&column.name));
+        Measure { function, of, condition: None, name: None }
+    };
+    let count = measure(MeasureFunction::Count, None);
     let counts = has(&["how", "many", "count", "counts", "number", "headcount"]);
     let Some(function) = function else {
         let named: Vec<Measure> = mentions
             .iter()
             .filter_map(|mention| free(mention.column))
             .filter(|column| is_measure(column) && !counts)
-            .map(|column| Measure { function: MeasureFunction::Sum, column: Some(column.name.clone()) })
+            .map(|column| measure(MeasureFunction::Sum, Some(column)))
             .collect();
         return if named.is_empty() { vec![count] } else { named };
     };
@@ -151,8 +174,7 @@ fn measures(text: &str, columns: &[ColumnProfile], mentions: &[Mention], groups:
     if named.is_empty() {
         named = columns.iter().filter(|column| is_measure(column) && !grouped(column)).take(MOST_MEASURES).collect();
     }
-    let mut measures: Vec<Measure> =
-        named.into_iter().map(|column| Measure { function, column: Some(column.name.clone()) }).collect();
+    let mut measures: Vec<Measure> = named.into_iter().map(|column| measure(function.clone(), Some(column))).collect();
     if measures.is_empty() || counts {
         measures.insert(0, count);
     }

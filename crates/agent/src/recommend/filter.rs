@@ -3,7 +3,8 @@
 use super::mentions::Phrases;
 use super::next_operations::{Base, Situation, listed, met, proposal, unmet, without_table};
 use super::{Precondition, RankedOperation};
-use lakeward_core::request::{Condition, Filter, Operation, OperationKind, Test};
+use lakeward_core::plan::{Comparison, Condition, Expression, Kept, Step, Value};
+use lakeward_core::request::OperationKind;
 use lakeward_core::text::name_likeness;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::SemanticType;
@@ -21,32 +22,72 @@ pub fn propose(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation 
     let mut found = conditions(situation, base, phrases);
     let columns = columns(situation, base, &mut found);
     let id = base.entry.id.as_str();
-    let (conditions, mut preconditions): (Vec<Condition>, Vec<Precondition>) = found.into_iter().unzip();
+    let named: Vec<String> = found.iter().map(|found| found.column.clone()).collect();
+    let mut preconditions: Vec<Precondition> = found.iter().map(|found| found.precondition.clone()).collect();
+    let conditions: Vec<Condition> = found.into_iter().map(Found::condition).collect();
     let reason = match (conditions.is_empty(), columns.is_empty()) {
         (true, true) => format!("shows `{id}` as it is"),
         (true, false) => format!("keeps {} of `{id}`", listed(&columns)),
-        (false, _) => {
-            let names: Vec<String> = conditions.iter().map(|condition| condition.column.clone()).collect();
-            format!("keeps rows of `{id}` by {}", listed(&names))
-        }
+        (false, _) => format!("keeps rows of `{id}` by {}", listed(&named)),
     };
     if preconditions.is_empty() && columns.is_empty() {
         preconditions.push(unmet(format!("nothing in the request names a column or value of `{id}`")));
     } else if preconditions.is_empty() {
         preconditions.push(met(format!("it has {}", listed(&columns))));
     }
-    RankedOperation {
-        table: Some(id.to_string()),
-        runnable: Some(Operation::Filter(Filter { input: base.input.clone(), conditions, columns })),
-        ..proposal(kind, preconditions, reason)
+    let filter = conditions.into_iter().reduce(Condition::and).map(Step::Filter);
+    let kept: Vec<Kept> = columns.into_iter().map(|column| Kept { column, name: None }).collect();
+    let select = (!kept.is_empty()).then_some(Step::Select(kept));
+    let plan = filter.into_iter().chain(select).fold(base.plan.clone(), |plan, step| plan.then(step));
+    RankedOperation { table: Some(id.to_string()), runnable: Some(plan), ..proposal(kind, preconditions, reason) }
+}
+
+/// What is asked of a column.
+enum Wanted {
+    /// One of these values.
+    OneOf(Vec<String>),
+    /// Not this value.
+    Not(String),
+    /// A year at least, or at most, or both.
+    Years(Option<i32>, Option<i32>),
+}
+
+/// A condition with what speaks for it.
+struct Found {
+    column: String,
+    wanted: Wanted,
+    precondition: Precondition,
+}
+
+impl Found {
+    fn condition(self) -> Condition {
+        let value = Expression::Column(self.column);
+        let compare = |comparison, right: Value| Condition::Compare {
+            left: value.clone(),
+            comparison,
+            right: Expression::Value(right),
+        };
+        let year = |year: i32| Value::Integer(year.into());
+        match self.wanted {
+            Wanted::OneOf(values) => match <[String; 1]>::try_from(values) {
+                Ok([one]) => compare(Comparison::Equal, Value::Text(one)),
+                Err(several) => Condition::OneOf { value, values: several.into_iter().map(Value::Text).collect() },
+            },
+            // A missing value is none that was excluded.
+            Wanted::Not(one) => Condition::Not(Box::new(compare(Comparison::Equal, Value::Text(one)))),
+            Wanted::Years(Some(from), Some(to)) => Condition::Between { value, from: year(from), to: year(to) },
+            Wanted::Years(Some(from), None) => compare(Comparison::AtLeast, year(from)),
+            Wanted::Years(None, Some(to)) => compare(Comparison::AtMost, year(to)),
+            Wanted::Years(None, None) => Condition::All(Vec::new()),
+        }
     }
 }
 
 /// Conditions with what speaks for each.
-fn conditions(situation: &Situation<'_>, base: &Base<'_>, phrases: &Phrases) -> Vec<(Condition, Precondition)> {
+fn conditions(situation: &Situation<'_>, base: &Base<'_>, phrases: &Phrases) -> Vec<Found> {
     let constraints = &situation.signals.constraints;
     let columns = &base.entry.profile.columns;
-    let mut found: Vec<(Condition, Precondition)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     let mut normaliser = Normaliser::default();
     let mut holder = |value: &str| {
         let hash = normaliser.value(value).hash;
@@ -57,18 +98,18 @@ fn conditions(situation: &Situation<'_>, base: &Base<'_>, phrases: &Phrases) -> 
             keep_value(&mut found, &columns[column], place);
         }
     }
-    if let Some(condition) = constraints.time_range.as_ref().and_then(|range| period(range.years(), base)) {
-        let what = format!("`{}` tells the period", condition.column);
-        found.push((condition, met(what)));
+    if let Some((from, to)) = constraints.time_range.as_ref().map(|range| range.years())
+        && let Some(column) = period_column((from, to), base)
+    {
+        let precondition = met(format!("`{column}` tells the period"));
+        found.push(Found { column, wanted: Wanted::Years(from, to), precondition });
     }
     for phrase in &constraints.excluded {
         let column = holder(phrase).map(|column| &columns[column]);
         if let Some(column) = column {
-            let test = Test::NoneOf { values: vec![phrase.clone()] };
-            found.push((
-                Condition { column: column.name.clone(), test },
-                met(format!("`{}` holds {phrase}", column.name)),
-            ));
+            let (column, wanted) = (column.name.clone(), Wanted::Not(phrase.clone()));
+            let precondition = met(format!("`{column}` holds {phrase}"));
+            found.push(Found { column, wanted, precondition });
         }
     }
     let excluded = |value: &str| constraints.excluded.iter().any(|phrase| phrase.eq_ignore_ascii_case(value));
@@ -81,9 +122,9 @@ fn conditions(situation: &Situation<'_>, base: &Base<'_>, phrases: &Phrases) -> 
 }
 
 /// Adds `value` to what `column` may be.
-fn keep_value(found: &mut Vec<(Condition, Precondition)>, column: &ColumnProfile, value: &str) {
-    let same = found.iter_mut().find(|(condition, _)| condition.column == column.name);
-    if let Some((Condition { test: Test::OneOf { values }, .. }, precondition)) = same {
+fn keep_value(found: &mut Vec<Found>, column: &ColumnProfile, value: &str) {
+    let same = found.iter_mut().find(|found| found.column == column.name);
+    if let Some(Found { wanted: Wanted::OneOf(values), precondition, .. }) = same {
         let mut normaliser = Normaliser::default();
         let hash = normaliser.value(value).hash;
         // `Washington D.C` is said for `Washington, D.C.`.
@@ -93,12 +134,13 @@ fn keep_value(found: &mut Vec<(Condition, Precondition)>, column: &ColumnProfile
         }
         return;
     }
-    let test = Test::OneOf { values: vec![value.to_string()] };
-    found.push((Condition { column: column.name.clone(), test }, met(format!("`{}` holds {value}", column.name))));
+    let (column, wanted) = (column.name.clone(), Wanted::OneOf(vec![value.to_string()]));
+    let precondition = met(format!("`{column}` holds {value}"));
+    found.push(Found { column, wanted, precondition });
 }
 
-/// The bounds of a period on the column that tells it.
-fn period((from, to): (Option<i32>, Option<i32>), base: &Base<'_>) -> Option<Condition> {
+/// The column that tells the period, where one is asked for.
+fn period_column((from, to): (Option<i32>, Option<i32>), base: &Base<'_>) -> Option<String> {
     if from.is_none() && to.is_none() {
         return None;
     }
@@ -106,12 +148,11 @@ fn period((from, to): (Option<i32>, Option<i32>), base: &Base<'_>) -> Option<Con
     // Where each year has its own column there is none to compare.
     let column = base.entry.profile.columns.iter().find(|column| column.name == time.column)?;
     let told = matches!(column.semantic, Some(SemanticType::Year | SemanticType::Time));
-    let year = |year: Option<i32>| year.map(|year| year.to_string());
-    told.then(|| Condition { column: column.name.clone(), test: Test::Between { from: year(from), to: year(to) } })
+    told.then(|| column.name.clone())
 }
 
 /// The columns to keep: those named where nothing else is wanted, without those excluded; none means all.
-fn columns(situation: &Situation<'_>, base: &Base<'_>, conditions: &mut [(Condition, Precondition)]) -> Vec<String> {
+fn columns(situation: &Situation<'_>, base: &Base<'_>, conditions: &mut [Found]) -> Vec<String> {
     let constraints = &situation.signals.constraints;
     let profile = &base.entry.profile.columns;
     let like = |names: &[String], column: &ColumnProfile| {
@@ -130,6 +171,6 @@ fn columns(situation: &Situation<'_>, base: &Base<'_>, conditions: &mut [(Condit
     let kept: Vec<String> =
         wanted.into_iter().filter(|column| !like(&excluded, column)).map(|column| column.name.clone()).collect();
     let all = kept.len() == profile.len() || kept.is_empty();
-    conditions.sort_by(|a, b| a.0.column.cmp(&b.0.column));
+    conditions.sort_by(|a, b| a.column.cmp(&b.column));
     if all { Vec::new() } else { kept }
 }

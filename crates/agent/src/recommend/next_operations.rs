@@ -5,7 +5,8 @@
 
 use super::fit::{alignment, key_overlap};
 use super::{Precondition, Question, RankedOperation};
-use lakeward_core::request::{Input, Join, Label, Operation, OperationKind, Signals, Union, UnionPart};
+use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
+use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::name_likeness;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
@@ -19,8 +20,8 @@ const SOURCE_COLUMN: &str = "source_table";
 
 /// The table that operations start from.
 pub struct Base<'a> {
-    /// How an operation names it.
-    pub input: Input,
+    /// How it is made; an operation goes on from here.
+    pub plan: Plan,
     /// What is in it.
     pub entry: &'a TableEntry,
     /// Whether a column holds a value, by the column's place and the hash of the value.
@@ -79,7 +80,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
 }
 
 /// A proposal of `kind` that knows only what has to hold.
-pub(super) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, reason: String) -> RankedOperation {
+pub(crate) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, reason: String) -> RankedOperation {
     RankedOperation {
         kind,
         score: 0.0,
@@ -93,11 +94,11 @@ pub(super) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, re
     }
 }
 
-pub(super) fn met(what: impl Into<String>) -> Precondition {
+pub(crate) fn met(what: impl Into<String>) -> Precondition {
     Precondition { met: true, what: what.into() }
 }
 
-pub(super) fn unmet(what: impl Into<String>) -> Precondition {
+pub(crate) fn unmet(what: impl Into<String>) -> Precondition {
     Precondition { met: false, what: what.into() }
 }
 
@@ -132,17 +133,15 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     let adds = if columns.is_empty() { &answer.adds } else { &columns };
     let reason =
         format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
-    let operation = Join {
-        left: base.input.clone(),
-        right: Input::Table(answer.table.clone()),
-        on: answer.on.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
-        normalised: !answer.normalised.is_empty(),
-        matched_only: false,
-        columns,
-    };
+    let exact = answer.normalised.is_empty();
+    let keys = answer.on.iter().map(|pair| (pair.query_column.clone(), pair.column.clone()));
+    let on: Vec<JoinKey> = keys.map(|(left, right)| JoinKey { left, right, exact }).collect();
+    let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
+    let with = Relation::of(Input::Table(answer.table.clone()));
+    let step = (!on.is_empty()).then_some(Step::Join(Join { with, kind: JoinKind::Left, on, columns }));
     RankedOperation {
         table: Some(answer.table.clone()),
-        runnable: (!operation.on.is_empty()).then_some(Operation::Join(operation)),
+        runnable: step.map(|step| base.plan.clone().then(step)),
         ..proposal(kind, preconditions, reason)
     }
 }
@@ -183,22 +182,20 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
         preconditions.push(unmet("nearly all of its rows are in yours already"));
     }
     let part = |answer: &UnionAnswer| UnionPart {
-        input: Input::Table(answer.table.clone()),
-        alignment: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
+        with: Relation::of(Input::Table(answer.table.clone())),
+        columns: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
     };
     let tables: Vec<String> = answers.iter().map(|(_, answer)| answer.table.clone()).collect();
     let rows: u64 = answers.iter().map(|(_, answer)| answer.rows).sum();
     let reason = format!("appends {rows} rows of {}, {} columns aligned", listed(&tables), answer.alignment.len());
-    let operation = Union {
-        first: base.input.clone(),
+    let step = Union {
         others: answers.iter().map(|(_, answer)| part(answer)).collect(),
         keep_extra: false,
         source_column: Some(SOURCE_COLUMN.into()),
-        distinct: false,
     };
     RankedOperation {
         table: Some(answer.table.clone()),
-        runnable: Some(Operation::Union(operation)),
+        runnable: Some(base.plan.clone().then(Step::Union(step))),
         ..proposal(kind, preconditions, reason)
     }
 }

@@ -7,7 +7,8 @@ use super::task_spec::TaskSpec;
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
-use lakeward_core::request::{Input, Label, Operation, OperationKind, Signals};
+use lakeward_core::plan::Plan;
+use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::TaskPath;
@@ -78,13 +79,12 @@ fn names_in(answer: &Recommendation) -> Vec<String> {
 
 impl RankedOperation {
     fn pass_with(&mut self, gate: &Gate<'_>, names: &[String]) -> Result<()> {
-        let inputs = self.runnable.as_ref().map(Operation::inputs).unwrap_or_default();
+        let inputs = self.runnable.as_ref().map(Plan::inputs).unwrap_or_default();
+        let reads = |table: &String| inputs.iter().any(|input| matches!(input, Input::Table(id) if id == table));
         // What works on one table works on the one at hand, which need not be the lake's: a file, the result of a step.
-        let on_own = self.kind.needs_table()
-            && !self.kind.combines()
-            && inputs.iter().any(|input| !matches!(input, Input::Table(_)));
+        let is_own = |table: &String| !inputs.is_empty() && !self.kind.combines() && !reads(table);
         if let Some(table) = &self.table
-            && !on_own
+            && !is_own(table)
             && !gate.has(table)?
         {
             gate.count(1);
@@ -284,9 +284,9 @@ pub struct RankedOperation {
     /// The table it would use besides the working table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The operation, where it is complete.
+    /// How its result is made, where all is known: the plan of the working table with what the operation does to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runnable: Option<Operation>,
+    pub runnable: Option<Plan>,
     /// The SQL that running it would execute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,

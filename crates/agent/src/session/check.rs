@@ -32,7 +32,10 @@ pub fn fault(session: &Session) -> Option<String> {
         if !is_below(&step.file) {
             return Some(format!("the file of step {number}, `{}`, is outside the folder of sessions", step.file));
         }
-        if let Some(missing) = step.operation.inputs().into_iter().find_map(|input| later_step(input, place)) {
+        if let Err(error) = step.plan.check() {
+            return Some(format!("the plan of step {number} cannot be carried out: {error}"));
+        }
+        if let Some(missing) = step.plan.inputs().into_iter().find_map(|input| later_step(input, place)) {
             return Some(format!("step {number} reads the result of step {missing}, which is not before it"));
         }
     }

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::Memory;
 use crate::recommend::Recommendation;
-use lakeward_core::request::{Constraints, Input, Operation, Signals};
+use lakeward_core::plan::Plan;
+use lakeward_core::request::{Constraints, Input, Signals};
 
 /// Version of the document; [`super::older`] says which older ones are read, any other is refused, never guessed at.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A conversation: all that the next answer depends on besides the lake.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +42,7 @@ pub struct Session {
     pub rejected: Vec<Choice>,
     /// The turns, oldest first; the oldest of very many are gone, so that the first need not have number 1.
     pub turns: Vec<Turn>,
-    /// Operations carried out, oldest first.
+    /// Plans carried out, oldest first.
     pub steps: Vec<Step>,
 }
 
@@ -72,7 +73,7 @@ pub struct Turn {
     pub recommendation: Option<Recommendation>,
 }
 
-/// An operation that was carried out.
+/// A plan that was carried out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// From 1.
@@ -81,8 +82,8 @@ pub struct Step {
     pub turn: usize,
     /// When, RFC 3339.
     pub at: String,
-    /// The operation.
-    pub operation: Operation,
+    /// How its result is made: from tables of the lake and files, whatever steps came before.
+    pub plan: Plan,
     /// The SQL that ran.
     pub sql: String,
     /// What it read.

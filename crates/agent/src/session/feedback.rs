@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::document::{Session, Step};
 use super::state;
 use lakeward_core::error::{Error, Holds, Result};
-use lakeward_core::request::{Input, Label, Operation};
+use lakeward_core::request::{Input, Label};
 use lakeward_core::store::{Bounds, Damage, JsonLines, LineRecord, LinesFormat, Links, Purpose, remove_unfinished};
 use lakeward_core::text::{lower_words, shown};
 use lakeward_reading::signals::content_words;
@@ -236,11 +236,11 @@ fn events(before: Option<&Session>, after: &Session) -> Vec<TableUse> {
         let was_undone = before.steps.get(place).map(|step| step.undone);
         match (was_undone, step.undone) {
             (None | Some(true), false) => {
-                let operation = step.operation.kind().name();
-                tables_of(step).into_iter().for_each(|table| happened(step.turn, table, operation));
+                let operation = step.plan.kind().name();
+                tables_of(after, step).into_iter().for_each(|table| happened(step.turn, table, operation));
             }
             (Some(false), true) => {
-                tables_of(step).into_iter().for_each(|table| happened(step.turn, table, UNDO));
+                tables_of(after, step).into_iter().for_each(|table| happened(step.turn, table, UNDO));
             }
             _ => {}
         }
@@ -249,10 +249,16 @@ fn events(before: Option<&Session>, after: &Session) -> Vec<TableUse> {
     events
 }
 
-/// The tables that a step was asked for: of a join or a union those that were added to the table at hand.
-fn tables_of(step: &Step) -> Vec<&str> {
-    let skipped = usize::from(matches!(step.operation, Operation::Join(_) | Operation::Union(_)));
-    let inputs = step.operation.inputs().into_iter().skip(skipped);
+/// The tables that a step was asked for: those that its plan adds to the one it goes on from; of a join or a union of a table
+/// at hand those that were added to it.
+fn tables_of<'s>(session: &'s Session, step: &'s Step) -> Vec<&'s str> {
+    let earlier = session.steps[..step.number - 1].iter().rev().find(|earlier| step.plan.goes_on_from(&earlier.plan));
+    let known = match earlier {
+        Some(earlier) => earlier.plan.inputs(),
+        None if step.plan.kind().combines() => vec![&step.plan.relation.source],
+        None => Vec::new(),
+    };
+    let inputs = step.plan.inputs().into_iter().filter(|input| !known.contains(input));
     inputs.filter_map(|input| if let Input::Table(id) = input { Some(id.as_str()) } else { None }).collect()
 }
 

@@ -11,6 +11,7 @@ pub mod feedback;
 mod layout;
 mod memory;
 mod older;
+mod older_operation;
 mod state;
 mod store;
 pub mod transcript;

@@ -1,16 +1,47 @@
-//! Documents of version 1, which kept places, periods and what a row stands for as text: made into what [`super::document`] says
-//! now, once, where they are read.
+//! Documents of older versions, made into what [`super::document`] says now, once, where they are read. Version 1 kept places,
+//! periods and what a row stands for as text; versions 1 and 2 kept operations in place of plans.
 
 use serde_json::{Map, Value, json};
 
+use super::document::VERSION;
+use super::older_operation::plan;
 use lakeward_reading::signals::constraints::{period, place};
 
 /// The oldest version that is read.
 pub const OLDEST: u32 = 1;
 
-/// A document of version 1 as one of version 2. What is not as version 1 says stays, for the reader to refuse.
+/// A document of an older version as one of this. What is not as its version says stays, for the reader to refuse.
 pub fn upgraded(mut document: Value) -> Value {
-    document["version"] = json!(2);
+    if document["version"] == json!(1) {
+        upgrade_constraints(&mut document);
+    }
+    upgrade_operations(&mut document);
+    document["version"] = json!(VERSION);
+    document
+}
+
+/// Plans in place of operations: of the steps and of the answers.
+fn upgrade_operations(document: &mut Value) {
+    let steps = document.get_mut("steps").and_then(Value::as_array_mut);
+    for step in steps.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let columns = step.get("columns").and_then(Value::as_array).into_iter().flatten();
+        let columns: Vec<String> = columns.filter_map(Value::as_str).map(str::to_string).collect();
+        if let Some(plan) = step.get("operation").and_then(|operation| plan(operation, &columns)) {
+            step.insert("plan".to_string(), json!(plan));
+        }
+    }
+    let turns = document.get_mut("turns").and_then(Value::as_array_mut);
+    let answers = turns.into_iter().flatten().filter_map(|turn| turn.pointer_mut("/recommendation/operations"));
+    for operation in answers.filter_map(Value::as_array_mut).flatten() {
+        if let Some(runnable) = operation.get_mut("runnable")
+            && let Some(plan) = plan(runnable, &[])
+        {
+            *runnable = json!(plan);
+        }
+    }
+}
+
+fn upgrade_constraints(document: &mut Value) {
     if let Some(constraints) = document.get_mut("constraints") {
         upgrade(constraints);
     }
@@ -22,7 +53,6 @@ pub fn upgraded(mut document: Value) -> Value {
             }
         }
     }
-    document
 }
 
 fn upgrade(constraints: &mut Value) {

@@ -5,13 +5,14 @@ use chrono::{SecondsFormat, Utc};
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
 use super::memory::Memory;
 use crate::recommend::Recommendation;
-use lakeward_core::request::{Constraints, Input, Operation};
+use lakeward_core::plan::Plan;
+use lakeward_core::request::{Constraints, Input};
 
-/// An operation that was carried out, before the session numbers it.
+/// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
 pub struct NewStep {
-    /// The operation.
-    pub operation: Operation,
+    /// The plan.
+    pub plan: Plan,
     /// The SQL that ran.
     pub sql: String,
     /// What it read.
@@ -106,11 +107,11 @@ impl Session {
         self.steps_before_table = self.steps.len();
     }
 
-    /// Adds an operation that was carried out; its result is the working table now.
+    /// Adds a plan that was carried out; its result is the working table now.
     pub fn push_step(&mut self, step: NewStep) -> &Step {
-        let NewStep { operation, sql, inputs, rows, columns, file } = step;
+        let NewStep { plan, sql, inputs, rows, columns, file } = step;
         let (number, turn) = (self.steps.len() + 1, self.next_turn() - 1);
-        self.steps.push(Step { number, turn, at: now(), operation, sql, inputs, rows, columns, file, undone: false });
+        self.steps.push(Step { number, turn, at: now(), plan, sql, inputs, rows, columns, file, undone: false });
         &self.steps[number - 1]
     }
 
@@ -135,6 +136,17 @@ impl Session {
         let accepted = || self.accepted.last().map(|choice| Input::Table(choice.table.clone()));
         last.map(|step| Input::Step(step.number)).or_else(in_use).or_else(accepted)
     }
+
+    /// How the working table is made from tables of the lake and files: what a request goes on from.
+    pub fn plan(&self) -> Option<Plan> {
+        self.working().map(|input| self.plan_of(&input))
+    }
+
+    /// How a table is made: the plan of the step that made it, else the table as it is.
+    pub fn plan_of(&self, input: &Input) -> Plan {
+        let step = if let Input::Step(number) = input { self.step(*number) } else { None };
+        step.map_or_else(|| Plan::of(input.clone()), |step| step.plan.clone())
+    }
 }
 
 fn choose(choices: &mut Vec<Choice>, table: &str, turn: usize) {
@@ -150,12 +162,12 @@ pub(super) fn now() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lakeward_core::request::Filter;
+    use lakeward_core::plan::Step as PlanStep;
 
     fn step(session: &mut Session) {
-        let input = Input::Table("a".into());
+        let plan = session.plan().unwrap_or_else(|| Plan::of(Input::Table("a".into())));
         session.push_step(NewStep {
-            operation: Operation::Filter(Filter { input, conditions: Vec::new(), columns: Vec::new() }),
+            plan: plan.then(PlanStep::Limit { rows: 1, skip: 0 }),
             sql: "SELECT 1".into(),
             inputs: Vec::new(),
             rows: 1,
@@ -189,6 +201,8 @@ mod tests {
         step(&mut session);
         step(&mut session);
         assert_eq!(session.working(), Some(Input::Step(2)));
+        let plan = session.plan().unwrap();
+        assert_eq!((plan.inputs(), plan.relation.steps.len()), (vec![&Input::Table("b".into())], 2));
         session.undo();
         assert_eq!(session.working(), Some(Input::Step(1)));
         // A table chosen after a step is worked on, and a step after it again.

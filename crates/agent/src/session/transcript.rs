@@ -200,9 +200,17 @@ fn turn_part(page: &mut Page, session: &Session, turn: &Turn) {
 fn step_part(page: &mut Page, step: &Step) {
     page.line("");
     let undone = if step.undone { ", taken back" } else { "" };
-    let kind = step.operation.kind().name();
+    let kind = step.plan.kind().name();
     page.line(&format!("### Step {}: {kind}{undone}", step.number));
     page.line("");
+    page.line(&format!("Of {}:", input(&step.plan.relation.source)));
+    page.line("");
+    for (place, does) in step.plan.relation.steps.iter().enumerate() {
+        page.line(&format!("{}. {}", place + 1, escaped(&does.to_string())));
+    }
+    if !step.plan.relation.steps.is_empty() {
+        page.line("");
+    }
     let read: Vec<String> =
         step.inputs.iter().map(|input| format!("{} (content {})", code(&input.name), code(&input.content))).collect();
     if !read.is_empty() {

@@ -27,7 +27,7 @@ pub use step::{
 };
 
 use crate::error::{Error, Result};
-use crate::request::Input;
+use crate::request::{Input, OperationKind};
 
 /// The version of plans that this program writes, and the only one it reads.
 pub const PLAN_VERSION: u32 = 1;
@@ -76,6 +76,32 @@ impl Plan {
     /// The table as it is.
     pub fn of(source: Input) -> Self {
         Relation::of(source).into()
+    }
+
+    /// This plan with one more step.
+    #[must_use]
+    pub fn then(mut self, step: Step) -> Self {
+        self.relation.steps.push(step);
+        self
+    }
+
+    /// What its last steps come to, as operations are called; those that only order and cut rows do not count. A plan without
+    /// a step shows a table.
+    pub fn kind(&self) -> OperationKind {
+        let orders =
+            |step: &&Step| matches!(step, Step::Sort(_) | Step::Limit { .. } | Step::Top(_) | Step::Distinct(_));
+        match self.relation.steps.iter().rev().find(|step| !orders(step)) {
+            Some(Step::Join(_)) => OperationKind::Join,
+            Some(Step::Union(_)) => OperationKind::Union,
+            Some(Step::Group(_) | Step::Pivot(_)) => OperationKind::Aggregate,
+            _ => OperationKind::Filter,
+        }
+    }
+
+    /// Whether it does all that `other` does, and more or nothing after that.
+    pub fn goes_on_from(&self, other: &Plan) -> bool {
+        let (own, others) = (&self.relation, &other.relation);
+        own.source == others.source && own.steps.starts_with(&others.steps)
     }
 
     /// Reads a plan from JSON.

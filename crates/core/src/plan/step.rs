@@ -10,6 +10,7 @@ use super::expression::{Expression, Value};
 /// One step: it makes a table from the one before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "PlanStep")]
 pub enum Step {
     /// Keeps the rows that meet a condition. After a grouping it is SQL's HAVING.
     Filter(Condition),

@@ -3,8 +3,8 @@
 //! Definitions after AIDEN (Taha, 2026): the operation is the single one that produces what is requested now; the intention is its purpose.
 
 mod constraints;
+mod input;
 mod intent;
-mod operation;
 mod period;
 mod signals;
 
@@ -12,11 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use constraints::{Constraints, Override};
+pub use input::Input;
 pub use intent::{Demand, Demanded, Intent, RequestedData, RequestedYears, TurnWords, intent_schema};
-pub use operation::{
-    Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
-    UnionPart,
-};
 pub use period::{Period, YearMonth};
 pub use signals::{Ranked, Signals};
 

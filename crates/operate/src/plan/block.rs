@@ -1,6 +1,7 @@
 //! One SELECT that is being put together, clause by clause in SQL's own order.
 
-use crate::sql::listed;
+/// Longest line of a list of columns.
+const LINE_CHARS: usize = 100;
 
 /// A SELECT. Steps add clauses as long as SQL computes them in the order of the steps.
 #[derive(Debug, Clone, Default)]
@@ -88,4 +89,35 @@ pub(super) fn indented(sql: &str) -> String {
         }
     }
     text
+}
+
+/// `items` parted by commas, in lines of at most [`LINE_CHARS`] where they fit.
+fn listed(items: &[String]) -> String {
+    let mut text = String::new();
+    let mut line = 0;
+    for (place, item) in items.iter().enumerate() {
+        let chars = item.chars().count() + 2;
+        if place > 0 {
+            if line + chars > LINE_CHARS {
+                text.push_str(",\n       ");
+                line = 0;
+            } else {
+                text.push_str(", ");
+            }
+        }
+        text.push_str(item);
+        line += chars;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_broken() {
+        let items: Vec<String> = (0..40).map(|number| format!("\"column_{number}\"")).collect();
+        assert!(listed(&items).lines().all(|line| line.chars().count() < LINE_CHARS + 10));
+    }
 }

@@ -1,14 +1,33 @@
 //! Steps that bring other tables in: joins and unions.
 
-use super::Compiler;
 use super::block::Block;
+use super::key_pair::KeyPair;
 use super::table::{Made, named, own, renamed};
 use super::value::{TEXT, Typed, of_one_type};
+use super::{Compiler, free_name};
 use crate::inputs::{InputColumn, InputTable};
 use crate::quote::{identifier, literal};
-use crate::sql::{free_name, join::KeyPair};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Join, JoinKind, Union};
+
+/// A table of a union.
+pub(super) struct Part {
+    pub table: InputTable,
+    /// What the query calls it.
+    pub from: String,
+    /// Its column at each place of the result; there may be fewer.
+    pub columns: Vec<Option<InputColumn>>,
+}
+
+/// Which columns of the tables of a union stand below each other.
+pub(super) struct Aligned {
+    /// Names of the columns of the result.
+    pub names: Vec<String>,
+    /// The same in lower case.
+    pub taken: Vec<String>,
+    /// The tables, the first one first.
+    pub parts: Vec<Part>,
+}
 
 impl Compiler<'_> {
     /// What a join compares, as SQL of the left and the right side.
@@ -78,7 +97,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn union(&mut self, made: &mut Made, union: &Union) -> Result<()> {
+    /// Which columns of the tables of a union stand below each other.
+    pub(super) fn aligned(&mut self, made: &mut Made, union: &Union) -> Result<Aligned> {
         if union.others.is_empty() {
             return Err(Error::Usage("a union needs at least one table to append".into()));
         }
@@ -86,9 +106,8 @@ impl Compiler<'_> {
         let width = made.table.columns.len();
         let mut taken: Vec<String> = made.table.columns.iter().map(|column| column.name.to_lowercase()).collect();
         let mut names: Vec<String> = made.table.columns.iter().map(|column| column.name.clone()).collect();
-        // The column of each table at each place of the result.
-        let mut parts: Vec<(InputTable, String, Vec<Option<InputColumn>>)> =
-            vec![(made.table.clone(), made.open.from.clone(), made.table.columns.iter().cloned().map(Some).collect())];
+        let columns = made.table.columns.iter().cloned().map(Some).collect();
+        let mut parts = vec![Part { table: made.table.clone(), from: made.open.from.clone(), columns }];
         for part in &union.others {
             let mut other = self.relation(&part.with)?;
             self.close(&mut other);
@@ -136,12 +155,17 @@ impl Compiler<'_> {
                     columns.push(Some(extra.clone()));
                 }
             }
-            parts.push((other.table.clone(), other.open.from.clone(), columns));
+            parts.push(Part { table: other.table, from: other.open.from, columns });
         }
+        Ok(Aligned { names, taken, parts })
+    }
+
+    pub(super) fn union(&mut self, made: &mut Made, union: &Union) -> Result<()> {
+        let Aligned { names, mut taken, parts } = self.aligned(made, union)?;
         let mut columns = Vec::new();
         let mut selects: Vec<Vec<String>> = vec![Vec::new(); parts.len()];
         for (place, name) in names.iter().enumerate() {
-            let at = |part: &(InputTable, String, Vec<Option<InputColumn>>)| part.2.get(place).cloned().flatten();
+            let at = |part: &Part| part.columns.get(place).cloned().flatten();
             let some: Vec<Typed> = parts
                 .iter()
                 .filter_map(|part| at(part).map(|column| Typed { sql: identifier(&column.name), column }))
@@ -162,14 +186,14 @@ impl Compiler<'_> {
         if let Some(source) = &union.source_column {
             let name = free_name(&named(source)?, &mut taken);
             for (part, select) in parts.iter().zip(&mut selects) {
-                select.push(format!("{} AS {}", literal(&part.0.name), identifier(&name)));
+                select.push(format!("{} AS {}", literal(&part.table.name), identifier(&name)));
             }
             columns.push(InputColumn::computed(&name, TEXT));
         }
         let whole: Vec<String> = parts
             .iter()
             .zip(selects)
-            .map(|((_, from, _), columns)| Block { columns, ..Block::of(from.clone()) }.sql())
+            .map(|(part, columns)| Block { columns, ..Block::of(part.from.clone()) }.sql())
             .collect();
         made.open = Block { whole: Some(whole.join("\nUNION ALL\n")), does: "united", ..Block::default() };
         made.table.columns = columns;

@@ -1,10 +1,10 @@
 //! Conditions in SQL. Each is false or NULL where a value is missing, and only [`Condition::Not`] tells these apart.
 
+use super::equality::{absent, apart, either, equals, present};
+use super::literal_values::{number, number_for, span, span_for};
 use super::value::{Typed, value, yes};
 use crate::inputs::{Family, InputTable};
 use crate::quote::{literal, pattern};
-use crate::sql::condition::{absent, apart, either, equals, present};
-use crate::sql::values::{number, number_for, span, span_for};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Comparison, Condition, Expression, TextTest, Value};
 

@@ -8,8 +8,13 @@
 mod block;
 mod combine;
 mod condition;
+mod counter;
+mod equality;
+mod key_pair;
+mod literal_values;
 mod measure;
 mod preview;
+mod run;
 mod table;
 mod turn;
 mod value;
@@ -18,9 +23,11 @@ use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
-pub use preview::{PlanPreview, PlanWarning, StepPreview, WarningKind, plan_preview, run_plan};
+pub use preview::{PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_preview};
+pub use run::{Outcome, OutcomeInput, run_plan};
 
 use super::context::{LakeContext, Strategy};
+use super::counts::with_memory;
 use super::inputs::InputTable;
 use block::indented;
 use lakeward_core::error::{Error, Result};
@@ -99,11 +106,43 @@ impl<'a> Compiler<'a> {
 /// At most `most` values of the first column of the answer to `sql`, as text.
 fn first_column(context: &LakeContext, sql: &str, most: usize) -> Result<Vec<String>> {
     let internal = |error: arrow::error::ArrowError| Error::Internal(error.to_string());
-    let mut values = Vec::new();
-    let mut rows = context.query_by(sql, Some(most), Strategy::Parallel)?;
-    while let Some(batch) = rows.next_batch()? {
-        let column = cast(batch.column(0), &DataType::Utf8).map_err(internal)?;
-        values.extend(column.as_string::<i32>().iter().flatten().map(str::to_string));
+    with_memory(Strategy::Parallel, context, |strategy| {
+        let mut values = Vec::new();
+        let mut rows = context.query_by(sql, Some(most), strategy)?;
+        while let Some(batch) = rows.next_batch()? {
+            let column = cast(batch.column(0), &DataType::Utf8).map_err(internal)?;
+            values.extend(column.as_string::<i32>().iter().flatten().map(str::to_string));
+        }
+        Ok(values)
+    })
+}
+
+/// `wanted`, or with a number behind it where a column of that name, upper and lower case aside, is among `taken`; then
+/// taken itself.
+pub(super) fn free_name(wanted: &str, taken: &mut Vec<String>) -> String {
+    let is_taken = |name: &str, taken: &[String]| {
+        let lower = name.to_lowercase();
+        taken.contains(&lower)
+    };
+    let mut name = wanted.to_string();
+    let mut number = 2;
+    while is_taken(&name, taken) {
+        name = format!("{wanted}_{number}");
+        number += 1;
     }
-    Ok(values)
+    taken.push(name.to_lowercase());
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_numbered() {
+        let mut taken = vec!["id".to_string()];
+        assert_eq!(free_name("ID", &mut taken), "ID_2");
+        assert_eq!(free_name("id", &mut taken), "id_3");
+        assert_eq!(free_name("other", &mut taken), "other");
+    }
 }

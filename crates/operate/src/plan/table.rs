@@ -1,13 +1,12 @@
 //! Steps of a plan, each added to the query so far.
 
-use super::Compiler;
 use super::block::Block;
 use super::condition::condition;
 use super::measure::measured;
 use super::value::{Typed, condition_looks_around, looks_around, order_by, ordered, value, window};
+use super::{Compiler, free_name};
 use crate::inputs::{InputColumn, InputTable};
 use crate::quote::identifier;
-use crate::sql::free_name;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Condition, Direction, Expression, Grouping, Kept, Key, Order, Relation, Step, Top};
 

@@ -1,5 +1,5 @@
-//! Operations as SQL, previewed, run and exported: every figure of a preview against a count made some other way, hostile
-//! names and files, limits, interruption.
+//! Plans over real and hostile tables, previewed, run and exported: rows of a preview against a count made some other way,
+//! names and files of strangers, limits, interruption.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -10,15 +10,18 @@ use std::sync::{Arc, OnceLock};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
-use lakeward_core::request::{
-    Aggregate, Condition, DatePart, Filter, GroupKey, Input, Join, Measure, MeasureFunction, Operation, Test, Union,
-    UnionPart,
+use lakeward_core::plan::{
+    Comparison, Condition, DatePart, Expression, Grouping, Join, JoinKey, JoinKind, Kept, Key, Measure,
+    MeasureFunction, Plan, Relation, Step, TextTest, Union, UnionPart, Value,
 };
+use lakeward_core::request::Input;
+use lakeward_core::text::counted;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_operate::preview::{JoinPreview, PreviewDetail, UnionPreview};
-use lakeward_operate::{Comparison, LakeContext, Limits, Preview, PreviewLimits};
+use lakeward_operate::{
+    LakeContext, Limits, PlanPreview, PreviewLimits, WarningKind, plan_preview, plan_sql, run_plan,
+};
 use lakeward_sketch::normalise::Normaliser;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -70,16 +73,15 @@ fn answer(context: &LakeContext, sql: &str) -> Vec<Vec<String>> {
     ask(context, sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
-fn preview(context: &LakeContext, operation: &Operation) -> Preview {
-    lakeward_operate::preview(context, operation, &PreviewLimits::default()).unwrap_or_else(|error| panic!("{error}"))
+fn preview(context: &LakeContext, plan: &Plan) -> PlanPreview {
+    plan_preview(context, plan, &PreviewLimits::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The rows of an operation, run into a file that becomes step `step`; the file must agree with the preview.
-fn run_rows(context: &LakeContext, operation: &Operation, folder: &Path, step: usize) -> Vec<Vec<String>> {
-    let told = preview(context, operation);
+/// The rows of a plan, run into a file that becomes step `step`; the file must agree with the preview.
+fn run_rows(context: &LakeContext, plan: &Plan, folder: &Path, step: usize) -> Vec<Vec<String>> {
+    let told = preview(context, plan);
     let out = folder.join(format!("step_{step}.parquet"));
-    let outcome = lakeward_operate::run(context, operation, &PreviewLimits::default(), &out)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run_plan(context, plan, &PreviewLimits::default(), &out).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(outcome.sql, told.sql);
     assert_eq!(outcome.columns, told.columns);
     assert_eq!(outcome.rows, told.rows_out, "{}", told.sql);
@@ -108,95 +110,124 @@ fn written(folder: &TempDir, name: &str, text: &str) -> Input {
     file(&path)
 }
 
-fn join(left: Input, right: Input, on: &[(&str, &str)]) -> Join {
-    Join {
-        left,
-        right,
-        on: on.iter().map(|(left, right)| (left.to_string(), right.to_string())).collect(),
-        normalised: false,
-        matched_only: false,
-        columns: Vec::new(),
+/// A join on keys as they are written.
+fn join(left: Input, right: Input, on: &[(&str, &str)]) -> Plan {
+    let key = |(left, right): &(&str, &str)| JoinKey { left: left.to_string(), right: right.to_string(), exact: true };
+    let on = on.iter().map(key).collect();
+    let join = Join { with: Relation::of(right), kind: JoinKind::Left, on, columns: Vec::new() };
+    Plan::of(left).then(Step::Join(join))
+}
+
+/// The same on keys in their normal form, where `normalised`.
+fn normalised(mut plan: Plan, normalised: bool) -> Plan {
+    if let Some(Step::Join(join)) = plan.relation.steps.last_mut() {
+        join.on.iter_mut().for_each(|key| key.exact = !normalised);
+    }
+    plan
+}
+
+fn filter(input: Input, conditions: Vec<Condition>) -> Plan {
+    conditions.into_iter().reduce(Condition::and).map(Step::Filter).into_iter().fold(Plan::of(input), Plan::then)
+}
+
+fn column(name: &str) -> Expression {
+    Expression::column(name)
+}
+
+fn one_of(name: &str, values: &[&str]) -> Condition {
+    Condition::OneOf {
+        value: column(name),
+        values: values.iter().map(|value| Value::Text(value.to_string())).collect(),
     }
 }
 
-fn filter(input: Input, conditions: Vec<(&str, Test)>) -> Operation {
-    let conditions =
-        conditions.into_iter().map(|(column, test)| Condition { column: column.into(), test }).collect::<Vec<_>>();
-    Operation::Filter(Filter { input, conditions, columns: Vec::new() })
+fn none_of(name: &str, values: &[&str]) -> Condition {
+    Condition::Not(Box::new(one_of(name, values)))
 }
 
-fn one_of(values: &[&str]) -> Test {
-    Test::OneOf { values: values.iter().map(|value| value.to_string()).collect() }
+fn present(name: &str) -> Condition {
+    Condition::Not(Box::new(Condition::Missing(column(name))))
 }
 
-fn none_of(values: &[&str]) -> Test {
-    Test::NoneOf { values: values.iter().map(|value| value.to_string()).collect() }
+fn contains(name: &str, text: &str) -> Condition {
+    Condition::Text { value: column(name), test: TextTest::Contains, text: text.into(), exact: false }
 }
 
-fn between(from: Option<&str>, to: Option<&str>) -> Test {
-    Test::Between { from: from.map(str::to_string), to: to.map(str::to_string) }
+fn between(name: &str, from: &str, to: &str) -> Condition {
+    Condition::Between { value: column(name), from: Value::Text(from.into()), to: Value::Text(to.into()) }
 }
 
-fn join_detail(preview: &Preview) -> &JoinPreview {
-    match &preview.detail {
-        PreviewDetail::Join(join) => join,
-        other => panic!("{other:?}"),
-    }
+fn compare(name: &str, comparison: Comparison, value: &str) -> Condition {
+    Condition::Compare { left: column(name), comparison, right: Expression::Value(Value::Text(value.into())) }
 }
 
-fn union_detail(preview: &Preview) -> &UnionPreview {
-    match &preview.detail {
-        PreviewDetail::Union(union) => union,
-        other => panic!("{other:?}"),
-    }
+fn measure(function: MeasureFunction, name: Option<&str>) -> Measure {
+    Measure { function, of: name.map(column), condition: None, name: None }
 }
 
-fn names(preview: &Preview) -> Vec<&str> {
+fn grouped(plan: Plan, keys: Vec<Expression>, measures: Vec<Measure>) -> Plan {
+    let keys = keys.into_iter().map(|of| Key { of, name: None }).collect();
+    plan.then(Step::Group(Grouping { keys, measures }))
+}
+
+fn part(part: DatePart, name: &str) -> Expression {
+    Expression::Part { part, of: Box::new(column(name)) }
+}
+
+fn united(first: Input, others: Vec<(Input, Vec<(String, String)>)>, keep_extra: bool, source: Option<&str>) -> Plan {
+    let others = others.into_iter().map(|(input, columns)| UnionPart { with: Relation::of(input), columns }).collect();
+    Plan::of(first).then(Step::Union(Union { others, keep_extra, source_column: source.map(str::to_string) }))
+}
+
+fn facts(preview: &PlanPreview) -> Vec<&str> {
+    preview.steps.iter().flat_map(|step| &step.facts).map(String::as_str).collect()
+}
+
+/// The text of the warning of a kind.
+fn warned(preview: &PlanPreview, kind: WarningKind) -> Option<&str> {
+    preview.warnings.iter().find(|warning| warning.kind == kind).map(|warning| warning.text.as_str())
+}
+
+fn names(preview: &PlanPreview) -> Vec<&str> {
     preview.columns.iter().map(|column| column.name.as_str()).collect()
 }
 
 #[test]
 fn a_join_of_real_tables_is_counted_as_by_hand() {
     let context = sample();
-    let operation = Operation::Join(Join {
-        columns: vec!["name".into(), "ISO_Country".into()],
-        ..join(table("transport/routes_us_2026_07"), table("transport/airports_world"), &[("destination", "iata_code")])
-    });
-    let told = preview(&context, &operation);
-    let detail = join_detail(&told);
+    let kept = ["name", "ISO_Country"].map(|name| Kept { column: name.into(), name: None });
+    let mut plan =
+        join(table("transport/routes_us_2026_07"), table("transport/airports_world"), &[("destination", "iata_code")]);
+    if let Some(Step::Join(join)) = plan.relation.steps.last_mut() {
+        join.columns = kept.into();
+    }
+    let told = preview(&context, &plan);
     let left: Vec<String> =
         answer(&context, r#"SELECT "Destination" FROM routes_us_2026_07"#).into_iter().flatten().collect();
     let right = answer(&context, "SELECT iata_code, name FROM airports_world");
     let mut partners: HashMap<&str, u64> = HashMap::new();
     right.iter().filter(|row| row[0] != "-").for_each(|row| *partners.entry(&row[0]).or_default() += 1);
     let partners_of = |key: &String| partners.get(key.as_str()).copied().unwrap_or(0);
-    assert_eq!(told.inputs[0].rows, left.len() as u64);
-    assert_eq!(told.inputs[1].rows, right.len() as u64);
+    assert_eq!(told.rows_in, left.len() as u64);
     let unmatched = left.iter().filter(|key| partners_of(key) == 0).count() as u64;
     let pairs: u64 = left.iter().map(partners_of).sum();
     assert_eq!(told.rows_out, pairs + unmatched);
-    assert_eq!(detail.left.unmatched_rows, unmatched);
-    assert_eq!(detail.left.missing_keys, left.iter().filter(|key| *key == "-").count() as u64);
-    assert_eq!(detail.greatest_fan_out, left.iter().map(partners_of).max().unwrap_or(0));
-    assert!((detail.mean_fan_out - pairs as f64 / (left.len() as u64 - unmatched) as f64).abs() < 1e-12);
     let ours: BTreeSet<&str> = left.iter().map(String::as_str).collect();
-    let unmatched_right = right.iter().filter(|row| row[0] == "-" || !ours.contains(row[0].as_str())).count();
-    assert_eq!(detail.right.unmatched_rows, unmatched_right as u64);
-    assert_eq!(detail.right.missing_keys, right.iter().filter(|row| row[0] == "-").count() as u64);
-    assert_eq!(detail.matched_keys, ours.iter().filter(|key| partners.contains_key(*key)).count() as u64);
-    assert!(detail.right.unmatched_keys.iter().all(|key| !ours.contains(key.as_str())));
+    let alone = right.iter().filter(|row| row[0] == "-" || !ours.contains(row[0].as_str())).count() as u64;
+    let fact = facts(&told).into_iter().find(|fact| fact.contains("airports_world without a partner")).expect("a fact");
+    assert!(fact.starts_with(&counted(alone, "row")), "{fact}");
+    let keys = fact.rsplit_once("such as ").expect("keys").1;
+    assert!(keys.split(", ").all(|key| !ours.contains(key)), "{keys}");
     assert_eq!(told.sample.len(), 10);
     assert_eq!(names(&told).last(), Some(&"iso_country"));
     let folder = tempfile::tempdir().expect("a folder");
-    let rows = run_rows(&context, &operation, folder.path(), 1);
+    let rows = run_rows(&context, &plan, folder.path(), 1);
     // The order of the working table.
     let kept: Vec<&String> = rows
         .iter()
         .map(|row| &row[names(&told).iter().position(|name| *name == "Destination").expect("a column")])
         .collect();
     assert_eq!(kept, left.iter().flat_map(|key| vec![key; partners_of(key).max(1) as usize]).collect::<Vec<_>>());
-    let nulls = rows.iter().filter(|row| row[row.len() - 2] == "-").count() as u64;
-    assert_eq!(detail.added[0].nulls, Some(nulls));
 }
 
 #[test]
@@ -213,25 +244,27 @@ fn normalised_keys_meet_however_they_are_written() {
         "place,name,size\nnew  york,N,1\nJohn Smith,J,2\nOSLO,O,3\nOslo,O2,4\nn/a,M,5\nparis,P,\n1234,T,7\nnobody,X,8\n",
     );
     let context = sample();
-    let plain = join(left, right, &[("name", "place")]);
-    let as_written = preview(&context, &Operation::Join(plain.clone()));
-    let detail = join_detail(&as_written);
-    assert_eq!(detail.keys[0].comparison, Comparison::AsWritten);
-    assert_eq!((as_written.rows_out, detail.matched_keys, detail.left.unmatched_rows), (7, 0, 7));
-    assert_eq!(detail.normalising_gains, Some(5));
-    assert_eq!(names(&as_written), ["name", "born", "note", "places_name", "size"]);
-    let operation = Operation::Join(Join { normalised: true, ..plain });
-    let told = preview(&context, &operation);
-    let detail = join_detail(&told);
-    assert_eq!(detail.normalising_gains, None);
-    assert_eq!((told.rows_out, detail.matched_keys, detail.greatest_fan_out), (8, 5, 2));
-    assert_eq!((detail.left.unmatched_rows, detail.left.missing_keys), (2, 1));
-    assert_eq!(detail.left.unmatched_keys, ["words"]);
-    assert_eq!(detail.right.unmatched_keys, ["nobody"]);
-    assert_eq!((detail.right.unmatched_rows, detail.right.missing_keys), (2, 1));
-    assert_eq!(detail.added[1].nulls, Some(3));
+    let plan = join(left, right, &[("name", "place")]);
+    let told = preview(&context, &plan);
+    assert_eq!(told.rows_out, 7);
+    let gain = warned(&told, WarningKind::KeysAsWritten).expect("a warning");
+    assert!(gain.starts_with("5 rows more"), "{gain}");
+    assert!(warned(&told, WarningKind::MostUnmatched).is_some());
+    assert_eq!(names(&told), ["name", "born", "note", "places_name", "size"]);
+    let plan = normalised(plan, true);
+    let told = preview(&context, &plan);
+    assert_eq!(warned(&told, WarningKind::KeysAsWritten), None);
+    assert_eq!(told.rows_out, 8);
+    assert_eq!(
+        facts(&told),
+        [
+            "2 rows without a partner, such as words".to_string(),
+            format!("2 rows of {} without a partner, such as nobody", folder.path().join("places.csv").display())
+        ],
+        "a missing key has none either"
+    );
     assert!(told.sql.contains("value_normalize(l.\"name\") = value_normalize(r.\"place\")"), "{}", told.sql);
-    let rows = run_rows(&context, &operation, folder.path(), 1);
+    let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows.iter().filter(|row| row[0] == "Oslo[1]").count(), 2);
     assert_eq!(rows.iter().find(|row| row[0] == "Paris").expect("a row")[3..], ["P", "-"]);
 }
@@ -242,18 +275,17 @@ fn keys_of_two_types_are_compared_as_written_and_it_is_said() {
     let left = written(&folder, "codes.csv", "code,v\n01,a\n02,b\n3x,c\n1,d\n");
     let right = written(&folder, "numbers.csv", "number,w\n1,x\n2,y\n3,z\n");
     let context = sample();
-    let told = preview(&context, &Operation::Join(join(left, right, &[("code", "number")])));
-    let detail = join_detail(&told);
-    assert_eq!(detail.keys[0].comparison, Comparison::AsText);
-    assert!(detail.compares_types_as_text);
-    assert_eq!((told.rows_out, detail.left.unmatched_rows), (4, 3));
-    assert_eq!(detail.normalising_gains, Some(0));
+    let told = preview(&context, &join(left, right, &[("code", "number")]));
+    let warning = warned(&told, WarningKind::KeysOfTwoTypes).expect("a warning");
+    assert!(warning.contains("code is text") && warning.contains("01 is not 1"), "{warning}");
+    assert_eq!((told.rows_out, facts(&told)[0].starts_with("3 rows")), (4, true));
     // Numbers of two types are numbers.
     let left = written(&folder, "whole.csv", "k,v\n1,a\n2,b\n");
     let right = written(&folder, "real.csv", "k,w\n1.0,x\n2.5,y\n");
-    let told = preview(&context, &Operation::Join(join(left, right, &[("k", "k")])));
-    assert_eq!(join_detail(&told).keys[0].comparison, Comparison::AsValues);
-    assert_eq!(join_detail(&told).matched_keys, 1);
+    let told = preview(&context, &join(left, right, &[("k", "k")]));
+    assert_eq!(warned(&told, WarningKind::KeysOfTwoTypes), None);
+    assert_eq!(facts(&told)[0], "1 row without a partner, such as 2");
+    assert!(facts(&told)[1].ends_with("real.csv without a partner, such as 2.5"));
 }
 
 #[test]
@@ -270,74 +302,57 @@ fn a_filter_compares_values_as_what_they_are() {
          x_y,2022-02-01,,50%,yes\n",
     );
     let context = sample();
-    let count = |conditions: Vec<(&str, Test)>| {
-        let operation = filter(input.clone(), conditions);
-        let told = preview(&context, &operation);
-        assert_eq!(run_rows(&context, &operation, folder.path(), 1).len() as u64, told.rows_out);
-        told.rows_out
-    };
-    assert_eq!(count(vec![("city", one_of(&["NEW YORK[1]"]))]), 2);
-    assert_eq!(count(vec![("city", none_of(&["new york"]))]), 3);
-    assert_eq!(count(vec![("city", none_of(&["new york", "n/a"]))]), 2);
-    assert_eq!(count(vec![("city", one_of(&["n/a", "oslo 100%"]))]), 2);
-    assert_eq!(count(vec![("city", Test::Present)]), 4);
-    assert_eq!(count(vec![("city", Test::Contains { text: "100%".into() })]), 1);
-    assert_eq!(count(vec![("city", Test::Contains { text: "%".into() })]), 1);
-    assert_eq!(count(vec![("city", Test::Contains { text: "_".into() })]), 1);
-    assert_eq!(count(vec![("city", Test::Contains { text: "yOrK".into() })]), 2);
-    assert_eq!(count(vec![("when", between(Some("2020"), Some("2020")))]), 2);
-    assert_eq!(count(vec![("when", between(Some("2020-12"), Some("2021")))]), 3);
-    assert_eq!(count(vec![("when", between(None, Some("1 January 2021")))]), 3);
-    assert_eq!(count(vec![("when", one_of(&["2021", "2020-01"]))]), 3);
-    assert_eq!(count(vec![("when", none_of(&["2021"]))]), 3);
-    assert_eq!(count(vec![("size", between(Some("2"), Some("$1,000")))]), 3);
-    assert_eq!(count(vec![("size", one_of(&["1000.0", "-3"]))]), 2);
-    assert_eq!(count(vec![("size", none_of(&["5"]))]), 4);
-    assert_eq!(count(vec![("loose", between(Some("7"), Some("1500")))]), 3);
-    assert_eq!(count(vec![("yes", one_of(&["Y"]))]), 3);
-    assert_eq!(count(vec![("CITY ", one_of(&["'; DROP TABLE x; --"]))]), 0);
-    let told = preview(
-        &context,
-        &filter(input.clone(), vec![("yes", one_of(&["no"])), ("when", between(Some("2021"), None))]),
-    );
-    let PreviewDetail::Filter(detail) = &told.detail else { panic!("{:?}", told.detail) };
-    assert_eq!(detail.conditions.iter().map(|condition| condition.rows).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!((told.inputs[0].rows, told.rows_out), (5, 1));
-    for (column, test) in [
-        ("size", one_of(&["many"])),
-        ("when", between(Some("soon"), None)),
-        ("yes", one_of(&["maybe"])),
-        ("city", between(Some("a"), Some("b"))),
-        ("city", between(None, None)),
-        ("city", one_of(&[])),
+    let count =
+        |condition: Condition| run_rows(&context, &filter(input.clone(), vec![condition]), folder.path(), 1).len();
+    assert_eq!(count(one_of("city", &["NEW YORK[1]"])), 2);
+    assert_eq!(count(none_of("city", &["new york"])), 3);
+    assert_eq!(count(none_of("city", &["new york", "n/a"])), 2);
+    assert_eq!(count(one_of("city", &["n/a", "oslo 100%"])), 2);
+    assert_eq!(count(present("city")), 4);
+    assert_eq!(count(contains("city", "100%")), 1);
+    assert_eq!(count(contains("city", "%")), 1);
+    assert_eq!(count(contains("city", "_")), 1);
+    assert_eq!(count(contains("city", "yOrK")), 2);
+    assert_eq!(count(between("when", "2020", "2020")), 2);
+    assert_eq!(count(between("when", "2020-12", "2021")), 3);
+    assert_eq!(count(compare("when", Comparison::AtMost, "1 January 2021")), 3);
+    assert_eq!(count(one_of("when", &["2021", "2020-01"])), 3);
+    assert_eq!(count(none_of("when", &["2021"])), 3);
+    assert_eq!(count(between("size", "2", "$1,000")), 3);
+    assert_eq!(count(one_of("size", &["1000.0", "-3"])), 2);
+    assert_eq!(count(none_of("size", &["5"])), 4);
+    assert_eq!(count(between("loose", "7", "1500")), 3);
+    assert_eq!(count(one_of("yes", &["Y"])), 3);
+    assert_eq!(count(one_of("CITY ", &["'; DROP TABLE x; --"])), 0);
+    assert_eq!(count(one_of("yes", &["no"]).and(compare("when", Comparison::AtLeast, "2021"))), 1);
+    for condition in [
+        one_of("size", &["many"]),
+        compare("when", Comparison::AtLeast, "soon"),
+        one_of("yes", &["maybe"]),
+        one_of("city", &[]),
     ] {
-        let error = lakeward_operate::sql(&context, &filter(input.clone(), vec![(column, test)])).expect_err(column);
+        let error = plan_sql(&context, &filter(input.clone(), vec![condition])).expect_err("no such value");
         assert!(matches!(error, Error::Usage(_)), "{error}");
     }
-    let error = lakeward_operate::sql(&context, &filter(input, vec![("siez", Test::Present)])).expect_err("unknown");
+    let error = plan_sql(&context, &filter(input, vec![present("siez")])).expect_err("unknown");
     assert!(matches!(&error, Error::UnknownColumn { nearest, .. } if nearest[0] == "size"), "{error}");
 }
 
 #[test]
 fn a_filter_keeps_columns_in_the_order_asked_for() {
     let context = sample();
-    let operation = Operation::Filter(Filter {
-        input: table("geo/countries"),
-        conditions: vec![Condition { column: "continentcode".into(), test: one_of(&["eu"]) }],
-        columns: vec!["POPULATION".into(), "iso".into(), "iso".into()],
-    });
-    let told = preview(&context, &operation);
+    let kept = ["POPULATION", "iso"].map(|name| Kept { column: name.into(), name: None });
+    let plan = filter(table("geo/countries"), vec![one_of("continentcode", &["eu"])]).then(Step::Select(kept.into()));
+    let told = preview(&context, &plan);
     assert_eq!(names(&told), ["population", "iso"]);
     let mut reader = csv::Reader::from_path(sample_lake().join("geo/countries.csv")).expect("a file");
     let european = reader.records().filter(|row| row.as_ref().is_ok_and(|row| &row[7] == "EU")).count();
     assert_eq!(told.rows_out, european as u64);
-    let error = lakeward_operate::sql(&context, &filter(table("geo/countrys"), Vec::new())).expect_err("unknown");
+    let error = plan_sql(&context, &Plan::of(table("geo/countrys"))).expect_err("unknown");
     assert!(matches!(&error, Error::UnknownTable { nearest, .. } if nearest[0] == "geo/countries"), "{error}");
     // Namibia is found by its code, and a missing code is not.
-    let codes = preview(&context, &filter(table("geo/countries"), vec![("iso", one_of(&["na"]))]));
-    assert_eq!(codes.rows_out, 0);
-    let codes = preview(&context, &filter(table("geo/countries"), vec![("iso", one_of(&["NA"]))]));
-    assert_eq!(codes.rows_out, 1);
+    let codes = |code: &str| preview(&context, &filter(table("geo/countries"), vec![one_of("iso", &[code])])).rows_out;
+    assert_eq!((codes("na"), codes("NA")), (0, 1));
 }
 
 fn seattle(year: u16) -> Input {
@@ -352,40 +367,30 @@ fn same_columns(names: &[&str]) -> Vec<(String, String)> {
 fn a_union_over_years_says_where_rows_are_from() {
     let context = sample();
     let aligned = same_columns(&["date", "precipitation", "temp_max", "weather"]);
-    let operation = Operation::Union(Union {
-        first: seattle(2012),
-        others: [2013, 2014].map(|year| UnionPart { input: seattle(year), alignment: aligned.clone() }).into(),
-        keep_extra: false,
-        source_column: Some("Weather".into()),
-        distinct: false,
-    });
-    let told = preview(&context, &operation);
+    let others = [2013, 2014].map(|year| (seattle(year), aligned.clone())).into();
+    let plan = united(seattle(2012), others, false, Some("Weather"));
+    let told = preview(&context, &plan);
     assert_eq!(told.rows_out, 366 + 365 + 365);
-    let detail = union_detail(&told);
-    assert_eq!(detail.parts[0].left_empty, ["temp_min", "wind"]);
-    assert_eq!(detail.source_column.as_deref(), Some("Weather_2"));
-    assert!(detail.conflicts.is_empty(), "{:?}", detail.conflicts);
+    assert_eq!(facts(&told)[0], "empty in the rows of climate/daily/seattle_2013: temp_min, wind");
+    assert_eq!(names(&told).last(), Some(&"Weather_2"));
+    assert_eq!(warned(&told, WarningKind::ColumnBecomesText), None);
     let folder = tempfile::tempdir().expect("a folder");
-    let rows = run_rows(&context, &operation, folder.path(), 1);
+    let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows[0].first().map(String::as_str), Some("2012-01-01"));
     assert_eq!(rows.last().expect("a row")[0], "2014-12-31");
     assert_eq!(rows.iter().filter(|row| row[6] == "climate/daily/seattle_2014").count(), 365);
     assert_eq!(rows.iter().filter(|row| row[3] == "-").count(), 730);
-    let by_year = Operation::Aggregate(Aggregate {
-        input: Input::Step(1),
-        group_by: vec![GroupKey { column: "date".into(), part: Some(DatePart::Month) }],
-        measures: vec![
-            Measure { function: MeasureFunction::Count, column: None },
-            Measure { function: MeasureFunction::Max, column: Some("temp_max".into()) },
-        ],
-    });
-    let months = run_rows(&context, &by_year, folder.path(), 2);
-    assert_eq!(months.len(), 36);
-    assert_eq!(months[0][..2], ["2012-01", "31"]);
+    let measures = vec![measure(MeasureFunction::Count, None), measure(MeasureFunction::Max, Some("temp_max"))];
+    for from in [plan, Plan::of(Input::Step(1))] {
+        let by_month = grouped(from, vec![part(DatePart::YearMonth, "date")], measures.clone());
+        let months = run_rows(&context, &by_month, folder.path(), 2);
+        assert_eq!(months.len(), 36);
+        assert_eq!(months[0][..2], ["2012-01-01", "31"]);
+    }
 }
 
 #[test]
-fn a_union_reconciles_types_and_counts_what_does_not_fit() {
+fn a_union_reconciles_types_and_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let first =
         written(&folder, "a.csv", "id,size,note,when\n1,10,x,2020-01-01\n2,20,y,2020-01-02\n2,20,y,2020-01-02\n");
@@ -395,60 +400,31 @@ fn a_union_reconciles_types_and_counts_what_does_not_fit() {
         "Key,size,extra,when\n2.5,many,1,2020-01-02 10:00:00\n3,7,2,2020-01-03 11:00:00\n4,8,3,2020-01-03 12:00:00\n",
     );
     let third = written(&folder, "c.csv", "key,size,extra\n2,,w\n");
-    let union = Union {
-        first,
-        others: vec![
-            UnionPart {
-                input: second,
-                alignment: vec![
-                    ("id".into(), "key".into()),
-                    ("size".into(), "size".into()),
-                    ("when".into(), "when".into()),
-                ],
-            },
-            UnionPart { input: third, alignment: vec![("id".into(), "key".into()), ("size".into(), "size".into())] },
-        ],
-        keep_extra: true,
-        source_column: None,
-        distinct: false,
-    };
+    let pair = |here: &str, there: &str| (here.to_string(), there.to_string());
+    let others = vec![
+        (second.clone(), vec![pair("id", "key"), pair("size", "size"), pair("when", "when")]),
+        (third, vec![pair("id", "key"), pair("size", "size")]),
+    ];
     let context = sample();
-    let operation = Operation::Union(union.clone());
-    let told = preview(&context, &operation);
+    let plan = united(first.clone(), others.clone(), true, None);
+    let told = preview(&context, &plan);
     assert_eq!(names(&told), ["id", "size", "note", "when", "extra"]);
     let types: Vec<&str> = told.columns.iter().map(|column| column.data_type.as_str()).collect();
     assert_eq!(types[0], "Float64");
     assert!(types[3].starts_with("Timestamp(µs") || types[3].contains("icrosecond"), "{types:?}");
-    let detail = union_detail(&told);
-    let conflicts: Vec<(&str, &str, u64)> = detail
-        .conflicts
-        .iter()
-        .map(|conflict| (conflict.column.as_str(), conflict.becomes.as_str(), conflict.misfits))
-        .collect();
-    assert_eq!(
-        conflicts,
-        [("id", "DOUBLE", 0), ("size", "VARCHAR", 1), ("when", "TIMESTAMP(6)", 0), ("extra", "VARCHAR", 1)]
-    );
-    assert_eq!(detail.extra_columns, ["extra"]);
+    let become_text: Vec<&str> = told.warnings.iter().filter_map(|warning| warning.text.split(' ').next()).collect();
+    assert_eq!(become_text, ["size", "extra"]);
     assert_eq!(told.rows_out, 7);
-    let rows = run_rows(&context, &operation, folder.path(), 1);
+    let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows[3], ["2.5", "many", "-", "2020-01-02T10:00:00", "1"]);
     assert_eq!(rows[6], ["2.0", "-", "-", "-", "w"]);
-    let distinct = Operation::Union(Union { distinct: true, ..union.clone() });
-    let told = preview(&context, &distinct);
-    assert_eq!((told.rows_out, union_detail(&told).repeated_rows), (6, 1));
+    let distinct = plan.then(Step::Distinct(Vec::new()));
     assert_eq!(run_rows(&context, &distinct, folder.path(), 2).len(), 6);
-    let with_source = Operation::Union(Union { distinct: true, source_column: Some("from".into()), ..union.clone() });
-    let rows = run_rows(&context, &with_source, folder.path(), 3);
-    assert_eq!(rows.len(), 6);
-    let twice = Union {
-        others: vec![UnionPart {
-            input: union.others[0].input.clone(),
-            alignment: vec![("id".into(), "key".into()), ("id".into(), "size".into())],
-        }],
-        ..union
-    };
-    assert!(matches!(lakeward_operate::sql(&context, &Operation::Union(twice)), Err(Error::Usage(_))));
+    let names = ["id", "size", "note", "when", "extra"].map(str::to_string);
+    let with_source = united(first.clone(), others, true, Some("from")).then(Step::Distinct(names.into()));
+    assert_eq!(run_rows(&context, &with_source, folder.path(), 3).len(), 6);
+    let twice = united(first, vec![(second, vec![pair("id", "key"), pair("id", "size")])], true, None);
+    assert!(matches!(plan_sql(&context, &twice), Err(Error::Usage(_))));
 }
 
 #[test]
@@ -457,41 +433,29 @@ fn an_empty_column_does_not_make_numbers_text() {
     let first = written(&folder, "a.csv", "id,size\n1,10\n2,20\n");
     let second = written(&folder, "b.csv", "id,size\n3,\n4,n/a\n");
     let context = sample();
-    let union = |first: &Input, second: &Input| {
-        Operation::Union(Union {
-            first: first.clone(),
-            others: vec![UnionPart { input: second.clone(), alignment: same_columns(&["id", "size"]) }],
-            keep_extra: false,
-            source_column: None,
-            distinct: false,
-        })
-    };
     for (a, b) in [(&first, &second), (&second, &first)] {
-        let told = preview(&context, &union(a, b));
+        let plan = united(a.clone(), vec![(b.clone(), same_columns(&["id", "size"]))], false, None);
+        let told = preview(&context, &plan);
         assert_eq!(told.columns[1].data_type, "Int64", "{}", told.sql);
-        assert_eq!(run_rows(&context, &union(a, b), folder.path(), 1).len(), 4);
+        assert_eq!(run_rows(&context, &plan, folder.path(), 1).len(), 4);
     }
 }
 
 #[test]
 fn an_aggregation_is_that_of_the_numbers() {
     let context = sample();
-    let measure = |function, column: &str| Measure { function, column: Some(column.into()) };
-    let operation = Operation::Aggregate(Aggregate {
-        input: table("transport/nyc2013/flights_2013_05"),
-        group_by: vec![
-            GroupKey { column: "carrier".into(), part: None },
-            GroupKey { column: "date".into(), part: Some(DatePart::Year) },
+    let plan = grouped(
+        Plan::of(table("transport/nyc2013/flights_2013_05")),
+        vec![column("carrier"), part(DatePart::Year, "date")],
+        vec![
+            measure(MeasureFunction::Count, None),
+            measure(MeasureFunction::Mean, Some("dep_delay")),
+            measure(MeasureFunction::Median, Some("dep_delay")),
+            measure(MeasureFunction::CountDistinct, Some("dest")),
+            measure(MeasureFunction::Sum, Some("distance")),
         ],
-        measures: vec![
-            Measure { function: MeasureFunction::Count, column: None },
-            measure(MeasureFunction::Mean, "dep_delay"),
-            measure(MeasureFunction::Median, "dep_delay"),
-            measure(MeasureFunction::CountDistinct, "dest"),
-            measure(MeasureFunction::Sum, "distance"),
-        ],
-    });
-    let told = preview(&context, &operation);
+    );
+    let told = preview(&context, &plan);
     assert_eq!(
         names(&told),
         ["carrier", "date_year", "count", "mean_dep_delay", "median_dep_delay", "count_distinct_dest", "sum_distance"]
@@ -506,7 +470,7 @@ fn an_aggregation_is_that_of_the_numbers() {
         group.3 += row[3].parse::<i64>().unwrap_or(0);
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let rows = run_rows(&context, &operation, folder.path(), 1);
+    let rows = run_rows(&context, &plan, folder.path(), 1);
     assert_eq!(rows.len(), groups.len());
     assert!(rows.is_sorted_by_key(|row| row[0].clone()));
     for row in &rows {
@@ -523,11 +487,7 @@ fn an_aggregation_is_that_of_the_numbers() {
         assert_eq!(row[5], dests.len().to_string());
         assert_eq!(row[6], distance.to_string());
     }
-    let PreviewDetail::Aggregate(detail) = &told.detail else { panic!("{:?}", told.detail) };
-    assert_eq!(detail.groups, groups.len() as u64);
-    assert_eq!(detail.most_rows, groups.values().map(|group| group.0).max().expect("groups"));
-    assert_eq!(detail.least_rows, groups.values().map(|group| group.0).min().expect("groups"));
-    assert_eq!(told.inputs[0].rows, groups.values().map(|group| group.0).sum::<u64>());
+    assert_eq!(told.rows_in, groups.values().map(|group| group.0).sum::<u64>());
 }
 
 #[test]
@@ -539,26 +499,15 @@ fn numbers_and_dates_in_text_are_aggregated_too() {
         "day,fare\n4 March 2020,\"$1,000\"\nsome day,free\n2020-03-05,20\nperhaps,n/a\n31/12/2020,7 (est)\nnever,3[1]\nunknown,x\n",
     );
     let context = sample();
-    let by = |part| {
-        Operation::Aggregate(Aggregate {
-            input: input.clone(),
-            group_by: vec![GroupKey { column: "day".into(), part: Some(part) }],
-            measures: vec![
-                Measure { function: MeasureFunction::Count, column: None },
-                Measure { function: MeasureFunction::Sum, column: Some("fare".into()) },
-            ],
-        })
+    let by = |key: Option<DatePart>, measures| {
+        let keys = key.map(|key| part(key, "day")).into_iter().collect();
+        run_rows(&context, &grouped(Plan::of(input.clone()), keys, measures), folder.path(), 1)
     };
-    let rows = run_rows(&context, &by(DatePart::Year), folder.path(), 1);
-    assert_eq!(rows, [["2020", "3", "1020.0"], ["-", "4", "3.0"]]);
-    let rows = run_rows(&context, &by(DatePart::Month), folder.path(), 1);
-    assert_eq!(rows.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["2020-03", "2020-12", "-"]);
-    let all = Operation::Aggregate(Aggregate {
-        input,
-        group_by: Vec::new(),
-        measures: vec![Measure { function: MeasureFunction::Count, column: Some("fare".into()) }],
-    });
-    assert_eq!(run_rows(&context, &all, folder.path(), 1), [["6"]]);
+    let measures = || vec![measure(MeasureFunction::Count, None), measure(MeasureFunction::Sum, Some("fare"))];
+    assert_eq!(by(Some(DatePart::Year), measures()), [["2020", "3", "1020.0"], ["-", "4", "3.0"]]);
+    let months = by(Some(DatePart::YearMonth), measures());
+    assert_eq!(months.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["2020-03-01", "2020-12-01", "-"]);
+    assert_eq!(by(None, vec![measure(MeasureFunction::Count, Some("fare"))]), [["6"]]);
 }
 
 #[test]
@@ -568,25 +517,24 @@ fn an_explosion_is_stopped_with_the_reason() {
     let left = written(&folder, "left.csv", &text("k,a\n"));
     let right = written(&folder, "right.csv", &text("k,b\n"));
     let context = sample();
-    let operation = Operation::Join(join(left.clone(), right.clone(), &[("k", "k")]));
-    let told = preview(&context, &operation);
-    assert_eq!(told.rows_out, 4_000_000);
+    let plan = join(left.clone(), right.clone(), &[("k", "k")]);
+    let told = preview(&context, &plan);
     let reason = told.stopped.expect("stopped");
-    assert!(reason.contains("4000000 rows of 2000") && reason.contains("aggregate `"), "{reason}");
+    assert!(reason.contains("4000000 rows of 2000") && reason.contains("group `"), "{reason}");
     assert!(told.sample.is_empty());
     let out = folder.path().join("out.parquet");
-    let error = lakeward_operate::run(&context, &operation, &PreviewLimits::default(), &out).expect_err("stopped");
+    let error = run_plan(&context, &plan, &PreviewLimits::default(), &out).expect_err("stopped");
     assert!(matches!(&error, Error::Usage(text) if *text == reason), "{error}");
     assert!(!out.exists());
     let limits = PreviewLimits { max_rows: 1_000, max_fan_out: 1e9, ..PreviewLimits::default() };
-    let all = filter(left.clone(), Vec::new());
-    assert!(lakeward_operate::preview(&context, &all, &limits).expect("a preview").stopped.is_some());
-    assert!(matches!(lakeward_operate::run(&context, &all, &limits, &out), Err(Error::Usage(_))));
+    let all = Plan::of(left);
+    assert!(plan_preview(&context, &all, &limits).expect("a preview").stopped.is_some());
+    assert!(matches!(run_plan(&context, &all, &limits, &out), Err(Error::Usage(_))));
     assert!(!out.exists());
-    assert!(lakeward_operate::preview(&context, &operation, &limits).expect("a preview").stopped.is_some());
+    assert!(plan_preview(&context, &plan, &limits).expect("a preview").stopped.is_some());
     // One row with many partners is none.
     let one = written(&folder, "one.csv", "k,c\nsame,1\n");
-    assert_eq!(preview(&context, &Operation::Join(join(one, right, &[("k", "k")]))).stopped, None);
+    assert_eq!(preview(&context, &join(one, right, &[("k", "k")])).stopped, None);
 }
 
 #[test]
@@ -600,18 +548,17 @@ fn a_join_larger_than_memory_completes() {
     };
     let left = written(&folder, "left.csv", &text(1));
     let right = written(&folder, "right.csv", &text(2));
-    let operation = Operation::Join(join(left, right, &[("k", "k")]));
+    let plan = join(left, right, &[("k", "k")]);
     let roomy = sample();
-    let expected = run_rows(&roomy, &operation, folder.path(), 1);
+    let expected = run_rows(&roomy, &plan, folder.path(), 1);
     let tight = sample_limited(Limits { memory_bytes: 56 << 20, spill_bytes: 4 << 30 });
-    let rows = run_rows(&tight, &operation, folder.path(), 2);
+    let rows = run_rows(&tight, &plan, folder.path(), 2);
     assert_eq!(rows.len(), 100_000);
     assert!(rows == expected);
     // The same memory is too little where nothing can go to disk.
     let without_disk = sample_limited(Limits { memory_bytes: 56 << 20, spill_bytes: 0 });
     let out = folder.path().join("never.parquet");
-    let error =
-        lakeward_operate::run(&without_disk, &operation, &PreviewLimits::default(), &out).expect_err("too little");
+    let error = run_plan(&without_disk, &plan, &PreviewLimits::default(), &out).expect_err("too little");
     assert!(error.to_string().contains("memory") || error.to_string().contains("disk"), "{error}");
     assert!(!out.exists());
 }
@@ -622,13 +569,10 @@ fn an_interrupted_run_leaves_nothing() {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     let context = sample().stopping_when(move || asked.load(Ordering::Relaxed));
-    let operation = Operation::Join(join(
-        table("transport/airports_world"),
-        table("transport/airports_world"),
-        &[("iso_country", "iso_country")],
-    ));
+    let airports = || table("transport/airports_world");
+    let plan = join(airports(), airports(), &[("iso_country", "iso_country")]);
     let limits = PreviewLimits { max_fan_out: 1e9, max_rows: u64::MAX, ..PreviewLimits::default() };
-    let rows = lakeward_operate::preview(&context, &operation, &limits).expect("a preview").rows_out;
+    let rows = plan_preview(&context, &plan, &limits).expect("a preview").rows_out;
     assert!(rows > 100_000, "{rows}");
     let out = folder.path().join("out.parquet");
     let setter = std::thread::spawn({
@@ -639,12 +583,12 @@ fn an_interrupted_run_leaves_nothing() {
         }
     });
     let started = std::time::Instant::now();
-    let error = lakeward_operate::run(&context, &operation, &limits, &out).expect_err("interrupted");
+    let error = run_plan(&context, &plan, &limits, &out).expect_err("interrupted");
     assert!(matches!(error, Error::Interrupted), "{error}");
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     setter.join().expect("a thread");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
-    assert!(matches!(lakeward_operate::preview(&context, &operation, &limits), Err(Error::Interrupted)));
+    assert!(matches!(plan_preview(&context, &plan, &limits), Err(Error::Interrupted)));
     stop.store(false, Ordering::Relaxed);
     assert_eq!(answer(&context, "SELECT count(*) FROM us.states").len(), 1);
 }
@@ -656,13 +600,13 @@ fn a_step_that_is_gone_or_damaged_is_named() {
     let states = filter(table("us/states"), Vec::new());
     run_rows(&context, &states, folder.path(), 3);
     let path = folder.path().join("step_3.parquet");
-    let of_step = filter(Input::Step(3), vec![("code", one_of(&["AL"]))]);
+    let of_step = filter(Input::Step(3), vec![one_of("code", &["AL"])]);
     assert_eq!(preview(&context, &of_step).rows_out, 1);
     // Another result under the same name.
-    run_rows(&context, &filter(table("us/states"), vec![("code", one_of(&["AK"]))]), folder.path(), 3);
+    run_rows(&context, &filter(table("us/states"), vec![one_of("code", &["AK"])]), folder.path(), 3);
     assert_eq!(preview(&context, &of_step).rows_out, 0);
     run_rows(&context, &states, folder.path(), 3);
-    let error = lakeward_operate::sql(&context, &filter(Input::Step(4), Vec::new())).expect_err("no step");
+    let error = plan_sql(&context, &Plan::of(Input::Step(4))).expect_err("no step");
     assert!(
         matches!(&error, Error::Usage(text) if text.contains("step_4") && text.contains("session.step_3")),
         "{error}"
@@ -672,20 +616,19 @@ fn a_step_that_is_gone_or_damaged_is_named() {
     fs::write(&path, &bytes).expect("a file");
     for damaged in [bytes.clone(), bytes[..20].to_vec(), Vec::new()] {
         fs::write(&path, damaged).expect("a file");
-        let error = lakeward_operate::preview(&context, &filter(Input::Step(3), Vec::new()), &PreviewLimits::default())
+        let error = plan_preview(&context, &filter(Input::Step(3), Vec::new()), &PreviewLimits::default())
             .expect_err("damaged");
         assert!(matches!(&error, Error::UnreadableStep { step: 3, .. }), "{error}");
         let error = ask(&context, "SELECT * FROM session.step_3 s, us.states").expect_err("damaged");
         assert!(matches!(&error, Error::UnreadableStep { step: 3, .. }), "{error}");
     }
     fs::remove_file(&path).expect("a file");
-    let error = lakeward_operate::sql(&context, &of_step).expect_err("gone");
+    let error = plan_sql(&context, &of_step).expect_err("gone");
     assert!(matches!(&error, Error::UnreadableStep { step: 3, reason, .. } if reason == "it is gone"), "{error}");
     context.remove_step(3);
     let error = ask(&context, "SELECT * FROM session.step_3").expect_err("no step");
     assert!(matches!(error, Error::Usage(_) | Error::UnknownTable { .. }), "{error}");
-    let error = lakeward_operate::sql(&context, &filter(file(Path::new("/no/such/file.csv")), Vec::new()))
-        .expect_err("no file");
+    let error = plan_sql(&context, &filter(file(Path::new("/no/such/file.csv")), Vec::new())).expect_err("no file");
     assert!(matches!(error, Error::Io { .. }), "{error}");
 }
 
@@ -749,61 +692,46 @@ fn hostile_names_and_cells_are_data() {
     assert!(ids.contains(&hostile.to_string()), "{ids:?}");
     let columns: Vec<String> =
         preview(&context, &filter(table(hostile), Vec::new())).columns.into_iter().map(|column| column.name).collect();
-    for column in &columns {
-        let operation = filter(table(hostile), vec![(column, Test::Present)]);
-        assert_eq!(run_rows(&context, &operation, folder.path(), 1).len(), 2, "{column}");
-        let operation = Operation::Aggregate(Aggregate {
-            input: table(hostile),
-            group_by: vec![GroupKey { column: column.clone(), part: None }],
-            measures: vec![Measure { function: MeasureFunction::Count, column: Some(column.clone()) }],
-        });
-        run_rows(&context, &operation, folder.path(), 1);
-        for normalised in [false, true] {
-            let on = [("a.b", column.as_str())];
-            let operation = Operation::Join(Join { normalised, ..join(table("l"), table(hostile), &on) });
-            run_rows(&context, &operation, folder.path(), 1);
+    for name in &columns {
+        let present = filter(table(hostile), vec![present(name)]);
+        assert_eq!(run_rows(&context, &present, folder.path(), 1).len(), 2, "{name}");
+        let counts = vec![measure(MeasureFunction::Count, Some(name))];
+        run_rows(&context, &grouped(Plan::of(table(hostile)), vec![column(name)], counts), folder.path(), 1);
+        for normal in [false, true] {
+            let plan = normalised(join(table("l"), table(hostile), &[("a.b", name)]), normal);
+            run_rows(&context, &plan, folder.path(), 1);
         }
     }
-    let matched = preview(&context, &Operation::Join(join(table("l"), table(hostile), &[("a.b", "a.b")])));
-    assert_eq!(join_detail(&matched).matched_keys, 1);
+    let matched = preview(&context, &join(table("l"), table(hostile), &[("a.b", "a.b")]));
+    assert_eq!(facts(&matched).len(), 1, "one row there has no partner");
     let aligned: Vec<(String, String)> = vec![("a.b".into(), columns[0].clone()), ("r".into(), columns[2].clone())];
-    for distinct in [false, true] {
-        let operation = Operation::Union(Union {
-            first: table("l"),
-            others: vec![UnionPart { input: table(hostile), alignment: aligned.clone() }],
-            keep_extra: true,
-            source_column: Some(hostile.into()),
-            distinct,
-        });
-        assert_eq!(run_rows(&context, &operation, folder.path(), 2).len(), 3);
-    }
+    let plan = united(table("l"), vec![(table(hostile), aligned)], true, Some(hostile));
+    assert_eq!(run_rows(&context, &plan.clone().then(Step::Distinct(Vec::new())), folder.path(), 2).len(), 3);
+    assert_eq!(run_rows(&context, &plan, folder.path(), 2).len(), 3);
     // A result with such names is a table like any other.
     let names: Vec<String> =
         preview(&context, &filter(Input::Step(2), Vec::new())).columns.into_iter().map(|column| column.name).collect();
     for name in &names {
-        preview(&context, &filter(Input::Step(2), vec![(name, Test::Contains { text: "'%_\\".into() })]));
+        preview(&context, &filter(Input::Step(2), vec![contains(name, "'%_\\")]));
     }
-    let self_join = preview(&context, &Operation::Join(join(table("r"), table("l"), &[("k", "r")])));
+    let self_join = preview(&context, &join(table("r"), table("l"), &[("k", "r")]));
     assert_eq!(self_join.rows_out, 1);
     for (left, right) in [("empty", "r"), ("r", "empty"), ("empty", "empty")] {
         let key = |id: &str| if id == "r" { "k" } else { "a" };
-        let operation = Operation::Join(join(table(left), table(right), &[(key(left), key(right))]));
-        let rows = run_rows(&context, &operation, folder.path(), 4);
+        let plan = join(table(left), table(right), &[(key(left), key(right))]);
+        let rows = run_rows(&context, &plan, folder.path(), 4);
         assert_eq!(rows.len(), usize::from(left == "r"));
-        run_rows(&context, &filter(Input::Step(4), Vec::new()), folder.path(), 5);
+        run_rows(&context, &Plan::of(Input::Step(4)), folder.path(), 5);
     }
-    let none = preview(&context, &Operation::Join(join(table("no keys"), table("no keys"), &[("k", "k")])));
-    assert_eq!((none.rows_out, join_detail(&none).matched_keys, join_detail(&none).left.missing_keys), (2, 0, 2));
-    let wide = Operation::Join(join(table("wide"), table("wide"), &[(&wide[3], &wide[3])]));
+    let none = preview(&context, &join(table("no keys"), table("no keys"), &[("k", "k")]));
+    assert_eq!((none.rows_out, facts(&none)[0]), (2, "2 rows without a partner, without a key"));
+    let wide = join(table("wide"), table("wide"), &[(&wide[3], &wide[3])]);
     let told = preview(&context, &wide);
     assert_eq!((told.columns.len(), told.rows_out), (999, 1));
     run_rows(&context, &wide, folder.path(), 6);
     let odd = ids.iter().find(|id| id.starts_with("caf")).expect("an id");
     assert_eq!(preview(&context, &filter(table(odd), Vec::new())).rows_out, 1);
-    assert!(matches!(
-        lakeward_operate::sql(&context, &Operation::Join(join(table("l"), table("r"), &[]))),
-        Err(Error::Usage(_))
-    ));
+    assert!(matches!(plan_sql(&context, &join(table("l"), table("r"), &[])), Err(Error::Usage(_))));
     assert_eq!(fs::read_dir(lake.path()).expect("a folder").count(), if cfg!(unix) { 7 } else { 6 });
 }
 
@@ -878,25 +806,22 @@ proptest! {
         let context = sample();
         let folder = tempfile::tempdir().expect("a folder");
         let (left, right) = (written(&folder, "left.csv", &left), written(&folder, "right.csv", &right));
-        let operation = Operation::Join(Join { normalised, matched_only, ..join(left.clone(), right.clone(), &[("k", "k")]) });
-        run_rows(&context, &operation, folder.path(), 1);
-        let both = [("k", "k"), ("other", "other")];
-        run_rows(&context, &Operation::Join(Join { normalised, ..join(left.clone(), right.clone(), &both) }), folder.path(), 2);
-        let operation = Operation::Union(Union {
-            first: left.clone(),
-            others: vec![UnionPart { input: right, alignment: same_columns(&["k"]) }],
-            keep_extra: normalised,
-            source_column: with_source.then(|| "source".to_string()),
-            distinct,
-        });
-        run_rows(&context, &operation, folder.path(), 3);
-        run_rows(&context, &filter(Input::Step(3), vec![("k", Test::Present), ("k", Test::Contains { text: "a".into() })]), folder.path(), 4);
-        let aggregate = Operation::Aggregate(Aggregate {
-            input: left,
-            group_by: if distinct { Vec::new() } else { vec![GroupKey { column: "k".into(), part: None }] },
-            measures: vec![Measure { function: MeasureFunction::Count, column: None }],
-        });
-        run_rows(&context, &aggregate, folder.path(), 5);
+        let mut plan = crate::operations::normalised(join(left.clone(), right.clone(), &[("k", "k")]), normalised);
+        if let Some(Step::Join(join)) = plan.relation.steps.last_mut() {
+            join.kind = if matched_only { JoinKind::Inner } else { JoinKind::Left };
+        }
+        run_rows(&context, &plan, folder.path(), 1);
+        let both = join(left.clone(), right.clone(), &[("k", "k"), ("other", "other")]);
+        run_rows(&context, &crate::operations::normalised(both, normalised), folder.path(), 2);
+        let source = with_source.then_some("source");
+        let mut plan = united(left.clone(), vec![(right, same_columns(&["k"]))], normalised, source);
+        if distinct {
+            plan = plan.then(Step::Distinct(Vec::new()));
+        }
+        run_rows(&context, &plan, folder.path(), 3);
+        run_rows(&context, &filter(Input::Step(3), vec![present("k"), contains("k", "a")]), folder.path(), 4);
+        let keys = if distinct { Vec::new() } else { vec![column("k")] };
+        run_rows(&context, &grouped(Plan::of(left), keys, vec![measure(MeasureFunction::Count, None)]), folder.path(), 5);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Carries an operation out: its rows go to a Parquet file, which is the next working table.
+//! Carries a plan out: its rows go to a Parquet file, which is the next working table.
 //!
-//! Rows come in the order of the working table, on one core, so that the same operation on the same files makes the same
+//! Rows come in the order of the working table, on one core, so that the same plan on the same files makes the same
 //! file. A join that does not fit into memory so is done again by sorting both tables in temporary files; only then is the
 //! order of rows not fixed.
 
@@ -10,20 +10,20 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{LakeContext, Strategy};
-use super::counts::with_memory;
-use super::inputs::InputTable;
-use super::notes::Note;
-use super::output::RowWriter;
-use super::preview::{PreviewLimits, stopped_join, too_many_rows};
-use super::rows::ResultColumn;
-use super::sql::Resolved;
+use super::counter::Counter;
+use super::preview::{PreviewLimits, too_many_rows};
+use crate::context::{LakeContext, Strategy};
+use crate::counts::with_memory;
+use crate::inputs::InputTable;
+use crate::notes::Note;
+use crate::output::RowWriter;
+use crate::rows::ResultColumn;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::Operation;
+use lakeward_core::plan::Plan;
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_lake::source::{ContentHash, content_hash};
 
-/// What an operation has made.
+/// What a plan has made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// The query that was run.
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub rows: u64,
     /// Columns of the result.
     pub columns: Vec<ResultColumn>,
-    /// The tables that were read, the working table first.
+    /// The tables that were read, the source first.
     pub inputs: Vec<OutcomeInput>,
     /// Size of the file.
     pub written_bytes: u64,
@@ -51,27 +51,29 @@ pub struct OutcomeInput {
     pub content: ContentHash,
 }
 
-/// Runs `operation` and writes its rows to the Parquet file `out`, in place of one that is there.
+/// Runs `plan` and writes its rows to the file `out`, CSV where its name says so, else Parquet, in place of one that is there.
 ///
 /// # Errors
-/// [`Error::Usage`] for what [`super::preview()`] stops, with what to do instead; [`Error::Interrupted`]; [`Error::Io`] where
-/// `out` cannot be written; those of [`super::sql()`]; what reading the tables meets. Then `out` is as before.
-pub fn run(context: &LakeContext, operation: &Operation, limits: &PreviewLimits, out: &Path) -> Result<Outcome> {
+/// [`Error::Usage`] for what [`super::plan_preview`] stops; [`Error::Interrupted`]; [`Error::Io`] where `out` cannot be written; those
+/// of [`super::plan_sql`]; what reading the tables meets. Then `out` is as before.
+pub fn run_plan(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out: &Path) -> Result<Outcome> {
     let started = Instant::now();
-    let resolved = Resolved::new(context, operation)?;
-    if let Resolved::Join(join) = &resolved
-        && let Some(reason) = stopped_join(context, join, limits)?
-    {
+    plan.check()?;
+    let mut counter = Counter::new(context, limits);
+    let sql = counter.compiler.compile(plan)?;
+    counter.joins_within(None, &plan.relation)?;
+    if let Some(reason) = counter.stopped {
         return Err(Error::Usage(reason));
     }
-    answer_to_file(context, resolved.sql(), &resolved.inputs(), limits, started, out)
+    let inputs: Vec<&InputTable> = counter.compiler.inputs.iter().map(|(_, input)| input).collect();
+    answer_to_file(context, sql, &inputs, limits, started, out)
 }
 
 /// Runs `sql`, which reads `inputs`, and writes its rows to the file `out`, in place of one that is there.
 ///
 /// # Errors
-/// As [`run`].
-pub(super) fn answer_to_file(
+/// As [`run_plan`].
+fn answer_to_file(
     context: &LakeContext,
     sql: String,
     inputs: &[&InputTable],

@@ -14,12 +14,12 @@ fn whole(digits: &str) -> Option<i64> {
 }
 
 /// Whether a value stands for a missing one.
-pub fn stands_for_missing(value: &str) -> bool {
+pub(super) fn stands_for_missing(value: &str) -> bool {
     is_missing(value.trim())
 }
 
 /// The number that `value` is, as SQL writes it.
-pub fn number(value: &str) -> Option<String> {
+pub(super) fn number(value: &str) -> Option<String> {
     let cell = without_footnotes(value.trim());
     let mut digits = String::new();
     let number = parse_number(cell, &mut digits)?;
@@ -36,7 +36,7 @@ pub fn number(value: &str) -> Option<String> {
 ///
 /// # Errors
 /// [`Error::Usage`] for what is no number.
-pub fn number_for(column: &InputColumn, value: &str) -> Result<String> {
+pub(super) fn number_for(column: &InputColumn, value: &str) -> Result<String> {
     number(value)
         .ok_or_else(|| Error::Usage(format!("`{}` holds numbers, and `{}` is none", column.name, shown(value))))
 }
@@ -45,7 +45,7 @@ pub fn number_for(column: &InputColumn, value: &str) -> Result<String> {
 ///
 /// # Errors
 /// [`Error::Usage`] for what is neither.
-pub fn boolean_for(column: &InputColumn, value: &str) -> Result<&'static str> {
+pub(super) fn boolean_for(column: &InputColumn, value: &str) -> Result<&'static str> {
     match value.trim().to_lowercase().as_str() {
         "true" | "yes" | "y" | "t" | "on" | "1" => Ok("TRUE"),
         "false" | "no" | "n" | "f" | "off" | "0" => Ok("FALSE"),
@@ -71,7 +71,7 @@ pub struct Span {
 ///
 /// # Errors
 /// [`Error::Usage`] for what is no date.
-pub fn span_for(column: &InputColumn, value: &str) -> Result<Span> {
+pub(super) fn span_for(column: &InputColumn, value: &str) -> Result<Span> {
     span(value).ok_or_else(|| {
         let shown = shown(value);
         Error::Usage(format!("`{}` holds dates, and `{shown}` is none; write 2021, 2021-03 or 2021-03-14", column.name))
@@ -79,7 +79,7 @@ pub fn span_for(column: &InputColumn, value: &str) -> Result<Span> {
 }
 
 /// The stretch of time that `value` names, if it names one.
-pub fn span(value: &str) -> Option<Span> {
+pub(super) fn span(value: &str) -> Option<Span> {
     let cell = value.trim();
     if cell.len() == 4 && cell.bytes().all(|byte| byte.is_ascii_digit()) {
         let from = NaiveDate::from_ymd_opt(cell.parse().ok()?, 1, 1)?;

@@ -1,0 +1,73 @@
+//! A change of the working table's plan as an operation that can be proposed: checked against the tables it names, and
+//! nothing is run.
+
+use super::Agent;
+use crate::recommend::RankedOperation;
+use crate::recommend::next_operations::{met, proposal, unmet};
+use crate::session::Session;
+use lakeward_core::error::{Error, Result};
+use lakeward_core::plan::{Edit, Plan, Relation, Step};
+use lakeward_core::request::Input;
+
+impl Agent<'_> {
+    /// The operation that changes the plan of the session's working table by `edit`. Its preconditions are that the change fits
+    /// the plan and that tables and columns are there; where one fails, there is no plan to run and its text says why, with
+    /// the nearest names. Its score and the probability that it is asked for are 0: the caller knows them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] without a working table, unless the change starts anew; what reading the tables' heads meets.
+    pub fn edit_proposal(&self, session: &Session, edit: &Edit) -> Result<RankedOperation> {
+        let before = match (session.plan(), edit) {
+            (Some(plan), _) => plan,
+            (None, Edit::Start(plan)) => Plan::of(plan.relation.source.clone()),
+            (None, _) => return Err(Error::Usage("there is no working table whose plan could be changed".into())),
+        };
+        let plan = match before.edited(edit) {
+            Ok(plan) => plan,
+            Err(error) => return Ok(proposal(before.kind(), vec![unmet(error.to_string())], error.to_string())),
+        };
+        let added = steps_beside(&plan, &before);
+        let kind = match added.last() {
+            Some(step) => Plan::from(Relation::of(plan.relation.source.clone()).then((*step).clone())).kind(),
+            None => plan.kind(),
+        };
+        let reason = reason(&before, &plan);
+        let known = before.inputs();
+        let new = plan.inputs().into_iter().find(|input| !known.contains(input));
+        let table = new.and_then(|input| if let Input::Table(id) = input { Some(id.clone()) } else { None });
+        Ok(match self.sql(session, &plan) {
+            Ok(sql) => {
+                let preconditions = vec![met("its tables and columns are there")];
+                RankedOperation { table, sql: Some(sql), runnable: Some(plan), ..proposal(kind, preconditions, reason) }
+            }
+            Err(error @ (Error::Usage(_) | Error::UnknownTable { .. } | Error::UnknownColumn { .. })) => {
+                proposal(kind, vec![unmet(told(&error))], reason)
+            }
+            Err(error) => return Err(error),
+        })
+    }
+}
+
+/// The steps of `plan` that `other` does not have.
+fn steps_beside<'p>(plan: &'p Plan, other: &Plan) -> Vec<&'p Step> {
+    plan.relation.steps.iter().filter(|step| !other.relation.steps.contains(step)).collect()
+}
+
+/// What a change does, in a line.
+fn reason(before: &Plan, after: &Plan) -> String {
+    let listed = |steps: Vec<&Step>| steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", then ");
+    let (gone, added) = (listed(steps_beside(before, after)), listed(steps_beside(after, before)));
+    let source = (before.relation.source != after.relation.source).then(|| format!("of {}: ", after.relation.source));
+    let what = match (gone.is_empty(), added.is_empty()) {
+        (true, true) => "the same plan".to_string(),
+        (true, false) => added,
+        (false, true) => format!("no longer {gone}"),
+        (false, false) => format!("{added}, and no longer {gone}"),
+    };
+    format!("{}{what}", source.unwrap_or_default())
+}
+
+/// An error with what to do about it.
+fn told(error: &Error) -> String {
+    error.hint().map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
+}
