@@ -20,6 +20,7 @@ use lakeward_lake::reader::Sample;
 use lakeward_lake::source;
 use lakeward_models::embed::StaticModel;
 use lakeward_models::llm::Spent;
+use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
 use lakeward_search::{CompositeAnswers, JoinAnswer, QueryTable};
 
@@ -94,6 +95,9 @@ pub struct AskDocument {
     /// The language model that helped, with what it cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelCost>,
+    /// What carrying an operation of the answer out made, where one was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ran: Option<Ran>,
     /// Time to answer with the index open, in milliseconds.
     pub elapsed_ms: f64,
 }
@@ -115,9 +119,21 @@ impl AskDocument {
             turn: session.latest().map_or(1, |turn| turn.number),
             recommendation,
             model: provenance.model.as_ref().map(ModelCost::of),
+            ran: None,
             elapsed_ms: elapsed_ms(started),
         }
     }
+}
+
+/// An operation that was carried out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ran {
+    /// Its number among those shown, from 1.
+    pub operation: usize,
+    /// What whoever relies on the result should know.
+    pub warnings: Vec<PlanWarning>,
+    /// What it made.
+    pub outcome: Outcome,
 }
 
 /// A language model, with what it cost.

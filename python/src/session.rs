@@ -88,6 +88,15 @@ impl Session {
         self.read(py, move |document| Ok(folder.join(format!("{}.tables", document.id))))
     }
 
+    /// The plan of the working table as JSON, if there is one.
+    #[getter]
+    fn plan(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.read(py, |document| {
+            let plan = document.plan().map(|plan| to_string(&plan));
+            plan.transpose().map_err(|error| Error::Internal(error.to_string()))
+        })
+    }
+
     /// The whole document.
     fn document(&self, py: Python<'_>) -> PyResult<Found> {
         self.read(py, |document| Answer::new(to_string(document), None))?.into_found(py)

@@ -189,6 +189,15 @@ pub struct AskCommand {
     /// Write a full trace of the answer to this file, which must not exist yet; `lakeward replay` replays it.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Carry out operation N of the answer: into `--out`, or as a step of the session.
+    #[arg(long, value_name = "N")]
+    pub run: Option<usize>,
+    /// Write the rows of the operation to this file: `.csv` or `.parquet`.
+    #[arg(long, value_name = "FILE", requires = "run")]
+    pub out: Option<PathBuf>,
+    /// Let `--out` replace an existing file.
+    #[arg(long, requires = "out")]
+    pub overwrite: bool,
     #[command(flatten)]
     pub answers: Answers,
 }
@@ -436,13 +445,16 @@ pub enum SessionsWhat {
         /// The session; by default the most recently written one.
         id: Option<String>,
     },
-    /// Print the transcript of a session as Markdown.
+    /// Print the transcript of a session as Markdown, or how its working table is made.
     Export {
         /// The session; by default the most recently written one.
         id: Option<String>,
         /// Write to this file, which must not exist yet.
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// The query that makes the working table from tables of the lake, with the content hash of each file it reads.
+        #[arg(long)]
+        sql: bool,
     },
 }
 

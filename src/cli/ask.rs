@@ -1,16 +1,31 @@
-//! `lakeward ask TEXT`
+//! `lakeward ask TEXT`: one answer, and one of its operations carried out where that is wanted.
 
 use std::time::Instant;
 
 use super::args::{Arguments, AskCommand};
+use super::plan::check_out;
+use super::printer::recommendation::worth_showing;
 use super::search::status_of;
 use super::{Status, lake, printer, replay};
-use lakeward::documents::{AskDocument, ModelCost};
-use lakeward_agent::Request;
+use lakeward::documents::{AskDocument, ModelCost, Ran};
+use lakeward::{Lakeward, functions};
+use lakeward_agent::recommend::Recommendation;
+use lakeward_agent::session::Session;
+use lakeward_agent::{Request, execution};
 use lakeward_core::error::{Error, Result};
+use lakeward_core::request::Input;
+use lakeward_core::text::counted;
+use lakeward_operate::{Limits, PreviewLimits, export, plan_preview, run_plan};
 
 /// Answers one request, alone or as the next turn of a session.
 pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
+    match (&command.run, &command.out, &command.session) {
+        (Some(_), None, None) => {
+            return Err(Error::Usage("where should the result go? name a file with `--out`, or a session".into()));
+        }
+        (_, Some(out), _) => check_out(out, command.overwrite)?,
+        _ => {}
+    }
     let lakeward = lake::open_with_model(arguments)?;
     let store = lakeward.sessions();
     let lake = lakeward.place().lake.to_string_lossy();
@@ -38,9 +53,15 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
             (lakeward.gate().admit(trace.answer)?, trace.provenance)
         }
     };
-    let document = AskDocument::new(request.text, &session, recommendation, &provenance, started);
+    let mut document = AskDocument::new(request.text, &session, recommendation, &provenance, started);
     if command.session.is_some() {
         store.save(&mut session)?;
+    }
+    if let Some(number) = command.run {
+        document.ran = Some(carry_out(&lakeward, command, &mut session, &document.recommendation, number)?);
+        if command.session.is_some() {
+            store.save(&mut session)?;
+        }
     }
     let recommendation = &document.recommendation;
     if arguments.json {
@@ -50,11 +71,65 @@ pub fn run(arguments: &Arguments, command: &AskCommand) -> Result<Status> {
         if command.answers.explain {
             printer::recommendation::why(recommendation);
         }
+        if let Some(ran) = &document.ran {
+            print_ran(command, ran);
+        }
         if !arguments.quiet {
             next(command, document.elapsed_ms, document.model.as_ref());
         }
     }
     Ok(if recommendation.nothing_found { Status::NothingFound } else { status_of(&recommendation.tables) })
+}
+
+/// Carries an operation of the answer out: as a step of the session where there is one, and into the file that is named.
+fn carry_out(
+    lakeward: &Lakeward,
+    command: &AskCommand,
+    session: &mut Session,
+    answer: &Recommendation,
+    number: usize,
+) -> Result<Ran> {
+    let shown: Vec<_> = worth_showing(answer).collect();
+    let ranked = number
+        .checked_sub(1)
+        .and_then(|place| shown.get(place))
+        .ok_or_else(|| Error::Usage(format!("there is no operation {number}: the answer has 1 to {}", shown.len())))?;
+    let plan = ranked
+        .runnable
+        .as_ref()
+        .ok_or_else(|| Error::Usage(format!("operation {number} cannot be run yet: {}", ranked.reason)))?;
+    let (context, store) = (functions::context(lakeward, Limits::default())?, lakeward.sessions());
+    let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
+    execution::connect(&context, &store, session)?;
+    let preview = plan_preview(&context, plan, &limits)?;
+    if let Some(reason) = preview.stopped {
+        return Err(Error::Usage(reason));
+    }
+    let outcome = match (&command.session, &command.out) {
+        (None, Some(out)) => run_plan(&context, plan, &limits, out)?,
+        (_, out) => {
+            let outcome = execution::run(&context, &store, session, plan, &limits)?;
+            if let Some(out) = out {
+                execution::connect(&context, &store, session)?;
+                export(&context, &Input::Step(session.steps.len()), out, command.overwrite)?;
+            }
+            outcome
+        }
+    };
+    Ok(Ran { operation: number, warnings: preview.warnings, outcome })
+}
+
+fn print_ran(command: &AskCommand, ran: &Ran) {
+    printer::line("");
+    printer::safe_line(&format!("operation {} carried out:", ran.operation));
+    printer::plan::sql(&ran.outcome.sql, "  ");
+    ran.warnings.iter().for_each(|warning| printer::note(&format!("warning: {}", warning.text)));
+    ran.outcome.notes.iter().for_each(|note| printer::note(&format!("note: {note}")));
+    let rows = counted(ran.outcome.rows, "row");
+    match &command.out {
+        Some(out) => printer::note(&format!("{rows} written to `{}`", out.display())),
+        None => printer::note(&format!("{rows}, the working table of the session")),
+    }
 }
 
 /// What to type next, on stderr.

@@ -8,9 +8,18 @@ use serde::Serialize;
 use super::args::{Arguments, SessionsCommand, SessionsWhat};
 use super::printer::conversation;
 use super::{Status, lake, printer};
+use lakeward::functions;
+use lakeward_agent::execution;
 use lakeward_agent::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
+use lakeward_core::text::shown;
+use lakeward_operate::{Limits, plan_inputs, plan_sql};
+
+/// Functions that only queries of Lakeward have.
+const OWN_FUNCTIONS: [&str; 3] = ["value_normalize", "value_number", "value_date"];
+/// Characters of a line of comment.
+const COMMENT: usize = 600;
 
 /// What `sessions --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -29,7 +38,11 @@ pub fn run(arguments: &Arguments, command: &SessionsCommand) -> Result<Status> {
     match &command.what {
         None => list(arguments, &store),
         Some(SessionsWhat::Show { id }) => show(arguments, &chosen(&store, id.as_deref())?),
-        Some(SessionsWhat::Export { id, out }) => export(arguments, &chosen(&store, id.as_deref())?, out.as_deref()),
+        Some(SessionsWhat::Export { id, out, sql }) => {
+            let session = chosen(&store, id.as_deref())?;
+            let text = if *sql { query(arguments, &session)? } else { transcript::markdown(&session) };
+            export(arguments, &session, &text, out.as_deref())
+        }
     }
 }
 
@@ -75,13 +88,36 @@ fn show(arguments: &Arguments, session: &Session) -> Result<Status> {
     Ok(Status::Done)
 }
 
-fn export(arguments: &Arguments, session: &Session, out: Option<&Path>) -> Result<Status> {
-    let text = transcript::markdown(session);
+/// The query that makes the working table of a session again, behind what it reads.
+fn query(arguments: &Arguments, session: &Session) -> Result<String> {
+    let plan = session.plan().ok_or_else(|| Error::Usage(format!("session `{}` has no working table", session.id)))?;
+    let lakeward = lake::open(arguments)?;
+    let context = functions::context(&lakeward, Limits::default())?;
+    execution::connect(&context, &lakeward.sessions(), session)?;
+    let sql = plan_sql(&context, &plan)?;
+    let line = |text: &str| format!("-- {}\n", shown(text, COMMENT));
+    let mut text = line(&format!("The working table of session {}: {}", session.id, plan.relation.source));
+    for (place, step) in plan.relation.steps.iter().enumerate() {
+        text.push_str(&line(&format!("{}. {step}", place + 1)));
+    }
+    for table in plan_inputs(&context, &plan)? {
+        let path = table.path.strip_prefix(&lakeward.place().lake).unwrap_or(&table.path).display();
+        text.push_str(&line(&format!("{} is {path}, content {}", table.sql, table.content)));
+    }
+    let own: Vec<&str> = OWN_FUNCTIONS.into_iter().filter(|name| sql.contains(&format!("{name}("))).collect();
+    if !own.is_empty() {
+        let own = own.join(", ");
+        text.push_str(&line(&format!("{own}: of Lakeward, other engines lack it; `lakeward sql` runs this query")));
+    }
+    Ok(text + &sql + ";\n")
+}
+
+fn export(arguments: &Arguments, session: &Session, text: &str, out: Option<&Path>) -> Result<Status> {
     let Some(path) = out else {
         printer::data(text.as_bytes());
         return Ok(Status::Done);
     };
-    write_new(path, &text)?;
+    write_new(path, text)?;
     if !arguments.quiet {
         printer::note(&format!("session `{}` written to `{}`", session.id, path.display()));
     }

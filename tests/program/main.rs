@@ -26,6 +26,7 @@ mod places;
 mod python_types;
 mod questions;
 mod repl;
+mod session_plans;
 mod sessions;
 mod simulate;
 mod slt;

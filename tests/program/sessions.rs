@@ -12,7 +12,7 @@ use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, Step
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::plan::{Kept, Plan, Step};
-use lakeward_core::request::Input;
+use lakeward_core::request::{Input, Label};
 use serde_json::{Value, json};
 
 /// An answer of `tables` tables with `columns` columns each and evidence from all three searches; `turn` set a topic.
@@ -481,6 +481,38 @@ fn a_hostile_turn_stays_bounded() {
     assert_eq!((constraints.excluded.len(), constraints.set_in_turn.len()), (50, 50));
     assert!(constraints.set_in_turn.contains_key(&format!("excluded: {}", constraints.excluded[0])));
     assert_eq!(place.store.open("s").expect("a session"), session);
+}
+
+#[test]
+fn operations_of_version_2_are_plans_now() {
+    let place = Place::new();
+    place.write("older", include_str!("data/older/session-2.json"));
+    let session = place.store.open("older").expect("a session of version 2");
+    assert_eq!((session.version, session.working()), (3, Some(Input::Step(3))));
+    let told: Vec<Vec<String>> =
+        session.steps.iter().map(|step| step.plan.relation.steps.iter().map(ToString::to_string).collect()).collect();
+    assert_eq!(
+        told,
+        [
+            vec!["adds height from stations by station = name"],
+            vec![
+                "keeps the rows whose station is not Ghent and day is at least 2020 and rain is there",
+                "keeps the columns station and rain"
+            ],
+            vec!["appends the rows of more, with their table as source", "keeps one row for each station and rain"],
+            vec!["computes the number of rows and the mean of rain for each month and year of day"],
+        ]
+    );
+    let sources: Vec<String> = session.steps.iter().map(|step| step.plan.relation.source.to_string()).collect();
+    assert_eq!(sources, ["gauges", "step 1", "step 2", "step 3"]);
+    let kinds: Vec<&str> = session.steps.iter().map(|step| step.plan.kind().name()).collect();
+    assert_eq!(kinds, ["Join", "Filter", "Union", "Aggregate"]);
+    let answer = session.turns.iter().filter_map(|turn| turn.recommendation.as_ref()).next_back().expect("an answer");
+    assert!(answer.operations[0].runnable.is_some());
+    let mut spoilt: Value = serde_json::from_str(include_str!("data/older/session-2.json")).expect("JSON");
+    spoilt["steps"][0]["operation"]["on"] = json!("station");
+    place.write("older", spoilt.to_string());
+    assert!(matches!(place.store.open("older"), Err(Error::DamagedFile { .. })));
 }
 
 #[test]

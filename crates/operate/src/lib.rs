@@ -37,7 +37,7 @@ pub use names::sql_name;
 pub use notes::{Note, NoteKind};
 pub use output::{RowWriter, exists, finish};
 pub use plan::{
-    Outcome, OutcomeInput, PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_preview, plan_sql,
-    run_plan,
+    Outcome, OutcomeInput, PlanInput, PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_inputs,
+    plan_preview, plan_sql, run_plan,
 };
 pub use rows::{CellForm, ResultColumn, Rows, texts};

@@ -71,6 +71,12 @@ class Session:
         return tuple([decode(Step, step) for step in self.document()["steps"]])
 
     @property
+    def plan(self) -> dict[str, Any] | None:
+        """How the working table is made from tables of the lake, as ``lakeward plan`` reads it; none without one."""
+        plan = self._session.plan
+        return None if plan is None else json.loads(plan)
+
+    @property
     def constraints(self) -> Constraints:
         """The constraints in force."""
         return decode(Constraints, self.document()["constraints"])

@@ -499,7 +499,7 @@ class RankedOperation:
     table: str | None = None
     """The table it would use besides the working table."""
     runnable: Mapping[str, Any] | None = None
-    """The operation, where it is complete."""
+    """How its result is made, where all is known: the plan of the working table with what the operation does to it."""
     sql: str | None = None
     """The SQL that running it would execute."""
     question: Question | None = None
@@ -953,15 +953,15 @@ class StepInput:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Step:
-    """An operation that was carried out."""
+    """A plan that was carried out."""
     number: int
     """From 1."""
     turn: int
     """After which turn."""
     at: str
     """When, RFC 3339."""
-    operation: Mapping[str, Any]
-    """The operation."""
+    plan: Mapping[str, Any]
+    """How its result is made: from tables of the lake and files, whatever steps came before."""
     sql: str
     """The SQL that ran."""
     inputs: tuple[StepInput, ...]

@@ -280,7 +280,8 @@ fn unknown(name: &str) -> Error {
 }
 
 fn usage(command: &Description, what: &str) -> Error {
-    Error::Usage(format!("`{} {}`: {what}", command.name, command.arguments).replace(" `", "`"))
+    let form = format!("{} {}", command.name, command.arguments);
+    Error::Usage(format!("`{}`: {what}", form.trim_end()))
 }
 
 fn pick(text: String) -> Pick {

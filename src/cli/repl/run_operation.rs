@@ -96,7 +96,10 @@ impl Repl<'_> {
                 return printer::json_line(&preview);
             }
             show(&plan, &preview);
-            printer::plan::short_sample(&preview);
+            match &preview.stopped {
+                Some(reason) => printer::note(&format!("not to be run: {reason}")),
+                None => printer::plan::short_sample(&preview),
+            }
             Ok(())
         })?;
         Ok(Status::Done)

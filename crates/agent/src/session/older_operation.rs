@@ -147,14 +147,16 @@ impl Operation {
 impl OlderCondition {
     fn condition(self) -> Condition {
         let value = Expression::Column(self.column);
-        let one_of = |values: Vec<String>| Condition::OneOf {
-            value: value.clone(),
-            values: values.into_iter().map(Value::Text).collect(),
-        };
         let compare = |comparison, bound: String| Condition::Compare {
             left: value.clone(),
             comparison,
             right: Expression::Value(Value::Text(bound)),
+        };
+        let one_of = |values: Vec<String>| match <[String; 1]>::try_from(values) {
+            Ok([one]) => compare(Comparison::Equal, one),
+            Err(several) => {
+                Condition::OneOf { value: value.clone(), values: several.into_iter().map(Value::Text).collect() }
+            }
         };
         match self.test {
             Test::OneOf { values } => one_of(values),

@@ -73,7 +73,9 @@ fn columns(count: usize) -> String {
 
 impl fmt::Display for Grouping {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys = listed(&self.keys, "and");
+        // For each month of a date, not for each the month.
+        let bare = |key: &Key| key.to_string().trim_start_matches("the ").to_string();
+        let keys = listed(self.keys.iter().map(bare), "and");
         let measures = listed(&self.measures, "and");
         match (self.keys.is_empty(), self.measures.is_empty()) {
             (true, _) => write!(out, "computes {measures} of all rows"),
@@ -159,13 +161,13 @@ impl fmt::Display for Join {
             some => listed(some.iter().map(|kept| kept.name.as_ref().unwrap_or(&kept.column)), "and"),
         };
         match self.kind {
-            JoinKind::Left => write!(out, "adds {added} from {with} where {keys}"),
+            JoinKind::Left => write!(out, "adds {added} from {with} by {keys}"),
             JoinKind::Inner => {
-                write!(out, "adds {added} from {with} where {keys}; rows without a partner are left out")
+                write!(out, "adds {added} from {with} by {keys}; rows without a partner are left out")
             }
-            JoinKind::Full => write!(out, "adds {added} and the rows without a partner from {with} where {keys}"),
-            JoinKind::Semi => write!(out, "keeps the rows with a partner in {with} where {keys}"),
-            JoinKind::Anti => write!(out, "keeps the rows without a partner in {with} where {keys}"),
+            JoinKind::Full => write!(out, "adds {added} and the rows without a partner from {with} by {keys}"),
+            JoinKind::Semi => write!(out, "keeps the rows with a partner in {with} by {keys}"),
+            JoinKind::Anti => write!(out, "keeps the rows without a partner in {with} by {keys}"),
         }
     }
 }

@@ -76,7 +76,9 @@ impl Compiler<'_> {
                 column.name = format!("{}_{}", other.table.label, column.name);
             }
             column.name = free_name(&column.name, &mut taken);
-            added.push((format!("r.{sql} AS {}", identifier(&column.name)), column));
+            let name = identifier(&column.name);
+            let own = if sql == name { format!("r.{sql}") } else { format!("r.{sql} AS {name}") };
+            added.push((own, column));
         }
         let kind = match join.kind {
             JoinKind::Inner => "INNER JOIN",

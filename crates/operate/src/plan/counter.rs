@@ -23,6 +23,8 @@ const NEAREST: usize = 5;
 const MOST_VALUES: usize = 20_000;
 /// Keys without a partner that are named.
 const SAMPLE_KEYS: usize = 3;
+/// Longest values of a column of codes.
+const CODE_CHARS: usize = 3;
 /// Words for a row that holds the total of others, in the index's normal form.
 const TOTALS: [&str; 6] = ["total", "all", "overall", "grand total", "world", "sum"];
 
@@ -287,14 +289,19 @@ impl<'a> Counter<'a> {
         }
         let words: Vec<String> = TOTALS.iter().map(|word| crate::quote::literal(word)).collect();
         let counts = texts.iter().map(|column| {
-            let normal = column.call("value_normalize", &identifier(&column.name));
-            format!("count(*) FILTER (WHERE {normal} IN ({}))", words.join(", "))
+            let name = identifier(&column.name);
+            let normal = column.call("value_normalize", &name);
+            // Among codes, ALL is the Albanian lek.
+            format!(
+                "CASE WHEN max(length({name})) > {CODE_CHARS} THEN count(*) FILTER (WHERE {normal} IN ({})) ELSE 0 END",
+                words.join(", ")
+            )
         });
         let counts = counts.collect::<Vec<_>>().join(", ");
         let counts = self.ask(before, |from| format!("SELECT {counts} FROM {from}"))?;
         for (column, rows) in texts.iter().zip(counts).filter(|(_, rows)| *rows > 0) {
             let rows = counted(rows, "row");
-            let text = format!("{rows} of {} hold a total of others and count beside them", column.name);
+            let text = format!("{} holds totals of others in {rows}, which count beside them", column.name);
             self.warn(place, WarningKind::TotalsAmongParts, text);
         }
         Ok(())

@@ -24,7 +24,7 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
 pub use preview::{PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_preview};
-pub use run::{Outcome, OutcomeInput, run_plan};
+pub use run::{Outcome, OutcomeInput, PlanInput, plan_inputs, run_plan};
 
 use super::context::{LakeContext, Strategy};
 use super::counts::with_memory;

@@ -4,7 +4,7 @@
 //! file. A join that does not fit into memory so is done again by sorting both tables in temporary files; only then is the
 //! order of rows not fixed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use schemars::JsonSchema;
@@ -67,6 +67,30 @@ pub fn run_plan(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out:
     }
     let inputs: Vec<&InputTable> = counter.compiler.inputs.iter().map(|(_, input)| input).collect();
     answer_to_file(context, sql, &inputs, limits, started, out)
+}
+
+/// A table of a plan as its query knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanInput {
+    /// What the query calls it.
+    pub sql: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Hash of the file's whole content.
+    pub content: ContentHash,
+}
+
+/// The tables that `plan` reads, the source first.
+///
+/// # Errors
+/// Those of [`super::plan_sql`], and of reading the files.
+pub fn plan_inputs(context: &LakeContext, plan: &Plan) -> Result<Vec<PlanInput>> {
+    let tables = plan.inputs().into_iter().map(|input| {
+        let InputTable { sql, path, .. } = InputTable::resolve(context, input)?;
+        let content = content_hash(&path)?;
+        Ok(PlanInput { sql, path, content })
+    });
+    tables.collect()
 }
 
 /// Runs `sql`, which reads `inputs`, and writes its rows to the file `out`, in place of one that is there.

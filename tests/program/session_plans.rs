@@ -1,0 +1,74 @@
+//! A session edits one plan: what is proposed goes on from how the working table is made, and starts from tables of the lake.
+
+use std::fs;
+
+use lakeward::{Lakeward, Place};
+use lakeward_agent::Request;
+use lakeward_agent::recommend::RankedOperation;
+use lakeward_agent::session::Session;
+use lakeward_core::monitor::Silent;
+use lakeward_core::plan::{Edit, Plan};
+use lakeward_core::request::{Input, OperationKind};
+use lakeward_index::build::BuildOptions;
+
+const SALES: &str = "shop,kind,amount\nNorth,tea,10\nNorth,coffee,20\nSouth,tea,5\nSouth,tea,7\nEast,coffee,40\n";
+
+fn lake() -> (tempfile::TempDir, Lakeward) {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("sales.csv"), SALES).expect("a file");
+    let place = Place::new(folder.path(), None).expect("a place");
+    let (lakeward, _) = Lakeward::build(place, &BuildOptions::default(), &Silent).expect("an index");
+    (folder, lakeward)
+}
+
+fn proposed(lakeward: &Lakeward, session: &mut Session, text: &str, kind: OperationKind) -> RankedOperation {
+    let request = Request { text: text.into(), ..Request::default() };
+    let answer = lakeward.ask(session, &request).expect("an answer").0.into_inner();
+    answer.operations.into_iter().find(|operation| operation.kind == kind).expect("an operation of each kind")
+}
+
+fn steps(plan: &Plan) -> Vec<String> {
+    plan.relation.steps.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn operations_go_on_from_the_plan_of_the_working_table() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
+    let sales = Input::Table("sales".into());
+    session.use_table(sales.clone());
+    let tea = r#"{"add_condition": {"compare": {"left": {"column": "kind"}, "comparison": "equal", "right": {"value": "tea"}}}}"#;
+    let tea = serde_json::from_str::<Edit>(tea).expect("a change");
+    let tea = lakeward.agent().edit_proposal(&session, &tea).expect("a proposal");
+    assert_eq!((tea.kind, tea.reason.as_str()), (OperationKind::Filter, "keeps the rows whose kind is tea"));
+    let tea = tea.runnable.expect("a plan");
+    assert_eq!(steps(&tea), ["keeps the rows whose kind is tea"]);
+    assert_eq!(lakeward.run(&mut session, &tea).expect("a run").rows, 3);
+    assert_eq!((session.working(), session.plan()), (Some(Input::Step(1)), Some(tea.clone())));
+    let per_shop =
+        proposed(&lakeward, &mut session, "total amount per shop", OperationKind::Aggregate).runnable.expect("a plan");
+    assert_eq!(steps(&per_shop), ["keeps the rows whose kind is tea", "computes the total amount for each shop"]);
+    assert_eq!(per_shop.inputs(), [&sales], "never a result");
+    assert_eq!(lakeward.run(&mut session, &per_shop).expect("a run").rows, 2);
+
+    // A correction recomputes from the table.
+    let edit = Edit::Remove { step: 1 };
+    let change = lakeward.agent().edit_proposal(&session, &edit).expect("a proposal");
+    assert_eq!(
+        (change.kind, change.reason.as_str()),
+        (OperationKind::Aggregate, "no longer keeps the rows whose kind is tea")
+    );
+    assert!(change.preconditions.iter().all(|precondition| precondition.met) && change.sql.is_some());
+    let all = change.runnable.expect("a plan");
+    assert_eq!(lakeward.run(&mut session, &all).expect("a run").rows, 3);
+    assert_eq!(steps(&session.plan().expect("a plan")), ["computes the total amount for each shop"]);
+    session.undo();
+    assert_eq!(session.plan(), Some(per_shop));
+
+    // What does not fit says why, and is not run.
+    let none = lakeward.agent().edit_proposal(&session, &Edit::Remove { step: 7 }).expect("a proposal");
+    assert!(none.runnable.is_none() && none.preconditions[0].what.contains("no step 7"), "{none:?}");
+    let column = serde_json::from_str::<Edit>(r#"{"add": {"step": {"drop": ["shpo"]}}}"#).expect("a change");
+    let unknown = lakeward.agent().edit_proposal(&session, &column).expect("a proposal");
+    assert!(unknown.runnable.is_none() && unknown.preconditions[0].what.contains("`shop`"), "{unknown:?}");
+}
