@@ -107,7 +107,9 @@ fn query(arguments: &Arguments, session: &Session) -> Result<String> {
     let own: Vec<&str> = OWN_FUNCTIONS.into_iter().filter(|name| sql.contains(&format!("{name}("))).collect();
     if !own.is_empty() {
         let own = own.join(", ");
-        text.push_str(&line(&format!("{own}: of Lakeward, other engines lack it; `lakeward sql` runs this query")));
+        text.push_str(&line(&format!(
+            "{own}: of Lakeward, other engines lack it; `lakeward sql -- \"$(cat FILE)\"` runs this query"
+        )));
     }
     Ok(text + &sql + ";\n")
 }
