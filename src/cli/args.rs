@@ -332,6 +332,18 @@ pub struct TrainCommand {
 pub enum Trained {
     /// The request classifier, from labelled requests; prints its cross-validated scores.
     Signals(TrainPaths),
+    /// Examples of annotated turns, from which `scripts/train_reader.py` makes the reader; needs the sample lake (`--lake`).
+    Reader(ReaderExamples),
+}
+
+#[derive(Debug, Args)]
+pub struct ReaderExamples {
+    /// Folder of annotated turns, a file a writer.
+    #[arg(long, value_name = "FOLDER", default_value = "labels/turns")]
+    pub labels: PathBuf,
+    /// Where to write the examples, JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pub examples: PathBuf,
 }
 
 #[derive(Debug, Args)]

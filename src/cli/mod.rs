@@ -33,6 +33,7 @@ mod simulate;
 mod sql;
 mod task;
 mod timing;
+mod train_reader;
 mod tune;
 mod verify;
 
@@ -110,7 +111,10 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Plan(command) => plan::run(arguments, command),
         Command::Signals(command) => signals::run(command),
-        Command::Train(command) => signals::train(arguments.json, command),
+        Command::Train(command) => match &command.what {
+            args::Trained::Signals(paths) => signals::train(arguments.json, paths),
+            args::Trained::Reader(paths) => train_reader::run(arguments, paths),
+        },
         Command::Eval(command) if command.voice => eval_model::run(arguments, command),
         Command::Eval(command) if command.learning => eval_feedback::run(arguments, command),
         Command::Eval(command) => eval::run(arguments, command),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::args::{SignalsCommand, TrainCommand, Trained};
+use super::args::{SignalsCommand, TrainPaths};
 use super::{Status, printer};
 use lakeward_agent::config::ConversationConfig;
 use lakeward_core::error::{Error, Result};
@@ -75,8 +75,7 @@ fn headers_of(file: &Path, table: &Path) -> Headers {
 }
 
 /// Trains the signal model and prints its scores on held-out requests.
-pub fn train(json: bool, command: &TrainCommand) -> Result<Status> {
-    let Trained::Signals(paths) = &command.what;
+pub fn train(json: bool, paths: &TrainPaths) -> Result<Status> {
     let requests = training::parse(&read(&paths.labels)?)?;
     let (model, report) = training::train(&requests)?;
     write_atomic(&paths.out, Purpose::Output, &model.to_bytes())?;

@@ -56,6 +56,11 @@ pub fn run(
 impl Agent<'_> {
     /// The SQL that carries `plan` out.
     pub(super) fn sql(&self, session: &Session, plan: &Plan) -> Result<String> {
+        lakeward_operate::plan_sql(self.connected(session)?, plan)
+    }
+
+    /// What queries of the session run in; opened when it is first needed.
+    pub(super) fn connected(&self, session: &Session) -> Result<&LakeContext> {
         let context = match self.context.get() {
             Some(context) => context,
             None => {
@@ -64,6 +69,6 @@ impl Agent<'_> {
             }
         };
         connect(context, &self.sessions, session)?;
-        lakeward_operate::plan_sql(context, plan)
+        Ok(context)
     }
 }

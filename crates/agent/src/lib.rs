@@ -10,6 +10,7 @@ mod found;
 mod loop_search;
 pub mod model;
 mod plan_edit;
+mod plan_reading;
 mod reading;
 pub mod recommend;
 mod scored;
@@ -38,6 +39,7 @@ use lakeward_search::RankingWeights;
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;
 use model::ModelAccess;
+pub use plan_reading::known_table;
 use trace::Provenance;
 
 /// What a turn is asked with.

@@ -6,6 +6,7 @@ use super::Agent;
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::Input;
+use lakeward_index::LakeIndex;
 use lakeward_lake::source::{TableId, file_path};
 use lakeward_search::QueryTable;
 
@@ -46,15 +47,6 @@ impl Agent<'_> {
         }
     }
 
-    /// Whether column `place` of table `id` holds the value of `hash`, by the index; beyond its sample of a column, no.
-    pub(super) fn is_held(&self, id: &str, place: usize, hash: u64) -> Result<bool> {
-        let table = self.index.find(id)?;
-        let segment = self.index.segment(table.segment)?;
-        let Some(column) = segment.catalog.columns(table.table)?.nth(place) else { return Ok(false) };
-        let record = segment.columns.record(column)?;
-        Ok(segment.columns.hashes(record)?.binary_search(&hash).is_ok())
-    }
-
     /// Reads a candidate that nobody asked to open, where that is quick.
     pub(super) fn open_candidate(&self, id: &str) -> Result<Option<QueryTable>> {
         let entry = self.index.table(self.index.find(id)?)?;
@@ -62,4 +54,13 @@ impl Agent<'_> {
         // A file that vanished or broke since it was indexed proposes nothing.
         Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })
     }
+}
+
+/// Whether column `place` of table `id` holds the value of `hash`, by the index; beyond its sample of a column, no.
+pub(super) fn is_held(index: &LakeIndex, id: &str, place: usize, hash: u64) -> Result<bool> {
+    let table = index.find(id)?;
+    let segment = index.segment(table.segment)?;
+    let Some(column) = segment.catalog.columns(table.table)?.nth(place) else { return Ok(false) };
+    let record = segment.columns.record(column)?;
+    Ok(segment.columns.hashes(record)?.binary_search(&hash).is_ok())
 }

@@ -3,6 +3,7 @@
 
 use super::found::Found;
 use super::model;
+use super::plan_reading::PlanReading;
 use super::reading::Reading;
 use super::scored::{Scored, best_for, best_table, ranked_table, supplements};
 use super::trace::{ModelUse, Provenance};
@@ -56,9 +57,18 @@ impl Agent<'_> {
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
         let reading = self.read(session, request, model)?;
+        let over = match &reading.working {
+            Some(input) if !request.text.trim().is_empty() => {
+                Some(self.read_over(session, &request.text, session.plan_of(input))?)
+            }
+            _ => None,
+        };
+        if let Some(over) = over.as_ref().filter(|over| over.only_undoes()) {
+            return self.take_back(session, reading, over.undone());
+        }
         let found = self.find(session, &reading, model, runs)?;
         let weighed = self.weigh_found(session, &reading, &found, model)?;
-        let recommendation = self.recommend(session, &reading, &found, &weighed, model)?;
+        let recommendation = self.recommend(session, (&reading, over), &found, &weighed, model)?;
         let recommendation = Gate::new(self.index).admit(recommendation)?;
         let Found { records, by_loop, .. } = found;
         let retrieval = records.map(|records| records.logged(session.next_turn(), recommendation.tables.len()));
@@ -88,10 +98,41 @@ impl Agent<'_> {
         Ok(all)
     }
 
+    /// The answer to a turn that only takes steps back: nothing is searched for, and nothing else is proposed.
+    fn take_back(
+        &self,
+        session: &mut Session,
+        reading: Reading<'_>,
+        steps: usize,
+    ) -> Result<(Checked<Recommendation>, Provenance)> {
+        let mut notes = Vec::new();
+        for _ in 0..steps {
+            match session.undo() {
+                Some(step) => notes.push(format!("step {} is taken back", step.number)),
+                None => {
+                    notes.push("there is nothing more to take back".into());
+                    break;
+                }
+            }
+        }
+        let spec = reading.spec();
+        let recommendation = Recommendation {
+            signals: reading.signals,
+            spec,
+            tables: Vec::new(),
+            operations: Vec::new(),
+            nothing_found: false,
+            notes,
+        };
+        let recommendation = Gate::new(self.index).admit(recommendation)?;
+        session.push_turn(&reading.request.text, &recommendation);
+        Ok((recommendation, Provenance { lists: Vec::new(), run: None, model: None }))
+    }
+
     fn recommend(
         &self,
         session: &Session,
-        reading: &Reading<'_>,
+        (reading, over): (&Reading<'_>, Option<PlanReading>),
         found: &Found<'_>,
         weighed: &Weighed,
         model: Option<&LanguageModel<'_>>,
@@ -100,21 +141,30 @@ impl Agent<'_> {
         let Weighed { spec, scored, pair, .. } = weighed;
         let mut notes = Vec::new();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
-        let holds = |place: usize, hash: u64| match (base_query, best_table(scored)) {
-            (Some(query), _) => {
-                query.columns.get(place).is_some_and(|column| column.values.hashes.binary_search(&hash).is_ok())
-            }
-            (None, Some(best)) => self.is_held(best.id(), place, hash).unwrap_or(false),
-            (None, None) => false,
-        };
         let base = match (working, base_query, best_table(scored).and_then(|best| best.candidate.dataset.table())) {
             (Some(input), Some(query), _) => Some((session.plan_of(input), &*query.entry)),
             (None, Some(query), _) => Some((Plan::of(Input::Table(query.entry.id.to_string())), &*query.entry)),
             (_, None, Some(best)) => Some((Plan::of(Input::Table(best.id.to_string())), best)),
             _ => None,
         };
-        let base = base.map(|(plan, entry)| Base { plan, entry, holds: &holds });
+        let base = base.map(|(plan, entry)| Base { plan, entry });
         let partners = weighed.partners();
+        let text = reading.request.text.as_str();
+        let over = match (over, &base) {
+            (Some(over), _) => Some(over),
+            // The best table stands for one at hand; what cannot be read of it proposes nothing.
+            (None, Some(base)) if !text.trim().is_empty() => self.read_over(session, text, base.plan.clone()).ok(),
+            _ => None,
+        };
+        let wish = match &over {
+            Some(over) => self.plan_wish(session, text, over, partners)?,
+            None => None,
+        };
+        let wished = match (&over, wish) {
+            (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)),
+            _ => None,
+        };
+        let unclear = over.as_ref().is_some_and(PlanReading::is_unclear);
         let wanted = self.columns_to_add(&signals.constraints, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
         let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
@@ -128,12 +178,12 @@ impl Agent<'_> {
             }
         }
         let record = scored.first().filter(|scored| scored.candidate.dataset.is_record()).map(Scored::id);
-        let text = reading.request.text.as_str();
         let weights = &self.ranking;
-        let situation = Situation { signals, text, base, record, partner, supplements, question, weights };
+        let situation =
+            Situation { signals, text, base, record, wished, unclear, partner, supplements, question, weights };
         let mut operations = next_operations::rank(&situation);
         for operation in operations.iter_mut().take(WITH_SQL) {
-            let Some(runnable) = &operation.runnable else { continue };
+            let (Some(runnable), None) = (&operation.runnable, &operation.sql) else { continue };
             match self.sql(session, runnable) {
                 Ok(sql) => operation.sql = Some(sql),
                 Err(error) => {

@@ -32,12 +32,13 @@ mod table;
 pub use context::{LakeContext, Limits};
 pub use export::{Exported, export};
 pub use fault::{LakeFault, fault};
+pub use inputs::Family;
 pub use lake_catalog::{CATALOG, LakeCatalog, column_types};
 pub use names::sql_name;
 pub use notes::{Note, NoteKind};
 pub use output::{RowWriter, exists, finish};
 pub use plan::{
-    Outcome, OutcomeInput, PlanInput, PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_inputs,
-    plan_preview, plan_sql, run_plan,
+    Outcome, OutcomeInput, PlanInput, PlanPreview, PlanWarning, PreviewLimits, RelationColumn, StepPreview,
+    WarningKind, plan_inputs, plan_preview, plan_sql, relation_columns, run_plan,
 };
 pub use rows::{CellForm, ResultColumn, Rows, texts};

@@ -4,4 +4,5 @@
 
 pub mod grounding;
 pub mod intent;
+pub mod reader;
 pub mod signals;

@@ -1,12 +1,7 @@
-//! Which columns and values of a table a request speaks of: runs of its words held against headers and against cells.
-
-use std::collections::BTreeMap;
+//! Which columns of a table a request speaks of: runs of its words held against headers.
 
 use lakeward_core::text::NameParts;
-use lakeward_core::text::name_words;
 use lakeward_lake::profile::ColumnProfile;
-use lakeward_lake::semantic::{LogicalType, SemanticType};
-use lakeward_sketch::normalise::Normaliser;
 
 /// Words of a request that are looked at.
 const MOST_WORDS: usize = 150;
@@ -37,15 +32,6 @@ pub struct Mention {
     pub word: usize,
     /// How alike run and header are, 0..=1.
     pub likeness: f64,
-}
-
-/// A value that a request mentions and a column holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueMention {
-    /// Place of the column in its table.
-    pub column: usize,
-    /// The value as typed.
-    pub value: String,
 }
 
 impl Phrases {
@@ -89,45 +75,11 @@ impl Phrases {
         mentions.sort_by_key(|mention| mention.word);
         mentions
     }
-
-    /// The values that are mentioned and that `holds(column, hash)` says a column holds; each in its longest run and in the
-    /// first column of text that holds it.
-    pub fn values(&self, columns: &[ColumnProfile], holds: impl Fn(usize, u64) -> bool) -> Vec<ValueMention> {
-        let mut normaliser = Normaliser::default();
-        let mut found: BTreeMap<usize, (usize, ValueMention)> = BTreeMap::new();
-        let headers: Vec<String> = columns.iter().flat_map(|column| name_words(&column.name)).collect();
-        let mut runs: Vec<&(usize, usize, String)> = self.runs.iter().collect();
-        runs.sort_by_key(|(start, length, _)| (std::cmp::Reverse(*length), *start));
-        for (start, length, run) in runs {
-            let inside = found.iter().any(|(first, (words, _))| *first < start + length && *start < first + words);
-            let plain = *length == 1 && (run.chars().count() < 3 || headers.contains(&run.to_lowercase()));
-            let named = run.chars().any(|c| c.is_uppercase() || c.is_numeric());
-            if inside || plain && !named || run.parse::<f64>().is_ok() {
-                continue;
-            }
-            let hash = normaliser.value(run).hash;
-            let column = (0..columns.len()).find(|place| speaks(&columns[*place], named) && holds(*place, hash));
-            if let Some(column) = column {
-                found.insert(*start, (*length, ValueMention { column, value: run.clone() }));
-            }
-        }
-        found.into_values().map(|(_, mention)| mention).collect()
-    }
 }
 
 fn is_stop_word(word: &str) -> bool {
     let lower = word.to_lowercase();
     STOP_WORDS.split_whitespace().any(|stop| stop == lower)
-}
-
-/// Whether a column's values are words that a request would name; common words only where they are labels.
-fn speaks(column: &ColumnProfile, named: bool) -> bool {
-    let labels = matches!(
-        column.semantic,
-        Some(SemanticType::Category | SemanticType::Country | SemanticType::UsState | SemanticType::CountryCode)
-    );
-    let free = matches!(column.semantic, Some(SemanticType::FreeText | SemanticType::Url | SemanticType::Email));
-    column.logical == LogicalType::Text && !free && (labels || named)
 }
 
 #[cfg(test)]
@@ -138,7 +90,7 @@ mod tests {
     use lakeward_lake::scan::scan;
 
     #[test]
-    fn a_request_names_columns_and_values() {
+    fn a_request_names_columns() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.csv");
         std::fs::write(
@@ -151,9 +103,6 @@ mod tests {
         let phrases = Phrases::of("What is the mean fare amount per city, for the Ferry only?");
         let named: Vec<usize> = phrases.columns(&columns).iter().map(|mention| mention.column).collect();
         assert_eq!(named, [2, 0]);
-        let holds = |place: usize, hash: u64| scan.sketches[place].hashes.binary_search(&hash).is_ok();
-        let values = phrases.values(&columns, holds);
-        assert_eq!(values, [ValueMention { column: 3, value: "Ferry".into() }]);
     }
 
     #[test]

@@ -5,8 +5,6 @@
 //! Computed from the evidence of the searches and from profiles: nothing here opens a file or runs SQL, and everything that
 //! enters a score is kept beside it.
 
-mod aggregate;
-mod filter;
 pub mod fit;
 mod mentions;
 pub mod next_operations;

@@ -11,8 +11,6 @@ use lakeward_core::text::name_likeness;
 use lakeward_lake::dataset::TableEntry;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 
-use super::aggregate;
-use super::filter;
 use super::mentions::Phrases;
 
 /// Name of the column that says which table a row of a union is from.
@@ -24,8 +22,6 @@ pub struct Base<'a> {
     pub plan: Plan,
     /// What is in it.
     pub entry: &'a TableEntry,
-    /// Whether a column holds a value, by the column's place and the hash of the value.
-    pub holds: &'a dyn Fn(usize, u64) -> bool,
 }
 
 /// What the ranking of operations looks at.
@@ -38,6 +34,10 @@ pub struct Situation<'a> {
     pub base: Option<Base<'a>>,
     /// The best record of a catalogue, where only such were found: there is nothing to start from.
     pub record: Option<&'a str>,
+    /// What the request says of rows, columns and tables, as an operation.
+    pub wished: Option<RankedOperation>,
+    /// Whether nobody could say what is wanted.
+    pub unclear: bool,
     /// The table to join with, best first found.
     pub partner: Option<&'a Candidate>,
     /// The tables to append, best first.
@@ -48,6 +48,25 @@ pub struct Situation<'a> {
     pub weights: &'a RankingWeights,
 }
 
+impl Situation<'_> {
+    /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
+    fn asks(&self) -> bool {
+        self.unclear || self.wished.as_ref().is_some_and(|wished| wished.runnable.is_none())
+    }
+}
+
+/// Where the request says nothing of rows and columns.
+fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperation {
+    let Some(base) = &situation.base else { return without_table(situation, kind) };
+    let id = base.entry.id.as_str();
+    let what = match kind {
+        OperationKind::Aggregate => "figure or group",
+        _ => "column or value",
+    };
+    let nothing = format!("nothing in the request names a {what} of `{id}`");
+    proposal(kind, vec![unmet(nothing.clone())], nothing)
+}
+
 /// The operations, best first; scores sum to 1.
 pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     let phrases = Phrases::of(situation.text);
@@ -56,17 +75,26 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
     let mut operations: Vec<RankedOperation> = OperationKind::ALL
         .iter()
         .map(|kind| {
+            let wished = situation.wished.as_ref().filter(|wished| wished.kind == *kind);
             let mut ranked = match kind {
-                OperationKind::Filter => filter::propose(situation, &phrases),
+                _ if wished.is_some() => wished.cloned().unwrap_or_else(|| clarify(situation)),
                 OperationKind::Join => join(situation, &phrases),
                 OperationKind::Union => union(situation),
-                OperationKind::Aggregate => aggregate::propose(situation, &phrases),
+                OperationKind::Filter | OperationKind::Aggregate => nothing_said(situation, *kind),
                 OperationKind::Clarify => clarify(situation),
             };
             ranked.asked = asked.probability(*kind);
             let met = ranked.preconditions.iter().filter(|precondition| precondition.met).count();
             let share = met as f64 / ranked.preconditions.len().max(1) as f64;
             ranked.score = ranked.asked * (1.0 - weights.at_stake + weights.at_stake * share);
+            // What the words say goes before what the kind of request suggests.
+            let leads = match kind {
+                OperationKind::Clarify => situation.asks(),
+                _ => wished.is_some_and(|wished| wished.runnable.is_some()) && !situation.asks(),
+            };
+            if leads {
+                ranked.score += 1.0;
+            }
             if *kind == OperationKind::Clarify {
                 ranked.score += weights.doubt * (1.0 - asked.confidence);
             }
@@ -201,6 +229,17 @@ fn union(situation: &Situation<'_>) -> RankedOperation {
 }
 
 fn clarify(situation: &Situation<'_>) -> RankedOperation {
+    let lost = situation.wished.as_ref().filter(|wished| wished.runnable.is_none());
+    if let Some(wished) = lost {
+        let lost: Vec<&str> =
+            wished.preconditions.iter().filter(|part| !part.met).map(|part| part.what.as_str()).collect();
+        let text = format!("What do you mean? {}", lost.join("; "));
+        let question = Question { text: text.clone(), computed: None, choices: Vec::new(), information: 1.0 };
+        return RankedOperation {
+            question: Some(question),
+            ..proposal(OperationKind::Clarify, vec![met("nothing of it could be applied")], text)
+        };
+    }
     let Some(question) = &situation.question else {
         return proposal(
             OperationKind::Clarify,

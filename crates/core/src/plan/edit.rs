@@ -261,6 +261,15 @@ fn columns_of<'a>(condition: &'a Condition, found: &mut Vec<&'a str>) {
     }
 }
 
+impl Condition {
+    /// The columns that it speaks of, in the order of its parts; one that is named twice stands there twice.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        columns_of(self, &mut found);
+        found
+    }
+}
+
 impl Expression {
     /// Adds the columns that it is computed from, those of groups and orders aside.
     fn columns<'a>(&'a self, found: &mut Vec<&'a str>) {

@@ -53,6 +53,24 @@ pub struct SentenceModel {
     marks: [u32; 2],
 }
 
+/// Turns word pieces into one vector each; see [`SentenceModel::with_layers`].
+pub struct PieceEncoder {
+    encoder: Encoder,
+}
+
+impl PieceEncoder {
+    /// The length of a vector.
+    pub fn dims(&self) -> usize {
+        self.encoder.hidden()
+    }
+
+    /// One row of [`PieceEncoder::dims`] values for each piece, which must be of the built-in vocabulary; pieces beyond the longest text
+    /// that the model knows have no row.
+    pub fn encode(&self, pieces: &[u32]) -> Vec<f32> {
+        self.encoder.encode(&pieces[..pieces.len().min(self.encoder.positions())])
+    }
+}
+
 /// The required settings of `config.json`.
 #[derive(Deserialize)]
 struct BertConfig {
@@ -97,6 +115,30 @@ impl SentenceModel {
         let marks = [mark("[CLS]")?, mark("[SEP]")?];
         let encoder = Encoder::read_rounded(&[PIECES, LAYERS], config.shape()?)?;
         Ok(Self { id: Self::builtin_id().to_string(), vocabulary, encoder, marks })
+    }
+
+    /// The pieces of a text by their numbers, without special ones.
+    pub fn word_pieces(&self, text: &str) -> Vec<u32> {
+        let mut pieces = Vec::new();
+        self.vocabulary.tokens(head_of(text), |piece| pieces.push(piece));
+        pieces
+    }
+
+    /// The numbers of the pieces that begin a text and end it, and of the one for an unknown word.
+    pub fn special_pieces(&self) -> [u32; 3] {
+        let [begin, end] = self.marks;
+        [begin, end, self.vocabulary.id("[UNK]").unwrap_or(end)]
+    }
+
+    /// An encoder with the layers of `file`, which is part of the program, and the word pieces of [`SentenceModel::builtin`]: a model that was
+    /// trained further for another task.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn with_layers(file: &'static [u8]) -> std::result::Result<PieceEncoder, String> {
+        let config: BertConfig =
+            serde_json::from_str(&noted(file, "config")?).map_err(|error| format!("its configuration: {error}"))?;
+        Ok(PieceEncoder { encoder: Encoder::read_rounded(&[file, PIECES], config.shape()?)? })
     }
 
     /// Opens the model in `folder`.

@@ -28,10 +28,10 @@ pub use run::{Outcome, OutcomeInput, PlanInput, plan_inputs, run_plan};
 
 use super::context::{LakeContext, Strategy};
 use super::counts::with_memory;
-use super::inputs::InputTable;
+use super::inputs::{Family, InputTable};
 use block::indented;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::Plan;
+use lakeward_core::plan::{Plan, Relation};
 use lakeward_core::request::Input;
 
 /// The query that carries `plan` out.
@@ -42,6 +42,31 @@ use lakeward_core::request::Input;
 pub fn plan_sql(context: &LakeContext, plan: &Plan) -> Result<String> {
     plan.check()?;
     Compiler::new(context).compile(plan)
+}
+
+/// A column that a relation has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RelationColumn {
+    /// Its name.
+    pub name: String,
+    /// What its values are.
+    pub family: Family,
+    /// Whether they are whole numbers.
+    pub whole: bool,
+}
+
+/// The columns that `relation` has, in their order; nothing is computed.
+///
+/// # Errors
+/// As [`plan_sql`].
+pub fn relation_columns(context: &LakeContext, relation: &Relation) -> Result<Vec<RelationColumn>> {
+    let made = Compiler::new(context).relation(relation)?;
+    let column = |column: &crate::inputs::InputColumn| RelationColumn {
+        name: column.name.clone(),
+        family: column.family,
+        whole: column.data_type.is_integer(),
+    };
+    Ok(made.table.columns.iter().map(column).collect())
 }
 
 /// Puts queries together. Tables are looked up once, however many queries name them.

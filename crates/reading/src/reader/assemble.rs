@@ -1,0 +1,593 @@
+//! From a turn as it was read to the plan that it wants: spans become conditions, measures, keys, orders in the slots of the plan.
+//!
+//! Types decide what is possible: a number is not compared with a column of names, an order needs a column. What cannot be put into the
+//! plan is returned with the reason; nothing that was read is dropped in silence. Tables that are wanted are returned as wishes: only a search
+//! can name them.
+
+mod conditions;
+mod figures;
+
+use lakeward_core::plan::{Direction, Expression, Grouping, Kept, Measure, Order, Plan, Step, Top};
+use lakeward_core::text::{is_function_word, lower_words};
+
+use super::layout::{Layout, Level, ordered_by};
+use super::number::number;
+use super::schema::{FIGURE, Schema};
+use super::span::{Act, Function, How, Role, Span, TurnReading};
+
+/// A table that the analyst wants beside the one at hand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableWish {
+    /// What for.
+    pub how: How,
+    /// The words that describe it.
+    pub words: String,
+    /// Its id, where the annotation has it.
+    pub id: Option<String>,
+    /// Words for the columns that are wanted of it.
+    pub wanted: Vec<String>,
+    /// Columns here that it must share.
+    pub keys: Vec<String>,
+}
+
+/// Something that was read and is not in the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotApplied {
+    /// The words.
+    pub words: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What a turn makes of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assembly {
+    /// The plan with what the turn says of rows and columns; the same one where it says nothing.
+    pub plan: Plan,
+    /// The tables wanted.
+    pub tables: Vec<TableWish>,
+    /// What was read and is not in it.
+    pub not_applied: Vec<NotApplied>,
+}
+
+/// What a turn makes of `plan`. `schema` is the one that the turn was read with.
+pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly {
+    let fresh = reading.has(Act::New);
+    let base = if fresh { Plan::of(plan.relation.source.clone()) } else { plan.clone() };
+    let reading = &with_content(reading);
+    let mut assembler = Assembler {
+        reading,
+        schema,
+        layout: Layout::of(&base),
+        replaces: reading.has(Act::Correct),
+        not_applied: Vec::new(),
+        done: vec![false; reading.spans.len()],
+        figure: None,
+    };
+    let tables = assembler.tables();
+    assembler.take_back();
+    assembler.derive();
+    assembler.rows();
+    assembler.groups();
+    assembler.derive();
+    assembler.figure_rows();
+    assembler.order();
+    assembler.columns();
+    assembler.distinct();
+    let not_applied = assembler.leftovers();
+    Assembly { plan: assembler.layout.plan(), tables, not_applied }
+}
+
+/// Puts a join or a union where it belongs: at the rows of the last level if nothing was computed of them, else on the result.
+pub fn with_table(plan: &Plan, step: Step) -> Plan {
+    let mut layout = Layout::of(plan);
+    let is_join = matches!(step, Step::Join(_));
+    let added: Vec<Kept> = match &step {
+        Step::Join(join) => join
+            .columns
+            .iter()
+            .map(|kept| Kept { column: kept.name.clone().unwrap_or_else(|| kept.column.clone()), name: None })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let level = layout.last();
+    let keeps_rows = level.limit.is_none() && level.top.is_none() && level.distinct.is_none();
+    if is_join && level.group.is_some() && keeps_rows {
+        level.after.push(step);
+    } else if keeps_rows && level.group.is_none() {
+        level.tables.push(step);
+    } else if !is_join && let Some(first) = layout.levels.first_mut() {
+        // Rows that are appended belong to what is counted, not to the counts.
+        first.tables.push(step);
+    } else {
+        layout.on_result().tables.push(step);
+    }
+    if let Some(Step::Select(kept)) = &mut layout.last().columns {
+        kept.extend(added);
+    }
+    layout.plan()
+}
+
+/// The reading without spans of function words and signs alone, which can name nothing.
+fn with_content(reading: &TurnReading) -> TurnReading {
+    let names_something = |span: &&Span| {
+        let names = matches!(
+            span.role,
+            Role::Value | Role::Show | Role::Hide | Role::Column | Role::Table | Role::Add | Role::Key | Role::Limit
+        );
+        let content = |word: &str| !is_function_word(&word.to_lowercase());
+        !names || lower_words(&span.words).any(|word| content(&word))
+    };
+    TurnReading { spans: reading.spans.iter().filter(names_something).cloned().collect(), ..reading.clone() }
+}
+
+struct Assembler<'a> {
+    reading: &'a TurnReading,
+    schema: &'a Schema,
+    layout: Layout,
+    /// What is said takes the place of what stands.
+    replaces: bool,
+    not_applied: Vec<NotApplied>,
+    /// Spans that are in the plan or need not be.
+    done: Vec<bool>,
+    /// The name of the first figure that the turn computes.
+    figure: Option<String>,
+}
+
+impl<'a> Assembler<'a> {
+    /// The spans of a role with their places.
+    fn spans(&self, role: Role) -> Vec<(usize, &'a Span)> {
+        let reading: &'a TurnReading = self.reading;
+        reading.spans.iter().enumerate().filter(|(_, span)| span.role == role).collect()
+    }
+
+    fn name(&self, column: usize) -> String {
+        let name = self.schema.columns.get(column).map(|column| column.name.clone()).unwrap_or_default();
+        match &self.figure {
+            Some(figure) if name == FIGURE => figure.clone(),
+            _ => name,
+        }
+    }
+
+    fn speaks_of_figure(&self, span: &Span) -> bool {
+        let is_figure = |column: &usize| self.schema.columns.get(*column).is_some_and(|column| column.name == FIGURE);
+        span.columns.iter().chain(&span.second).any(is_figure)
+    }
+
+    fn names(&self, span: &Span) -> Vec<String> {
+        span.columns.iter().map(|column| self.name(*column)).collect()
+    }
+
+    fn refuse(&mut self, place: usize, reason: &str) {
+        self.done[place] = true;
+        let words = self.reading.spans[place].words.clone();
+        self.not_applied.push(NotApplied { words, reason: reason.to_string() });
+    }
+
+    /// Whether the name is one that the result has and its rows have not.
+    fn is_of_result(&self, name: &str) -> bool {
+        self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result)
+    }
+
+    fn tables(&mut self) -> Vec<TableWish> {
+        let adds: Vec<(usize, &Span)> = self.spans(Role::Add);
+        let keys: Vec<(usize, &Span)> = self.spans(Role::Key);
+        let key_names: Vec<String> = keys.iter().flat_map(|(_, span)| self.names(span)).collect();
+        let wanted: Vec<String> = adds.iter().map(|(_, span)| span.words.clone()).collect();
+        adds.iter().chain(&keys).for_each(|(place, _)| self.done[*place] = true);
+        let mut wishes: Vec<TableWish> = Vec::new();
+        for (place, span) in self.spans(Role::Table) {
+            self.done[place] = true;
+            wishes.push(TableWish {
+                how: span.how,
+                words: span.words.clone(),
+                id: span.value.clone(),
+                wanted: if span.how == How::Join { wanted.clone() } else { Vec::new() },
+                keys: key_names.clone(),
+            });
+        }
+        if !wanted.is_empty() && !wishes.iter().any(|wish| wish.how == How::Join) {
+            // What is wanted from a table that nobody named.
+            wishes.push(TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: key_names });
+        }
+        wishes
+    }
+
+    /// What the turn replaces by name or takes back.
+    fn take_back(&mut self) {
+        let retracts = self.reading.has(Act::Retract);
+        for (place, span) in self.spans(Role::Old) {
+            self.done[place] = true;
+            let name = span.column().map(|column| self.name(column));
+            let mut did = false;
+            if let Some(name) = &name {
+                did |= self.take_condition(name, span);
+                if let Some(level) = self.layout.grouped() {
+                    let columns = level.group.clone();
+                    if let (Some(grouping), Some(Step::Group(_))) = (level.grouping(), &columns) {
+                        let keys = grouping.keys.len();
+                        if retracts || self.replaces {
+                            grouping.keys.retain(|key| key.of.as_column() != Some(name) && key.column_name() != *name);
+                        }
+                        did |= grouping.keys.len() != keys;
+                        let measures = grouping.measures.len();
+                        if retracts {
+                            grouping.measures.retain(|measure| {
+                                measure.column_name() != *name
+                                    && measure.of.as_ref().and_then(Expression::as_column) != Some(name)
+                            });
+                        }
+                        did |= grouping.measures.len() != measures;
+                    }
+                }
+                let level = self.layout.last();
+                let before = level.order.len();
+                level.order.retain(|order| ordered_by(order) != Some(name));
+                did |= level.order.len() != before;
+            }
+            if retracts && span.number.is_some() && name.is_none() {
+                did |= self.layout.last().limit.take().is_some();
+            }
+            if retracts && !did {
+                self.refuse(place, "nothing like it is in the plan");
+            }
+        }
+        if retracts && self.reading.of(Role::Old).next().is_none() {
+            // "never mind the limit": the words of the slot itself.
+            for (place, _) in self.spans(Role::Limit) {
+                self.done[place] = true;
+                self.layout.last().limit = None;
+            }
+            for (place, _) in self.spans(Role::Order) {
+                self.done[place] = true;
+                self.layout.last().order.clear();
+            }
+            for role in [Role::Value, Role::Test, Role::Compare] {
+                for (place, span) in self.spans(role) {
+                    let name = span.column().map(|column| self.name(column));
+                    if name.is_some_and(|name| self.take_condition(&name, span)) {
+                        self.done[place] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    fn groups(&mut self) {
+        let keys: Vec<_> = self.keys();
+        let measures: Vec<Measure> = self.measures();
+        let ordering = !self.spans(Role::Order).is_empty();
+        self.figure = measures.first().map(Measure::column_name).or_else(|| {
+            let grouping = self.layout.grouped()?.grouping()?;
+            grouping.measures.first().map(Measure::column_name)
+        });
+        if keys.is_empty() && measures.is_empty() {
+            return;
+        }
+        let on_result = self.reading.on_result;
+        let grouped = self.layout.is_grouped();
+        if measures.is_empty() && !grouped {
+            if ordering || !self.spans(Role::Limit).is_empty() {
+                // The best of each group: see `order`.
+                return;
+            }
+            self.new_grouping(Grouping { keys, measures });
+            return;
+        }
+        if !grouped || on_result {
+            self.new_grouping(Grouping { keys, measures });
+            return;
+        }
+        let replaces = self.replaces;
+        let Some(level) = self.layout.grouped() else { return };
+        let Some(grouping) = level.grouping() else { return };
+        match (keys.is_empty(), measures.is_empty()) {
+            (false, true) if replaces => replace_keys(level, keys),
+            (false, true) => {
+                let new = keys.into_iter().filter(|key| !grouping.keys.contains(key)).collect::<Vec<_>>();
+                grouping.keys.extend(new);
+            }
+            (true, false) if replaces => replace_measures(level, measures),
+            (true, false) => {
+                let new =
+                    measures.into_iter().filter(|measure| !grouping.measures.contains(measure)).collect::<Vec<_>>();
+                grouping.measures.extend(new);
+            }
+            _ => {
+                // Both are said: another question about the same rows.
+                *grouping = Grouping { keys, measures };
+                level.after.clear();
+                level.order.clear();
+                level.limit = None;
+                level.columns = None;
+            }
+        }
+    }
+
+    /// A grouping behind all that stands.
+    fn new_grouping(&mut self, grouping: Grouping) {
+        let needed: Vec<String> = grouping
+            .keys
+            .iter()
+            .filter_map(|key| key.of.as_column().map(str::to_string))
+            .chain(grouping.measures.iter().filter_map(|measure| measure.of.as_ref()?.as_column().map(str::to_string)))
+            .collect();
+        let level = self.layout.last();
+        let cut = level.limit.is_some() || level.top.is_some() || level.distinct.is_some();
+        if level.group.is_none() {
+            // Columns that were left out can be grouped by all the same, and an order of rows means nothing for groups.
+            if let Some(Step::Select(kept)) = &level.columns
+                && (!cut || needed.iter().any(|name| !kept.iter().any(|kept| kept.column == *name)))
+            {
+                level.columns = None;
+            }
+            if !cut {
+                level.order.clear();
+                level.group = Some(Step::Group(grouping));
+                return;
+            }
+        }
+        self.layout.on_result().group = Some(Step::Group(grouping));
+    }
+
+    fn order(&mut self) {
+        let limit = self.spans(Role::Limit).first().map(|(place, span)| (*place, rows_said(span)));
+        let mut orders: Vec<Order> = Vec::new();
+        for (place, span) in self.spans(Role::Order) {
+            if self.done[place] {
+                continue;
+            }
+            let direction = if span.descending { Direction::Descending } else { Direction::Ascending };
+            let Some(name) = self.order_column(span) else {
+                self.refuse(place, "it does not say which column the order goes by");
+                continue;
+            };
+            self.done[place] = true;
+            if !orders.iter().any(|order| ordered_by(order) == Some(&name)) {
+                orders.push(Order { by: Expression::Column(name), direction });
+            }
+        }
+        let rows = match limit {
+            Some((place, Some(rows))) => {
+                if !self.done[place] {
+                    self.done[place] = true;
+                    Some(rows)
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        };
+        let keys = self.keys();
+        let best_of_each = !keys.is_empty() && self.measures().is_empty() && !self.layout.is_grouped();
+        if best_of_each && !orders.is_empty() {
+            let within: Vec<String> = keys.iter().filter_map(|key| key.of.as_column().map(str::to_string)).collect();
+            if within.len() == keys.len() {
+                self.layout.last().top = Some(Top { rows: rows.unwrap_or(1), by: orders, within });
+                return;
+            }
+        }
+        if orders.is_empty() && rows.is_none() {
+            return;
+        }
+        let on_result = self.reading.on_result;
+        // An order of what was already cut is one of what is left.
+        let level = self.layout.last();
+        if !orders.is_empty() && rows.is_none() && level.limit.is_some() && !self.replaces {
+            let level = if on_result { self.layout.on_result() } else { self.layout.last() };
+            level.order = orders;
+            return;
+        }
+        if !orders.is_empty() {
+            level.order = orders;
+        }
+        if let Some(rows) = rows {
+            level.limit = Some((rows, 0));
+        }
+    }
+
+    /// The column that an order goes by: the one named, as the result calls it.
+    fn order_column(&mut self, span: &Span) -> Option<String> {
+        let named = if self.speaks_of_figure(span) { None } else { span.column().map(|column| self.name(column)) };
+        let Some(level) = self.layout.levels.last_mut() else { return named };
+        let computed = level.rows.iter().chain(&level.after).rev().find_map(|step| match step {
+            Step::Derive { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        let Some(grouping) = level.grouping() else { return named.or(computed) };
+        let Some(name) = named else {
+            return computed.or_else(|| grouping.measures.first().map(Measure::column_name));
+        };
+        let of = |measure: &&Measure| measure.of.as_ref().and_then(Expression::as_column) == Some(&name);
+        let is_key = grouping.keys.iter().any(|key| key.column_name() == name);
+        let made = grouping.measures.iter().any(|measure| measure.column_name() == name);
+        if is_key || made {
+            return Some(name);
+        }
+        let measure = grouping.measures.iter().find(of).map(Measure::column_name);
+        let key = grouping
+            .keys
+            .iter()
+            .find(|key| matches!(&key.of, Expression::Part { of, .. } if of.as_column() == Some(&name)));
+        measure.or_else(|| key.map(|key| key.column_name())).or_else(|| {
+            // Neither key nor measure: the figure that was computed, or the first one.
+            computed.clone().or_else(|| grouping.measures.first().map(Measure::column_name))
+        })
+    }
+
+    fn columns(&mut self) {
+        let shows = self.spans(Role::Show);
+        if !shows.is_empty() {
+            let mut kept: Vec<Kept> = Vec::new();
+            for (place, span) in shows {
+                if self.done[place] {
+                    continue;
+                }
+                if span.columns.is_empty() {
+                    self.refuse(place, "there is no such column");
+                    continue;
+                }
+                self.done[place] = true;
+                for name in self.names(span) {
+                    if !kept.iter().any(|known| known.column == name) {
+                        kept.push(Kept { column: name, name: None });
+                    }
+                }
+            }
+            let level = self.layout.last();
+            if !kept.is_empty() && level.group.is_none() {
+                level.columns = Some(Step::Select(kept));
+            } else if !kept.is_empty() {
+                let columns = shown_of_result(level, &kept);
+                if !columns.is_empty() {
+                    level.columns = Some(Step::Select(columns));
+                }
+            }
+        }
+        let mut hidden: Vec<String> = Vec::new();
+        for (place, span) in self.spans(Role::Hide) {
+            if span.columns.is_empty() {
+                self.refuse(place, "there is no such column");
+                continue;
+            }
+            self.done[place] = true;
+            hidden.extend(self.names(span));
+        }
+        if hidden.is_empty() {
+            return;
+        }
+        let level = self.layout.last();
+        match &mut level.columns {
+            Some(Step::Select(kept)) => kept.retain(|kept| !hidden.contains(&kept.column)),
+            Some(Step::Drop(names)) => names.extend(hidden),
+            _ => level.columns = Some(Step::Drop(hidden)),
+        }
+    }
+
+    fn distinct(&mut self) {
+        let spans = self.spans(Role::Distinct);
+        if spans.is_empty() {
+            return;
+        }
+        let names: Vec<String> = spans.iter().flat_map(|(_, span)| self.names(span)).collect();
+        spans.iter().for_each(|(place, _)| self.done[*place] = true);
+        let level = self.layout.last();
+        if level.group.is_none() && !names.is_empty() && level.columns.is_none() {
+            level.columns =
+                Some(Step::Select(names.iter().map(|name| Kept { column: name.clone(), name: None }).collect()));
+        }
+        level.distinct = Some(names);
+    }
+
+    /// What was read and found no place.
+    fn leftovers(&mut self) -> Vec<NotApplied> {
+        for (place, span) in self.reading.spans.iter().enumerate() {
+            if self.done[place] {
+                continue;
+            }
+            let reason = match span.role {
+                Role::Value | Role::Test | Role::Compare | Role::Derive => "no column of the table fits",
+                Role::Group | Role::Measure => "there is no such column",
+                Role::Limit => "it does not say how many",
+                _ => continue,
+            };
+            self.not_applied.push(NotApplied { words: span.words.clone(), reason: reason.to_string() });
+        }
+        std::mem::take(&mut self.not_applied)
+    }
+}
+
+/// How many rows a span says; one where it says "the best" without a number.
+fn rows_said(span: &Span) -> Option<u64> {
+    let said = span.number.or_else(|| number(&span.words).map(|number| number.value));
+    said.or(Some(1.0)).filter(|rows| *rows >= 1.0 && *rows < 1e9).map(|rows| rows as u64)
+}
+
+/// Other keys for a grouping; an order by a key that is gone goes too.
+fn replace_keys(level: &mut Level, keys: Vec<lakeward_core::plan::Key>) {
+    let Some(grouping) = level.grouping() else { return };
+    let old: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
+    grouping.keys = keys;
+    let new: Vec<String> = grouping.keys.iter().map(|key| key.column_name()).collect();
+    level.order.retain(|order| {
+        ordered_by(order).is_none_or(|name| !old.iter().any(|old| old == name) || new.iter().any(|new| new == name))
+    });
+    level.columns = None;
+}
+
+/// Other measures: of the same column where there is one, else in place of all; what spoke of them follows.
+fn replace_measures(level: &mut Level, measures: Vec<Measure>) {
+    let Some(grouping) = level.grouping() else { return };
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for measure in measures {
+        let same = |known: &Measure| match (&known.of, &measure.of) {
+            (_, None) => true,
+            (Some(old), Some(new)) => old == new,
+            (None, Some(_)) => false,
+        };
+        let needs_column =
+            measure.of.is_none() && measure.function.word() != "count" && measure.function.word() != "share";
+        let mut did = false;
+        for known in grouping.measures.iter_mut().filter(|known| same(known)) {
+            if needs_column && known.of.is_none() {
+                continue;
+            }
+            let old = known.column_name();
+            let of = if needs_column { known.of.clone() } else { measure.of.clone() };
+            *known = Measure { function: measure.function.clone(), of, condition: known.condition.clone(), name: None };
+            renamed.push((old, known.column_name()));
+            did = true;
+            if !needs_column {
+                break;
+            }
+        }
+        if !did {
+            if let [only] = grouping.measures.as_mut_slice() {
+                renamed.push((only.column_name(), measure.column_name()));
+                *only = measure;
+            } else {
+                grouping.measures.push(measure);
+            }
+        }
+    }
+    let mut seen = Vec::new();
+    grouping.measures.retain(|measure| {
+        let new = !seen.contains(measure);
+        seen.push(measure.clone());
+        new
+    });
+    for order in &mut level.order {
+        if let Expression::Column(name) = &mut order.by
+            && let Some((_, new)) = renamed.iter().find(|(old, _)| old == name)
+        {
+            name.clone_from(new);
+        }
+    }
+}
+
+/// Columns of a grouped result by the names that rows have: a measure is also called by its column.
+fn shown_of_result(level: &mut Level, kept: &[Kept]) -> Vec<Kept> {
+    let Some(grouping) = level.grouping() else { return kept.to_vec() };
+    let names: Vec<String> = grouping
+        .keys
+        .iter()
+        .map(|key| key.column_name())
+        .chain(grouping.measures.iter().map(Measure::column_name))
+        .collect();
+    let of = |name: &str| {
+        let measure =
+            grouping.measures.iter().find(|measure| measure.of.as_ref().and_then(Expression::as_column) == Some(name));
+        measure.map(Measure::column_name)
+    };
+    kept.iter()
+        .filter_map(|kept| {
+            let own = names.contains(&kept.column).then(|| kept.column.clone());
+            Some(Kept { column: own.or_else(|| of(&kept.column))?, name: None })
+        })
+        .collect()
+}
+
+/// Whether a function computes a figure for groups or rows of its own.
+pub(super) fn is_measure(function: Function) -> bool {
+    function.place() <= Function::Last.place()
+}

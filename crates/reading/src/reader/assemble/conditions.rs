@@ -1,0 +1,372 @@
+//! Values, tests and comparisons as conditions on rows.
+
+use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, TextTest, Value};
+
+use super::Assembler;
+use crate::reader::number::{date, month, number, weekday};
+use crate::reader::schema::{ColumnKind, SchemaColumn};
+use crate::reader::span::{Act, Function, Operator, Role, Span};
+
+impl Assembler<'_> {
+    /// Conditions of the turn that were not used elsewhere.
+    pub(super) fn rows(&mut self) {
+        let share = self.reading.of(Role::Measure).any(|span| span.function == Some(Function::Share));
+        let counted = if share { self.counted_by_share() } else { None };
+        let mut equal: Vec<(String, Vec<Value>)> = Vec::new();
+        let mut conditions: Vec<(String, Condition)> = Vec::new();
+        for (place, span) in self.reading.spans.iter().enumerate() {
+            if self.done[place] {
+                continue;
+            }
+            if Some(place) == counted {
+                self.done[place] = true;
+                continue;
+            }
+            let Some(column) = span.column() else { continue };
+            let name = self.name(column);
+            if self.speaks_of_figure(span) {
+                continue;
+            }
+            if self.lacks_value(column, span) {
+                self.refuse(place, &format!("`{name}` has no such value"));
+                continue;
+            }
+            if span.role == Role::Value
+                && span.operator == Operator::Equal
+                && span.part.is_none()
+                && !self.is_part_of_values(column, span)
+                && let Some(value) = plain_value(&self.schema.columns[column], span)
+            {
+                self.done[place] = true;
+                match equal.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, values)) => values.push(value),
+                    None => equal.push((name, vec![value])),
+                }
+                continue;
+            }
+            let condition = if self.is_part_of_values(column, span) {
+                Some(part_of_values(Expression::column(name.clone()), span))
+            } else {
+                self.condition(span)
+            };
+            if let Some(condition) = condition {
+                self.done[place] = true;
+                conditions.push((name, condition));
+            }
+        }
+        for (name, values) in equal {
+            self.add_equal(&name, values);
+        }
+        // Of one column, what is said together stands together: "not A, not B" replaces as one.
+        let mut replaced: Vec<String> = Vec::new();
+        for (name, condition) in conditions {
+            if self.replaces && !replaced.contains(&name) {
+                self.layout.take_conditions(&name, |_| true);
+                replaced.push(name.clone());
+            }
+            self.add(&name, condition);
+        }
+    }
+
+    /// Whether a column whose values are all known has none that the words name.
+    fn lacks_value(&self, column: usize, span: &Span) -> bool {
+        let column = &self.schema.columns[column];
+        let compares = matches!(span.operator, Operator::Equal | Operator::Different);
+        span.role == Role::Value
+            && compares
+            && span.value.is_none()
+            && column.kind == ColumnKind::Text
+            && column.complete
+    }
+
+    /// Whether the words can only be a part of what the cells of a column of text hold: as a whole value nobody knows them.
+    fn is_part_of_values(&self, column: usize, span: &Span) -> bool {
+        let column = &self.schema.columns[column];
+        let compares = matches!(span.operator, Operator::Equal | Operator::Different);
+        let known = span.value.is_some() || column.values.is_empty() || column.of_result;
+        span.role == Role::Value && compares && span.part.is_none() && !known && column.kind == ColumnKind::Text
+    }
+
+    /// Conditions on the figure that the turn itself computes: behind its grouping.
+    pub(super) fn figure_rows(&mut self) {
+        let Some(figure) = self.figure.clone() else { return };
+        let column = SchemaColumn { of_result: true, ..SchemaColumn::new(figure, ColumnKind::Number) };
+        for (place, span) in self.reading.spans.iter().enumerate() {
+            if self.done[place] || !self.speaks_of_figure(span) || span.role != Role::Value {
+                continue;
+            }
+            let Some(condition) = compared(&column, span) else { continue };
+            self.done[place] = true;
+            if let Some(level) = self.layout.grouped() {
+                level.add_condition(condition, true);
+            }
+        }
+    }
+
+    fn add_equal(&mut self, name: &str, mut values: Vec<Value>) {
+        let is_equal = |part: &Condition| {
+            matches!(part, Condition::OneOf { .. } | Condition::Compare { comparison: Comparison::Equal, .. })
+        };
+        if self.replaces {
+            self.layout.take_conditions(name, |_| true);
+        } else {
+            // Rows cannot have two values of one column: a further one is one more that may stand.
+            let mut known: Vec<Value> = Vec::new();
+            for taken in self.layout.take_conditions(name, is_equal) {
+                match taken {
+                    Condition::OneOf { values, .. } => known.extend(values),
+                    Condition::Compare { right: Expression::Value(value), .. } => known.push(value),
+                    _ => {}
+                }
+            }
+            let narrows = values.iter().all(|value| known.contains(value));
+            if !narrows {
+                known.extend(values);
+                values = known;
+            }
+        }
+        values.dedup();
+        let left = Expression::column(name);
+        let condition = match <[Value; 1]>::try_from(values) {
+            Ok([value]) => Condition::Compare { left, comparison: Comparison::Equal, right: Expression::Value(value) },
+            Err(values) => Condition::OneOf { value: left, values },
+        };
+        self.add(name, condition);
+    }
+
+    /// Adds a condition where its column is: behind the grouping for what that has made, else to the rows.
+    fn add(&mut self, name: &str, condition: Condition) {
+        let of_result = self.is_of_result(name);
+        let replaces = self.replaces || self.reading.has(Act::Retract);
+        if self.layout.is_grouped() {
+            if let Some(level) = self.layout.grouped() {
+                let after = of_result
+                    || level.after.iter().any(|step| matches!(step, Step::Derive { name: made, .. } if made == name));
+                level.add_condition(condition, after);
+            }
+            return;
+        }
+        let level = self.layout.last();
+        if level.limit.is_some() && !replaces {
+            // Of the rows that were kept, not before they were.
+            self.layout.on_result().add_condition(condition, false);
+        } else {
+            level.add_condition(condition, false);
+        }
+    }
+
+    /// Takes what stands on a column out, or one value of it; whether there was something.
+    pub(super) fn take_condition(&mut self, name: &str, span: &Span) -> bool {
+        let value = self.schema.place(name).and_then(|place| plain_value(&self.schema.columns[place], span));
+        let taken = self.layout.take_conditions(name, |_| true);
+        if taken.is_empty() {
+            return false;
+        }
+        let Some(gone) = value.filter(|_| span.value.is_some()) else { return true };
+        for condition in taken {
+            if let Condition::OneOf { value, values } = condition {
+                let left: Vec<Value> = values.into_iter().filter(|value| !alike(value, &gone)).collect();
+                if !left.is_empty() {
+                    self.add(name, Condition::OneOf { value, values: left });
+                }
+            }
+        }
+        true
+    }
+
+    /// The condition of a share: the last one that is said, as in "what share of the orders of 2020 came back".
+    pub(super) fn counted_by_share(&self) -> Option<usize> {
+        let is_condition = |span: &Span| matches!(span.role, Role::Value | Role::Test | Role::Compare);
+        let spans = self.reading.spans.iter().enumerate();
+        let is_of_rows = |span: &Span| span.column().is_some_and(|column| !self.schema.columns[column].of_result);
+        spans.filter(|(_, span)| is_condition(span) && is_of_rows(span)).map(|(place, _)| place).next_back()
+    }
+
+    /// The condition that a span says, if its column can have it.
+    pub(super) fn condition(&self, span: &Span) -> Option<Condition> {
+        let column = self.schema.columns.get(span.column()?)?;
+        let of = Expression::column(column.name.clone());
+        match span.role {
+            Role::Test => Some(match span.operator {
+                Operator::Missing => Condition::Missing(of),
+                Operator::Present => Condition::Not(Box::new(Condition::Missing(of))),
+                Operator::No => no(column, of),
+                _ => yes(column, of),
+            }),
+            Role::Compare => {
+                let other = self.schema.columns.get(span.second?)?;
+                let right = Expression::column(other.name.clone());
+                Some(Condition::Compare { left: of, comparison: comparison(span.operator)?, right })
+            }
+            Role::Value => compared(column, span),
+            _ => None,
+        }
+    }
+}
+
+/// A text that the cells have somewhere, or do not have.
+fn part_of_values(of: Expression, span: &Span) -> Condition {
+    let text = span.words.trim().to_string();
+    let has = Condition::Text { value: of, test: TextTest::Contains, text, exact: false };
+    if span.operator == Operator::Different { Condition::Not(Box::new(has)) } else { has }
+}
+
+fn alike(a: &Value, b: &Value) -> bool {
+    a == b || a.to_string().eq_ignore_ascii_case(&b.to_string())
+}
+
+/// Yes in a column of yes and no, or of numbers and words that say so.
+fn yes(column: &SchemaColumn, of: Expression) -> Condition {
+    match written(column, true) {
+        Some(value) => Condition::Compare { left: of, comparison: Comparison::Equal, right: Expression::Value(value) },
+        None => Condition::Holds(of),
+    }
+}
+
+fn no(column: &SchemaColumn, of: Expression) -> Condition {
+    match written(column, false) {
+        Some(value) => Condition::Compare { left: of, comparison: Comparison::Equal, right: Expression::Value(value) },
+        None => Condition::Not(Box::new(Condition::Holds(of))),
+    }
+}
+
+/// How a column of text writes yes or no, where it is not one of the words that every query knows.
+fn written(column: &SchemaColumn, yes: bool) -> Option<Value> {
+    const KNOWN: [&str; 12] = ["yes", "no", "y", "n", "true", "false", "t", "f", "on", "off", "1", "0"];
+    if column.kind != ColumnKind::Text
+        || column.values.iter().any(|value| KNOWN.contains(&value.to_lowercase().as_str()))
+    {
+        return None;
+    }
+    let wanted = if yes { "y" } else { "n" };
+    let found = column.values.iter().find(|value| value.to_lowercase().starts_with(wanted))?;
+    Some(Value::Text(found.clone()))
+}
+
+fn comparison(operator: Operator) -> Option<Comparison> {
+    Some(match operator {
+        Operator::Equal => Comparison::Equal,
+        Operator::Different => Comparison::Different,
+        Operator::Less => Comparison::Less,
+        Operator::AtMost => Comparison::AtMost,
+        Operator::Greater => Comparison::Greater,
+        Operator::AtLeast => Comparison::AtLeast,
+        _ => return None,
+    })
+}
+
+/// The value that a span names, in the type of its column.
+fn plain_value(column: &SchemaColumn, span: &Span) -> Option<Value> {
+    let words = span.value.as_deref().unwrap_or(&span.words);
+    match column.kind {
+        ColumnKind::Integer | ColumnKind::Number => numeric(column, span).map(|number| as_value(number, column)),
+        ColumnKind::Date => {
+            let (year, month, day) = date(words)?;
+            let (month, day) = (month?, day?);
+            Some(Value::Text(format!("{year:04}-{month:02}-{day:02}")))
+        }
+        ColumnKind::Boolean | ColumnKind::Text => Some(Value::Text(words.trim().to_string())),
+    }
+}
+
+/// The number that a span says, in the unit of its column: shares written as fractions take per cents apart.
+fn numeric(column: &SchemaColumn, span: &Span) -> Option<f64> {
+    if let Some(value) = &span.value
+        && let Ok(number) = value.trim().parse::<f64>()
+    {
+        return Some(number);
+    }
+    let said = number(&span.words)?;
+    let is_fraction = column.range.is_some_and(|(least, most)| least >= -1.0 && most <= 1.0);
+    Some(if said.percent && is_fraction { said.value / 100.0 } else { said.value })
+}
+
+fn as_value(number: f64, column: &SchemaColumn) -> Value {
+    let whole = number.fract() == 0.0 && number.abs() < 9e15;
+    if whole && (column.kind == ColumnKind::Integer || number.abs() < 1e9) {
+        Value::Integer(number as i64)
+    } else {
+        Value::Number(number)
+    }
+}
+
+fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> {
+    let of = Expression::column(column.name.clone());
+    let words = span.value.as_deref().unwrap_or(&span.words);
+    if let Some(part) = span.part {
+        let number = of_part(part, words)?;
+        let left = if column.kind.is_number() && matches!(part, DatePart::Year) {
+            of
+        } else {
+            Expression::Part { part, of: Box::new(of) }
+        };
+        let right = Expression::Value(Value::Integer(number));
+        return Some(Condition::Compare { left, comparison: comparison(span.operator)?, right });
+    }
+    let texts = |test| Condition::Text { value: of.clone(), test, text: words.trim().to_string(), exact: false };
+    let comparison = match span.operator {
+        Operator::Contains => return Some(texts(TextTest::Contains)),
+        Operator::Starts => return Some(texts(TextTest::Starts)),
+        Operator::Ends => return Some(texts(TextTest::Ends)),
+        other => comparison(other)?,
+    };
+    let ordered = !matches!(comparison, Comparison::Equal | Comparison::Different);
+    let right = match column.kind {
+        ColumnKind::Date => match date(words)? {
+            (year, Some(month), Some(day)) => Value::Text(format!("{year:04}-{month:02}-{day:02}")),
+            (year, Some(month), None) => return Some(in_month(of, comparison, year, month)),
+            (year, None, _) => {
+                let left = Expression::Part { part: DatePart::Year, of: Box::new(of) };
+                return Some(Condition::Compare {
+                    left,
+                    comparison,
+                    right: Expression::Value(Value::Integer(i64::from(year))),
+                });
+            }
+        },
+        ColumnKind::Boolean => {
+            return Some(if comparison == Comparison::Different { no(column, of) } else { yes(column, of) });
+        }
+        // Text is ordered only as the numbers that it holds.
+        ColumnKind::Text if ordered => Value::Number(numeric(column, span)?),
+        ColumnKind::Text => Value::Text(words.trim().to_string()),
+        ColumnKind::Integer | ColumnKind::Number => as_value(numeric(column, span)?, column),
+    };
+    Some(Condition::Compare { left: of, comparison, right: Expression::Value(right) })
+}
+
+/// A month of a year compared with dates.
+fn in_month(of: Expression, comparison: Comparison, year: i32, month: u32) -> Condition {
+    let first = format!("{year:04}-{month:02}-01");
+    let next = if month == 12 { format!("{:04}-01-01", year + 1) } else { format!("{year:04}-{:02}-01", month + 1) };
+    let compare = |comparison, date: String| Condition::Compare {
+        left: of.clone(),
+        comparison,
+        right: Expression::Value(Value::Text(date)),
+    };
+    match comparison {
+        Comparison::Less => compare(Comparison::Less, first),
+        Comparison::AtMost => compare(Comparison::Less, next),
+        Comparison::Greater => compare(Comparison::AtLeast, next),
+        Comparison::AtLeast => compare(Comparison::AtLeast, first),
+        Comparison::Equal => compare(Comparison::AtLeast, first).and(compare(Comparison::Less, next)),
+        Comparison::Different => {
+            Condition::Not(Box::new(compare(Comparison::AtLeast, first).and(compare(Comparison::Less, next))))
+        }
+    }
+}
+
+/// The number of a part of a date that words say.
+fn of_part(part: DatePart, words: &str) -> Option<i64> {
+    let said = || number(words).map(|number| number.value as i64);
+    match part {
+        DatePart::Month => month(words).map(i64::from).or_else(said),
+        DatePart::Weekday => weekday(words).map(i64::from).or_else(said),
+        DatePart::Decade => said().map(|decade| match decade {
+            0..=99 => 1900 + decade / 10 * 10,
+            other => other / 10 * 10,
+        }),
+        DatePart::Year => date(words).map(|(year, ..)| i64::from(year)).or_else(said),
+        _ => said(),
+    }
+}

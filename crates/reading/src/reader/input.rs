@@ -1,0 +1,185 @@
+//! What the model sees: the text, the turn before, and the columns with what is known of them.
+//!
+//! `[CLS] text [SEP] turn before [SEP] | name kind used = value | name kind …`, in word pieces of the sentence model. A vector of the encoder
+//! stands for each word of the text (the mean of its pieces) and for each column.
+
+use std::ops::Range;
+
+use lakeward_core::text::name_words;
+
+use super::schema::{ColumnKind, ColumnNames, Schema, ValueMatch};
+use super::words::{MOST_WORDS, Word, words};
+
+/// Most pieces of the turn before.
+const PREVIOUS_PIECES: usize = 24;
+/// Most characters of it that are looked at.
+const PREVIOUS_CHARS: usize = 400;
+/// Most pieces of the whole input.
+pub const MOST_PIECES: usize = 320;
+/// Most pieces of a column's name, and of one value.
+const NAME_PIECES: usize = 10;
+const VALUE_PIECES: usize = 6;
+/// Values shown of a column that has few.
+const SHOWN_VALUES: usize = 3;
+/// Features of a span and a column, see [`features`].
+pub const FEATURES: usize = 6;
+
+/// Word pieces by their numbers.
+pub trait Pieces {
+    /// The pieces of a word or name, in order.
+    fn pieces(&self, word: &str) -> Vec<u32>;
+    /// The piece that begins every text, the one that ends every part, and the one for a word without pieces.
+    fn marks(&self) -> [u32; 3];
+}
+
+/// The input of one turn.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// Word pieces.
+    pub pieces: Vec<u32>,
+    /// The words of the text, at most [`MOST_WORDS`].
+    pub words: Vec<Word>,
+    /// The pieces of each word.
+    pub word_pieces: Vec<Range<usize>>,
+    /// The pieces of each column of the schema; empty for one that there was no room for.
+    pub column_pieces: Vec<Range<usize>>,
+    /// The names of the columns.
+    pub names: ColumnNames,
+}
+
+impl Input {
+    /// The input for a text; `matches` are the values in it.
+    pub fn new(vocabulary: &dyn Pieces, text: &str, previous: &str, schema: &Schema, matches: &[ValueMatch]) -> Self {
+        let [begin, end, unknown] = vocabulary.marks();
+        let mut pieces = vec![begin];
+        let mut words = words(text);
+        words.truncate(MOST_WORDS);
+        let mut word_pieces = Vec::with_capacity(words.len());
+        for word in &words {
+            let from = pieces.len();
+            pieces.extend(vocabulary.pieces(&text[word.bytes.clone()]));
+            if pieces.len() == from {
+                pieces.push(unknown);
+            }
+            word_pieces.push(from..pieces.len());
+        }
+        pieces.push(end);
+        let start = previous.char_indices().nth(PREVIOUS_CHARS).map_or(previous, |(at, _)| &previous[..at]);
+        pieces.extend(vocabulary.pieces(start).into_iter().take(PREVIOUS_PIECES));
+        pieces.push(end);
+        let mut column_pieces = vec![0..0; schema.columns.len()];
+        let names = schema.names();
+        for place in by_relevance((text, &words), schema, &names, matches) {
+            let column = described(vocabulary, schema, place, matches);
+            if pieces.len() + column.len() + 1 > MOST_PIECES {
+                break;
+            }
+            let from = pieces.len();
+            pieces.extend(column);
+            column_pieces[place] = from..pieces.len();
+        }
+        pieces.push(end);
+        Self { pieces, words, word_pieces, column_pieces, names }
+    }
+}
+
+/// Columns in the order of the schema where all have room; the less likely ones last where there are very many.
+fn by_relevance(
+    (text, words): (&str, &[Word]),
+    schema: &Schema,
+    names: &ColumnNames,
+    matches: &[ValueMatch],
+) -> Vec<usize> {
+    const ROOM_FOR_ALL: usize = 36;
+    let mut places: Vec<usize> = (0..schema.columns.len()).collect();
+    if places.len() <= ROOM_FOR_ALL {
+        return places;
+    }
+    let phrases = words.iter().filter(|word| word.is_word).map(|word| &text[word.bytes.clone()]);
+    let mut scores: Vec<f32> = schema
+        .columns
+        .iter()
+        .map(|column| f32::from(u8::from(!column.used.is_empty())) + f32::from(u8::from(column.of_result)))
+        .collect();
+    for phrase in phrases {
+        for (score, like) in scores.iter_mut().zip(names.likenesses(phrase)) {
+            *score = score.max(like);
+        }
+    }
+    for found in matches {
+        scores[found.column] += found.likeness;
+    }
+    places.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    places.truncate(ROOM_FOR_ALL * 2);
+    places
+}
+
+/// The pieces of one column.
+fn described(vocabulary: &dyn Pieces, schema: &Schema, place: usize, matches: &[ValueMatch]) -> Vec<u32> {
+    let column = &schema.columns[place];
+    let mut pieces = vocabulary.pieces("|");
+    pieces.extend(vocabulary.pieces(&name_words(&column.name).join(" ")).into_iter().take(NAME_PIECES));
+    pieces.extend(vocabulary.pieces(if column.of_result { "result" } else { column.kind.word() }));
+    for used in &column.used {
+        pieces.extend(vocabulary.pieces(used));
+    }
+    let found: Vec<&str> =
+        matches.iter().filter(|found| found.column == place).map(|found| found.value.as_str()).collect();
+    let shown: Vec<&str> = if !found.is_empty() {
+        found
+    } else if column.kind == ColumnKind::Text && column.complete && schema.columns.len() <= 24 {
+        column.values.iter().map(String::as_str).collect()
+    } else {
+        Vec::new()
+    };
+    for value in shown.into_iter().take(SHOWN_VALUES) {
+        pieces.extend(vocabulary.pieces("="));
+        pieces.extend(vocabulary.pieces(value).into_iter().take(VALUE_PIECES));
+    }
+    pieces
+}
+
+/// What can be said of each column for a run of words without the model: how alike its name is, how much one of its values is, whether a
+/// number meets numbers or words meet text, whether the result made it, whether the plan uses it.
+pub fn features(
+    text: &str,
+    span: Range<usize>,
+    input: &Input,
+    schema: &Schema,
+    matches: &[ValueMatch],
+) -> Vec<[f32; FEATURES]> {
+    let inside = input.words.get(span.clone()).unwrap_or_default();
+    let (Some(first), Some(last)) = (inside.first(), inside.last()) else {
+        return vec![[0.0; FEATURES]; schema.columns.len()];
+    };
+    let phrase = &text[first.bytes.start..last.bytes.end];
+    let mut likeness = input.names.likenesses(phrase);
+    for word in inside.iter().filter(|word| word.is_word && word.bytes.len() > 2) {
+        for (best, like) in likeness.iter_mut().zip(input.names.likenesses(&text[word.bytes.clone()])) {
+            *best = best.max(0.8 * like);
+        }
+    }
+    let has_number = super::number::number(phrase).is_some();
+    schema
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(place, column)| {
+            let matched = matches
+                .iter()
+                .filter(|found| found.column == place && found.words.0 < span.end && span.start <= found.words.1)
+                .map(|found| found.likeness)
+                .fold(0.0, f32::max);
+            let number = column.kind.is_number() || column.kind == ColumnKind::Date;
+            let fits = f32::from(u8::from(has_number == number));
+            [
+                likeness[place],
+                matched,
+                fits,
+                f32::from(u8::from(column.kind == ColumnKind::Boolean)),
+                f32::from(u8::from(column.of_result)),
+                f32::from(u8::from(!column.used.is_empty())),
+            ]
+        })
+        .collect()
+}

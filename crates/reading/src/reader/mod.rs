@@ -1,0 +1,22 @@
+//! Reads what an analyst says over a table, and turns it into a plan.
+//!
+//! A small trained model ([`model`]) tells what a turn does and what each span of words is for; spans are linked to columns and values of the
+//! table at hand; [`assemble`] puts them into the plan that stands, under type constraints. There are no phrases in the code: language is in
+//! the weights, which annotated turns (`labels/turns`) train, and closed forms (numbers, dates) in a small grammar.
+
+pub mod annotated;
+mod assemble;
+mod input;
+mod layout;
+mod model;
+mod number;
+mod schema;
+mod span;
+mod words;
+
+pub use assemble::{Assembly, NotApplied, TableWish, assemble, with_table};
+pub use input::{Input, Pieces};
+pub use model::{BuiltInPieces, Reader};
+pub use number::number as number_said;
+pub use schema::{ColumnKind, FIGURE, Holds, Schema, SchemaColumn, ValueMatch, columns_by_steps, schema_of};
+pub use span::{Act, Function, How, Operator, PARTS, Role, Span, TurnReading};

@@ -1,0 +1,322 @@
+//! The trained model: an encoder over the input, a role for each word, and for each span its columns and attributes.
+//!
+//! `scripts/train_reader.py` makes the weights. They are those of a small encoder, in signed bytes; its word pieces are shared with the
+//! sentence model. What is computed here is what that script computes, so that a span has the same scores in both.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use lakeward_models::embed::{PieceEncoder, SentenceModel};
+use safetensors::SafeTensors;
+
+use super::input::{FEATURES, Input, Pieces, features};
+use super::schema::{Holds, Schema, ValueMatch};
+use super::span::{Act, Function, How, Operator, PARTS, Role, Span, TurnReading};
+
+static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
+
+/// Length of the vectors that link spans with columns.
+const LINK: usize = 128;
+/// Words before and after a span that its vector knows of.
+const AROUND: usize = 2;
+
+/// A matrix and what is added: y = W · x + b.
+struct Head {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Head {
+    fn read(file: &SafeTensors<'_>, name: &str, inputs: usize, outputs: usize) -> Result<Self, String> {
+        let tensor = |part: &str, length: usize| -> Result<Vec<f32>, String> {
+            let full = format!("head.{name}.{part}");
+            let view = file.tensor(&full).map_err(|error| format!("`{full}`: {error}"))?;
+            let (values, _) = view.data().as_chunks::<4>();
+            let values: Vec<f32> = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            if values.len() == length {
+                Ok(values)
+            } else {
+                Err(format!("`{full}` has {} values, not {length}", values.len()))
+            }
+        };
+        Ok(Self { weight: tensor("weight", inputs * outputs)?, bias: tensor("bias", outputs)? })
+    }
+
+    fn apply(&self, x: &[f32]) -> Vec<f32> {
+        let row = |(row, bias): (&[f32], &f32)| dot(row, x) + bias;
+        self.weight.chunks_exact(x.len()).zip(&self.bias).map(row).collect()
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The built-in reader.
+pub struct Reader {
+    encoder: PieceEncoder,
+    id: String,
+    tags: Head,
+    act: Head,
+    second_act: Head,
+    on_result: Head,
+    span: Head,
+    operator: Head,
+    function: Head,
+    descending: Head,
+    part: Head,
+    how: Head,
+    unwanted: Head,
+    column: Head,
+    first: Head,
+    second: Head,
+    each: Head,
+}
+
+/// The vocabulary of the sentence model.
+pub struct BuiltInPieces;
+
+impl Pieces for BuiltInPieces {
+    fn pieces(&self, word: &str) -> Vec<u32> {
+        SentenceModel::builtin().word_pieces(word)
+    }
+
+    fn marks(&self) -> [u32; 3] {
+        SentenceModel::builtin().special_pieces()
+    }
+}
+
+impl Reader {
+    /// The reader inside the program, opened when it is first needed.
+    pub fn builtin() -> &'static Self {
+        static BUILT_IN: OnceLock<Reader> = OnceLock::new();
+        BUILT_IN.get_or_init(|| match Self::open(WEIGHTS) {
+            Ok(reader) => reader,
+            // The bytes are part of the program; a test opens them.
+            Err(what) => unreachable!("the reader inside the program: {what}"),
+        })
+    }
+
+    fn open(bytes: &'static [u8]) -> Result<Self, String> {
+        let encoder = SentenceModel::with_layers(bytes)?;
+        let (_, head) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
+        let id = head.metadata().as_ref().and_then(|notes| notes.get("id")).cloned().unwrap_or_default();
+        let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+        let hidden = encoder.dims();
+        let spans = file.tensor("head.span.bias").map_err(|error| error.to_string())?.shape().iter().product();
+        let of_text = |name, outputs| Head::read(&file, name, hidden, outputs);
+        let of_span = |name, outputs| Head::read(&file, name, spans, outputs);
+        let link = LINK + FEATURES + 1;
+        Ok(Self {
+            id,
+            tags: of_text("tags", 2 * Role::ALL.len() + 1)?,
+            act: of_text("act", Act::ALL.len())?,
+            second_act: of_text("second_act", Act::ALL.len() + 1)?,
+            on_result: of_text("on_result", 2)?,
+            span: Head::read(&file, "span", 4 * hidden, spans)?,
+            operator: of_span("operator", Operator::ALL.len())?,
+            function: of_span("function", Function::ALL.len() + 1)?,
+            descending: of_span("descending", 2)?,
+            part: of_span("part", PARTS.len() + 1)?,
+            how: of_span("how", How::ALL.len())?,
+            unwanted: of_span("unwanted", 2)?,
+            column: of_text("column", LINK)?,
+            first: of_span("first", link)?,
+            second: of_span("second", link)?,
+            each: of_span("each", link)?,
+            encoder,
+        })
+    }
+
+    /// Name and hash of the weights: `reader@1a2b3c4d`.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Reads a text over a schema; `previous` is the turn before, `holds` whether a column holds a value.
+    pub fn read(&self, text: &str, previous: &str, schema: &Schema, holds: Holds<'_>) -> TurnReading {
+        let matches = schema.matches(text, holds);
+        let input = Input::new(&BuiltInPieces, text, previous, schema, &matches);
+        let hidden = self.encoder.dims();
+        let rows = self.encoder.encode(&input.pieces);
+        let row = |at: usize| rows.get(at * hidden..(at + 1) * hidden).unwrap_or_default();
+        let mean = |pieces: &Range<usize>| {
+            let mut sum = vec![0.0f32; hidden];
+            for at in pieces.clone() {
+                sum.iter_mut().zip(row(at)).for_each(|(sum, value)| *sum += value);
+            }
+            sum.iter_mut().for_each(|value| *value /= pieces.len().max(1) as f32);
+            sum
+        };
+        let words: Vec<Vec<f32>> = input.word_pieces.iter().map(mean).collect();
+        let columns: Vec<Option<Vec<f32>>> = input
+            .column_pieces
+            .iter()
+            .map(|pieces| (!pieces.is_empty()).then(|| self.column.apply(&mean(pieces))))
+            .collect();
+        let turn = row(0);
+        let acts = softmax(self.act.apply(turn));
+        let first_act = best(&acts);
+        let mut said = vec![Act::ALL[first_act]];
+        said.extend(Act::ALL.get(best(&self.second_act.apply(turn))).filter(|act| **act != said[0]));
+        let tags: Vec<Vec<f32>> = words.iter().map(|word| softmax(self.tags.apply(word))).collect();
+        let view = View { text, input: &input, schema, matches: &matches, words: &words, columns: &columns, turn };
+        let spans = runs(&tags).into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
+        TurnReading {
+            acts: said,
+            confidence: acts[first_act],
+            on_result: best(&self.on_result.apply(turn)) == 1,
+            spans,
+        }
+    }
+
+    fn span(&self, view: &View<'_>, range: Range<usize>, role: Role, sure: f32) -> Span {
+        let View { text, input, schema, matches, words, columns, turn } = view;
+        let hidden = self.encoder.dims();
+        let mean = |range: Range<usize>| {
+            let mut sum = vec![0.0f32; hidden];
+            let count = range.len().max(1) as f32;
+            for word in &words[range] {
+                sum.iter_mut().zip(word).for_each(|(sum, value)| *sum += value / count);
+            }
+            sum
+        };
+        let before = range.start.saturating_sub(AROUND)..range.start;
+        let after = range.end..(range.end + AROUND).min(words.len());
+        let mut joined = mean(range.clone());
+        joined.extend_from_slice(turn);
+        joined.extend(mean(before));
+        joined.extend(mean(after));
+        let mut vector = self.span.apply(&joined);
+        vector.iter_mut().for_each(|value| *value = gelu(*value));
+        let bytes = input.words[range.start].bytes.start..input.words[range.end - 1].bytes.end;
+        let mut span = Span::new(bytes.clone(), &text[bytes], role);
+        span.operator = Operator::ALL[best(&allowed(self.operator.apply(&vector), role))];
+        span.function = Function::ALL.get(best(&self.function.apply(&vector))).copied();
+        span.descending = best(&self.descending.apply(&vector)) == 1;
+        span.part = PARTS.get(best(&self.part.apply(&vector))).copied();
+        span.how = How::ALL[best(&self.how.apply(&vector))];
+        span.unwanted = best(&self.unwanted.apply(&vector)) == 1;
+        let features = features(text, range, input, schema, matches);
+        let linked = |head: &Head| link(&head.apply(&vector), columns, &features);
+        let scores = softmax(linked(&self.first));
+        let first = best(&scores);
+        span.confidence = sure * scores[first];
+        span.columns.extend(first.checked_sub(1));
+        span.unknown_column = first == 0;
+        if matches!(role, Role::Compare | Role::Measure | Role::Derive) {
+            span.second =
+                best(&linked(&self.second)).checked_sub(1).filter(|column| span.columns.first() != Some(column));
+        }
+        if matches!(role, Role::Show | Role::Hide | Role::Group | Role::Measure | Role::Old) && first > 0 {
+            let each = linked(&self.each);
+            let also = (1..each.len()).filter(|place| *place != first && each[*place] > 0.0).map(|place| place - 1);
+            span.columns.extend(also);
+        }
+        if matches!(role, Role::Value | Role::Old)
+            && let Some(column) = span.column()
+        {
+            span.value = value_of(&span, column, input, matches);
+        }
+        span
+    }
+}
+
+/// What the spans of a text are told from.
+struct View<'a> {
+    text: &'a str,
+    input: &'a Input,
+    schema: &'a Schema,
+    matches: &'a [ValueMatch],
+    words: &'a [Vec<f32>],
+    columns: &'a [Option<Vec<f32>>],
+    turn: &'a [f32],
+}
+
+/// The value of the column that a span names, as the table has it.
+fn value_of(span: &Span, column: usize, input: &Input, matches: &[ValueMatch]) -> Option<String> {
+    let inside = |found: &&ValueMatch| {
+        let (first, last) = (&input.words[found.words.0], &input.words[found.words.1]);
+        found.column == column && first.bytes.start < span.bytes.end && span.bytes.start < last.bytes.end
+    };
+    let best = matches.iter().filter(inside).max_by(|a, b| a.likeness.total_cmp(&b.likeness));
+    best.map(|found| found.value.clone())
+}
+
+/// Operators of a role; a test has no value and a value no test.
+fn allowed(mut scores: Vec<f32>, role: Role) -> Vec<f32> {
+    for (score, operator) in scores.iter_mut().zip(Operator::ALL) {
+        let tests = matches!(operator, Operator::Missing | Operator::Present | Operator::Yes | Operator::No);
+        let compares = operator.place() <= Operator::AtLeast.place();
+        let fits = match role {
+            Role::Test => tests,
+            Role::Compare => compares,
+            _ => !tests,
+        };
+        if !fits {
+            *score = f32::MIN;
+        }
+    }
+    scores
+}
+
+/// Scores of no column, then of every column; one that the model has not seen cannot be meant.
+fn link(wanted: &[f32], columns: &[Option<Vec<f32>>], features: &[[f32; FEATURES]]) -> Vec<f32> {
+    let (vector, rest) = wanted.split_at(LINK);
+    let (minds, none) = rest.split_at(FEATURES);
+    let scale = (LINK as f32).sqrt();
+    let score = |(column, features): (&Option<Vec<f32>>, &[f32; FEATURES])| match column {
+        Some(column) => dot(vector, column) / scale + dot(minds, features),
+        None => -1e4,
+    };
+    none.iter().copied().chain(columns.iter().zip(features).map(score)).collect()
+}
+
+/// Runs of words with one role: their words, the role, and the mean probability of the tags.
+fn runs(tags: &[Vec<f32>]) -> Vec<(Range<usize>, Role, f32)> {
+    let best_tags: Vec<usize> = tags.iter().map(|scores| best(scores)).collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < best_tags.len() {
+        if best_tags[at] == 0 {
+            at += 1;
+            continue;
+        }
+        let role = (best_tags[at] - 1) / 2;
+        let from = at;
+        at += 1;
+        while at < best_tags.len() && best_tags[at] == 2 + 2 * role {
+            at += 1;
+        }
+        let sure = (from..at).map(|word| tags[word][best_tags[word]]).sum::<f32>() / (at - from) as f32;
+        found.push((from..at, Role::ALL[role], sure));
+    }
+    found
+}
+
+fn best(scores: &[f32]) -> usize {
+    let mut best = 0;
+    for (place, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = place;
+        }
+    }
+    best
+}
+
+fn softmax(mut scores: Vec<f32>) -> Vec<f32> {
+    let greatest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    scores.iter_mut().for_each(|score| *score = (*score - greatest).exp());
+    let sum: f32 = scores.iter().sum();
+    scores.iter_mut().for_each(|score| *score /= sum);
+    scores
+}
+
+/// x · Φ(x), with the error function to 1.5e-7 (Abramowitz and Stegun 7.1.26).
+fn gelu(x: f32) -> f32 {
+    let z = (x * std::f32::consts::FRAC_1_SQRT_2).abs();
+    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let series = ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;
+    let error = 1.0 - series * (-z * z).exp();
+    0.5 * x * (1.0 + error.copysign(x))
+}

@@ -1,0 +1,332 @@
+//! The columns that a turn can speak of: those of the rows at hand, and those of the result that stands.
+
+use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
+use lakeward_core::text::NameParts;
+use lakeward_sketch::normalise::Normaliser;
+
+use super::words::{MOST_WORDS, words};
+
+/// Most words of a value that is looked up in the text.
+const LONGEST_VALUE: usize = 6;
+/// The name of the column that stands for the figure that the turn itself computes ("regions with at least three").
+pub const FIGURE: &str = "figure";
+/// Most values of a column that matches are told of.
+const MOST_MATCHES: usize = 4;
+
+/// The type of a column, as far as reading cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Words.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Numbers.
+    Number,
+    /// Dates and times.
+    Date,
+    /// Yes and no.
+    Boolean,
+}
+
+impl ColumnKind {
+    /// The word for it in the model's input.
+    pub fn word(self) -> &'static str {
+        match self {
+            ColumnKind::Text => "text",
+            ColumnKind::Integer => "integer",
+            ColumnKind::Number => "number",
+            ColumnKind::Date => "date",
+            ColumnKind::Boolean => "boolean",
+        }
+    }
+
+    /// Whether it holds numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, ColumnKind::Integer | ColumnKind::Number)
+    }
+}
+
+/// A column that can be spoken of.
+#[derive(Debug, Clone)]
+pub struct SchemaColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: ColumnKind,
+    /// Some of its values as written: all where they are few.
+    pub values: Vec<String>,
+    /// Whether `values` are all there are.
+    pub complete: bool,
+    /// Smallest and greatest number.
+    pub range: Option<(f64, f64)>,
+    /// Whether the result that stands made it: a measure, a computed column.
+    pub of_result: bool,
+    /// Words for what the plan already does with it: `where`, `by`, `mean`.
+    pub used: Vec<&'static str>,
+}
+
+impl SchemaColumn {
+    /// A column of which nothing but name and type is known.
+    pub fn new(name: impl Into<String>, kind: ColumnKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            values: Vec::new(),
+            complete: false,
+            range: None,
+            of_result: false,
+            used: Vec::new(),
+        }
+    }
+}
+
+/// Whether a column, by its number, holds a value, in the index's normal form.
+pub type Holds<'a> = &'a dyn Fn(usize, &str) -> bool;
+
+/// The columns, in the order of the table, those of the result after them.
+#[derive(Debug, Clone, Default)]
+pub struct Schema {
+    /// The columns.
+    pub columns: Vec<SchemaColumn>,
+}
+
+/// A run of words that is a value of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueMatch {
+    /// The column.
+    pub column: usize,
+    /// First and last word, counted in [`words`] of the text, both included.
+    pub words: (usize, usize),
+    /// The value as the table has it; the words where only its presence is known.
+    pub value: String,
+    /// 1 for the value itself, less for one that is only alike.
+    pub likeness: f32,
+}
+
+impl Schema {
+    /// The number of the column of this name, whatever its case.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let exact = self.columns.iter().position(|column| column.name == name);
+        exact.or_else(|| self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)))
+    }
+
+    /// The values of its columns that a text names: whole values, or words from which they are made by an ending ("african" for
+    /// Africa). At most some for each column, the longest first.
+    pub fn matches(&self, text: &str, holds: Holds<'_>) -> Vec<ValueMatch> {
+        let mut words = words(text);
+        words.truncate(MOST_WORDS);
+        let mut found: Vec<ValueMatch> = Vec::new();
+        for (place, column) in self.columns.iter().enumerate() {
+            if column.kind != ColumnKind::Text || column.of_result {
+                continue;
+            }
+            let keys: Vec<(String, &String)> = column.values.iter().map(|value| (key(value), value)).collect();
+            let mut of_column: Vec<ValueMatch> = Vec::new();
+            for length in (1..=LONGEST_VALUE.min(words.len())).rev() {
+                for from in 0..=words.len() - length {
+                    let to = from + length - 1;
+                    let overlaps = |known: &ValueMatch| known.words.0 <= to && from <= known.words.1;
+                    if of_column.len() >= MOST_MATCHES || of_column.iter().any(overlaps) {
+                        continue;
+                    }
+                    let (first, last) = (&words[from], &words[to]);
+                    if !first.is_word || !last.is_word {
+                        continue;
+                    }
+                    let phrase = &text[first.bytes.start..last.bytes.end];
+                    let Some((value, likeness)) = named(phrase, &keys, |phrase| holds(place, phrase)) else { continue };
+                    of_column.push(ValueMatch { column: place, words: (from, to), value, likeness });
+                }
+            }
+            found.extend(of_column);
+        }
+        found
+    }
+
+    /// The names of the columns, taken apart once for many phrases.
+    pub fn names(&self) -> ColumnNames {
+        ColumnNames(self.columns.iter().map(|column| NameParts::of(&column.name)).collect())
+    }
+}
+
+/// Names of columns that phrases are compared with.
+#[derive(Debug, Clone)]
+pub struct ColumnNames(Vec<NameParts>);
+
+impl ColumnNames {
+    /// How much a phrase is the name of each column, in 0..=1.
+    pub fn likenesses(&self, phrase: &str) -> Vec<f32> {
+        let wanted = NameParts::of(phrase);
+        self.0.iter().map(|name| wanted.likeness(name).max(wanted.short_form(name)) as f32).collect()
+    }
+}
+
+/// The value of a column that a phrase names, and how surely.
+fn named(phrase: &str, keys: &[(String, &String)], holds: impl Fn(&str) -> bool) -> Option<(String, f32)> {
+    let wanted = key(phrase);
+    if wanted.is_empty() || (wanted.chars().count() < 2 && phrase != phrase.to_uppercase()) {
+        return None;
+    }
+    if let Some((_, value)) = keys.iter().find(|(key, _)| *key == wanted) {
+        return Some(((*value).clone(), 1.0));
+    }
+    if is_common(&wanted) {
+        return None;
+    }
+    if holds(phrase) {
+        return Some((phrase.to_string(), 1.0));
+    }
+    let mut best: Option<(&String, f32)> = None;
+    for (key, value) in keys {
+        let likeness = of_one_stem(&wanted, key).max(word_of(phrase, value));
+        if likeness > best.map_or(0.0, |(_, known)| known) {
+            best = Some((value, likeness));
+        }
+    }
+    best.map(|(value, likeness)| (value.clone(), likeness))
+}
+
+/// Whether two words are one but for their endings, and how surely, in 0..=.9: a beginning of four letters that is most of both, so
+/// that "african" is Africa and "third class" is Third-class.
+fn of_one_stem(a: &str, b: &str) -> f32 {
+    const LEAST: usize = 4;
+    const ENDING: usize = 4;
+    let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (a.chars().count(), b.chars().count());
+    let rest = a.max(b) - shared;
+    if shared < LEAST || rest > ENDING || shared * 3 < a.max(b) * 2 {
+        return 0.0;
+    }
+    0.9 - 0.1 * rest as f32
+}
+
+/// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
+fn word_of(phrase: &str, value: &str) -> f32 {
+    const BEGINS: f32 = 0.55;
+    let (said, own) = (lakeward_core::text::name_words(phrase), lakeward_core::text::name_words(value));
+    let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(&said);
+    if begins && said.iter().map(String::len).sum::<usize>() >= 4 { BEGINS } else { 0.0 }
+}
+
+/// A value or phrase in a form in which the same ones are equal: lower case, no accents, letters and digits alone.
+fn key(text: &str) -> String {
+    let normal = Normaliser::default().text(text).to_string();
+    lakeward_core::text::name_key(&normal)
+}
+
+/// Words that are never looked up as values that nobody showed.
+fn is_common(word: &str) -> bool {
+    word.len() < 3 || lakeward_core::text::is_function_word(word)
+}
+
+/// The columns that turns over `plan` can speak of. `columns` are those of a relation, as its caller knows them; the plan's source first.
+pub fn schema_of(plan: &Plan, columns: &dyn Fn(&Relation) -> Vec<SchemaColumn>) -> Schema {
+    let relation = &plan.relation;
+    let group = relation.steps.iter().rposition(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
+    let end = group.unwrap_or(relation.steps.len());
+    // Columns that are not shown can still be asked for.
+    let shows = |step: &&Step| !matches!(step, Step::Select(_) | Step::Drop(_));
+    let rows = Relation {
+        source: relation.source.clone(),
+        steps: relation.steps[..end].iter().filter(shows).cloned().collect(),
+    };
+    let mut schema = Schema { columns: columns(&rows) };
+    if let Some(at) = group {
+        let result = Relation {
+            source: relation.source.clone(),
+            steps: relation
+                .steps
+                .iter()
+                .take(at + 1)
+                .chain(relation.steps[at + 1..].iter().filter(shows))
+                .cloned()
+                .collect(),
+        };
+        for column in columns(&result) {
+            if schema.place(&column.name).is_none() {
+                schema.columns.push(SchemaColumn { of_result: true, ..column });
+            }
+        }
+    }
+    for step in &relation.steps {
+        note_use(&mut schema, step);
+    }
+    if schema.place(FIGURE).is_none() {
+        schema.columns.push(SchemaColumn { of_result: true, ..SchemaColumn::new(FIGURE, ColumnKind::Number) });
+    }
+    schema
+}
+
+/// Notes what a step does with which column.
+fn note_use(schema: &mut Schema, step: &Step) {
+    let mut note = |name: &str, word: &'static str| {
+        if let Some(place) = schema.place(name) {
+            let used = &mut schema.columns[place].used;
+            if !used.contains(&word) {
+                used.push(word);
+            }
+        }
+    };
+    match step {
+        Step::Filter(condition) => condition.columns().into_iter().for_each(|name| note(name, "where")),
+        Step::Select(kept) => kept.iter().for_each(|kept| note(kept.name.as_ref().unwrap_or(&kept.column), "shown")),
+        Step::Group(Grouping { keys, measures }) => {
+            for key in keys {
+                note(key.of.as_column().unwrap_or(&key.column_name()), "by");
+                if let Expression::Part { of, part } = &key.of
+                    && let Some(name) = of.as_column()
+                {
+                    note(name, "by");
+                    note(name, part.word());
+                }
+            }
+            for measure in measures {
+                if let Some(name) = measure.of.as_ref().and_then(Expression::as_column) {
+                    note(name, measure.function.word());
+                }
+            }
+        }
+        Step::Sort(by) => by.iter().filter_map(|order| order.by.as_column()).for_each(|name| note(name, "sorted")),
+        Step::Top(top) => {
+            top.by.iter().filter_map(|order| order.by.as_column()).for_each(|name| note(name, "sorted"));
+            top.within.iter().for_each(|name| note(name, "by"));
+        }
+        _ => {}
+    }
+}
+
+/// The columns that a relation has, from those of its source: for callers that cannot ask a query. What joins add is not known.
+pub fn columns_by_steps(source: &[SchemaColumn], steps: &[Step]) -> Vec<SchemaColumn> {
+    let mut columns = source.to_vec();
+    for step in steps {
+        match step {
+            Step::Derive { name, .. } => {
+                columns.retain(|column| column.name != *name);
+                columns.push(SchemaColumn { of_result: true, ..SchemaColumn::new(name, ColumnKind::Number) });
+            }
+            Step::Rename(pairs) => {
+                for (old, new) in pairs {
+                    columns
+                        .iter_mut()
+                        .filter(|column| column.name == *old)
+                        .for_each(|column| column.name.clone_from(new));
+                }
+            }
+            Step::Group(Grouping { keys, measures }) => {
+                let key = |key: &lakeward_core::plan::Key| {
+                    let name = key.column_name();
+                    let known = columns.iter().find(|column| column.name == name);
+                    known.cloned().unwrap_or_else(|| SchemaColumn::new(name, ColumnKind::Integer))
+                };
+                let mut made: Vec<SchemaColumn> = keys.iter().map(key).collect();
+                made.extend(measures.iter().map(|measure| SchemaColumn {
+                    of_result: true,
+                    ..SchemaColumn::new(measure.column_name(), ColumnKind::Number)
+                }));
+                columns = made;
+            }
+            _ => {}
+        }
+    }
+    columns
+}

@@ -1,0 +1,336 @@
+//! What a turn says, span by span: the plain types between the trained model, the annotated turns and the assembly.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use lakeward_core::plan::DatePart;
+
+/// Declares a closed set whose names are read from and written to annotations: `CountDistinct` is `count_distinct`.
+macro_rules! names {
+    ($(#[$about_set:meta])* pub enum $set:ident { $($(#[$about:meta])* $name:ident = $text:literal,)* }) => {
+        $(#[$about_set])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $set { $($(#[$about])* #[serde(rename = $text)] $name,)* }
+
+        impl $set {
+            /// All of them, in the order of the model's classes.
+            pub const ALL: &'static [Self] = &[$($set::$name),*];
+
+            /// Its name in annotations.
+            pub fn name(self) -> &'static str {
+                match self { $($set::$name => $text,)* }
+            }
+
+            /// The one of this name.
+            pub fn of(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.name() == name)
+            }
+
+            /// Its position in [`Self::ALL`].
+            pub fn place(self) -> usize {
+                Self::ALL.iter().position(|one| *one == self).unwrap_or_default()
+            }
+        }
+    };
+}
+
+names! {
+    /// What the analyst does with a turn.
+    pub enum Act {
+        /// Adds to what stands.
+        Refine = "refine",
+        /// Replaces something of what stands by something of its kind.
+        Correct = "correct",
+        /// Takes something back and gives nothing instead.
+        Retract = "retract",
+        /// Begins anew.
+        New = "new",
+        /// Wants the state before.
+        Undo = "undo",
+        /// Wants the state after, once it was undone.
+        Redo = "redo",
+        /// Chooses one of the answers shown.
+        Pick = "pick",
+        /// Asks about a result or a dataset.
+        Ask = "ask",
+        /// Compares answers.
+        Compare = "compare",
+        /// Wants more answers.
+        More = "more",
+        /// Wants fewer answers.
+        Fewer = "fewer",
+        /// Takes what was offered.
+        Accept = "accept",
+        /// Turns down what was offered.
+        Reject = "reject",
+        /// Wants what stands to be done.
+        Run = "run",
+        /// Says nothing that bears on the data.
+        Chat = "chat",
+        /// Wants something that nobody could name.
+        Unclear = "unclear",
+    }
+}
+
+names! {
+    /// What a span of words is for.
+    pub enum Role {
+        /// A value that rows must have or not have.
+        Value = "value",
+        /// A condition without a value: missing, present, yes, no.
+        Test = "test",
+        /// Two columns compared.
+        Compare = "compare",
+        /// Each different row once.
+        Distinct = "distinct",
+        /// How many rows.
+        Limit = "limit",
+        /// A column that is kept, others are not.
+        Show = "show",
+        /// A column that is left out.
+        Hide = "hide",
+        /// A column named without another role.
+        Column = "column",
+        /// What makes a group.
+        Group = "group",
+        /// A figure computed for groups or for all rows.
+        Measure = "measure",
+        /// The order of rows.
+        Order = "order",
+        /// A column computed for each row.
+        Derive = "derive",
+        /// Another table.
+        Table = "table",
+        /// What is wanted from another table.
+        Add = "add",
+        /// A column that tables are joined on.
+        Key = "key",
+        /// What is replaced or taken back.
+        Old = "old",
+        /// How many turns are undone.
+        Steps = "steps",
+        /// The number of an answer shown.
+        Answer = "answer",
+        /// What the data is about.
+        Topic = "topic",
+        /// A place that the dataset covers.
+        Place = "place",
+        /// A period that the dataset covers.
+        Period = "period",
+        /// What a row of the dataset stands for.
+        Grain = "grain",
+        /// Who publishes the dataset.
+        Publisher = "publisher",
+        /// The format of its files.
+        Format = "format",
+        /// How often it appears.
+        Frequency = "frequency",
+        /// Its licence.
+        Licence = "licence",
+    }
+}
+
+names! {
+    /// How a value is compared, or what a test asks.
+    pub enum Operator {
+        /// The same value.
+        Equal = "=",
+        /// Another value.
+        Different = "!=",
+        /// Below.
+        Less = "<",
+        /// Not above.
+        AtMost = "<=",
+        /// Above.
+        Greater = ">",
+        /// Not below.
+        AtLeast = ">=",
+        /// A text that has it somewhere.
+        Contains = "contains",
+        /// A text that begins with it.
+        Starts = "starts",
+        /// A text that ends with it.
+        Ends = "ends",
+        /// No value.
+        Missing = "missing",
+        /// Some value.
+        Present = "present",
+        /// Yes.
+        Yes = "yes",
+        /// No.
+        No = "no",
+    }
+}
+
+names! {
+    /// How a measure or a derived column is computed.
+    pub enum Function {
+        /// Number of rows.
+        Count = "count",
+        /// Number of different values.
+        CountDistinct = "count_distinct",
+        /// Sum.
+        Sum = "sum",
+        /// Mean.
+        Mean = "mean",
+        /// Median.
+        Median = "median",
+        /// Smallest value.
+        Min = "min",
+        /// Largest value.
+        Max = "max",
+        /// Standard deviation.
+        Deviation = "std",
+        /// Part of a total; of a measure or of every row.
+        Share = "share",
+        /// A quantile.
+        Quantile = "quantile",
+        /// Pearson's correlation of two columns.
+        Correlation = "correlation",
+        /// The value of one column where another is greatest.
+        AtMax = "at_max",
+        /// The value of one column where another is smallest.
+        AtMin = "at_min",
+        /// The first value in an order.
+        First = "first",
+        /// The last value in an order.
+        Last = "last",
+        /// The difference of two columns.
+        Minus = "minus",
+        /// Their sum.
+        Plus = "plus",
+        /// A multiple, or the product of two columns.
+        Times = "times",
+        /// One divided by the other.
+        Ratio = "ratio",
+        /// The same in per cent.
+        Percent = "percent",
+        /// So many of one for a number of the other.
+        Rate = "rate",
+        /// The change to the row before.
+        Change = "change",
+        /// The running total.
+        Running = "running",
+        /// The rank.
+        Rank = "rank",
+        /// Ranges of equal width.
+        Bin = "bin",
+        /// Part of a date.
+        Part = "part",
+    }
+}
+
+names! {
+    /// What another table is for.
+    pub enum How {
+        /// Its columns are added.
+        Join = "join",
+        /// Its rows are appended.
+        Union = "union",
+        /// Rows are kept that also occur there.
+        Semi = "semi",
+        /// Rows are kept that do not occur there.
+        Anti = "anti",
+        /// It is the table to work on.
+        Source = "source",
+    }
+}
+
+/// Parts of dates by their names in annotations, in the order of the model's classes.
+pub const PARTS: [DatePart; 7] = [
+    DatePart::Year,
+    DatePart::Month,
+    DatePart::Day,
+    DatePart::Weekday,
+    DatePart::Quarter,
+    DatePart::Hour,
+    DatePart::Decade,
+];
+
+/// Words of a turn with what they say. Columns are numbers into the [`super::Schema`] that the turn was read with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// Bytes of the text.
+    pub bytes: std::ops::Range<usize>,
+    /// The words.
+    pub words: String,
+    /// What they are for.
+    pub role: Role,
+    /// The columns they speak of, the most important first.
+    pub columns: Vec<usize>,
+    /// The other column of a comparison or a computation, or the one that decides between rows.
+    pub second: Option<usize>,
+    /// Whether they name a column that there is none of.
+    pub unknown_column: bool,
+    /// How values are compared.
+    pub operator: Operator,
+    /// How a figure is computed.
+    pub function: Option<Function>,
+    /// The greatest first.
+    pub descending: bool,
+    /// The part of a date.
+    pub part: Option<DatePart>,
+    /// What another table is for.
+    pub how: How,
+    /// Whether it is what the dataset must not have.
+    pub unwanted: bool,
+    /// The value as the table has it, where it is known better than by the words.
+    pub value: Option<String>,
+    /// The number that is said or meant: rows, turns, the unit of a rate.
+    pub number: Option<f64>,
+    /// How sure the model is of role and columns, in 0..=1; 1 for annotated spans.
+    pub confidence: f32,
+}
+
+impl Span {
+    /// A span with nothing but its words and role.
+    pub fn new(bytes: std::ops::Range<usize>, words: impl Into<String>, role: Role) -> Self {
+        Self {
+            bytes,
+            words: words.into(),
+            role,
+            columns: Vec::new(),
+            second: None,
+            unknown_column: false,
+            operator: Operator::Equal,
+            function: None,
+            descending: false,
+            part: None,
+            how: How::Join,
+            unwanted: false,
+            value: None,
+            number: None,
+            confidence: 1.0,
+        }
+    }
+
+    /// Its first column.
+    pub fn column(&self) -> Option<usize> {
+        self.columns.first().copied()
+    }
+}
+
+/// A turn as it was read: what the analyst does, and the spans in the order of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnReading {
+    /// What the analyst does; a second act where two are said ("undo that and …").
+    pub acts: Vec<Act>,
+    /// How sure the model is of the first act, in 0..=1.
+    pub confidence: f32,
+    /// Whether it is about the table that was just made rather than its source.
+    pub on_result: bool,
+    /// The spans, first word first; they do not overlap.
+    pub spans: Vec<Span>,
+}
+
+impl TurnReading {
+    /// Whether the analyst does this.
+    pub fn has(&self, act: Act) -> bool {
+        self.acts.contains(&act)
+    }
+
+    /// The spans of a role.
+    pub fn of(&self, role: Role) -> impl Iterator<Item = &Span> {
+        self.spans.iter().filter(move |span| span.role == role)
+    }
+}
