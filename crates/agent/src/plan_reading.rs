@@ -41,6 +41,8 @@ const LEAST_PARTNER: f64 = 0.35;
 const SAME_NAME: f64 = 0.85;
 /// Rows of a partner for one row at hand, above which further keys are looked for.
 const SEVERAL: f64 = 1.05;
+/// A span that the reader is less sure of is said to be uncertain.
+const SURE: f32 = 0.5;
 /// Alternatives looked at for a table to append.
 const UNION_DEPTH: usize = 60;
 
@@ -444,6 +446,8 @@ impl Agent<'_> {
             .map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)))
             .collect();
         let nothing = wish.plan == reading.base;
+        let doubtful = reading.turn.spans.iter().filter(|span| span.confidence < SURE && speaks_of_rows(span.role));
+        preconditions.extend(doubtful.map(|span| unmet(format!("what `{}` means is uncertain", span.words))));
         let (runnable, sql) = if nothing {
             (None, None)
         } else {
@@ -498,6 +502,11 @@ fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Range<usize>, 
         }
     }
     Ok(found)
+}
+
+/// Whether a span of this role changes rows or columns.
+fn speaks_of_rows(role: Role) -> bool {
+    role.place() <= Role::Derive.place() && role != Role::Column
 }
 
 /// What a chosen table does to a plan.
