@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::Agent;
 use super::scored::Scored;
 use super::tables::is_held;
-use crate::recommend::next_operations::{met, proposal, unmet};
+use crate::recommend::next_operations::{SOURCE_COLUMN, met, proposal, unmet};
 use crate::recommend::{Precondition, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::Result;
@@ -219,13 +219,15 @@ impl Agent<'_> {
         session: &Session,
         text: &str,
         reading: &PlanReading,
-        partners: &[Scored],
+        (partners, supplements): (&[Scored], &[&Candidate]),
     ) -> Result<Option<PlanWish>> {
         let (mut plan, mut not_applied) = (reading.base.clone(), Vec::new());
         if reading.turn.has(Act::New) {
             plan = Plan::of(plan.relation.source.clone());
         }
         let mut chosen: Option<(String, OperationKind)> = None;
+        // All tables that fit were appended at once.
+        let mut appended = false;
         for wish in &reading.assembly.tables {
             let is_there =
                 |id: &String| plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if known == id));
@@ -233,7 +235,8 @@ impl Agent<'_> {
                 continue;
             }
             let found = match wish.how {
-                How::Union => self.to_append(session, &plan, wish, text)?,
+                How::Union if appended => continue,
+                How::Union => self.to_append(session, &plan, wish, text, supplements)?,
                 How::Source => self.other_source(session, &plan, wish, text)?,
                 How::Join | How::Semi | How::Anti => self.to_join(session, wish, text, partners)?,
             };
@@ -247,6 +250,8 @@ impl Agent<'_> {
                 // Said twice.
                 continue;
             }
+            appended |=
+                matches!(&next, Next::Step(step) if matches!(&**step, Step::Union(union) if union.others.len() > 1));
             plan = match next {
                 Next::Step(step) => with_table(&plan, *step),
                 Next::Source(source, renames) => replaced_source(&plan, source, renames),
@@ -386,11 +391,15 @@ impl Agent<'_> {
         plan: &Plan,
         wish: &TableWish,
         text: &str,
-    ) -> Result<Option<UnionAnswer>> {
+    ) -> Result<Option<(f64, UnionAnswer)>> {
         let used: Vec<&Input> = plan.inputs();
         let found = self.found_for(wish)?;
-        let mut best: Option<(f64, UnionAnswer)> = None;
+        let least = self.ranking.fit.least_alignment;
+        let mut best: Option<(f64, f64, UnionAnswer)> = None;
         for answer in self.aligned(session, plan)? {
+            if answer.parts.alignment < least {
+                continue;
+            }
             if used.iter().any(|input| matches!(input, Input::Table(id) if *id == answer.table)) {
                 continue;
             }
@@ -401,11 +410,11 @@ impl Agent<'_> {
             };
             let by_words = found.get(&answer.table).copied().unwrap_or(0.0);
             let score = 2.0 * named + by_words + answer.score;
-            if best.as_ref().is_none_or(|(known, _)| score > *known) {
-                best = Some((score, answer));
+            if best.as_ref().is_none_or(|(known, ..)| score > *known) {
+                best = Some((score, named, answer));
             }
         }
-        Ok(best.map(|(_, answer)| answer))
+        Ok(best.map(|(_, named, answer)| (named, answer)))
     }
 
     fn to_append(
@@ -414,12 +423,28 @@ impl Agent<'_> {
         plan: &Plan,
         wish: &TableWish,
         text: &str,
+        supplements: &[&Candidate],
     ) -> Result<Option<(String, Next)>> {
-        let Some(answer) = self.best_aligned(session, plan, wish, text)? else { return Ok(None) };
-        let columns = answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect();
-        let part = UnionPart { with: Relation::of(Input::Table(answer.table.clone())), columns };
-        let step = Step::Union(Union { others: vec![part], keep_extra: false, source_column: None });
-        Ok(Some((answer.table, Next::Step(Box::new(step)))))
+        let best = self.best_aligned(session, plan, wish, text)?;
+        let named = best.as_ref().map_or(0.0, |(named, _)| *named);
+        let groups = plan.relation.steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
+        let fitting: Vec<&UnionAnswer> = supplements.iter().filter_map(|candidate| candidate.union.as_ref()).collect();
+        // Words that name no table, or all of a kind, mean those that fit.
+        let unnamed = (named < LEAST_PARTNER && !fitting.is_empty()) || (wish.id.is_none() && fitting.len() > 1);
+        let answers: Vec<UnionAnswer> = if unnamed && !groups {
+            fitting.into_iter().cloned().collect()
+        } else {
+            best.into_iter().map(|(_, answer)| answer).collect()
+        };
+        let Some(first) = answers.first().map(|answer| answer.table.clone()) else { return Ok(None) };
+        let part = |answer: UnionAnswer| UnionPart {
+            columns: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
+            with: Relation::of(Input::Table(answer.table)),
+        };
+        let others: Vec<UnionPart> = answers.into_iter().map(part).collect();
+        let source_column = (others.len() > 1).then(|| SOURCE_COLUMN.to_string());
+        let step = Step::Union(Union { others, keep_extra: false, source_column });
+        Ok(Some((first, Next::Step(Box::new(step)))))
     }
 
     fn other_source(
@@ -429,7 +454,7 @@ impl Agent<'_> {
         wish: &TableWish,
         text: &str,
     ) -> Result<Option<(String, Next)>> {
-        let Some(answer) = self.best_aligned(session, plan, wish, text)? else { return Ok(None) };
+        let Some((_, answer)) = self.best_aligned(session, plan, wish, text)? else { return Ok(None) };
         let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
         let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
         Ok(Some((answer.table.clone(), Next::Source(Input::Table(answer.table), renames))))

@@ -58,7 +58,8 @@ impl Agent<'_> {
         let model = model.as_ref();
         let reading = self.read(session, request, model)?;
         let over = match &reading.working {
-            Some(input) if !request.text.trim().is_empty() => {
+            // An answer to a question is a choice among its answers.
+            Some(input) if !request.text.trim().is_empty() && reading.answered.is_none() => {
                 Some(self.read_over(session, &request.text, session.plan_of(input))?)
             }
             _ => None,
@@ -153,21 +154,27 @@ impl Agent<'_> {
         let over = match (over, &base) {
             (Some(over), _) => Some(over),
             // The best table stands for one at hand; what cannot be read of it proposes nothing.
-            (None, Some(base)) if !text.trim().is_empty() => self.read_over(session, text, base.plan.clone()).ok(),
+            (None, Some(base)) if !text.trim().is_empty() && reading.answered.is_none() => {
+                self.read_over(session, text, base.plan.clone()).ok()
+            }
             _ => None,
         };
+        let unclear = working.is_some() && over.as_ref().is_some_and(PlanReading::is_unclear);
+        let wanted = self.columns_to_add(&signals.constraints, base_query);
+        let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
+        let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
         let wish = match &over {
-            Some(over) => self.plan_wish(session, text, over, partners)?,
+            Some(over) => self.plan_wish(session, text, over, (partners, &supplements))?,
             None => None,
         };
         let wished = match (&over, wish) {
             (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)),
             _ => None,
         };
-        let unclear = over.as_ref().is_some_and(PlanReading::is_unclear);
-        let wanted = self.columns_to_add(&signals.constraints, base_query);
-        let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
-        let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
+        // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and
+        // nothing where the request is too vague.
+        let vague = signals.operation.label == OperationKind::Clarify;
+        let wished = wished.filter(|wished| working.is_some() || (wished.runnable.is_some() && !vague));
         let asked = reading.conflict.as_ref().map(|conflict| question::about(conflict.question(), conflict.readings()));
         let computed = || question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         let mut question = asked.or_else(computed);

@@ -63,6 +63,7 @@ impl Repl<'_> {
         let choices = self.latest().and_then(open_question).map(|question| question.choices.len());
         match choices {
             Some(choices) if (1..=choices).contains(&number) => self.ask(number.to_string()),
+            Some(0) => Err(Error::Usage("the question has no answers to choose from; answer in your own words".into())),
             Some(choices) => Err(Error::Usage(format!("the question has the answers 1 to {choices}"))),
             None => {
                 printer::line(&format!(
@@ -369,7 +370,10 @@ fn columns_of(index: &LakeIndex, id: &str) -> Result<Vec<String>> {
 /// Suggests what to type after an answer.
 fn what_next(answer: &Recommendation) -> String {
     if let Some(question) = open_question(answer) {
-        return format!("type 1 to {} to answer, or ask in other words", question.choices.len());
+        return match question.choices.len() {
+            0 => "answer in your own words".to_string(),
+            choices => format!("type 1 to {choices} to answer, or ask in other words"),
+        };
     }
     let runnable = worth_showing(answer).position(|ranked| ranked.runnable.is_some());
     let mut parts: Vec<String> = runnable.map(|place| format!("`/run {}` runs it", place + 1)).into_iter().collect();

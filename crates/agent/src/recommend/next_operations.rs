@@ -14,7 +14,7 @@ use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 use super::mentions::Phrases;
 
 /// Name of the column that says which table a row of a union is from.
-const SOURCE_COLUMN: &str = "source_table";
+pub(crate) const SOURCE_COLUMN: &str = "source_table";
 
 /// The table that operations start from.
 pub struct Base<'a> {
@@ -64,7 +64,7 @@ fn nothing_said(situation: &Situation<'_>, kind: OperationKind) -> RankedOperati
         _ => "column or value",
     };
     let nothing = format!("nothing in the request names a {what} of `{id}`");
-    proposal(kind, vec![unmet(nothing.clone())], nothing)
+    proposal(kind, vec![unmet(nothing)], format!("could work on `{id}`"))
 }
 
 /// The operations, best first; scores sum to 1.

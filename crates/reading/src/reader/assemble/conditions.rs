@@ -27,7 +27,9 @@ impl Assembler<'_> {
             if self.speaks_of_figure(span) {
                 continue;
             }
-            if self.lacks_value(column, span) {
+            if self.lacks_value(column, span)
+                || (self.is_part_of_values(column, span) && !self.may_be_part(column, span))
+            {
                 self.refuse(place, &format!("`{name}` has no such value"));
                 continue;
             }
@@ -85,6 +87,14 @@ impl Assembler<'_> {
         let compares = matches!(span.operator, Operator::Equal | Operator::Different);
         let known = span.value.is_some() || column.values.is_empty() || column.of_result;
         span.role == Role::Value && compares && span.part.is_none() && !known && column.kind == ColumnKind::Text
+    }
+
+    /// Whether cells of a column may have the words somewhere: a known one does, or they are long texts.
+    fn may_be_part(&self, column: usize, span: &Span) -> bool {
+        const LONG: usize = 30;
+        let wanted = span.words.trim().to_lowercase();
+        let values = &self.schema.columns[column].values;
+        values.iter().any(|value| value.len() > LONG || value.to_lowercase().contains(&wanted))
     }
 
     /// Conditions on the figure that the turn itself computes: behind its grouping.
