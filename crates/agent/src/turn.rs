@@ -20,6 +20,8 @@ use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
 use lakeward_search::cite::{Checked, Gate};
 
+/// A request that is this likely to combine tables is not read as one about the rows of the table at hand.
+const SURE_TO_COMBINE: f64 = 0.8;
 /// Operations whose SQL is shown at once.
 const WITH_SQL: usize = 2;
 
@@ -173,8 +175,14 @@ impl Agent<'_> {
         };
         // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and
         // nothing where the request is too vague.
-        let vague = signals.operation.label == OperationKind::Clarify;
-        let wished = wished.filter(|wished| working.is_some() || (wished.runnable.is_some() && !vague));
+        let kind = &signals.operation;
+        let wished = wished.filter(|wished| {
+            let combines = kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
+            match working {
+                Some(_) => !combines,
+                None => wished.runnable.is_some() && wished.kind == kind.label,
+            }
+        });
         let asked = reading.conflict.as_ref().map(|conflict| question::about(conflict.question(), conflict.readings()));
         let computed = || question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         let mut question = asked.or_else(computed);

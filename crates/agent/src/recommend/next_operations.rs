@@ -13,6 +13,8 @@ use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 
 use super::mentions::Phrases;
 
+/// From this probability a request clearly sounds like one kind of operation.
+const CLEARLY_ANOTHER: f64 = 0.75;
 /// Name of the column that says which table a row of a union is from.
 pub(crate) const SOURCE_COLUMN: &str = "source_table";
 
@@ -49,9 +51,19 @@ pub struct Situation<'a> {
 }
 
 impl Situation<'_> {
+    /// Whether what was read goes before the kind of operation that the request sounds like: unless that is clear and another, and parts of
+    /// what was read are not.
+    fn leads(&self, wished: &RankedOperation) -> bool {
+        let asked = &self.signals.operation;
+        let doubtful = wished.preconditions.iter().any(|part| !part.met);
+        wished.runnable.is_some() && (wished.kind == asked.label || asked.confidence < CLEARLY_ANOTHER || !doubtful)
+    }
+
     /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
     fn asks(&self) -> bool {
-        self.unclear || self.wished.as_ref().is_some_and(|wished| wished.runnable.is_none())
+        let asked = &self.signals.operation;
+        let combines = asked.label.combines() && asked.confidence >= CLEARLY_ANOTHER;
+        self.unclear || (!combines && self.wished.as_ref().is_some_and(|wished| wished.runnable.is_none()))
     }
 }
 
@@ -90,7 +102,7 @@ pub fn rank(situation: &Situation<'_>) -> Vec<RankedOperation> {
             // What the words say goes before what the kind of request suggests.
             let leads = match kind {
                 OperationKind::Clarify => situation.asks(),
-                _ => wished.is_some_and(|wished| wished.runnable.is_some()) && !situation.asks(),
+                _ => wished.is_some_and(|wished| situation.leads(wished)) && !situation.asks(),
             };
             if leads {
                 ranked.score += 1.0;
