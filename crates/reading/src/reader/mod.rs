@@ -1,7 +1,7 @@
 //! Reads what an analyst says over a table, and turns it into a plan.
 //!
 //! A small trained model ([`model`]) tells what a turn does and what each span of words is for; spans are linked to columns and values of the
-//! table at hand; [`assemble`] puts them into the plan that stands, under type constraints. There are no phrases in the code: language is in
+//! table at hand; [`assemble()`] puts them into the plan that stands, under type constraints. There are no phrases in the code: language is in
 //! the weights, which annotated turns (`labels/turns`) train, and closed forms (numbers, dates) in a small grammar.
 
 pub mod annotated;
