@@ -7,6 +7,7 @@ pub mod config;
 mod conversation_summary;
 pub mod execution;
 mod found;
+mod known_columns;
 mod loop_search;
 pub mod model;
 mod plan_edit;
@@ -19,6 +20,7 @@ mod tables;
 mod task;
 pub mod trace;
 mod turn;
+mod wanted_table;
 mod weighed;
 
 use std::cell::OnceCell;
@@ -31,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::agentic::RunCache;
 use crate::session::SessionStore;
 use config::Config;
+pub use known_columns::known_table;
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
 use lakeward_operate::LakeContext;
@@ -39,7 +42,6 @@ use lakeward_search::RankingWeights;
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;
 use model::ModelAccess;
-pub use plan_reading::known_table;
 use trace::Provenance;
 
 /// What a turn is asked with.

@@ -2,12 +2,12 @@
 //! nothing is run.
 
 use super::Agent;
-use crate::recommend::RankedOperation;
 use crate::recommend::next_operations::{met, proposal, unmet};
+use crate::recommend::{Precondition, RankedOperation};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Edit, Plan, Relation, Step};
-use lakeward_core::request::Input;
+use lakeward_core::request::{Input, OperationKind};
 
 impl Agent<'_> {
     /// The operation that changes the plan of the session's working table by `edit`. Its preconditions are that the change fits
@@ -31,20 +31,43 @@ impl Agent<'_> {
             Some(step) => Plan::from(Relation::of(plan.relation.source.clone()).then((*step).clone())).kind(),
             None => plan.kind(),
         };
-        let reason = reason(&before, &plan);
         let known = before.inputs();
         let new = plan.inputs().into_iter().find(|input| !known.contains(input));
         let table = new.and_then(|input| if let Input::Table(id) = input { Some(id.clone()) } else { None });
-        Ok(match self.sql(session, &plan) {
+        let operation = self.changed_plan(session, &before, plan, kind, Vec::new())?;
+        Ok(RankedOperation { table, ..operation })
+    }
+
+    /// The operation that makes `plan` of `before`, with its SQL; a plan that is the same, or that names what is not there, is none that
+    /// can be run, and a further precondition says why.
+    ///
+    /// # Errors
+    /// What reading the tables' heads meets.
+    pub(crate) fn changed_plan(
+        &self,
+        session: &Session,
+        before: &Plan,
+        plan: Plan,
+        kind: OperationKind,
+        mut preconditions: Vec<Precondition>,
+    ) -> Result<RankedOperation> {
+        let reason = reason(before, &plan);
+        if plan == *before {
+            return Ok(proposal(kind, preconditions, reason));
+        }
+        match self.sql(session, &plan) {
             Ok(sql) => {
-                let preconditions = vec![met("its tables and columns are there")];
-                RankedOperation { table, sql: Some(sql), runnable: Some(plan), ..proposal(kind, preconditions, reason) }
+                if preconditions.is_empty() {
+                    preconditions.push(met("its tables and columns are there"));
+                }
+                Ok(RankedOperation { sql: Some(sql), runnable: Some(plan), ..proposal(kind, preconditions, reason) })
             }
             Err(error @ (Error::Usage(_) | Error::UnknownTable { .. } | Error::UnknownColumn { .. })) => {
-                proposal(kind, vec![unmet(told(&error))], reason)
+                preconditions.push(unmet(told(&error)));
+                Ok(proposal(kind, preconditions, reason))
             }
-            Err(error) => return Err(error),
-        })
+            Err(error) => Err(error),
+        }
     }
 }
 

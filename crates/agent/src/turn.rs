@@ -2,6 +2,7 @@
 //! find ([`super::found`]), the candidates with their scores ([`super::weighed`]), the recommendation. Then the session is written.
 
 use super::found::Found;
+use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
 use super::reading::Reading;
@@ -18,6 +19,7 @@ use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
+use lakeward_reading::reader::Act;
 use lakeward_search::cite::{Checked, Gate};
 
 /// A request that is this likely to combine tables is not read as one about the rows of the table at hand.
@@ -62,12 +64,13 @@ impl Agent<'_> {
         let over = match &reading.working {
             // An answer to a question is a choice among its answers.
             Some(input) if !request.text.trim().is_empty() && reading.answered.is_none() => {
-                Some(self.read_over(session, &request.text, session.plan_of(input))?)
+                let at_hand = reading.query.as_ref().map(|table| AtHand { input, table });
+                Some(self.read_over(session, &request.text, session.plan_of(input), at_hand)?)
             }
             _ => None,
         };
-        if let Some(over) = over.as_ref().filter(|over| over.only_undoes()) {
-            return self.take_back(session, reading, over.undone());
+        if let Some((over, act)) = over.as_ref().and_then(|over| Some((over, over.only_moves()?))) {
+            return self.move_back(session, reading, act, over.moved());
         }
         let found = self.find(session, &reading, model, runs)?;
         let weighed = self.weigh_found(session, &reading, &found, model)?;
@@ -101,22 +104,25 @@ impl Agent<'_> {
         Ok(all)
     }
 
-    /// The answer to a turn that only takes steps back: nothing is searched for, and nothing else is proposed.
-    fn take_back(
+    /// The answer to a turn that only takes steps back or makes them again: nothing is searched for, and nothing else is proposed.
+    fn move_back(
         &self,
         session: &mut Session,
         reading: Reading<'_>,
+        act: Act,
         steps: usize,
     ) -> Result<(Checked<Recommendation>, Provenance)> {
         let mut notes = Vec::new();
         for _ in 0..steps {
-            match session.undo() {
-                Some(step) => notes.push(format!("step {} is taken back", step.number)),
-                None => {
-                    notes.push("there is nothing more to take back".into());
-                    break;
-                }
-            }
+            let (step, did, nothing) = match act {
+                Act::Redo => (session.redo(), "is made again", "there is nothing more to make again"),
+                _ => (session.undo(), "is taken back", "there is nothing more to take back"),
+            };
+            let Some(step) = step else {
+                notes.push(nothing.into());
+                break;
+            };
+            notes.push(format!("step {} {did}", step.number));
         }
         let spec = reading.spec();
         let recommendation = Recommendation {
@@ -157,7 +163,7 @@ impl Agent<'_> {
             (Some(over), _) => Some(over),
             // The best table stands for one at hand; what cannot be read of it proposes nothing.
             (None, Some(base)) if !text.trim().is_empty() && reading.answered.is_none() => {
-                self.read_over(session, text, base.plan.clone()).ok()
+                self.read_over(session, text, base.plan.clone(), None).ok()
             }
             _ => None,
         };
@@ -165,12 +171,13 @@ impl Agent<'_> {
         let wanted = self.columns_to_add(&signals.constraints, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
         let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
+        let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let wish = match &over {
-            Some(over) => self.plan_wish(session, text, over, (partners, &supplements))?,
+            Some(over) => self.plan_wish(session, text, over, (partners, &supplements), at_hand)?,
             None => None,
         };
         let wished = match (&over, wish) {
-            (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)),
+            (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)?),
             _ => None,
         };
         // Without a table at hand the words may speak of what is looked for: only what can be done with the best table is proposed, and

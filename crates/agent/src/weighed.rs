@@ -212,7 +212,7 @@ fn used_up(session: &Session) -> BTreeSet<&str> {
 }
 
 /// Whether the words of a text name a table outright: they contain its id or all words of its last part.
-fn names_table(text: &str, id: &str) -> bool {
+pub(super) fn names_table(text: &str, id: &str) -> bool {
     let lower = text.to_lowercase();
     let last = id.rsplit('/').next().unwrap_or(id);
     lower.contains(&id.to_lowercase()) || lower.contains(&last.to_lowercase()) || {

@@ -41,8 +41,10 @@ pub fn screen(answer: &Recommendation) {
             out(&format!("{more} more with less than half the best utility (`--json` lists them)"));
         }
     }
-    out("");
-    out("next:");
+    if worth_showing(answer).next().is_some() {
+        out("");
+        out("next:");
+    }
     for (place, operation) in worth_showing(answer).enumerate() {
         out(&format!("  {}", operation_line(place + 1, operation)));
     }

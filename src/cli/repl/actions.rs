@@ -380,7 +380,7 @@ fn what_next(answer: &Recommendation) -> String {
     if !answer.tables.is_empty() {
         parts.push("`/why 1` explains table 1, `/accept 1` accepts it, `/reject 1` rejects it".into());
     }
-    parts.push("or ask another question".into());
+    parts.push(if parts.is_empty() { "ask another question".into() } else { "or ask another question".to_string() });
     parts.join("; ")
 }
 

@@ -127,6 +127,14 @@ impl Session {
         Some(step)
     }
 
+    /// Makes the step again that was taken back last, where no other was carried out since.
+    pub fn redo(&mut self) -> Option<&Step> {
+        let stands = self.steps.iter().rposition(|step| !step.undone).map_or(0, |place| place + 1);
+        let step = self.steps.get_mut(stands)?;
+        step.undone = false;
+        Some(step)
+    }
+
     /// The table that operations start from: the result of the latest step that stands, else the table in use, else the
     /// last accepted one. A table chosen after a step comes before that step.
     pub fn working(&self) -> Option<Input> {
@@ -218,5 +226,9 @@ mod tests {
         assert_eq!(session.undo().map(|step| step.number), Some(1));
         assert_eq!(session.working(), Some(Input::Table("a".into())));
         assert_eq!(session.undo(), None);
+        assert_eq!(session.redo().map(|step| step.number), Some(1));
+        assert_eq!(session.redo().map(|step| step.number), Some(2));
+        assert_eq!(session.redo().map(|step| step.number), Some(3));
+        assert_eq!(session.redo(), None, "nothing more was taken back");
     }
 }

@@ -1,4 +1,4 @@
-//! Changes to a plan, and what was before them.
+//! Changes to a plan.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,12 +102,6 @@ pub enum EditError {
     /// The table is not joined or appended.
     #[error("the plan does not join or append `{0}`")]
     NoTable(String),
-    /// Nothing to take back.
-    #[error("there is nothing to undo")]
-    NothingToUndo,
-    /// Nothing was taken back.
-    #[error("there is nothing to redo")]
-    NothingToRedo,
 }
 
 impl Plan {
@@ -375,62 +369,6 @@ fn remove_table(steps: &mut Vec<Step>, table: &Input) -> Result<(), EditError> {
     Err(EditError::NoTable(table.to_string()))
 }
 
-/// A plan and what it was before, so that changes can be taken back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct History {
-    /// The plans in the order they were made; at least one.
-    plans: Vec<Plan>,
-    /// Which of them is the current one.
-    at: usize,
-}
-
-impl History {
-    /// Begins with a plan.
-    pub fn new(plan: Plan) -> Self {
-        Self { plans: vec![plan], at: 0 }
-    }
-
-    /// The current plan.
-    pub fn plan(&self) -> &Plan {
-        &self.plans[self.at.min(self.plans.len() - 1)]
-    }
-
-    /// Changes the current plan; what was undone before can no longer be redone.
-    ///
-    /// # Errors
-    /// As [`Plan::edited`]; nothing is changed then.
-    pub fn edit(&mut self, edit: &Edit) -> Result<&Plan, EditError> {
-        let plan = self.plan().edited(edit)?;
-        if plan != *self.plan() {
-            self.plans.truncate(self.at + 1);
-            self.plans.push(plan);
-            self.at = self.plans.len() - 1;
-        }
-        Ok(self.plan())
-    }
-
-    /// Takes the latest change back.
-    ///
-    /// # Errors
-    /// [`EditError::NothingToUndo`]
-    pub fn undo(&mut self) -> Result<&Plan, EditError> {
-        self.at = self.at.checked_sub(1).ok_or(EditError::NothingToUndo)?;
-        Ok(self.plan())
-    }
-
-    /// Makes the change again that was taken back last.
-    ///
-    /// # Errors
-    /// [`EditError::NothingToRedo`]
-    pub fn redo(&mut self) -> Result<&Plan, EditError> {
-        if self.at + 1 >= self.plans.len() {
-            return Err(EditError::NothingToRedo);
-        }
-        self.at += 1;
-        Ok(self.plan())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -498,21 +436,5 @@ mod tests {
         assert_eq!(words(json!({"back_to": {"step": 1}})).len(), 1);
         let none = plan().edited(&edit(json!({"remove": {"step": 5}})));
         assert_eq!(none, Err(EditError::NoStep { step: 5, steps: 4 }));
-    }
-
-    #[test]
-    fn changes_are_taken_back_and_made_again() {
-        let mut history = History::new(plan());
-        assert_eq!(history.undo(), Err(EditError::NothingToUndo));
-        history.edit(&Edit::SetLimit(None)).expect("a plan");
-        history.edit(&Edit::BackTo { step: 1 }).expect("a plan");
-        history.edit(&Edit::Remove { step: 7 }).expect_err("no such step");
-        assert_eq!(history.undo().map(|plan| plan.relation.steps.len()), Ok(3));
-        assert_eq!(history.undo(), Ok(&plan()));
-        assert_eq!(history.redo().map(|plan| plan.relation.steps.len()), Ok(3));
-        history.edit(&Edit::ChangeSource(Input::Table("other".into()))).expect("a plan");
-        assert_eq!(history.redo(), Err(EditError::NothingToRedo), "another way was taken");
-        let kept = serde_json::to_string(&history).expect("JSON");
-        assert_eq!(serde_json::from_str::<History>(&kept).expect("a history"), history);
     }
 }

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use condition::{Comparison, Condition, TextTest};
-pub use edit::{Edit, EditError, History};
+pub use edit::{Edit, EditError};
 pub use expression::{Arithmetic, Branch, DatePart, Expression, NumberFunction, TextFunction, Value, ValueType};
 pub use step::{
     Direction, Grouping, Join, JoinKey, JoinKind, Kept, Key, Measure, MeasureFunction, Order, Pivot, Step, Top, Union,

@@ -21,7 +21,7 @@ use crate::llm::ChatFailure;
 
 pub use built_in::BuiltIn;
 pub use remote::RemoteModel;
-pub use sentence_model::{PieceEncoder, SentenceModel};
+pub use sentence_model::{PieceEncoder, SentenceModel, gelu};
 pub use static_model::{ModelError, StaticModel, TokenId};
 
 /// Turns texts into vectors of fixed length.

@@ -21,6 +21,7 @@ use serde::Deserialize;
 
 use super::wordpiece::Vocabulary;
 use super::{Embedder, TokenEmbedder, normalise};
+pub use encoder::gelu;
 use encoder::{Encoder, Shape};
 use lakeward_core::error::{Error, Result};
 

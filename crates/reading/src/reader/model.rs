@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use lakeward_models::embed::{PieceEncoder, SentenceModel};
+use lakeward_models::embed::{PieceEncoder, SentenceModel, gelu};
 use safetensors::SafeTensors;
 
 use super::input::{FEATURES, Input, Pieces, features};
@@ -55,7 +55,6 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// The built-in reader.
 pub struct Reader {
     encoder: PieceEncoder,
-    id: String,
     tags: Head,
     act: Head,
     second_act: Head,
@@ -99,8 +98,6 @@ impl Reader {
 
     fn open(bytes: &'static [u8]) -> Result<Self, String> {
         let encoder = SentenceModel::with_layers(bytes)?;
-        let (_, head) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
-        let id = head.metadata().as_ref().and_then(|notes| notes.get("id")).cloned().unwrap_or_default();
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
         let hidden = encoder.dims();
         let spans = file.tensor("head.span.bias").map_err(|error| error.to_string())?.shape().iter().product();
@@ -108,7 +105,6 @@ impl Reader {
         let of_span = |name, outputs| Head::read(&file, name, spans, outputs);
         let link = LINK + FEATURES + 1;
         Ok(Self {
-            id,
             tags: of_text("tags", 2 * Role::ALL.len() + 1)?,
             act: of_text("act", Act::ALL.len())?,
             second_act: of_text("second_act", Act::ALL.len() + 1)?,
@@ -126,11 +122,6 @@ impl Reader {
             each: of_span("each", link)?,
             encoder,
         })
-    }
-
-    /// Name and hash of the weights: `reader@1a2b3c4d`.
-    pub fn id(&self) -> &str {
-        &self.id
     }
 
     /// Reads a text over a schema; `previous` is the turn before, `holds` whether a column holds a value.
@@ -191,23 +182,36 @@ impl Reader {
         vector.iter_mut().for_each(|value| *value = gelu(*value));
         let bytes = input.words[range.start].bytes.start..input.words[range.end - 1].bytes.end;
         let mut span = Span::new(bytes.clone(), &text[bytes], role);
-        span.operator = Operator::ALL[best(&allowed(self.operator.apply(&vector), role))];
-        span.function = Function::ALL.get(best(&self.function.apply(&vector))).copied();
-        span.descending = best(&self.descending.apply(&vector)) == 1;
-        span.part = PARTS.get(best(&self.part.apply(&vector))).copied();
-        span.how = How::ALL[best(&self.how.apply(&vector))];
-        span.unwanted = best(&self.unwanted.apply(&vector)) == 1;
+        // The least sure of what matters for the role.
+        let mut least = sure;
+        let mut choose = |scores: Vec<f32>, matters: bool| {
+            let scores = softmax(scores);
+            let chosen = best(&scores);
+            if matters {
+                least = least.min(scores[chosen]);
+            }
+            chosen
+        };
+        let compares = matches!(role, Role::Value | Role::Test | Role::Compare);
+        span.operator = Operator::ALL[choose(allowed(self.operator.apply(&vector), role), compares)];
+        let computes = matches!(role, Role::Measure | Role::Derive);
+        span.function = Function::ALL.get(choose(self.function.apply(&vector), computes)).copied();
+        span.descending = choose(self.descending.apply(&vector), role == Role::Order) == 1;
+        let dated = matches!(role, Role::Value | Role::Group);
+        span.part = PARTS.get(choose(self.part.apply(&vector), dated)).copied();
+        span.how = How::ALL[choose(self.how.apply(&vector), role == Role::Table)];
+        span.unwanted = choose(self.unwanted.apply(&vector), false) == 1;
         let features = features(text, range, input, schema, matches);
         let linked = |head: &Head| link(&head.apply(&vector), columns, &features);
-        let scores = softmax(linked(&self.first));
-        let first = best(&scores);
-        span.confidence = sure * scores[first];
+        let of_columns = !matches!(role, Role::Limit | Role::Table | Role::Add) && role.place() < Role::Steps.place();
+        let first = choose(linked(&self.first), of_columns);
         span.columns.extend(first.checked_sub(1));
         span.unknown_column = first == 0;
         if matches!(role, Role::Compare | Role::Measure | Role::Derive) {
-            span.second =
-                best(&linked(&self.second)).checked_sub(1).filter(|column| span.columns.first() != Some(column));
+            let second = choose(linked(&self.second), role != Role::Measure);
+            span.second = second.checked_sub(1).filter(|column| span.columns.first() != Some(column));
         }
+        span.confidence = least;
         if matches!(role, Role::Show | Role::Hide | Role::Group | Role::Measure | Role::Old) && first > 0 {
             let each = linked(&self.each);
             let also = (1..each.len()).filter(|place| *place != first && each[*place] > 0.0).map(|place| place - 1);
@@ -310,13 +314,4 @@ fn softmax(mut scores: Vec<f32>) -> Vec<f32> {
     let sum: f32 = scores.iter().sum();
     scores.iter_mut().for_each(|score| *score /= sum);
     scores
-}
-
-/// x · Φ(x), with the error function to 1.5e-7 (Abramowitz and Stegun 7.1.26).
-fn gelu(x: f32) -> f32 {
-    let z = (x * std::f32::consts::FRAC_1_SQRT_2).abs();
-    let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let series = ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;
-    let error = 1.0 - series * (-z * z).exp();
-    0.5 * x * (1.0 + error.copysign(x))
 }

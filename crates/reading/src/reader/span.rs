@@ -1,16 +1,13 @@
 //! What a turn says, span by span: the plain types between the trained model, the annotated turns and the assembly.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use lakeward_core::plan::DatePart;
 
 /// Declares a closed set whose names are read from and written to annotations: `CountDistinct` is `count_distinct`.
 macro_rules! names {
     ($(#[$about_set:meta])* pub enum $set:ident { $($(#[$about:meta])* $name:ident = $text:literal,)* }) => {
         $(#[$about_set])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-        pub enum $set { $($(#[$about])* #[serde(rename = $text)] $name,)* }
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $set { $($(#[$about])* $name,)* }
 
         impl $set {
             /// All of them, in the order of the model's classes.

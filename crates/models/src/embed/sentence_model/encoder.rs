@@ -317,7 +317,7 @@ fn gelu_all_avx2(values: &mut [f32]) {
 
 /// x · Φ(x), with Φ by the error function (Abramowitz and Stegun 7.1.26, at most 1.5e-7 off).
 #[inline(always)]
-fn gelu(x: f32) -> f32 {
+pub fn gelu(x: f32) -> f32 {
     let z = (x * std::f32::consts::FRAC_1_SQRT_2).abs();
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
     let series = ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;

@@ -61,7 +61,7 @@ impl Assembler<'_> {
         let second = span.second.map(|column| self.name(column));
         match function {
             Function::Count => vec![plain(MeasureFunction::Count, None)],
-            Function::Share => self.share(span, columns),
+            Function::Share => self.share(columns),
             Function::Correlation => match (columns.as_slice(), second) {
                 ([one, other, ..], _) => vec![correlation(one, other)],
                 ([one], Some(other)) => vec![correlation(one, &other)],
@@ -85,7 +85,11 @@ impl Assembler<'_> {
                     Function::Min => MeasureFunction::Min,
                     Function::Max => MeasureFunction::Max,
                     Function::Deviation => MeasureFunction::StandardDeviation,
-                    Function::Quantile => MeasureFunction::Quantile { at: quantile(span) },
+                    // Which quantile has to be said.
+                    Function::Quantile => match quantile(span) {
+                        Some(at) => MeasureFunction::Quantile { at },
+                        None => return Vec::new(),
+                    },
                     _ => MeasureFunction::Mean,
                 };
                 if columns.is_empty() && !self.replaces {
@@ -101,7 +105,7 @@ impl Assembler<'_> {
     }
 
     /// A share: of the rows that meet a condition, of a number's total, or of the rows.
-    fn share(&self, span: &Span, columns: Vec<String>) -> Vec<Measure> {
+    fn share(&self, columns: Vec<String>) -> Vec<Measure> {
         const PERCENT: f64 = 100.0;
         if let Some(place) = self.counted_by_share()
             && let Some(condition) = self.condition(&self.reading.spans[place])
@@ -121,7 +125,6 @@ impl Assembler<'_> {
                 self.schema.columns[place].kind.is_number() && !self.schema.columns[place].of_result
             })
         });
-        let _ = span;
         vec![Measure { function, of: column.map(Expression::Column), condition: None, name: None }]
     }
 
@@ -260,12 +263,11 @@ fn correlation(one: &str, other: &str) -> Measure {
     }
 }
 
-/// The part that a quantile is at: what the words say, or three quarters.
-fn quantile(span: &Span) -> f64 {
-    let said = span.number.or_else(|| number(&span.words).map(|number| number.value));
-    match said {
-        Some(part) if part > 0.0 && part < 1.0 => part,
-        Some(percent) if (1.0..100.0).contains(&percent) => percent / 100.0,
-        _ => 0.75,
+/// The part that a quantile is at, where the words say it.
+fn quantile(span: &Span) -> Option<f64> {
+    match span.number.or_else(|| number(&span.words).map(|number| number.value))? {
+        part if part > 0.0 && part < 1.0 => Some(part),
+        percent if (1.0..100.0).contains(&percent) => Some(percent / 100.0),
+        _ => None,
     }
 }

@@ -1,0 +1,170 @@
+//! What turns can say of the columns of a table: their types and values, from the index, or from a table that is at hand.
+
+use super::Agent;
+use super::tables::is_held;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
+use lakeward_core::request::Input;
+use lakeward_index::LakeIndex;
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::LogicalType;
+use lakeward_operate::{Family, RelationColumn};
+use lakeward_reading::reader::annotated::KnownTable;
+use lakeward_reading::reader::{ColumnKind, Schema, SchemaColumn};
+use lakeward_search::QueryTable;
+use lakeward_sketch::normalise::Normaliser;
+
+/// Values of a column that words of a request are compared with.
+const MOST_VALUES: usize = 500;
+/// Longest of them, in bytes.
+const LONGEST_VALUE: usize = 80;
+/// Columns with at most so many values show all of them to the reader.
+const FEW_VALUES: u64 = 12;
+
+/// Columns of a table with where their values are known.
+pub(super) struct KnownColumns {
+    columns: Vec<SchemaColumn>,
+    values: ValuesOf,
+}
+
+enum ValuesOf {
+    /// A table of the lake, by its id.
+    Index(String),
+    /// Hashes of the values of each column.
+    Hashes(Vec<Vec<u64>>),
+}
+
+/// A working table and its contents, so that it is opened once a turn.
+#[derive(Clone, Copy)]
+pub(super) struct AtHand<'a> {
+    pub(super) input: &'a Input,
+    pub(super) table: &'a QueryTable,
+}
+
+impl Agent<'_> {
+    /// What is known of the columns of every table that a plan reads.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading a file reports.
+    pub(super) fn known_columns(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        at_hand: Option<AtHand<'_>>,
+    ) -> Result<Vec<KnownColumns>> {
+        let mut known = Vec::new();
+        for input in plan.inputs() {
+            if let Input::Table(id) = input {
+                known.push(of_index(self.index, id)?);
+            } else {
+                known.push(match at_hand.filter(|at_hand| at_hand.input == input) {
+                    Some(at_hand) => of_table(at_hand.table),
+                    None => of_table(&self.open_input(session, input)?),
+                });
+            }
+        }
+        Ok(known)
+    }
+
+    /// Whether a column of a schema holds a value, as far as the tables that it comes from are known.
+    pub(super) fn holds_value(&self, schema: &Schema, known: &[KnownColumns], place: usize, value: &str) -> bool {
+        let Some(column) = schema.columns.get(place) else { return false };
+        let hash = Normaliser::default().value(value).hash;
+        known.iter().any(|table| {
+            let Some(at) = table.columns.iter().position(|own| own.name == column.name) else { return false };
+            match &table.values {
+                ValuesOf::Index(id) => is_held(self.index, id, at, hash).unwrap_or(false),
+                ValuesOf::Hashes(hashes) => hashes.get(at).is_some_and(|hashes| hashes.binary_search(&hash).is_ok()),
+            }
+        })
+    }
+}
+
+/// A column with its values where a table that the plan reads has it.
+pub(super) fn described(column: &RelationColumn, known: &[KnownColumns]) -> SchemaColumn {
+    let kind = match column.family {
+        Family::Number if column.whole => ColumnKind::Integer,
+        Family::Number => ColumnKind::Number,
+        Family::Date | Family::Time => ColumnKind::Date,
+        Family::Boolean => ColumnKind::Boolean,
+        Family::Text | Family::Empty | Family::Other => ColumnKind::Text,
+    };
+    let found = known.iter().flat_map(|table| &table.columns).find(|known| known.name == column.name);
+    match found {
+        Some(known) => SchemaColumn { kind, ..known.clone() },
+        None => SchemaColumn::new(column.name.clone(), kind),
+    }
+}
+
+/// The columns of a table that was opened.
+fn of_table(table: &QueryTable) -> KnownColumns {
+    let columns = table.columns.iter().map(|column| {
+        let samples = column.sketch.samples.iter().map(|(_, value)| value.as_str());
+        schema_column(&column.profile, column.sketch.text.lines().chain(samples))
+    });
+    let hashes = table.columns.iter().map(|column| column.values.hashes.to_vec()).collect();
+    KnownColumns { columns: columns.collect(), values: ValuesOf::Hashes(hashes) }
+}
+
+/// What the index knows of the columns of a table.
+fn of_index(index: &LakeIndex, id: &str) -> Result<KnownColumns> {
+    let at = index.find(id)?;
+    let entry = index.table(at)?;
+    let segment = index.segment(at.segment)?;
+    let places: Vec<u32> = segment.catalog.columns(at.table)?.collect();
+    let mut columns = Vec::with_capacity(entry.profile.columns.len());
+    for (place, profile) in entry.profile.columns.iter().enumerate() {
+        let samples = match places.get(place) {
+            Some(column) => segment.columns.samples(segment.columns.record(*column)?)?,
+            None => Vec::new(),
+        };
+        columns.push(schema_column(profile, samples.into_iter().map(|(_, value)| value)));
+    }
+    Ok(KnownColumns { columns, values: ValuesOf::Index(id.to_string()) })
+}
+
+/// A table of the lake as turns over it are read: for training examples.
+///
+/// # Errors
+/// [`lakeward_core::Error::UnknownTable`], and a damaged index.
+pub fn known_table<'a>(index: &'a LakeIndex, id: &'a str) -> Result<KnownTable<'a>> {
+    let columns = of_index(index, id)?.columns;
+    let holds = move |place: usize, value: &str| {
+        let hash = Normaliser::default().value(value).hash;
+        is_held(index, id, place, hash).unwrap_or(false)
+    };
+    Ok(KnownTable { columns, holds: Box::new(holds) })
+}
+
+/// A column with its type and some of its values: the most frequent ones, then `samples`.
+fn schema_column<'a>(profile: &'a ColumnProfile, samples: impl Iterator<Item = &'a str>) -> SchemaColumn {
+    let kind = kind_of(profile.logical);
+    let mut values: Vec<String> = Vec::new();
+    if kind == ColumnKind::Text {
+        let mut seen = std::collections::HashSet::new();
+        let all = profile.top.iter().map(|(value, _)| value.as_str()).chain(samples);
+        values.extend(
+            all.filter(|value| value.len() <= LONGEST_VALUE && seen.insert(*value))
+                .take(MOST_VALUES)
+                .map(str::to_string),
+        );
+    }
+    let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse().ok());
+    SchemaColumn {
+        complete: profile.distinct <= FEW_VALUES && profile.distinct <= values.len() as u64,
+        values,
+        range: bound(&profile.min).zip(bound(&profile.max)),
+        ..SchemaColumn::new(profile.name.clone(), kind)
+    }
+}
+
+fn kind_of(logical: LogicalType) -> ColumnKind {
+    match logical {
+        LogicalType::Boolean => ColumnKind::Boolean,
+        LogicalType::Integer => ColumnKind::Integer,
+        LogicalType::Float => ColumnKind::Number,
+        LogicalType::Date | LogicalType::Timestamp => ColumnKind::Date,
+        LogicalType::Empty | LogicalType::Text => ColumnKind::Text,
+    }
+}

@@ -1,0 +1,316 @@
+//! The table that words describe: to join with, to append, or to work on instead. It is chosen among what the searches for tables that go
+//! with the one at hand have found, by its name, the columns that are wanted of it, and what a search for the words finds.
+
+use std::collections::BTreeMap;
+
+use super::Agent;
+use super::known_columns::AtHand;
+use super::scored::Scored;
+use super::weighed::names_table;
+use crate::recommend::next_operations::SOURCE_COLUMN;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
+use lakeward_core::request::Input;
+use lakeward_core::text::{NameParts, is_function_word, name_words};
+use lakeward_lake::profile::ColumnProfile;
+use lakeward_lake::semantic::LogicalType;
+use lakeward_reading::reader::{How, NotApplied, TableWish};
+use lakeward_search::union::{self, UnionOptions};
+use lakeward_search::{Candidate, JoinAnswer, UnionAnswer};
+
+/// A table is taken for words that describe it from this likeness of names, columns or meaning, in 0..=1.
+const LEAST_PARTNER: f64 = 0.35;
+/// How much its name counts beside its columns, the search and the fit of its keys, each in 0..=1.
+const NAME: f64 = 2.0;
+/// What is taken off for a key that repeats rows, for each power of ten.
+const REPEATS: f64 = 0.3;
+/// The likeness of a table that is named by its id.
+const BY_ID: f64 = 2.0;
+/// Columns of one name in both tables are one key where a single one repeats rows.
+const SAME_NAME: f64 = 0.85;
+/// The same for a key that is named in words.
+const NAMED_KEY: f64 = 0.5;
+/// Rows of a partner for one row at hand, above which further keys are looked for.
+const SEVERAL: f64 = 1.05;
+/// A column is one that is wanted from this likeness; one word of several counts less.
+const WANTED_COLUMN: f64 = 0.45;
+const ONE_WORD: f64 = 0.8;
+/// Alternatives looked at for a table to append.
+const UNION_DEPTH: usize = 60;
+
+/// What a chosen table does to a plan.
+pub(super) enum Next {
+    Step(Box<Step>),
+    Source(Input, Vec<(String, String)>),
+}
+
+/// The same steps over another table, whose columns get the names that the steps know.
+pub(super) fn replaced_source(plan: &Plan, source: Input, renames: Vec<(String, String)>) -> Plan {
+    let mut steps = plan.relation.steps.clone();
+    if matches!(steps.first(), Some(Step::Rename(_))) {
+        // Those of the table before.
+        steps.remove(0);
+    }
+    let mut new = Plan::of(source);
+    if !renames.is_empty() {
+        new.relation.steps.push(Step::Rename(renames));
+    }
+    new.relation.steps.extend(steps);
+    new
+}
+
+/// A table that was chosen.
+pub(super) struct Chosen {
+    /// Its id, of several the first one's.
+    pub(super) table: String,
+    /// What it does to the plan.
+    pub(super) next: Next,
+    /// What was wanted of it and is not there.
+    pub(super) not_applied: Vec<NotApplied>,
+}
+
+impl Agent<'_> {
+    /// The table to join with, and how; `None` where none fits.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub(super) fn to_join(
+        &self,
+        wish: &TableWish,
+        at_hand: Option<AtHand<'_>>,
+        text: &str,
+        partners: &[Scored],
+    ) -> Result<Option<Chosen>> {
+        let found = self.found_for(wish)?;
+        let mut best: Option<(f64, &Candidate, &JoinAnswer, Vec<String>)> = None;
+        for scored in partners {
+            let candidate = &scored.candidate;
+            let Some(answer) = &candidate.join else { continue };
+            let (fit, columns) = wanted_columns(candidate, &wish.wanted);
+            let named = named_by(candidate, wish, text);
+            let by_words = found.get(scored.id()).copied().unwrap_or(0.0);
+            if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
+                continue;
+            }
+            let repeats = answer.fan_out.max(1.0).log10().min(1.0);
+            let score = NAME * named + fit + by_words + answer.score - REPEATS * repeats;
+            if best.as_ref().is_none_or(|(known, ..)| score > *known) {
+                best = Some((score, candidate, answer, columns));
+            }
+        }
+        let Some((_, candidate, answer, columns)) = best else { return Ok(None) };
+        let mut on: Vec<JoinKey> = answer
+            .on
+            .iter()
+            .map(|pair| JoinKey {
+                left: pair.query_column.clone(),
+                right: pair.column.clone(),
+                exact: answer.normalised.is_empty(),
+            })
+            .collect();
+        if on.is_empty() {
+            return Ok(None);
+        }
+        let own: Vec<String> = at_hand
+            .iter()
+            .flat_map(|at_hand| &at_hand.table.columns)
+            .map(|column| column.profile.name.clone())
+            .collect();
+        let theirs = candidate.dataset.columns();
+        // Keys that are named; and where one key repeats rows, what else is the same in both.
+        let mut further: Vec<&String> = own.iter().filter(|name| wish.keys.contains(name)).collect();
+        if answer.fan_out > SEVERAL {
+            further.extend(own.iter().filter(|name| !wish.keys.contains(name)));
+        }
+        for name in further {
+            if on.iter().any(|key| key.left == *name) {
+                continue;
+            }
+            let parts = NameParts::of(name);
+            let free = theirs.iter().filter(|column| !on.iter().any(|key| key.right == column.name));
+            let alike = free
+                .filter(|column| column.logical != LogicalType::Float || wish.keys.contains(name))
+                .filter(|column| !columns.contains(&column.name))
+                .map(|column| {
+                    let name = NameParts::of(&column.name);
+                    (parts.likeness(&name).max(parts.short_form(&name)), column)
+                })
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((likeness, column)) = alike
+                && (likeness >= SAME_NAME || (wish.keys.contains(name) && likeness >= NAMED_KEY))
+            {
+                on.push(JoinKey { left: name.clone(), right: column.name.clone(), exact: false });
+            }
+        }
+        let kind = match wish.how {
+            How::Semi => JoinKind::Semi,
+            How::Anti => JoinKind::Anti,
+            _ => JoinKind::Left,
+        };
+        let mut not_applied = Vec::new();
+        if kind == JoinKind::Left && !wish.wanted.is_empty() && columns.is_empty() {
+            let reason = format!("no column of `{}` is called so; all of its columns are added", answer.table);
+            not_applied.push(NotApplied { words: wish.wanted.join(", "), reason });
+        }
+        let columns = if kind == JoinKind::Left { columns } else { Vec::new() };
+        let columns = columns.into_iter().map(|column| Kept { column, name: None }).collect();
+        let with = Relation::of(Input::Table(answer.table.clone()));
+        let next = Next::Step(Box::new(Step::Join(Join { with, kind, on, columns })));
+        Ok(Some(Chosen { table: answer.table.clone(), next, not_applied }))
+    }
+
+    /// What a search for the words of a wish finds, each table with its score as a share of the best one's.
+    fn found_for(&self, wish: &TableWish) -> Result<BTreeMap<String, f64>> {
+        let words: Vec<&str> =
+            std::iter::once(wish.words.as_str()).chain(wish.wanted.iter().map(String::as_str)).collect();
+        let Some(found) = self.searched(words.join(" ").trim())? else { return Ok(BTreeMap::new()) };
+        let best = found.answers.iter().map(|answer| answer.score).fold(f64::MIN_POSITIVE, f64::max);
+        Ok(found.answers.into_iter().map(|answer| (answer.table, answer.score / best)).collect())
+    }
+
+    /// The tables that go below the rows that a plan starts from.
+    fn aligned(&self, session: &Session, plan: &Plan) -> Result<Vec<UnionAnswer>> {
+        let source = self.open_input(session, &plan.relation.source)?;
+        let options = UnionOptions { k: UNION_DEPTH, count_rows: false, weights: &self.ranking };
+        union::search(self.index, self.lake, &source, &options)
+    }
+
+    /// The table that words describe best among those that go below, with how much they name it.
+    fn best_aligned(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        wish: &TableWish,
+        text: &str,
+    ) -> Result<Option<(f64, UnionAnswer)>> {
+        let used: Vec<&Input> = plan.inputs();
+        let found = self.found_for(wish)?;
+        let least = self.ranking.fit.least_alignment;
+        let mut best: Option<(f64, f64, UnionAnswer)> = None;
+        for answer in self.aligned(session, plan)? {
+            if answer.parts.alignment < least {
+                continue;
+            }
+            if used.iter().any(|input| matches!(input, Input::Table(id) if *id == answer.table)) {
+                continue;
+            }
+            let title = self.index.dataset(self.index.find(&answer.table)?)?.title();
+            let named = match &wish.id {
+                Some(id) if *id == answer.table => BY_ID,
+                _ => overlap(&wish.words, &answer.table, &title).max(spelt_out(text, &answer.table)),
+            };
+            let by_words = found.get(&answer.table).copied().unwrap_or(0.0);
+            let score = NAME * named + by_words + answer.score;
+            if best.as_ref().is_none_or(|(known, ..)| score > *known) {
+                best = Some((score, named, answer));
+            }
+        }
+        Ok(best.map(|(_, named, answer)| (named, answer)))
+    }
+
+    /// The table to append, or all of a kind where the words name none; `None` where none fits.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading the source reports.
+    pub(super) fn to_append(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        wish: &TableWish,
+        text: &str,
+        supplements: &[&Candidate],
+    ) -> Result<Option<Chosen>> {
+        let best = self.best_aligned(session, plan, wish, text)?;
+        let named = best.as_ref().map_or(0.0, |(named, _)| *named);
+        let groups = plan.relation.steps.iter().any(|step| matches!(step, Step::Group(_) | Step::Pivot(_)));
+        let fitting: Vec<&UnionAnswer> = supplements.iter().filter_map(|candidate| candidate.union.as_ref()).collect();
+        // Words that name no table, or all of a kind, mean those that fit.
+        let unnamed = (named < LEAST_PARTNER && !fitting.is_empty()) || (wish.id.is_none() && fitting.len() > 1);
+        let answers: Vec<UnionAnswer> = if unnamed && !groups {
+            fitting.into_iter().cloned().collect()
+        } else {
+            best.into_iter().map(|(_, answer)| answer).collect()
+        };
+        let Some(first) = answers.first().map(|answer| answer.table.clone()) else { return Ok(None) };
+        let part = |answer: UnionAnswer| UnionPart {
+            columns: answer.alignment.iter().map(|pair| (pair.query_column.clone(), pair.column.clone())).collect(),
+            with: Relation::of(Input::Table(answer.table)),
+        };
+        let others: Vec<UnionPart> = answers.into_iter().map(part).collect();
+        let source_column = (others.len() > 1).then(|| SOURCE_COLUMN.to_string());
+        let step = Step::Union(Union { others, keep_extra: false, source_column });
+        Ok(Some(Chosen { table: first, next: Next::Step(Box::new(step)), not_applied: Vec::new() }))
+    }
+
+    /// The table to work on instead, with the names that the plan knows; `None` where none fits.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading the source reports.
+    pub(super) fn other_source(
+        &self,
+        session: &Session,
+        plan: &Plan,
+        wish: &TableWish,
+        text: &str,
+    ) -> Result<Option<Chosen>> {
+        let Some((_, answer)) = self.best_aligned(session, plan, wish, text)? else { return Ok(None) };
+        let renamed = answer.alignment.iter().filter(|pair| pair.query_column != pair.column);
+        let renames = renamed.map(|pair| (pair.column.clone(), pair.query_column.clone())).collect();
+        let next = Next::Source(Input::Table(answer.table.clone()), renames);
+        Ok(Some(Chosen { table: answer.table, next, not_applied: Vec::new() }))
+    }
+}
+
+/// How well the columns of a candidate are what is wanted, in 0..=1, and which they are.
+fn wanted_columns(candidate: &Candidate, wanted: &[String]) -> (f64, Vec<String>) {
+    let mut columns = Vec::new();
+    let mut sum = 0.0;
+    for phrase in wanted {
+        let parts = NameParts::of(phrase);
+        let words: Vec<NameParts> =
+            name_words(phrase).iter().filter(|word| !is_function_word(word)).map(|word| NameParts::of(word)).collect();
+        let like = |column: &ColumnProfile| {
+            let name = NameParts::of(&column.name);
+            let whole = parts.likeness(&name).max(parts.short_form(&name));
+            let by_word = words.iter().map(|word| word.likeness(&name).max(word.short_form(&name))).fold(0.0, f64::max);
+            whole.max(ONE_WORD * by_word)
+        };
+        let best =
+            candidate.dataset.columns().iter().map(|column| (like(column), column)).max_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((likeness, column)) = best {
+            sum += likeness;
+            if likeness >= WANTED_COLUMN && !columns.contains(&column.name) {
+                columns.push(column.name.clone());
+            }
+        }
+    }
+    if wanted.is_empty() { (0.0, columns) } else { (sum / wanted.len() as f64, columns) }
+}
+
+/// How much words name a candidate, in 0..=1.
+fn named_by(candidate: &Candidate, wish: &TableWish, text: &str) -> f64 {
+    let id = candidate.dataset.id().as_str();
+    if wish.id.as_deref() == Some(id) {
+        return BY_ID;
+    }
+    overlap(&wish.words, id, &candidate.dataset.title()).max(spelt_out(text, id))
+}
+
+/// 1 where a text names a table outright.
+fn spelt_out(text: &str, id: &str) -> f64 {
+    f64::from(u8::from(names_table(text, id)))
+}
+
+/// The share of words that the id or title of a table has.
+fn overlap(words: &str, id: &str, title: &str) -> f64 {
+    let said: Vec<String> = name_words(words).into_iter().filter(|word| !is_function_word(word)).collect();
+    if said.is_empty() {
+        return 0.0;
+    }
+    let own: Vec<String> = name_words(id).into_iter().chain(name_words(title)).collect();
+    let has = |word: &&String| {
+        own.iter().any(|known| known == *word || (word.len() > 3 && known.starts_with(word.trim_end_matches('s'))))
+    };
+    said.iter().filter(has).count() as f64 / said.len() as f64
+}
