@@ -23,7 +23,7 @@ ROLES = {
     "group": {"col", "part"}, "measure": {"fn", "col", "by"}, "order": {"col", "dir"},
     "derive": {"fn", "col", "n", "by", "part"}, "table": {"how", "val"}, "add": set(), "key": {"col"},
     "old": {"fn", "col", "val", "dir", "n", "part", "op"}, "steps": {"n"}, "answer": {"n"}, "topic": {"not"},
-    **{role: {"not", "op"} for role in "place period grain publisher format frequency licence".split()},
+    **{role: {"not", "op"} for role in "place period grain publisher format frequency licence status".split()},
 }
 NEEDED = {
     "value": {"col"}, "test": {"col", "op"}, "compare": {"col", "op", "col2"}, "limit": {"n"}, "show": {"col"},

@@ -116,26 +116,35 @@ def f1(right, told, gold):
     return precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0
 
 
-def written(name, value):
-    """Places and periods as gold writes them: what the program prints is typed."""
-    if name == "geography" and isinstance(value, list):
-        return ", ".join(value)
-    if name == "time_range" and isinstance(value, dict):
-        (kind, told), = value.items()
-        if kind == "years":
-            return ", ".join(map(str, told))
-        if kind == "span":
-            first, last = told["from"], told["to"]
-            return f"{first} onward" if last is None else f"until {last}" if first is None else f"{first}-{last}"
-        if kind == "months":
-            ends = [f"{MONTHS[end['month'] - 1]} {end['year']}" for end in (told["from"], told["to"])]
-            return ends[0] if ends[0] == ends[1] else "-".join(ends)
+def as_constraints(told):
+    """What `lakeward signals` prints as gold is written: demands by the field that they are."""
+    if "demands" not in told:
         return told
-    return value
+    of = lambda demands, *roles: [demand["said"] for demand in demands if demand["role"] in roles and not demand.get("avoid")]
+    demands = told["demands"]
+    fields = {"topic": " ".join(of(demands, "topic", "subject")), "geography": ", ".join(of(demands, "place")),
+              "time_range": next((years_said(demand) for demand in demands if demand["role"] == "period" and not demand.get("avoid")), None),
+              "granularity": of(demands, "grain", "frequency", "dimension"), "required_columns": of(demands, "column"),
+              "excluded": [demand["said"] for demand in demands if demand.get("avoid")]}
+    names = {"place": "geography", "period": "time_range", "grain": "granularity", "frequency": "granularity", "dimension": "granularity",
+             "column": "required_columns", "topic": "topic", "subject": "topic"}
+    gone = [{"constraint": "excluded" if demand.get("avoid") else names.get(demand["role"], demand["role"]), "was": demand["said"]}
+            for demand in told.get("gone", [])]
+    return {"constraints": fields, "overrides": gone}
+
+
+def years_said(demand):
+    years = demand["value"].get("period") if isinstance(demand["value"], dict) else None
+    if not years:
+        return demand["said"]
+    (kind, value), = years.items()
+    if kind == "starts_in":
+        return f"{value} onward"
+    return f"until {value}" if kind == "ends_in" else f"{value['from']}-{value['to']}"
 
 
 def bags(name, constraints):
-    value = written(name, constraints.get(name))
+    value = constraints.get(name)
     if name == "geography":
         return places(value)
     if name == "time_range":
@@ -183,7 +192,7 @@ def main():
     by_field = {}
     for name, line in gold.items():
         turns = told.get(name, {}).get("turns", [])
-        turns = turns + [{}] * (len(line["turns"]) - len(turns))
+        turns = [as_constraints(turn) for turn in turns] + [{}] * (len(line["turns"]) - len(turns))
         for at, (right, said) in enumerate(zip(line["turns"], turns), 1):
             for field in fields:
                 one, other = bags(field, right.get("constraints") or {}), bags(field, said.get("constraints") or {})

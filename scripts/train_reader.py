@@ -12,9 +12,9 @@ give is kept in FILE.pt.
 
 The encoder starts from all-MiniLM-L6-v2 with the word pieces of the built-in sentence model, whose vectors stay as they are, so that the
 program has them once. Heads: a role for each word, and for each span the columns it speaks of, operator, function, direction, part of a
-date and use of another table; for the turn what it does. Columns come in another order at each look, some unrelated ones are left out, and
+date and use of another table; for the turn what it does (the first line of the examples names the classes). Columns come in another order at each look, some unrelated ones are left out, and
 one word in ten is hidden. Writes crates/reading/src/reader/model/reader.safetensors: matrices of signed bytes as the sentence model has
-them (scripts/quantise_sentence_model.py), heads in 32-bit floats. One thread a process; a seed gives the same weights on the same machine.
+them (scripts/quantise_sentence_model.py), heads with a scale for each row. One thread a process; a seed gives the same weights on the same machine.
 """
 
 import argparse
@@ -39,9 +39,15 @@ from quantise_sentence_model import ALPHA, ROOT, by_rows, packed, written  # noq
 PIECES = ROOT / "crates/models/src/embed/model/sentence-pieces.safetensors"
 INTO = ROOT / "crates/reading/src/reader/model/reader.safetensors"
 HIDDEN, WIDE, LAYERS, HEADS, POSITIONS = 384, 1536, 6, 12, 320
-ROLES, ACTS, OPERATORS, FUNCTIONS, PARTS, HOWS, FEATURES = 26, 16, 13, 26, 7, 5, 6
 SPAN, LINK = 256, 128
-MANY = {5, 6, 8, 9, 15}  # show, hide, group, measure, old: spans that may speak of several columns
+# Matrices of a layer, by their names in the files.
+NAMES = {"query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
+         "attended": "attention.output.dense", "inner": "intermediate.dense", "outer": "output.dense"}
+# Spans by what is asked of them; the names and numbers of the classes are in the first line of the examples.
+COMPARED, COMPUTED, DATED = {"value", "test", "compare", "period"}, {"measure", "derive", "old"}, {"value", "group", "derive"}
+PAIRED, MANY = {"compare", "measure", "derive"}, {"show", "hide", "group", "measure", "old"}
+LINKED = {"value", "test", "compare", "distinct", "show", "hide", "column", "group", "measure", "order", "derive", "key", "old"}
+ABOUT_DATASET = {"topic", "place", "period", "grain", "publisher", "format", "frequency", "licence", "status"}
 
 
 class Layer(nn.Module):
@@ -49,8 +55,7 @@ class Layer(nn.Module):
         super().__init__()
         name = f"encoder.layer.{at}."
         self.parts = nn.ModuleDict()
-        for part, source in (("query", "attention.self.query"), ("key", "attention.self.key"), ("value", "attention.self.value"),
-                             ("attended", "attention.output.dense"), ("inner", "intermediate.dense"), ("outer", "output.dense")):
+        for part, source in NAMES.items():
             matrix = torch.tensor(weights[name + source + ".weight"])
             linear = nn.Linear(matrix.shape[1], matrix.shape[0])
             linear.weight.data, linear.bias.data = matrix, torch.tensor(weights[name + source + ".bias"])
@@ -70,8 +75,11 @@ class Layer(nn.Module):
 
 
 class Reader(nn.Module):
-    def __init__(self, model):
+    def __init__(self, model, classes):
         super().__init__()
+        count = {name: len(found) for name, found in classes.items() if name != "features"}
+        self.features = classes["features"]
+        link = LINK + self.features + 1
         weights = {name.removeprefix("bert."): tensor for name, tensor in load_file(model / "model.safetensors").items()}
         pieces = load_file(PIECES)
         rows = pieces["embeddings.word_embeddings.rounded"].astype(np.float32) * pieces["embeddings.word_embeddings.scales"][:, None]
@@ -83,11 +91,11 @@ class Reader(nn.Module):
         self.first_norm.bias.data = torch.tensor(weights["embeddings.LayerNorm.bias"])
         self.layers = nn.ModuleList(Layer(weights, at) for at in range(LAYERS))
         self.heads = nn.ModuleDict({
-            "tags": nn.Linear(HIDDEN, 2 * ROLES + 1), "act": nn.Linear(HIDDEN, ACTS), "second_act": nn.Linear(HIDDEN, ACTS + 1),
-            "on_result": nn.Linear(HIDDEN, 2), "span": nn.Linear(4 * HIDDEN, SPAN), "operator": nn.Linear(SPAN, OPERATORS),
-            "function": nn.Linear(SPAN, FUNCTIONS + 1), "descending": nn.Linear(SPAN, 2), "part": nn.Linear(SPAN, PARTS + 1),
-            "how": nn.Linear(SPAN, HOWS), "unwanted": nn.Linear(SPAN, 2), "column": nn.Linear(HIDDEN, LINK),
-            "first": nn.Linear(SPAN, LINK + FEATURES + 1), "second": nn.Linear(SPAN, LINK + FEATURES + 1), "each": nn.Linear(SPAN, LINK + FEATURES + 1),
+            "tags": nn.Linear(HIDDEN, 2 * count["roles"] + 1), "act": nn.Linear(HIDDEN, count["acts"]), "second_act": nn.Linear(HIDDEN, count["acts"] + 1),
+            "on_result": nn.Linear(HIDDEN, 2), "span": nn.Linear(4 * HIDDEN, SPAN), "operator": nn.Linear(SPAN, count["operators"]),
+            "function": nn.Linear(SPAN, count["functions"] + 1), "descending": nn.Linear(SPAN, 2), "part": nn.Linear(SPAN, count["parts"] + 1),
+            "how": nn.Linear(SPAN, count["hows"]), "unwanted": nn.Linear(SPAN, 2), "column": nn.Linear(HIDDEN, LINK),
+            "first": nn.Linear(SPAN, link), "second": nn.Linear(SPAN, link), "each": nn.Linear(SPAN, link),
         })
 
     def encode(self, pieces, mask, dropout):
@@ -115,7 +123,7 @@ class Reader(nn.Module):
             keys = heads["column"](columns)[of]
             for name in ("first", "second", "each"):
                 # What a span looks for, how much it minds each feature, and how much it is about no column.
-                wanted, minds, none = heads[name](span).split([LINK, FEATURES, 1], -1)
+                wanted, minds, none = heads[name](span).split([LINK, self.features, 1], -1)
                 scores = torch.einsum("sl,scl->sc", wanted, keys) / math.sqrt(LINK) + torch.einsum("sf,scf->sc", minds, batch["features"])
                 scores = scores.masked_fill(~batch["seen"][of], -1e4)
                 out[name] = torch.cat([none, scores], -1)
@@ -123,16 +131,23 @@ class Reader(nn.Module):
 
 
 def load(path):
-    examples = []
-    for line in open(path, encoding="utf-8"):
+    """The classes and the examples; what is not there is the number behind the last."""
+    lines = open(path, encoding="utf-8")
+    classes, examples = json.loads(next(lines)), []
+    for line in lines:
         item = json.loads(line)
+        for span in item["spans"]:
+            span["name"] = classes["roles"][span["role"]]
+            for name in ("function", "part"):
+                span[name] = len(classes[name + "s"]) if span[name] is None else span[name]
+        item["acts"] = (item["acts"] + [len(classes["acts"])])[:2]
         tags = [0] * len(item["words"])
         for span in item["spans"]:
             for at in range(span["from"], min(span["to"], len(tags))):
                 tags[at] = 1 + 2 * span["role"] + (at > span["from"])
         item["tags"] = tags
         examples.append(item)
-    return examples
+    return classes, examples
 
 
 def permuted(item, rng):
@@ -168,7 +183,7 @@ def batched(items):
     seen, tags = torch.zeros(rows, most_columns, dtype=torch.bool), torch.full((rows, most_words), -100)
     spans = [(row, span) for row, item in enumerate(items) for span in item["spans"]]
     inside, before, after = (torch.zeros(len(spans), most_words) for _ in range(3))
-    features = torch.zeros(len(spans), most_columns, FEATURES)
+    features = torch.zeros(len(spans), most_columns, len(spans[0][1]["features"][0]) if spans else 1)
     answer = {name: torch.full((len(spans),), -100) for name in ("operator", "function", "descending", "part", "how", "unwanted", "first", "second")}
     each, each_counts = torch.zeros(len(spans), most_columns + 1), torch.zeros(len(spans), dtype=torch.bool)
     for row, item in enumerate(items):
@@ -192,29 +207,29 @@ def batched(items):
             after[place, at] = 1 / min(2, count - end)
         if span["features"]:
             features[place, : len(span["features"])] = torch.tensor(span["features"])
-        role = span["role"]
-        if role in (0, 1, 2):
+        role = span["name"]
+        if role in COMPARED:
             answer["operator"][place] = span["operator"]
-        if role in (9, 11, 15):
-            answer["function"][place] = FUNCTIONS if span["function"] is None else span["function"]
-        if role == 10:
+        if role in COMPUTED:
+            answer["function"][place] = span["function"]
+        if role == "order":
             answer["descending"][place] = int(span["descending"])
-        if role in (0, 8, 11):
-            answer["part"][place] = PARTS if span["part"] is None else span["part"]
-        if role == 12:
+        if role in DATED:
+            answer["part"][place] = span["part"]
+        if role == "table":
             answer["how"][place] = span["how"]
-        if role >= 18:
+        if role in ABOUT_DATASET:
             answer["unwanted"][place] = int(span["unwanted"])
-        if role < 16 and role not in (4, 12, 13):
+        if role in LINKED:
             answer["first"][place] = 1 + span["columns"][0] if span["columns"] else 0
-            if role in (2, 9, 11):
+            if role in PAIRED:
                 answer["second"][place] = 0 if span["second"] is None else 1 + span["second"]
             if role in MANY:
                 each_counts[place] = True
                 for column in span["columns"]:
                     each[place, 1 + column] = 1
     acts = torch.tensor([item["acts"][0] for item in items])
-    seconds = torch.tensor([item["acts"][1] if len(item["acts"]) > 1 else ACTS for item in items])
+    seconds = torch.tensor([item["acts"][1] for item in items])
     answer |= {"tags": tags, "act": acts, "second_act": seconds, "on_result": torch.tensor([int(item["on_result"]) for item in items])}
     return {"pieces": pieces, "mask": mask, "words": words, "columns": columns, "seen": seen, "features": features, "inside": inside,
             "before": before, "after": after, "of": torch.tensor([row for row, _ in spans], dtype=torch.long), "answer": answer,
@@ -310,7 +325,7 @@ def figures(model, items):
                     whole[row] &= bool(same[place] or not asked[place])
             right["whole turn"] += sum(whole)
             all_["whole turn"] += len(group)
-    found = {name: round(right[name] / all_[name], 3) for name in right if name != "both"}
+    found = {name: round(right[name] / all_[name], 3) for name in right if name != "both" and all_[name]}
     return {"span F1": round(2 * right["both"] / max(1, all_["told"] + all_["true"]), 3)} | found
 
 
@@ -342,7 +357,35 @@ def trained(items, reader, seed, epochs, rate, report, partly=False):
     return reader
 
 
-def save(reader, items, into, options, names):
+def begun_from(reader, path):
+    """Takes weights that were saved before; rows of classes that came since stay as they are."""
+    found = load_file(path)
+
+    def matrix(name):
+        rounded = found[name + ".rounded"]
+        rows = rounded.transpose(0, 2, 1, 3).reshape(rounded.shape[0] * rounded.shape[2], -1) if rounded.ndim == 4 else rounded
+        return rows.astype(np.float32) * found[name + ".scales"][:, None]
+
+    def take(parameter, values):
+        parameter.data[: values.shape[0]] = torch.tensor(values)
+
+    for at, layer in enumerate(reader.layers):
+        for part, name in NAMES.items():
+            full = f"encoder.layer.{at}.{name}"
+            take(layer.parts[part].weight, matrix(full) * found[full + ".smooth"])
+            take(layer.parts[part].bias, found[full + ".bias"])
+        for part, name in (("attended_norm", "attention.output.LayerNorm"), ("norm", "output.LayerNorm")):
+            take(layer.parts[part].weight, found[f"encoder.layer.{at}.{name}.weight"])
+            take(layer.parts[part].bias, found[f"encoder.layer.{at}.{name}.bias"])
+    take(reader.first_norm.weight, found["embeddings.LayerNorm.weight"])
+    take(reader.first_norm.bias, found["embeddings.LayerNorm.bias"])
+    take(reader.positions, found["embeddings.position_embeddings.weight"])
+    for name, head in reader.heads.items():
+        take(head.weight, found[f"head.{name}.weight"] if f"head.{name}.weight" in found else matrix(f"head.{name}"))
+        take(head.bias, found[f"head.{name}.bias"])
+
+
+def save(reader, items, into, options, names=NAMES):
     """The weights as the program reads them; activations of some examples say how input channels are scaled."""
     greatest, hooks = {}, []
     for at, layer in enumerate(reader.layers):
@@ -379,7 +422,8 @@ def save(reader, items, into, options, names):
     # The row of the first segment is in the positions already.
     found["embeddings.token_type_embeddings.weight"] = np.zeros((2, HIDDEN), np.float32)
     for name, head in reader.heads.items():
-        found[f"head.{name}.weight"], found[f"head.{name}.bias"] = head.weight.detach().numpy(), head.bias.detach().numpy()
+        found[f"head.{name}.rounded"], found[f"head.{name}.scales"] = by_rows(head.weight.detach().numpy())
+        found[f"head.{name}.bias"] = head.bias.detach().numpy()
     count = load_file(PIECES)["embeddings.word_embeddings.scales"].shape[0]
     shape = {"hidden_size": HIDDEN, "intermediate_size": WIDE, "num_attention_heads": HEADS, "num_hidden_layers": LAYERS, "layer_norm_eps": 1e-12,
              "hidden_act": "gelu", "max_position_embeddings": POSITIONS, "vocab_size": count}
@@ -401,11 +445,13 @@ def main():
     parser.add_argument("--leave-out", default="", help="a writer, or several with commas between them")
     parser.add_argument("--into", type=Path, default=INTO)
     parser.add_argument("--first", type=Path)
+    parser.add_argument("--begin-from", type=Path, help="weights of an earlier reader instead of `--first`")
+    parser.add_argument("--state", type=Path, help="where to keep the weights as they are, for `--first` of another training")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.set_flush_denormal(True)
-    items = load(options.examples)
+    classes, items = load(options.examples)
     out = set(options.leave_out.split(","))
     held = [item for item in items if item["writer"] in out]
     # Every tenth conversation of the writers that are learned from shows what a known hand gives.
@@ -415,22 +461,24 @@ def main():
     print(f"{len(kept)} turns to learn from, {len(held)} of writers left out")
     report = (lambda reader: f"\n  left out {figures(reader, held)}\n  known    {figures(reader, seen)}") if held else (lambda reader: "")
     torch.manual_seed(options.seed)
-    reader = Reader(options.model)
-    if options.first:
+    reader = Reader(options.model, classes)
+    if options.begin_from:
+        begun_from(reader, options.begin_from)
+    elif options.first:
         known = options.first.with_suffix(".pt")
         if not known.exists():
-            trained(load(options.first), reader, options.seed, 2, options.rate, lambda reader: "", partly=True)
+            trained(load(options.first)[1], reader, options.seed, 2, options.rate, lambda reader: "", partly=True)
             torch.save(reader.state_dict(), known)
         reader.load_state_dict(torch.load(known))
     trained(kept, reader, options.seed, options.epochs, options.rate, report)
+    if options.state:
+        torch.save(reader.state_dict(), options.state)
     if held:
         print("left out", json.dumps(figures(reader, held)))
         print("known   ", json.dumps(figures(reader, seen)))
         if options.into == INTO:
             return 0
-    names = {"query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value",
-             "attended": "attention.output.dense", "inner": "intermediate.dense", "outer": "output.dense"}
-    save(reader, kept, options.into, options, names)
+    save(reader, kept, options.into, options)
     return 0
 
 

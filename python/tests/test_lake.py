@@ -144,7 +144,7 @@ def test_typed_rows_have_every_key_of_the_documents(lake: lakeward.Lake) -> None
         (types.ColumnProfile, lake.profile("geo/countries").to_dicts()),
         (types.Turn, session.document()["turns"]),
         (types.Signals, [session.document()["turns"][0]["signals"]]),
-        (types.Intent, [session.document()["turns"][0]["signals"]["intent"]]),
+        (types.Demand, session.document()["demands"]),
     ]
     for kind, rows in documents:
         names = {field.metadata.get("json", field.name) for field in dataclasses.fields(kind)}

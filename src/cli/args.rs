@@ -342,8 +342,17 @@ pub struct ReaderExamples {
     #[arg(long, value_name = "FOLDER", default_value = "labels/turns")]
     pub labels: PathBuf,
     /// Where to write the examples, JSON lines.
-    #[arg(long, value_name = "FILE")]
-    pub examples: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "check")]
+    pub examples: Option<PathBuf>,
+    /// Read the turns with the built-in reader instead, and print how often it comes to what their annotation comes to.
+    #[arg(long, conflicts_with = "examples")]
+    pub check: bool,
+    /// Only turns of these writers; repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub writer: Vec<String>,
+    /// Print the turns that come to something else.
+    #[arg(long, requires = "check")]
+    pub wrong: bool,
 }
 
 #[derive(Debug, Args)]
@@ -510,7 +519,7 @@ pub enum SchemaOf {
     Task,
     Graph,
     GraphWhy,
-    Intent,
+    Demands,
     GraphLearned,
     Learning,
     GraphAudit,

@@ -20,7 +20,7 @@ use lakeward_agent::session;
 use lakeward_agent::trace;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Edit, Plan};
-use lakeward_core::request::intent_schema;
+use lakeward_core::request::demands_schema;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::feedback::FeedbackReport;
 use lakeward_eval::model_gain::VoiceReport;
@@ -72,7 +72,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::Task => schema_for!(TaskDocument),
         SchemaOf::Graph => schema_for!(GraphReport),
         SchemaOf::GraphWhy => schema_for!(Why),
-        SchemaOf::Intent => intent_schema(),
+        SchemaOf::Demands => demands_schema(),
         SchemaOf::GraphLearned => schema_for!(FeedbackDocument),
         SchemaOf::Learning => schema_for!(FeedbackReport),
         SchemaOf::GraphAudit => schema_for!(MergeAudit),

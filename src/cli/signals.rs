@@ -1,7 +1,7 @@
 //! `lakeward signals FILE` and `lakeward train signals`
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,20 +11,15 @@ use super::{Status, printer};
 use lakeward_agent::config::ConversationConfig;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{Purpose, write_atomic};
-use lakeward_lake::reader::{ReadOptions, open_path};
-use lakeward_lake::scan::scan;
-use lakeward_reading::grounding::Headers;
-use lakeward_reading::signals::context::Context;
+use lakeward_reading::reader::this_year;
 use lakeward_reading::signals::training::{self, HeldOut, TrainingReport};
-use lakeward_reading::signals::{Signals, read as read_turn, read_conversation};
+use lakeward_reading::signals::{Signals, read_conversation};
 
 /// A line of the file: a request, or a dialogue of several.
 #[derive(Debug, Deserialize)]
 struct Line {
     id: String,
     text: Option<String>,
-    /// The user's table, relative to the file's folder; its headers tell which words are columns.
-    table: Option<PathBuf>,
     turns: Option<Vec<Turn>>,
 }
 
@@ -52,26 +47,18 @@ pub fn run(command: &SignalsCommand) -> Result<Status> {
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let usage = |reason: String| Error::Usage(format!("line {} of `{}`: {reason}", at + 1, command.file.display()));
         let line: Line = serde_json::from_str(line).map_err(|error| usage(error.to_string()))?;
-        let headers = line.table.map(|table| headers_of(&command.file, &table)).unwrap_or_default();
+        let (window, this_year) = (ConversationConfig::default().window, this_year());
         let (signals, turns) = match (line.text, line.turns) {
-            (Some(text), None) => (Some(read_turn(&text, &Context::default(), &headers)), None),
+            (Some(text), None) => (read_conversation(&[&text], window, this_year).pop(), None),
             (None, Some(turns)) => {
                 let texts: Vec<&str> = turns.iter().map(|turn| turn.text.as_str()).collect();
-                (None, Some(read_conversation(&texts, ConversationConfig::default().window, &headers)))
+                (None, Some(read_conversation(&texts, window, this_year)))
             }
             _ => return Err(usage("it needs either `text` or `turns`".into())),
         };
         printer::json_line(&SignalsLine { id: line.id, signals, turns })?;
     }
     Ok(Status::Done)
-}
-
-/// The headers of `table`, a path relative to the folder of `file`; none if the table cannot be read.
-fn headers_of(file: &Path, table: &Path) -> Headers {
-    let path = file.parent().unwrap_or(Path::new("")).join(table);
-    let options = ReadOptions { max_rows: Some(1), ..ReadOptions::default() };
-    let names = open_path(&path, &options).and_then(|mut reader| scan(reader.as_mut())).map(|scan| scan.names);
-    Headers::new(names.unwrap_or_default())
 }
 
 /// Trains the signal model and prints its scores on held-out requests.

@@ -1,52 +1,144 @@
-//! `lakeward train reader`: the examples that the reader of turns is trained on, made by the program that reads with it.
+//! `lakeward train reader`: the examples that the reader of turns is trained on, made by the program that reads with it; and how often the
+//! built-in reader comes to what annotated turns come to.
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::args::{Arguments, ReaderExamples};
 use super::{Status, lake, printer};
+use lakeward::Lakeward;
 use lakeward_agent::known_table;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_reading::reader::BuiltInPieces;
-use lakeward_reading::reader::annotated::{conversations, examples};
+use lakeward_reading::reader::annotated::{
+    Conversation, KnownTable, TurnCheck, checked, classes, conversations, examples,
+};
 
-/// Writes one example for each annotated turn: the model's input, and what it should answer.
-pub fn run(arguments: &Arguments, paths: &ReaderExamples) -> Result<Status> {
+/// Confidences below which the reader could say that it is unsure.
+const DOUBTS: [f32; 7] = [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
+
+/// Writes one example for each annotated turn: the model's input, and what it should answer; or checks the built-in reader.
+pub fn run(arguments: &Arguments, options: &ReaderExamples) -> Result<Status> {
     let lakeward = lake::open(arguments)?;
-    let read = |error| Error::io("read", &paths.labels, error);
-    let mut files: Vec<_> = fs::read_dir(&paths.labels)
+    let Some(file) = &options.examples else { return check(arguments.json, &lakeward, options) };
+    let out = AtomicFile::create(file, Purpose::Output)?;
+    let mut lines = std::io::BufWriter::new(out.handle()?);
+    let failed = |error| Error::io("write", file, error);
+    writeln!(lines, "{}", classes()).map_err(failed)?;
+    let (mut turns, mut lost) = (0, 0);
+    for_each(&lakeward, options, |writer, conversation, table| {
+        let (found, without_place) = examples(conversation, table, &BuiltInPieces);
+        lost += without_place;
+        turns += found.len();
+        for mut example in found {
+            example["writer"] = writer.into();
+            example["c"] = conversation.id.clone().into();
+            writeln!(lines, "{example}").map_err(failed)?;
+        }
+        Ok(())
+    })?;
+    lines.flush().map_err(failed)?;
+    drop(lines);
+    out.replace()?;
+    printer::note(&format!("{turns} turns; {lost} spans have no place in a plan"));
+    Ok(Status::Done)
+}
+
+/// Every conversation with its writer and what is known of its table.
+fn for_each(
+    lakeward: &Lakeward,
+    options: &ReaderExamples,
+    mut take: impl FnMut(&str, &Conversation, Option<&KnownTable<'_>>) -> Result<()>,
+) -> Result<()> {
+    let read = |error| Error::io("read", &options.labels, error);
+    let mut files: Vec<_> = fs::read_dir(&options.labels)
         .map_err(read)?
         .map(|entry| entry.map(|entry| entry.path()).map_err(read))
         .collect::<Result<_>>()?;
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
     files.sort();
-    let out = AtomicFile::create(&paths.examples, Purpose::Output)?;
-    let mut lines = std::io::BufWriter::new(out.handle()?);
-    let failed = |error| Error::io("write", &paths.examples, error);
-    let (mut turns, mut lost) = (0, 0);
+    let writer_of = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    files.retain(|file| options.writer.is_empty() || options.writer.contains(&writer_of(file)));
     for file in &files {
         let text = fs::read_to_string(file).map_err(|error| Error::io("read", file, error))?;
         let named = |error: Error| Error::Usage(format!("`{}`: {error}", file.display()));
-        let writer = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         for conversation in conversations(&text).map_err(named)? {
             let table = match &conversation.table {
                 Some(id) => Some(known_table(lakeward.index(), id)?),
                 None => None,
             };
-            let (found, without_place) = examples(&conversation, table.as_ref(), &BuiltInPieces);
-            lost += without_place;
-            turns += found.len();
-            for mut example in found {
-                example["writer"] = writer.clone().into();
-                example["c"] = conversation.id.clone().into();
-                writeln!(lines, "{example}").map_err(failed)?;
-            }
+            take(&writer_of(file), &conversation, table.as_ref())?;
         }
     }
-    lines.flush().map_err(failed)?;
-    drop(lines);
-    out.replace()?;
-    printer::note(&format!("{turns} turns of {} writers; {lost} spans have no place in a plan", files.len()));
+    Ok(())
+}
+
+/// How often the built-in reader comes to what the annotation comes to.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ReaderCheck {
+    /// `over a table` or `looking for one`.
+    kind: &'static str,
+    /// Annotated turns.
+    turns: usize,
+    /// Share with the annotated act, 0..=1.
+    act: f64,
+    /// Share with the same plan and tables, or the same demands.
+    same: f64,
+    /// For each confidence below which doubt would be said: share of the right turns that would be warned of, and of all turns that would be
+    /// wrong and silent.
+    doubt: Vec<[f64; 3]>,
+}
+
+fn check(json: bool, lakeward: &Lakeward, options: &ReaderExamples) -> Result<Status> {
+    let mut all: Vec<TurnCheck> = Vec::new();
+    for_each(lakeward, options, |_, conversation, table| {
+        all.extend(checked(conversation, table));
+        Ok(())
+    })?;
+    for wrong in all.iter().filter(|check| options.wrong && !check.same) {
+        let [text, right, told] = &wrong.text;
+        printer::line(&format!("{text}\n    meant {right}\n    read  {told}  ({:.2})", wrong.confidence));
+    }
+    for (over_table, kind) in [(true, "over a table"), (false, "looking for one")] {
+        let of_kind: Vec<&TurnCheck> = all.iter().filter(|check| check.over_table == over_table).collect();
+        let report = report(kind, &of_kind);
+        if json {
+            printer::json_line(&report)?;
+            continue;
+        }
+        printer::line(&format!("{kind}: {} turns, act {:.3}, all right {:.3}", report.turns, report.act, report.same));
+        for [below, warned, silent] in &report.doubt {
+            printer::line(&format!(
+                "  doubt below {below:.1}: right but warned {warned:.3}, wrong and silent {silent:.3}"
+            ));
+        }
+    }
     Ok(Status::Done)
+}
+
+fn report(kind: &'static str, checks: &[&TurnCheck]) -> ReaderCheck {
+    let share = |is: &dyn Fn(&TurnCheck) -> bool, of: &dyn Fn(&TurnCheck) -> bool| {
+        let among = checks.iter().filter(|check| of(check)).count().max(1);
+        checks.iter().filter(|check| of(check) && is(check)).count() as f64 / among as f64
+    };
+    let doubt = DOUBTS.map(|below| {
+        let warned = |check: &TurnCheck| check.lost || check.confidence < below;
+        [
+            f64::from(below),
+            share(&warned, &|check| check.same),
+            share(&|check| !check.same && !warned(check), &|_| true),
+        ]
+    });
+    ReaderCheck {
+        kind,
+        turns: checks.len(),
+        act: share(&|check| check.act, &|_| true),
+        same: share(&|check| check.same, &|_| true),
+        doubt: doubt.to_vec(),
+    }
 }

@@ -251,7 +251,7 @@ impl Lakeward {
     /// The demand on catalogue records that `words` express in `role`, made in turn `turn`.
     ///
     /// # Errors
-    /// Those of [`CatalogueWords::demand`](lakeward_reading::intent::CatalogueWords::demand).
+    /// Those of [`CatalogueWords::demand`](lakeward_reading::catalogue::CatalogueWords::demand).
     pub fn demand(&self, role: &str, words: &str, turn: usize) -> Result<Demand> {
         self.cache.words().demand(&self.index, role, words, turn)
     }

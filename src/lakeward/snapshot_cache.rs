@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use arrow::array::RecordBatch;
 
 use lakeward_core::error::Result;
-use lakeward_reading::intent::CatalogueWords;
+use lakeward_reading::catalogue::CatalogueWords;
 use lakeward_search::QueryTable;
 use lakeward_tasks::task_graph::TaskSource;
 

@@ -8,7 +8,6 @@ use lakeward_agent::Request;
 use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
-use lakeward_core::request::OperationKind;
 use lakeward_core::role::Role;
 use lakeward_index::build::BuildOptions;
 
@@ -49,8 +48,8 @@ fn shown(answer: &Recommendation) -> Vec<&str> {
 }
 
 fn wanted(session: &Session) -> Vec<(String, String, usize)> {
-    let demands = session.memory.intent.demands.iter();
-    demands.map(|demand| (demand.role.to_string(), demand.value.to_string(), demand.turn)).collect()
+    let known = session.demands.iter().filter(|demand| demand.role != Role::Topic);
+    known.map(|demand| (demand.role.to_string(), demand.to_string(), demand.turn)).collect()
 }
 
 #[test]
@@ -89,26 +88,17 @@ fn what_cannot_be_met_is_left_out_step_by_step_and_said() {
 }
 
 #[test]
-fn stated_values_that_meet_are_asked_about_once() {
+fn what_is_said_last_holds_and_the_rest_is_said_to_go() {
     let (_folder, lakeward) = catalogue();
     let mut session = lakeward.new_session();
     say(&lakeward, &mut session, "cattle on farms");
-    say(&lakeward, &mut session, "It has to be about Munster.");
-    let answer = say(&lakeward, &mut session, "It has to be about Ulster.");
-    assert!(shown(&answer)[0].starts_with("uls-far-"), "the later one counts at once: {:?}", shown(&answer));
-    let clarify = answer
-        .operations
-        .iter()
-        .find(|operation| operation.kind == OperationKind::Clarify)
-        .expect("as the test made it");
-    let question = clarify.question.as_ref().expect("as the test made it");
-    assert_eq!(question.text, "Keep Munster, or replace it by Ulster?");
-    let mut other = session.clone();
-    let kept = say(&lakeward, &mut session, "keep the old one");
-    assert!(shown(&kept)[0].starts_with("mun-far-"), "{:?}", shown(&kept));
-    assert!(session.memory.open.is_none());
-    let replaced = say(&lakeward, &mut other, "replace it, and make it monthly");
-    assert_eq!(shown(&replaced)[0], "uls-far-mon");
+    say(&lakeward, &mut session, "only for Munster");
+    let answer = say(&lakeward, &mut session, "sorry, I meant Ulster");
+    assert!(shown(&answer)[0].starts_with("uls-far-"), "{:?}", shown(&answer));
+    let gone: Vec<&str> = answer.signals.gone.iter().map(|gone| gone.said.as_str()).collect();
+    assert_eq!(gone, ["Munster"]);
+    say(&lakeward, &mut session, "undo that");
+    assert_eq!(wanted(&session), [("place".into(), "Munster".into(), 2)]);
 }
 
 #[test]
@@ -124,7 +114,7 @@ fn a_hundred_turns_lose_nothing_that_is_in_force() {
     // The document as another process reads it, bounded as it is written.
     let store = lakeward.sessions();
     let mut kept = store.create(Some("long"), "lake").expect("as the test made it");
-    (kept.turns, kept.memory, kept.constraints) = (session.turns, session.memory, session.constraints);
+    (kept.turns, kept.demands, kept.retrievals) = (session.turns, session.demands, session.retrievals);
     store.save(&mut kept).expect("as the test made it");
     let again = Lakeward::open(folder.path()).expect("as the test made it");
     let mut session = again.sessions().open("long").expect("as the test made it");
@@ -133,7 +123,7 @@ fn a_hundred_turns_lose_nothing_that_is_in_force() {
     let demanded = wanted(&session);
     assert!(demanded.contains(&("place".into(), "Connacht".into(), 2)), "{demanded:?}");
     assert!(demanded.contains(&("subject".into(), "Transport".into(), 3)), "{demanded:?}");
-    let bytes = serde_json::to_vec(&session.memory).expect("as the test made it").len();
+    let bytes = serde_json::to_vec(&(&session.demands, &session.retrievals)).expect("as the test made it").len();
     assert!(bytes < 100_000, "{bytes} bytes of memory");
 }
 
@@ -142,11 +132,11 @@ fn what_is_wanted_can_be_changed_by_hand() {
     let (_folder, lakeward) = catalogue();
     let mut session = lakeward.new_session();
     say(&lakeward, &mut session, "beds in hospitals in Leinster");
-    session.memory.set(lakeward.demand("place", "munster", 1).expect("as the test made it"));
-    session.memory.set(lakeward.demand("frequency", "every month", 1).expect("as the test made it"));
+    session.demand(lakeward.demand("place", "munster", 1).expect("as the test made it"));
+    session.demand(lakeward.demand("frequency", "every month", 1).expect("as the test made it"));
     let answer = say(&lakeward, &mut session, "thanks");
     assert_eq!(shown(&answer)[0], "mun-hea-mon");
-    assert_eq!(session.memory.forget(&Role::Place), 1);
+    assert_eq!(session.forget(&Role::Place), 1);
     let error = lakeward.demand("plaice", "Munster", 1).unwrap_err().to_string();
     assert!(error.contains("`place`"), "{error}");
     let error = lakeward.demand("place", "Mnster province", 1).unwrap_err().to_string();
@@ -161,6 +151,6 @@ fn the_same_again_is_taken_from_what_was_found() {
     let before = say(&lakeward, &mut session, "It has to be about Ulster.");
     let again = say(&lakeward, &mut session, "thank you, which one is it?");
     assert_eq!(shown(&before), shown(&again));
-    let keys: Vec<&str> = session.memory.retrievals.iter().map(|retrieval| retrieval.key.as_str()).collect();
+    let keys: Vec<&str> = session.retrievals.iter().map(|retrieval| retrieval.key.as_str()).collect();
     assert_eq!(keys[1], keys[2]);
 }

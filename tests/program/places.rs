@@ -8,7 +8,8 @@ use lakeward_agent::recommend::Recommendation;
 use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Condition, Expression, Step, Value};
-use lakeward_core::request::{Demanded, Period};
+use lakeward_core::request::{Demand, Demanded, RequestedYears, in_role};
+use lakeward_core::role::Role;
 use lakeward_index::build::BuildOptions;
 
 /// Names that hold what stands between others.
@@ -39,6 +40,15 @@ fn say(lakeward: &Lakeward, session: &mut Session, text: &str) -> Recommendation
     lakeward.ask(session, &request).expect("an answer").0.into_inner()
 }
 
+fn places(demands: &[Demand]) -> Vec<&str> {
+    in_role(demands, &Role::Place).collect()
+}
+
+fn years(demands: &[Demand]) -> Vec<RequestedYears> {
+    let years = |demand: &Demand| if let Demanded::Period(years) = demand.value { Some(years) } else { None };
+    demands.iter().filter_map(years).collect()
+}
+
 /// The places that the filter of `answer` keeps.
 fn kept(answer: &Recommendation) -> Vec<String> {
     let plans = answer.operations.iter().filter_map(|operation| operation.runnable.as_ref());
@@ -61,16 +71,15 @@ fn a_name_with_and_or_a_comma_is_one_place_through_turns() {
     for name in NAMES {
         let mut session = Session::new("visitors", "lake");
         let answer = say(&lakeward, &mut session, &format!("visitors in {name} since 2015"));
-        assert_eq!(answer.signals.constraints.geography, [name]);
+        assert_eq!(places(&answer.signals.demands), [name]);
         assert_eq!(kept(&answer), [name]);
         let plan = answer.operations.iter().find_map(|operation| operation.runnable.clone()).expect("a plan");
         lakeward.run(&mut session, &plan).expect("a result");
         // The working table is the result now.
         let request = Request { text: "Ireland as well".into(), ..Request::default() };
         let answer = lakeward.ask(&mut session, &request).expect("an answer").0.into_inner();
-        assert_eq!(session.constraints.geography, [name, "Ireland"]);
         assert_eq!(kept(&answer), [name, "Ireland"]);
-        assert_eq!(session.constraints.time_range, Some(Period::Span { from: Some(2015), to: None }));
+        assert!(years(&session.demands).contains(&RequestedYears::StartsIn(2015)));
     }
 }
 
@@ -81,10 +90,9 @@ fn it_is_one_value_of_the_catalogue() {
         let demand = lakeward.demand("place", name, 1).expect("a place of the catalogue");
         assert_eq!(demand.value, Demanded::Values(vec![vec![name.to_string()]]));
         let mut session = lakeward.new_session();
-        session.memory.set(demand);
+        session.demand(demand);
         say(&lakeward, &mut session, "museums");
-        let places: Vec<String> = session.memory.intent.demands.iter().map(|demand| demand.value.to_string()).collect();
-        assert_eq!(places, [name]);
+        assert_eq!(places(&session.demands), [name]);
     }
 }
 
@@ -96,14 +104,13 @@ fn a_session_of_version_1_is_read_and_goes_on() {
     let file = store.folder().join("conv.json");
     fs::write(&file, include_str!("data/older/session-1.json")).expect("a file");
     let mut session = store.open("conv").expect("a session of version 1");
-    assert_eq!(session.constraints.geography, ["Trinidad and Tobago", "Ireland", "Bosnia and Herzegovina"]);
-    assert_eq!(session.constraints.time_range, Some(Period::Span { from: Some(2015), to: None }));
-    assert_eq!(session.constraints.granularity, ["country", "year"]);
-    assert_eq!(session.turns[0].signals.constraints.geography, ["Trinidad and Tobago", "Ireland"]);
-    assert_eq!(session.constraints.set_in_turn["time_range"], 1);
+    // Version 1 kept places in one text.
+    assert_eq!(places(&session.demands), ["Trinidad", "Tobago", "Ireland", "Bosnia", "Herzegovina"]);
+    assert_eq!(years(&session.demands), [RequestedYears::Cover { from: 2015, to: 2015 }]);
+    assert_eq!(in_role(&session.demands, &Role::Grain).collect::<Vec<_>>(), ["country", "year"]);
+    assert_eq!(places(&session.turns[0].signals.demands), ["Trinidad", "Tobago", "Ireland"]);
     let answer = say(&lakeward, &mut session, "Oslo as well");
     assert_eq!(kept(&answer), ["Oslo"]);
-    assert_eq!(session.constraints.geography, ["Trinidad and Tobago", "Ireland", "Bosnia and Herzegovina", "Oslo"]);
     store.save(&mut session).expect("a save");
-    assert_eq!((session.version, store.open("conv").expect("a session")), (3, session));
+    assert_eq!((session.version, store.open("conv").expect("a session")), (4, session));
 }

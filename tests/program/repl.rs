@@ -199,7 +199,7 @@ fn another_process_goes_on_with_the_identical_next_answer() {
     assert_eq!(apart.len(), 3);
     let store = SessionStore::new(place.path());
     let (one, two) = (store.open("one").expect("a session"), store.open("two").expect("a session"));
-    assert_eq!((one.accepted, one.rejected, one.constraints), (two.accepted, two.rejected, two.constraints));
+    assert_eq!((one.accepted, one.rejected, one.demands), (two.accepted, two.rejected, two.demands));
     assert_eq!(one.steps[0].inputs, two.steps[0].inputs);
     let answer = answers[2]["tables"].to_string();
     assert!(!answer.contains(&rejected(&store, "one")), "a rejected table came back");

@@ -12,7 +12,8 @@ use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, Step
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::plan::{Kept, Plan, Step};
-use lakeward_core::request::{Input, Label};
+use lakeward_core::request::{Demand, Input, Label};
+use lakeward_core::role::Role;
 use serde_json::{Value, json};
 
 /// An answer of `tables` tables with `columns` columns each and evidence from all three searches; `turn` set a topic.
@@ -46,13 +47,10 @@ fn answer(turn: usize, tables: usize, columns: usize) -> Recommendation {
     let signals = json!({
         "operation": {"label": "Join", "confidence": 0.8123456789, "all": [["Join", 0.8123456789], ["Filter", 0.19]]},
         "intention": {"label": "Integration", "confidence": 0.7, "all": [["Integration", 0.7], ["Prediction", 0.3]]},
-        "constraints": {
-            "topic": format!("topic of turn {turn}"), "geography": ["Ohio"], "time_range": {"span": {"from": 2015, "to": null}},
-            "granularity": [], "required_columns": ["income"], "excluded": ["forecasts"],
-            "set_in_turn": {"topic": turn, "geography": 1, "time_range": 1, "required_columns: income": 1,
-                "excluded: forecasts": 1},
-        },
-        "overrides": [],
+        "demands": [
+            {"role": "place", "value": "said", "hard": false, "turn": 1, "said": "Ohio"},
+            {"role": "topic", "value": "said", "hard": false, "turn": turn, "said": format!("topic of turn {turn}")},
+        ],
     });
     let tables: Vec<Value> = (0..tables).map(table).collect();
     let answer = json!({
@@ -132,8 +130,8 @@ fn a_session_returns_as_it_was_saved() {
     let read = place.store.open("income").expect("a session");
     assert_eq!(read, session, "whoever opens it has what the writer has in memory");
     assert_eq!(read.revision, 3);
-    assert_eq!(read.constraints.topic.as_deref(), Some("topic of turn 2"));
-    assert_eq!(read.constraints.set_in_turn["geography"], 1);
+    let said: Vec<(&str, usize)> = read.demands.iter().map(|demand| (demand.said.as_str(), demand.turn)).collect();
+    assert_eq!(said, [("Ohio", 1), ("topic of turn 2", 2)]);
     assert!(read.steps[0].undone && read.is_rejected("group/table_0001_0001"));
     // People and diffs can read it: a field a line, one line a deep value.
     let text = fs::read_to_string(place.file("income")).expect("text");
@@ -304,7 +302,7 @@ fn what_is_not_a_session_is_refused_and_left_alone() {
         ("no session", changed("/turns", json!("many")).into_bytes()),
         ("no session", changed("/turns/0/number", json!(-1)).into_bytes()),
         ("no session", changed("/version", json!("one")).into_bytes()),
-        ("no session", changed("/constraints/topic", json!(["a"])).into_bytes()),
+        ("no session", changed("/demands/0/said", json!(["a"])).into_bytes()),
         ("it says it is session `other`", changed("/id", json!("other")).into_bytes()),
         ("version 99", changed("/version", json!(99)).into_bytes()),
         ("version 0", changed("/version", json!(0)).into_bytes()),
@@ -413,8 +411,7 @@ fn a_document_stays_bounded_and_opens_at_once() {
         let mut sizes = Vec::new();
         for turn in 1..=turns {
             let mut answer = template.clone();
-            answer.signals.constraints.topic = Some(format!("topic of turn {turn}"));
-            answer.signals.constraints.set_in_turn.insert("topic".into(), turn);
+            answer.signals.demands[1] = Demand::said(Role::Topic, format!("topic of turn {turn}"), turn);
             session.push_turn(&format!("request {turn}: {}", "word ".repeat(400)), &answer);
             if turn % 10 == 0 {
                 place.store.save(&mut session).expect("a save");
@@ -436,8 +433,8 @@ fn a_document_stays_bounded_and_opens_at_once() {
         assert!(sizes[1] < 400 << 10, "{sizes:?}");
         assert!(session.is_accepted("kept/accepted") && session.is_rejected("kept/rejected"));
         assert_eq!((session.steps.len(), session.turns.len(), session.next_turn()), (1, turns.min(1000), turns + 1));
-        assert_eq!(session.constraints.topic.as_deref(), Some(format!("topic of turn {turns}").as_str()));
-        assert_eq!(session.constraints.set_in_turn["excluded: forecasts"], 1);
+        assert_eq!(session.demands[1].said, format!("topic of turn {turns}"));
+        assert_eq!((session.demands[0].said.as_str(), session.demands[0].turn), ("Ohio", 1));
         // The two latest keep their answers, recent ones what was understood, old ones what they changed.
         let kept: Vec<usize> =
             session.turns.iter().filter(|turn| turn.recommendation.is_some()).map(|turn| turn.number).collect();
@@ -446,8 +443,8 @@ fn a_document_stays_bounded_and_opens_at_once() {
         assert_eq!((turn(turns - 10).tables.len(), turn(turns - 10).signals.operation.all.len()), (10, 2));
         let old = turn(turns - 50);
         assert_eq!((old.tables.len(), old.signals.operation.all.len()), (3, 0));
-        assert_eq!(old.signals.constraints.topic, Some(format!("topic of turn {}", turns - 50)));
-        assert!(old.signals.constraints.geography.is_empty(), "turn 1 set that");
+        let said: Vec<&str> = old.signals.demands.iter().map(|demand| demand.said.as_str()).collect();
+        assert_eq!(said, [format!("topic of turn {}", turns - 50)], "turn 1 set the place");
         assert!(old.text.starts_with("request") && old.text.chars().count() == 120, "{}", old.text);
         if turns == 2000 {
             assert!(sizes[19] < 1200 << 10, "{sizes:?}");
@@ -467,19 +464,16 @@ fn a_hostile_turn_stays_bounded() {
     let mut session = place.store.create(Some("s"), "lake").expect("a session");
     for turn in 1..=30 {
         let mut answer = answer(turn, 1000, 3);
-        answer.signals.constraints.topic = Some("\u{1}é".repeat(100_000));
-        answer.signals.constraints.excluded = (0..5000).map(|number| format!("{number}{}", "y".repeat(900))).collect();
-        let sets = answer.signals.constraints.excluded.iter().map(|item| (format!("excluded: {item}"), turn));
-        answer.signals.constraints.set_in_turn = sets.collect();
+        let many = (0..5000).map(|number| format!("{number}{}", "y".repeat(900)));
+        let long = std::iter::once("\u{1}é".repeat(100_000)).chain(many);
+        answer.signals.demands = long.map(|said| Demand::said(Role::Topic, said, turn)).collect();
         answer.tables[0].table = "deep/".repeat(100_000);
         session.push_turn(&"é\u{7}".repeat(1 << 20), &answer);
         place.store.save(&mut session).expect("a save");
     }
     let bytes = place.file("s").metadata().expect("a file").len();
     assert!(bytes < 3 << 20, "{bytes}");
-    let constraints = &session.constraints;
-    assert_eq!((constraints.excluded.len(), constraints.set_in_turn.len()), (50, 50));
-    assert!(constraints.set_in_turn.contains_key(&format!("excluded: {}", constraints.excluded[0])));
+    assert_eq!(session.demands.len(), 60);
     assert_eq!(place.store.open("s").expect("a session"), session);
 }
 

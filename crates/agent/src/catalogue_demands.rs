@@ -1,16 +1,16 @@
-//! What a turn wants of the catalogue: the intent as the turn leaves it, and the records that meet it.
+//! What is wanted of datasets as a turn leaves it, and the records of the catalogue that meet it.
 
 use std::collections::HashMap;
 
 use super::Agent;
 use super::model;
-use crate::recommend::{Choice, IntentionFit, Match};
+use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
-use lakeward_core::request::Intent;
+use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::intent::{Conflict, Fact, TurnReading, apply};
+use lakeward_reading::reader::{Act, Revised, TurnReading, revised};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
 
@@ -32,39 +32,55 @@ pub(super) struct RecordsFound {
 }
 
 impl Agent<'_> {
-    /// What is wanted of the catalogue after `text`, and the question where it states something against an earlier turn without taking
-    /// that back. Nothing changes where the catalogue has no fields, nor where the text answers a question about something else.
-    pub(super) fn demands(
+    /// What is wanted of datasets after a turn, in the values that the catalogue has; `over_demands` says that it was read over the demands
+    /// in force and not over a table.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub(super) fn demands_after(
         &self,
         session: &Session,
         text: &str,
-        answered: Option<&Choice>,
+        reading: &TurnReading,
+        over_demands: bool,
         model: Option<&LanguageModel<'_>>,
-    ) -> Result<(Intent, Option<Conflict>)> {
-        let memory = &session.memory;
-        let mut intent = memory.intent.clone();
-        let text = match (answered, &memory.open) {
-            // Chosen by its number.
-            (Some(choice), Some(_)) => choice.label.as_str(),
-            (Some(_), None) => "",
-            (None, _) => text,
+    ) -> Result<Revised> {
+        let (turn, vocabulary) = (session.next_turn(), self.words.of(self.index)?);
+        let this_year = self.words.present_year(self.index);
+        let undone = over_demands && reading.has(Act::Undo);
+        let before = if undone { session.demands_before(reading.steps()) } else { session.demands.clone() };
+        let named = match vocabulary {
+            Some(vocabulary) if over_demands => vocabulary.with_names(text, reading.clone()),
+            _ => reading.clone(),
         };
-        if text.trim().is_empty() {
-            return Ok((intent, None));
+        let mut after = revised(&before, &named, over_demands, turn, this_year);
+        if undone {
+            let stays = |demand: &&Demand| !before.contains(demand);
+            after.gone.extend(session.demands.iter().filter(stays).cloned());
         }
-        let Some(reader) = self.words.reader(self.index)? else { return Ok((intent, None)) };
-        let turn = session.next_turn();
-        let settled = memory.open.as_ref().and_then(|open| Some((open, open.answered(text)?)));
-        let settled = settled.filter(|(open, settlement)| open.settle(*settlement, &mut intent, turn));
-        let mut reading = reader.read(text, turn, &intent);
-        if let Some((open, _)) = settled {
-            without(&mut reading, open);
-        } else if let Some(model) = model {
+        let said_topic = topic_words(&after.demands).next().is_some();
+        if over_demands && session.turns.is_empty() && !said_topic && reading.acts.first() != Some(&Act::Unclear) {
+            // Nothing is understood of what it is about: all of it is.
+            after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
+        }
+        let Some(vocabulary) = vocabulary else { return Ok(after) };
+        if let Some(model) = model {
             let earlier = self.window(session);
-            reading.facts.extend(model::elements(model, text, &earlier, &reader, &reading));
+            after.demands.extend(model::demands(model, text, &earlier, vocabulary, (&after.demands, turn)));
         }
-        let changes = apply(&reading, &mut intent);
-        Ok((intent, changes.conflicts.into_iter().next()))
+        for demand in after.demands.iter_mut().filter(|demand| demand.turn == turn) {
+            *demand = vocabulary.grounded(demand.clone());
+        }
+        // A record comes in one rhythm and is kept up or not: what was said last holds.
+        for role in [Role::Frequency, Role::Status] {
+            let latest = after.demands.iter().rposition(|demand| demand.role == role && !demand.avoid);
+            let mut place = 0;
+            after.demands.retain(|demand| {
+                place += 1;
+                demand.role != role || demand.avoid || Some(place - 1) == latest
+            });
+        }
+        Ok(after)
     }
 
     /// The records that meet what is wanted; nothing where the lake has only tables and nothing is demanded of them, and where
@@ -72,22 +88,21 @@ impl Agent<'_> {
     pub(super) fn records(
         &self,
         session: &Session,
-        intent: &Intent,
+        (demands, hidden): (&[Demand], &[String]),
         others: &[(String, f64)],
     ) -> Result<Option<RecordsFound>> {
-        let states = intent.demands.iter().any(|demand| demand.hard);
-        if (intent.topics.is_empty() && intent.demands.is_empty()) || !(states || self.index.has_records()?) {
+        let states = demands.iter().any(|demand| demand.hard && demand.role != Role::Period);
+        if demands.is_empty() || !(states || self.index.has_records()?) {
             return Ok(None);
         }
-        let mut texts: Vec<(String, f64)> = vec![(words(intent), 1.0)];
+        let mut texts: Vec<(String, f64)> = vec![(words(demands), 1.0)];
         let most = self.ranking.turn.further_record_texts;
         texts.extend(others.iter().map(|(text, weight)| (text.clone(), weight.min(most))));
         texts.retain(|(text, _)| !text.trim().is_empty());
-        let exclude: Vec<String> = session.rejected.iter().map(|choice| choice.table.clone()).collect();
+        let exclude: Vec<String> = session.rejected.iter().map(|choice| &choice.table).chain(hidden).cloned().collect();
         let query = RecordQuery {
             texts: &texts,
-            demands: &intent.demands,
-            refused: &intent.refused,
+            demands,
             k: DEPTH,
             exclude: &exclude,
             among: None,
@@ -96,7 +111,7 @@ impl Agent<'_> {
         };
         let key = self.key_of(&query);
         // Asked before, as when a turn speaks of what to do with what was found: its records need not be found again.
-        let known = session.memory.retrieved(&key).filter(|known| known.records.len() >= REUSED.min(known.found));
+        let known = session.retrieved(&key).filter(|known| known.records.len() >= REUSED.min(known.found));
         let query = RecordQuery { among: known.map(|known| known.records.as_slice()), ..query };
         let mut answers = record_search::search(self.index, self.embedder, &query)?;
         answers.matching = known.map_or(answers.matching, |known| known.met);
@@ -105,7 +120,7 @@ impl Agent<'_> {
 
     /// Identifies a search and the state of the index.
     fn key_of(&self, query: &RecordQuery<'_>) -> String {
-        let asked = (query.texts, query.demands, query.refused, query.exclude, &self.index.manifest().checksum);
+        let asked = (query.texts, query.demands, query.exclude, &self.index.manifest().checksum);
         let bytes = serde_json::to_vec(&asked).unwrap_or_default();
         blake3::hash(&bytes).to_hex()[..32].to_string()
     }
@@ -197,22 +212,11 @@ pub(super) fn fit(answer: &RecordAnswer) -> IntentionFit {
     }
 }
 
-/// The words to search by.
-fn words(intent: &Intent) -> String {
-    let entity = intent.data.entity.iter();
-    let said = intent.topics.iter().chain(entity);
-    said.map(|said| said.text.as_str()).collect::<Vec<_>>().join(" \n")
-}
-
-/// Leaves what settles a question out of what a turn says besides: `keep the old one` is no topic.
-fn without(reading: &mut TurnReading, settled: &Conflict) {
-    const MOST_WORDS: usize = 4;
-    let role = &settled.now.role;
-    reading.facts.retain(|fact| match fact {
-        // `The old one` is the earlier value, not one that is no longer kept up.
-        Fact::Demanded { demand, .. } => demand.role != *role && demand.role != Role::Status,
-        Fact::Refused(demand) => demand.role != *role && demand.role != Role::Status,
-        Fact::Words { text, .. } => text.split_whitespace().count() > MOST_WORDS,
-        _ => true,
-    });
+/// The words to search by: what it is about, and what else is wanted that the catalogue has no field for.
+fn words(demands: &[Demand]) -> String {
+    let is_said = |demand: &&Demand| {
+        let about = matches!(demand.role, Role::Topic | Role::Subject);
+        !demand.avoid && (about || demand.value == Demanded::Said)
+    };
+    demands.iter().filter(is_said).map(|demand| demand.said.as_str()).collect::<Vec<_>>().join(" \n")
 }

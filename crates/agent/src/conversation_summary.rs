@@ -1,4 +1,4 @@
-//! What a model is told of the conversation so far: the constraints in force, how much was chosen and what was carried out, the
+//! What a model is told of the conversation so far: what is wanted, how much was chosen and what was carried out, the
 //! latest requests; of a long one also a summary, which a model wrote. Names of tables stay out: who names a file must not have
 //! a say in what is searched.
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::session::{Retrieval, Session, Turn};
-use lakeward_core::request::{Demand, Intent, Label, TurnWords};
+use lakeward_core::request::{Demand, Label};
 use lakeward_core::role::Role;
 use lakeward_models::llm::quote::clean;
 use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
@@ -25,8 +25,6 @@ const CHOICES: usize = 8;
 const REQUEST: usize = 300;
 /// Characters of the words of an element in force.
 const SAID: usize = 160;
-/// The role of years.
-const PERIOD: &str = "period";
 /// Bytes of JSON that make a token, as [`lakeward_models::llm::ChatCall::estimated_tokens`] counts.
 const BYTES_A_TOKEN: usize = 3;
 
@@ -40,59 +38,40 @@ pub fn memory(session: &Session, max_tokens: usize, model: Option<&LanguageModel
     let standing = session.steps.iter().filter(|step| !step.undone);
     let ran: Vec<String> = standing.map(|step| format!("{}: {} rows", step.plan.kind().name(), step.rows)).collect();
     let mut memory = json!({
-        "constraints": session.constraints,
+        "wanted": wanted(&session.demands, SAID),
         "accepted": session.accepted.len(),
         "rejected": session.rejected.len(),
         "ran": ran[ran.len().saturating_sub(CHOICES)..],
         "requests": latest.iter().map(|turn| clean(&turn.text, REQUEST)).collect::<Vec<_>>(),
     });
-    if session.memory.intent != Intent::default() {
-        memory["wanted"] = wanted(&session.memory.intent, SAID);
-        memory["found"] = session.memory.retrievals.iter().map(found).collect();
+    if !session.retrievals.is_empty() {
+        memory["found"] = session.retrievals.iter().map(found).collect();
     }
     if let (Some(model), true) = (model, older.len() >= LEAST_SUMMED)
         && let Some(summary) = summary(model, session, &older[older.len().saturating_sub(MOST_SUMMED)..])
     {
         memory["summary"] = json!(summary);
     }
-    fitted(memory, &session.memory.intent, max_tokens)
+    fitted(memory, &session.demands, max_tokens)
 }
 
 /// What is in force, as the user said it: neither values nor field names of the catalogue, whose publishers must not have a
 /// say in what is searched.
-fn wanted(intent: &Intent, characters: usize) -> Value {
-    let Intent { topics, task, data, demands, refused, measures, columns_wanted, columns_excluded, answers } = intent;
-    let said = |said: &TurnWords| json!({"words": clean(&said.text, characters), "turn": said.turn});
-    let all = |list: &[TurnWords]| Value::Array(list.iter().map(said).collect());
+fn wanted(demands: &[Demand], characters: usize) -> Value {
     let demand = |demand: &Demand| {
         let role = match &demand.role {
-            Role::Other(name) if name != PERIOD => "other",
+            Role::Other(_) => "other",
             role => role.name(),
         };
         json!({
             "about": role,
             "words": clean(&demand.said, characters),
+            "wanted": !demand.avoid,
             "must": demand.hard,
             "turn": demand.turn,
         })
     };
-    let mut wanted = json!({
-        "topics": all(topics),
-        "must_or_should": demands.iter().map(demand).collect::<Vec<_>>(),
-        "must_not": refused.iter().map(demand).collect::<Vec<_>>(),
-        "measures": all(measures),
-        "columns_wanted": all(columns_wanted),
-        "columns_excluded": all(columns_excluded),
-        "answers": answers,
-    });
-    let single =
-        [("task", task), ("modality", &data.modality), ("annotation", &data.annotation), ("entity", &data.entity)];
-    for (name, element) in single {
-        wanted[name] = element.as_ref().map_or(Value::Null, said);
-    }
-    let Value::Object(members) = &mut wanted else { return wanted };
-    members.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
-    wanted
+    demands.iter().map(demand).collect()
 }
 
 /// A search of the catalogue, in numbers: names of records stay out.
@@ -107,8 +86,8 @@ fn tokens(value: &Value) -> usize {
 }
 
 /// `memory` in at most `max_tokens` tokens.
-fn fitted(mut memory: Value, intent: &Intent, max_tokens: usize) -> Value {
-    for list in ["/requests", "/found", "/summary", "/ran", "/wanted/topics"] {
+fn fitted(mut memory: Value, demands: &[Demand], max_tokens: usize) -> Value {
+    for list in ["/requests", "/found", "/summary", "/ran"] {
         while tokens(&memory) > max_tokens {
             match memory.pointer_mut(list) {
                 Some(Value::Array(items)) if !items.is_empty() => drop(items.remove(0)),
@@ -120,9 +99,8 @@ fn fitted(mut memory: Value, intent: &Intent, max_tokens: usize) -> Value {
     if tokens(&memory) <= max_tokens {
         return memory;
     }
-    // By now no topic is left.
     for characters in [SAID / 2, SAID / 4, SAID / 8, SAID / 16] {
-        memory["wanted"] = wanted(&Intent { topics: Vec::new(), ..intent.clone() }, characters);
+        memory["wanted"] = wanted(demands, characters);
         if tokens(&memory) <= max_tokens {
             break;
         }
@@ -149,7 +127,7 @@ fn summary(model: &LanguageModel<'_>, session: &Session, turns: &[Turn]) -> Opti
         .collect();
     let values = [
         ("turns", Value::Array(told)),
-        ("constraints", json!(session.constraints)),
+        ("wanted", wanted(&session.demands, SAID)),
         ("most_words", json!(SUMMARY_WORDS)),
     ];
     let schema = json!({
@@ -180,18 +158,18 @@ mod tests {
     /// A conversation of 100 turns that set 20 elements, the first ones long ago.
     fn long_session() -> Session {
         let mut session = Session::new("s", "lake");
-        let intent = &mut session.memory.intent;
-        intent.demands = (1..=20)
+        session.demands = (1..=20)
             .map(|turn| Demand {
-                role: Role::Other(format!("field {turn}")),
                 value: Demanded::Values(vec![vec![format!("value {turn}")]]),
                 hard: true,
-                turn,
-                said: format!("what turn {turn} says, in {}", "many words ".repeat(20)),
+                ..Demand::said(
+                    Role::Other(format!("field {turn}")),
+                    format!("what turn {turn} says, in {}", "many words ".repeat(20)),
+                    turn,
+                )
             })
             .collect();
-        intent.topics = (1..=100).map(|turn| TurnWords { text: "topic ".repeat(30), turn }).collect();
-        session.memory.retrievals = (80..=100)
+        session.retrievals = (80..=100)
             .map(|turn| Retrieval {
                 turn,
                 key: turn.to_string(),
@@ -210,15 +188,10 @@ mod tests {
         for budget in [32_000, 8_000, 2_000, 1_000] {
             let told = memory(&session, budget, None);
             assert!(tokens(&told) <= budget, "{} tokens of {budget}", tokens(&told));
-            let turns: Vec<u64> = told["wanted"]["must_or_should"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|demand| demand["turn"].as_u64().unwrap())
-                .collect();
+            let turns: Vec<u64> =
+                told["wanted"].as_array().unwrap().iter().map(|demand| demand["turn"].as_u64().unwrap()).collect();
             assert_eq!(turns, (1..=20).collect::<Vec<u64>>(), "{budget}");
         }
-        assert!(memory(&session, 32_000, None)["wanted"]["topics"].as_array().unwrap().len() == 100);
     }
 
     #[test]

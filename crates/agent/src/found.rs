@@ -69,7 +69,8 @@ impl Agent<'_> {
             Some(found) => found.texts(&reading.words, self.config.llm.voice, &self.ranking.turn),
             None => vec![(reading.words.clone(), 1.0)],
         };
-        let records = self.records(session, &reading.signals.intent, texts.get(1..).unwrap_or_default())?;
+        let records =
+            self.records(session, (&reading.signals.demands, &reading.hidden), texts.get(1..).unwrap_or_default())?;
         let mut proposed: Vec<TableRef> = by_loop.as_ref().map(|found| self.proposed(found)).unwrap_or_default();
         for answer in records.iter().flat_map(|found| &found.answers.answers) {
             proposed.extend(self.index.get(&answer.table)?);

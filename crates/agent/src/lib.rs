@@ -1,6 +1,7 @@
 //! The agent: reads what a request asks for ([`lakeward_reading::signals`]), finds and weighs tables, and recommends what to do next
 //! ([`Agent::turn`]). It holds no state between turns: all of it is in the session.
 
+mod acts;
 pub mod agentic;
 mod catalogue_demands;
 pub mod config;
@@ -37,7 +38,7 @@ pub use known_columns::known_table;
 use lakeward_index::LakeIndex;
 use lakeward_models::embed::Embedder;
 use lakeward_operate::LakeContext;
-use lakeward_reading::intent::CatalogueWords;
+use lakeward_reading::catalogue::CatalogueWords;
 use lakeward_search::RankingWeights;
 use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;

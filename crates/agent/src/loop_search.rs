@@ -10,7 +10,8 @@ use crate::agentic::{
 };
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::Constraints;
+use lakeward_core::request::{Demand, in_role};
+use lakeward_core::role::Role;
 use lakeward_index::TableRef;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::LanguageModel;
@@ -75,7 +76,7 @@ impl Agent<'_> {
             .map(|model| conversation_summary::memory(session, self.config.memory.max_tokens, Some(model)))
             .unwrap_or_default();
         let Reading { request, words, signals, .. } = reading;
-        let must_have = must_have(&signals.constraints);
+        let must_have = must_have(&signals.demands);
         SearchGoal { request: request.text.clone(), words: words.clone(), must_have, memory }
     }
 
@@ -191,6 +192,6 @@ impl Channel for Questions<'_> {
 }
 
 /// Words that a table has to hold.
-fn must_have(constraints: &Constraints) -> Vec<String> {
-    constraints.geography.iter().chain(&constraints.required_columns).cloned().collect()
+fn must_have(demands: &[Demand]) -> Vec<String> {
+    [Role::Place, Role::Column].iter().flat_map(|role| in_role(demands, role)).map(str::to_string).collect()
 }

@@ -7,18 +7,14 @@ use serde_json::{Value, json};
 use crate::agentic::card::Card;
 use crate::agentic::listwise::{self, Asked, Order};
 use crate::recommend::Question;
-use lakeward_core::request::{Demand, Intention, Label, OperationKind, Ranked};
+use lakeward_core::request::{Demand, Demanded, Intention, Label, OperationKind, Ranked};
 use lakeward_core::role::Role;
 use lakeward_core::store::BlobCache;
 use lakeward_core::text::on_one_line;
 use lakeward_models::llm::{AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
-use lakeward_reading::intent::{Fact, Reader, TurnReading};
+use lakeward_reading::catalogue::Vocabulary;
 use lakeward_search::QueryTable;
 
-/// The role of years.
-const PERIOD: &str = "period";
-/// What a request may want besides a value of the catalogue.
-const OTHER_ELEMENTS: [&str; 4] = ["task", "modality", "annotation", "measure"];
 /// Columns of the table at hand that a model is told of.
 const COLUMNS: usize = 30;
 /// Characters of a request that it is told.
@@ -69,15 +65,15 @@ pub fn signals(model: &LanguageModel<'_>, text: &str, earlier: &[&str]) -> Optio
     read.ok()
 }
 
-/// What a model finds a request to want of the catalogue besides what the rules read: each element in words of the request, in
-/// a value that the catalogue has, and in a respect of which the rules found nothing. Only inferred: it leaves nothing out.
-pub fn elements(
+/// What a model finds a request to want of the catalogue besides what was read: each demand in words of the request, in a value that the
+/// catalogue has, and in a role of which nothing was read. Only inferred: it leaves nothing out.
+pub fn demands(
     model: &LanguageModel<'_>,
     text: &str,
     earlier: &[&str],
-    reader: &Reader<'_>,
-    read: &TurnReading,
-) -> Vec<Fact> {
+    vocabulary: &Vocabulary,
+    (read, turn): (&[Demand], usize),
+) -> Vec<Demand> {
     const MOST: usize = 8;
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -91,9 +87,8 @@ pub fn elements(
         elements: Vec<Element>,
     }
     // Fields that the publishers named themselves stay out: their names are text of the catalogue.
-    let roles = reader.vocabulary().roles().filter(|role| !matches!(role, Role::Other(_))).map(Role::name);
-    let period = reader.vocabulary().has_years().then_some(PERIOD);
-    let abouts: Vec<&str> = roles.chain(period).chain(OTHER_ELEMENTS).collect();
+    let roles = vocabulary.roles().filter(|role| !matches!(role, Role::Other(_))).map(Role::name);
+    let abouts: Vec<&str> = roles.collect();
     let cut = |text: &str, most| lakeward_models::llm::quote::clean(text, most);
     let values = [
         ("conversation", json!(earlier.iter().map(|text| cut(text, EARLIER)).collect::<Vec<_>>())),
@@ -127,32 +122,16 @@ pub fn elements(
         }
         Ok(answer.elements)
     });
-    let known = |role: &Role| {
-        read.facts.iter().any(|fact| match fact {
-            Fact::Demanded { demand, .. } | Fact::Refused(demand) => demand.role == *role,
-            Fact::Forgotten(forgotten) => forgotten == role,
-            _ => false,
-        })
-    };
-    let same =
-        |found: &Fact| read.facts.iter().any(|fact| std::mem::discriminant(fact) == std::mem::discriminant(found));
     let elements = answered.unwrap_or_default().into_iter().take(MOST);
-    let facts = elements.filter_map(|Element { about, words }| {
-        let words = cut(&words, EARLIER);
-        let fact = match about.as_str() {
-            "task" => Fact::Task(words),
-            "modality" => Fact::Modality(words),
-            "annotation" => Fact::Annotation(words),
-            "measure" => Fact::Measure(words),
-            _ => {
-                let role = Role::from(about);
-                let demand = reader.look_up(&role, &words, read.turn).filter(|_| !known(&role))?;
-                return Some(Fact::Demanded { demand: Demand { hard: false, ..demand }, also: false });
-            }
-        };
-        (!same(&fact)).then_some(fact)
+    let demands = elements.filter_map(|Element { about, words }| {
+        let demand = Demand::said(Role::from(about), cut(&words, EARLIER), turn);
+        if read.iter().any(|known| known.role == demand.role) {
+            return None;
+        }
+        let grounded = vocabulary.grounded(demand);
+        (grounded.value != Demanded::Said).then_some(Demand { hard: false, ..grounded })
     });
-    facts.collect()
+    demands.collect()
 }
 
 fn label<L: Label>(name: &str) -> Result<L, Refusal> {

@@ -18,7 +18,7 @@ use lakeward_core::request::{Input, OperationKind};
 use lakeward_index::LakeIndex;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, How, NotApplied, Reader, Role, Span, TurnReading, assemble, number_said, schema_of, with_table,
+    Act, Assembly, How, NotApplied, Reader, Role, Span, TurnReading, assemble, schema_of, with_table,
 };
 use lakeward_search::Candidate;
 
@@ -55,13 +55,6 @@ impl PlanReading {
         (self.turn.confidence >= SURE && !says_more).then_some(act)
     }
 
-    /// How many steps are meant; one where no number is said.
-    pub fn moved(&self) -> usize {
-        let number = |span: &Span| span.number.or_else(|| number_said(&span.words).map(|number| number.value));
-        let said = self.turn.of(Role::Steps).find_map(number);
-        said.map_or(1, |steps| steps.clamp(1.0, 100.0) as usize)
-    }
-
     /// Whether it wants something that nobody could say what.
     pub fn is_unclear(&self) -> bool {
         self.turn.acts.first() == Some(&Act::Unclear)
@@ -86,7 +79,7 @@ impl Agent<'_> {
             return Ok(reading);
         }
         let mut before = session.clone();
-        for _ in 0..reading.moved() {
+        for _ in 0..reading.turn.steps() {
             before.undo();
         }
         let Some(plan) = before.plan() else { return Ok(reading) };

@@ -1,29 +1,29 @@
-//! What a request says in its session: its signals, what it wants of a catalogue, the words to search by, the table at hand.
+//! What a request says in its session: operation and intention, what it does to the demands in force and to the plan at hand, the words to
+//! search by, the table at hand.
 
+use super::known_columns::AtHand;
 use super::model;
+use super::plan_reading::PlanReading;
 use super::{Agent, Request};
 use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::{Choice, question};
 use crate::session::Session;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::request::{Constraints, Input, OperationKind, Ranked, Signals};
+use lakeward_core::request::{Input, OperationKind, Ranked, Signals, in_role, topic_words};
+use lakeward_core::role::Role as Respect;
 use lakeward_models::llm::LanguageModel;
-use lakeward_reading::grounding::LakeGrounding;
-use lakeward_reading::intent::Conflict;
-use lakeward_reading::signals::{self, context::Context};
-use lakeward_search::{QueryTable, text_search};
-
-/// Tables of the turn before whose headers a request may name.
-const SHOWN: usize = 5;
+use lakeward_reading::reader::{Act, Reader, Role, TurnReading, schema_of_demands};
+use lakeward_reading::signals::{classified, context::Context};
+use lakeward_search::QueryTable;
 
 /// What a request says in its session: the first stage of a turn. Nothing has been searched yet.
 pub(super) struct Reading<'r> {
     pub(super) request: &'r Request,
     /// The words to search by.
     pub(super) words: String,
+    /// What it says, span by span.
+    pub(super) turn: TurnReading,
     pub(super) signals: Signals,
-    /// A question about what is wanted of the catalogue.
-    pub(super) conflict: Option<Conflict>,
     /// The working table, and it opened.
     pub(super) working: Option<Input>,
     pub(super) query: Option<QueryTable>,
@@ -31,13 +31,21 @@ pub(super) struct Reading<'r> {
     pub(super) column: Option<usize>,
     /// The choice that the request makes among those of the question before.
     pub(super) answered: Option<Choice>,
+    /// The request as it is read over the plan at hand; none without a table, and for an answer to a question.
+    pub(super) over: Option<PlanReading>,
+    /// Words for the columns that are wanted: in force, and of another table in this turn.
+    pub(super) wanted_columns: Vec<String>,
+    /// Ids of answers that are not to be shown again, where more are wanted.
+    pub(super) hidden: Vec<String>,
+    /// What the analyst should know of how it was read.
+    pub(super) notes: Vec<String>,
 }
 
 impl Reading<'_> {
     /// What the intention asks of tables, as the request and the table at hand change it.
     pub(super) fn spec(&self) -> TaskSpec {
-        let Signals { operation, intention, constraints, .. } = &self.signals;
-        TaskSpec::of(intention.label).adjusted(operation, constraints, self.query.is_some())
+        let Signals { operation, intention, demands, .. } = &self.signals;
+        TaskSpec::of(intention.label).adjusted(operation, demands, self.query.is_some())
     }
 }
 
@@ -63,41 +71,102 @@ impl Agent<'_> {
             (Some(name), None) => return Err(Error::Usage(format!("column `{name}` of which table? name it, too"))),
             (None, _) => None,
         };
-        let answered = answered(session, &request.text);
-        let mut signals = self.signals(session, &request.text, answered.as_ref(), query.as_ref());
-        if let (Some(model), None, false) = (model, &answered, request.text.trim().is_empty()) {
+        let text = request.text.as_str();
+        let answered = answered(session, text);
+        let says = answered.is_none() && !text.trim().is_empty();
+        let over = match &working {
+            Some(input) if says => {
+                let at_hand = query.as_ref().map(|table| AtHand { input, table });
+                Some(self.read_over(session, text, session.plan_of(input), at_hand)?)
+            }
+            _ => None,
+        };
+        let turn = match &over {
+            Some(over) => over.turn.clone(),
+            None if says => {
+                let previous = session.latest().map_or("", |turn| turn.text.as_str());
+                Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false)
+            }
+            None => TurnReading::default(),
+        };
+        let mut signals = self.classified(session, text, answered.as_ref());
+        if let (Some(model), true) = (model, says) {
             let earlier = self.window(session);
-            if let Some((operation, intention)) = model::signals(model, &request.text, &earlier) {
+            if let Some((operation, intention)) = model::signals(model, text, &earlier) {
                 signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.reading);
                 signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.reading);
             }
         }
-        let (intent, conflict) = self.demands(session, &request.text, answered.as_ref(), model)?;
-        signals.intent = intent;
-        let words = match session.turns.is_empty() && text_search::reads_texts(self.index, self.embedder) {
-            // As it is said: that model reads sentences.
-            true => request.text.trim().to_string(),
-            false => search_text(session, &request.text, answered.as_ref(), &signals.constraints),
-        };
-        Ok(Reading { request, words, signals, conflict, working, query, column, answered })
+        signals.acts.clone_from(&turn.acts);
+        let mut notes = Vec::new();
+        if says {
+            let after = self.demands_after(session, text, &turn, over.is_none(), model)?;
+            notes.extend(
+                after
+                    .not_found
+                    .iter()
+                    .map(|words| format!("nothing like `{words}` is asked for, so nothing was taken back")),
+            );
+            (signals.demands, signals.gone) = (after.demands, after.gone);
+            let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
+            let fewer = turn.acts.first() == Some(&Act::Fewer) && turn.answers_wanted().is_none();
+            let halved = fewer.then(|| (session.listed().len() / 2).max(1));
+            let said = if over.is_none() { turn.answers_wanted() } else { None };
+            signals.answers = said.or(halved).or(before);
+        }
+        let hidden = if turn.acts.first() == Some(&Act::More) { session.shown_for_demands() } else { Vec::new() };
+        let words = self.search_text(session, text, &turn, &signals, over.is_some());
+        let mut wanted_columns: Vec<String> = in_role(&signals.demands, &Respect::Column).map(str::to_string).collect();
+        if over.is_some() {
+            wanted_columns.extend(turn.of(Role::Add).map(|span| span.words.clone()));
+        }
+        Ok(Reading {
+            request,
+            words,
+            signals,
+            turn,
+            working,
+            query,
+            column,
+            answered,
+            over,
+            wanted_columns,
+            hidden,
+            notes,
+        })
     }
 
-    /// The signals of a request in its session.
-    fn signals(&self, session: &Session, text: &str, answered: Option<&Choice>, query: Option<&QueryTable>) -> Signals {
+    /// Operation and intention of a request in its session, with the demands in force before it.
+    fn classified(&self, session: &Session, text: &str, answered: Option<&Choice>) -> Signals {
         if let (Some(choice), Some(latest)) = (answered, session.turns.last()) {
             let before = &latest.signals;
             let operation = match choice.operation {
                 Some(kind) => before.operation.certain(kind),
                 None => without_clarify(&before.operation),
             };
-            return Signals { operation, overrides: Vec::new(), ..before.clone() };
+            let (acts, demands) = (Vec::new(), session.demands.clone());
+            return Signals { operation, acts, demands, gone: Vec::new(), ..before.clone() };
         }
-        let context = Context {
-            texts: self.window(session),
-            last_turn: session.turns.last().map_or(0, |turn| turn.number),
-            constraints: session.constraints.clone(),
-        };
-        signals::read(text, &context, &LakeGrounding::new(self.index, self.headers_in_view(session, query)))
+        let (operation, intention) = classified(text, &Context { texts: self.window(session) });
+        let (acts, demands) = (Vec::new(), session.demands.clone());
+        Signals { operation, intention, acts, demands, gone: Vec::new(), answers: None }
+    }
+
+    /// What is searched for: a first request as it is said; later the topic and what else is wanted in words, and over a table what the
+    /// request says.
+    fn search_text(&self, session: &Session, text: &str, turn: &TurnReading, signals: &Signals, over: bool) -> String {
+        if session.turns.is_empty() {
+            return text.trim().to_string();
+        }
+        let mut parts: Vec<&str> = topic_words(&signals.demands).collect();
+        for role in &[Respect::Place, Respect::Column] {
+            parts.extend(in_role(&signals.demands, role));
+        }
+        // What is said of a table at hand is no demand; a turn of which nothing was understood may still say what is meant.
+        if over || parts.is_empty() || (turn.spans.is_empty() && changes_demands(turn)) {
+            parts.push(text);
+        }
+        parts.join(" ").trim().to_string()
     }
 
     /// The texts of the turns that a request is read with, oldest first.
@@ -105,16 +174,11 @@ impl Agent<'_> {
         let latest = &session.turns[session.turns.len().saturating_sub(self.config.conversation.window)..];
         latest.iter().map(|turn| turn.text.as_str()).collect()
     }
+}
 
-    /// The headers of the working table and of the tables shown last.
-    fn headers_in_view(&self, session: &Session, query: Option<&QueryTable>) -> Vec<String> {
-        let own = query.into_iter().flat_map(|query| query.entry.profile.columns.clone());
-        let shown = session.turns.last().into_iter().flat_map(|turn| turn.tables.iter().take(SHOWN));
-        let theirs = shown
-            .filter_map(|id| self.index.dataset(self.index.get(id).ok()??).ok())
-            .flat_map(|dataset| dataset.columns().to_vec());
-        own.chain(theirs).map(|column| column.name).collect()
-    }
+/// Whether a turn says what is wanted of datasets.
+fn changes_demands(turn: &TurnReading) -> bool {
+    matches!(turn.acts.first(), Some(Act::New | Act::Refine | Act::Correct))
 }
 
 /// The choice that `text` makes, where the latest turn asked a question first of all.
@@ -138,17 +202,4 @@ pub(super) fn without_clarify(asked: &Ranked<OperationKind>) -> Ranked<Operation
         asked.all.iter().map(|(kind, p)| (*kind, weight(*kind, *p) / sum)).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     Ranked { label: all[0].0, confidence: all[0].1, all }
-}
-
-/// What is searched for: the request's words that say what it is about; in a conversation the topic and the constraints in
-/// force with them.
-fn search_text(session: &Session, text: &str, answered: Option<&Choice>, constraints: &Constraints) -> String {
-    let Some(latest) = session.turns.last() else { return signals::content_words(text) };
-    let words = signals::content_words(if answered.is_some() { &latest.text } else { text });
-    let mut parts: Vec<&str> = Vec::new();
-    parts.extend(constraints.topic.as_deref());
-    parts.extend(constraints.geography.iter().map(String::as_str));
-    parts.extend(constraints.required_columns.iter().map(String::as_str));
-    parts.push(&words);
-    parts.join(" ")
 }

@@ -16,11 +16,14 @@ use crate::recommend::{Recommendation, Utility, question};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Input, Label, OperationKind};
+use lakeward_core::request::{Input, Label, OperationKind, topic_words};
 use lakeward_models::embed::EmbedderExt;
 use lakeward_models::llm::{LanguageModel, Limits, Unanswered};
 use lakeward_reading::reader::Act;
 use lakeward_search::cite::{Checked, Gate};
+
+/// An answer, and what led to it.
+pub(super) type Turned = (Checked<Recommendation>, Provenance);
 
 /// A request that is this likely to combine tables is not read as one about the rows of the table at hand.
 const SURE_TO_COMBINE: f64 = 0.8;
@@ -41,40 +44,27 @@ impl Agent<'_> {
     ///
     /// # Errors
     /// Those of [`Agent::turn`].
-    pub fn traced_turn(
-        &self,
-        session: &mut Session,
-        request: &Request,
-    ) -> Result<(Checked<Recommendation>, Provenance)> {
+    pub fn traced_turn(&self, session: &mut Session, request: &Request) -> Result<Turned> {
         self.answer(session, request, self.runs.as_ref())
     }
 
     /// The answer to a request, with what led to it. Runs of the search are taken from and kept in `runs`; what is traced asks
     /// anew, so that its trace has every question.
-    pub(super) fn answer(
-        &self,
-        session: &mut Session,
-        request: &Request,
-        runs: Option<&RunCache>,
-    ) -> Result<(Checked<Recommendation>, Provenance)> {
+    pub(super) fn answer(&self, session: &mut Session, request: &Request, runs: Option<&RunCache>) -> Result<Turned> {
         let model =
             self.model.map(|access| LanguageModel::new(access.chat, access.prompts, self.limits(), access.cache));
         let model = model.as_ref();
         let reading = self.read(session, request, model)?;
-        let over = match &reading.working {
-            // An answer to a question is a choice among its answers.
-            Some(input) if !request.text.trim().is_empty() && reading.answered.is_none() => {
-                let at_hand = reading.query.as_ref().map(|table| AtHand { input, table });
-                Some(self.read_over(session, &request.text, session.plan_of(input), at_hand)?)
-            }
-            _ => None,
-        };
-        if let Some((over, act)) = over.as_ref().and_then(|over| Some((over, over.only_moves()?))) {
-            return self.move_back(session, reading, act, over.moved());
+        if let Some((act, steps)) = reading.over.as_ref().and_then(|over| Some((over.only_moves()?, over.turn.steps())))
+        {
+            return self.move_back(session, reading, act, steps);
+        }
+        if let Some(answer) = self.answer_shown(session, &reading)? {
+            return Ok(answer);
         }
         let found = self.find(session, &reading, model, runs)?;
         let weighed = self.weigh_found(session, &reading, &found, model)?;
-        let recommendation = self.recommend(session, (&reading, over), &found, &weighed, model)?;
+        let recommendation = self.recommend(session, &reading, &found, &weighed, model)?;
         let recommendation = Gate::new(self.index).admit(recommendation)?;
         let Found { records, by_loop, .. } = found;
         let retrieval = records.map(|records| records.logged(session.next_turn(), recommendation.tables.len()));
@@ -82,7 +72,7 @@ impl Agent<'_> {
             session.use_table(named);
         }
         session.push_turn(&request.text, &recommendation);
-        session.memory.note(reading.conflict, retrieval);
+        session.retrievals.extend(retrieval);
         let run = by_loop.map(|by_loop| by_loop.run.trace);
         Ok((recommendation, Provenance { lists: weighed.lists, run, model: model.map(ModelUse::of) }))
     }
@@ -105,13 +95,7 @@ impl Agent<'_> {
     }
 
     /// The answer to a turn that only takes steps back or makes them again: nothing is searched for, and nothing else is proposed.
-    fn move_back(
-        &self,
-        session: &mut Session,
-        reading: Reading<'_>,
-        act: Act,
-        steps: usize,
-    ) -> Result<(Checked<Recommendation>, Provenance)> {
+    fn move_back(&self, session: &mut Session, reading: Reading<'_>, act: Act, steps: usize) -> Result<Turned> {
         let mut notes = Vec::new();
         for _ in 0..steps {
             let (step, did, nothing) = match act {
@@ -141,14 +125,14 @@ impl Agent<'_> {
     fn recommend(
         &self,
         session: &Session,
-        (reading, over): (&Reading<'_>, Option<PlanReading>),
+        reading: &Reading<'_>,
         found: &Found<'_>,
         weighed: &Weighed,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Recommendation> {
         let Reading { signals, query, working, .. } = reading;
         let Weighed { spec, scored, pair, .. } = weighed;
-        let mut notes = Vec::new();
+        let mut notes = reading.notes.clone();
         let base_query = query.as_ref().or(pair.as_ref().map(|(base, _)| base));
         let base = match (working, base_query, best_table(scored).and_then(|best| best.candidate.dataset.table())) {
             (Some(input), Some(query), _) => Some((session.plan_of(input), &*query.entry)),
@@ -159,24 +143,24 @@ impl Agent<'_> {
         let base = base.map(|(plan, entry)| Base { plan, entry });
         let partners = weighed.partners();
         let text = reading.request.text.as_str();
-        let over = match (over, &base) {
-            (Some(over), _) => Some(over),
-            // The best table stands for one at hand; what cannot be read of it proposes nothing.
+        // The best table stands for one at hand; what cannot be read of it proposes nothing.
+        let over_best = match (&reading.over, &base) {
             (None, Some(base)) if !text.trim().is_empty() && reading.answered.is_none() => {
                 self.read_over(session, text, base.plan.clone(), None).ok()
             }
             _ => None,
         };
-        let unclear = working.is_some() && over.as_ref().is_some_and(PlanReading::is_unclear);
-        let wanted = self.columns_to_add(&signals.constraints, base_query);
+        let over = reading.over.as_ref().or(over_best.as_ref());
+        let unclear = working.is_some() && over.is_some_and(PlanReading::is_unclear);
+        let wanted = self.columns_to_add(&reading.wanted_columns, base_query);
         let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
         let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
-        let wish = match &over {
+        let wish = match over {
             Some(over) => self.plan_wish(session, text, over, (partners, &supplements), at_hand)?,
             None => None,
         };
-        let wished = match (&over, wish) {
+        let wished = match (over, wish) {
             (Some(over), Some(wish)) => Some(self.wished_operation(session, over, wish)?),
             _ => None,
         };
@@ -190,9 +174,7 @@ impl Agent<'_> {
                 None => wished.runnable.is_some() && wished.kind == kind.label,
             }
         });
-        let asked = reading.conflict.as_ref().map(|conflict| question::about(conflict.question(), conflict.readings()));
-        let computed = || question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
-        let mut question = asked.or_else(computed);
+        let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);
         if let (Some(model), Some(question), OperationKind::Clarify) = (model, &mut question, signals.operation.label) {
             let reworded = model::reworded(model, &reading.request.text, question);
             if reworded != question.text {
@@ -201,8 +183,19 @@ impl Agent<'_> {
         }
         let record = scored.first().filter(|scored| scored.candidate.dataset.is_record()).map(Scored::id);
         let weights = &self.ranking;
-        let situation =
-            Situation { signals, text, base, record, wished, unclear, partner, supplements, question, weights };
+        let situation = Situation {
+            signals,
+            text,
+            wanted: &reading.wanted_columns,
+            base,
+            record,
+            wished,
+            unclear,
+            partner,
+            supplements,
+            question,
+            weights,
+        };
         let mut operations = next_operations::rank(&situation);
         for operation in operations.iter_mut().take(WITH_SQL) {
             let (Some(runnable), None) = (&operation.runnable, &operation.sql) else { continue };
@@ -215,7 +208,9 @@ impl Agent<'_> {
             }
         }
         if scored.is_empty() {
-            notes.push("no table of the lake was found for this".into());
+            let more =
+                if reading.hidden.is_empty() { "no table of the lake was found for this" } else { "there are no more" };
+            notes.push(more.into());
         }
         if let Some((of, trouble)) = model.and_then(LanguageModel::trouble) {
             let trouble = match trouble {
@@ -234,7 +229,7 @@ impl Agent<'_> {
         notes.extend(found.tasks.trouble.clone());
         // A later turn or a table at hand says what is meant besides the words; without a topic there is nothing to be found yet.
         let first = session.turns.is_empty() && query.is_none() && reading.answered.is_none();
-        let first = first && signals.constraints.topic.is_some();
+        let first = first && topic_words(&signals.demands).next().is_some();
         let nothing_found = first && found.records.is_none() && found.by_loop.is_none() && !found.texts.may_serve();
         Ok(Recommendation { signals: signals.clone(), spec: spec.clone(), tables, operations, nothing_found, notes })
     }
@@ -250,7 +245,7 @@ fn shown(reading: &Reading<'_>, scored: &[Scored]) -> usize {
     const RECORDS: usize = 3;
     const TABLES: usize = 10;
     let are_records = scored.first().is_some_and(|scored| scored.candidate.dataset.is_record());
-    match (reading.request.k, reading.signals.intent.answers) {
+    match (reading.request.k, reading.signals.answers) {
         (0, Some(asked)) => asked.max(1),
         (0, None) => {
             if are_records {

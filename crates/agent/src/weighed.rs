@@ -16,7 +16,8 @@ use crate::recommend::task_spec::TaskSpec;
 use crate::recommend::utility::{Purpose, utilities};
 use crate::session::Session;
 use lakeward_core::error::Result;
-use lakeward_core::request::{Constraints, Input, Label, OperationKind};
+use lakeward_core::request::{Input, Label, OperationKind, in_role};
+use lakeward_core::role::Role;
 use lakeward_core::text::name_likeness;
 use lakeward_core::text::name_words;
 use lakeward_models::llm::LanguageModel;
@@ -115,10 +116,11 @@ impl Agent<'_> {
         table: Option<&TableAnswers<'_>>,
     ) -> Result<Vec<Scored>> {
         let (spec, query) = (reading.spec(), table.map(TableAnswers::query));
-        let constraints = &reading.signals.constraints;
-        let candidates = candidates(self.index, &found.texts, table, &constraints.geography, &self.ranking)?;
+        let demands = &reading.signals.demands;
+        let places: Vec<String> = in_role(demands, &Role::Place).map(str::to_string).collect();
+        let candidates = candidates(self.index, &found.texts, table, &places, &self.ranking)?;
         let used = used_up(session);
-        let wanted = self.columns_to_add(constraints, query);
+        let wanted = self.columns_to_add(&reading.wanted_columns, query);
         let asked = match reading.signals.operation.label {
             OperationKind::Clarify => without_clarify(&reading.signals.operation),
             _ => reading.signals.operation.clone(),
@@ -142,7 +144,8 @@ impl Agent<'_> {
             .into_iter()
             .filter(|candidate| {
                 let id = candidate.dataset.id().as_str();
-                let done_with = session.is_rejected(id) || used.contains(id);
+                let is_hidden = reading.hidden.iter().any(|hidden| hidden == id);
+                let done_with = session.is_rejected(id) || used.contains(id) || is_hidden;
                 (!done_with || names_table(&reading.request.text, id))
                     && kept.as_ref().is_none_or(|kept| kept.contains(id))
             })
@@ -157,7 +160,7 @@ impl Agent<'_> {
                         candidate.relevance = Relevance { to_join: 0.0, otherwise: relevance, by_words: relevance };
                         catalogue_demands::fit(answer)
                     }
-                    None => fit::fit(&spec, constraints, &candidate, &self.ranking.fit),
+                    None => fit::fit(&spec, demands, &candidate, &self.ranking.fit),
                 };
                 let record = of_record.map(|(rank, _, answer)| (rank, answer.clone()));
                 let accepted = session.is_accepted(candidate.dataset.id().as_str());
@@ -176,11 +179,11 @@ impl Agent<'_> {
     }
 
     /// The columns asked for that the working table does not have.
-    pub(super) fn columns_to_add(&self, constraints: &Constraints, query: Option<&QueryTable>) -> Vec<String> {
+    pub(super) fn columns_to_add(&self, wanted: &[String], query: Option<&QueryTable>) -> Vec<String> {
         let own = query.map_or(&[][..], |query| query.entry.profile.columns.as_slice());
         let least = self.ranking.fit.same_name;
         let has = |wanted: &&String| own.iter().any(|column| name_likeness(wanted, &column.name) >= least);
-        constraints.required_columns.iter().filter(|wanted| !has(wanted)).cloned().collect()
+        wanted.iter().filter(|wanted| !has(wanted)).cloned().collect()
     }
 
     /// Without a working table, where a join or union may be meant: the best table as a first part, and what goes with it,

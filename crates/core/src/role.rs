@@ -1,4 +1,5 @@
-//! The named fields of catalogue records that a request can ask for: place, subject, survey, frequency, years.
+//! The respects in which a request can ask for datasets: named fields of catalogue records (place, subject, survey, frequency), and what
+//! only a request has (topic, period, grain, columns).
 //!
 //! Publishers name the same field in many ways, so the field name determines the [`Role`]; a field with an unknown name is its own role.
 
@@ -31,6 +32,14 @@ pub enum Role {
     Format,
     /// Licences.
     Licence,
+    /// What the data is about, in the words of the request.
+    Topic,
+    /// The years covered.
+    Period,
+    /// What one row stands for: `county`, `month`, `patient`.
+    Grain,
+    /// Columns that there must be.
+    Column,
     /// A field with an unknown name.
     Other(String),
 }
@@ -144,6 +153,10 @@ impl Role {
             Self::Dimension => "dimension",
             Self::Format => "format",
             Self::Licence => "licence",
+            Self::Topic => "topic",
+            Self::Period => "period",
+            Self::Grain => "grain",
+            Self::Column => "column",
             Self::Other(name) => name,
         }
     }
@@ -165,7 +178,9 @@ impl FromStr for Role {
 
 impl From<String> for Role {
     fn from(name: String) -> Self {
-        NAMES.iter().map(|(role, _)| role).find(|role| role.name() == name).cloned().unwrap_or(Self::Other(name))
+        const OF_REQUESTS: [Role; 4] = [Role::Topic, Role::Period, Role::Grain, Role::Column];
+        let mut known = NAMES.iter().map(|(role, _)| role).chain(&OF_REQUESTS);
+        known.find(|role| role.name() == name).cloned().unwrap_or(Self::Other(name))
     }
 }
 

@@ -21,7 +21,7 @@ use lakeward_agent::Request;
 use lakeward_agent::session::{FeedbackStore, RequestFeedback, Session, SessionStore, requests_with_feedback};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
-use lakeward_reading::signals::content_words;
+use lakeward_core::text::content_words;
 use lakeward_tasks::papers::extraction::Extraction;
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, TaskSource, learned};
 

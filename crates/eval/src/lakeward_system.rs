@@ -22,7 +22,7 @@ use lakeward_index::build::{self, BuildOptions, BuildStats};
 use lakeward_index::manifest::Manifest;
 use lakeward_models::embed::Embedder;
 use lakeward_models::llm::Spent;
-use lakeward_reading::intent::CatalogueWords;
+use lakeward_reading::catalogue::CatalogueWords;
 use lakeward_search::{CompositeOptions, JoinOptions, QueryTable, RankingWeights, SearchOptions, UnionOptions};
 use lakeward_search::{composite, join, text_search, union};
 

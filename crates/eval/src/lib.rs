@@ -8,7 +8,6 @@ pub mod benchmark;
 pub mod compare;
 pub mod comparison;
 pub mod coordinate_ascent;
-pub mod demand_scores;
 pub mod dialogue;
 pub mod evaluate;
 pub mod extraction;

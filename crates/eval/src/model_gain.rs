@@ -20,7 +20,7 @@ use lakeward_core::monitor::Monitor;
 use lakeward_core::request::{Intention, Label, OperationKind, Ranked};
 use lakeward_index::LakeIndex;
 use lakeward_models::llm::{LanguageModel, Spent};
-use lakeward_reading::signals;
+use lakeward_reading::signals::{self, context::Context};
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
 /// Fixed weights that are always reported.
@@ -164,10 +164,10 @@ pub fn measure<'m>(
             }
             let (Some(text), Some(Some(labels))) = (&labelled.query.text, labelled.signals.first()) else { continue };
             let model = ask();
-            let computed = signals::extract(text);
+            let (operation, intention) = signals::classified(text, &Context::default());
             let predicted = model::signals(&model, text, &[]);
             cost.add(&model);
-            cases.push(((labels.operation, labels.intention), (computed.operation, computed.intention), predicted));
+            cases.push(((labels.operation, labels.intention), (operation, intention), predicted));
         }
         readings.extend(reading_scores(&group, &cases, reading));
     }

@@ -13,8 +13,7 @@ use lakeward_agent::config::ConversationConfig;
 use lakeward_agent::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::{Intention, OperationKind};
-use lakeward_lake::reader::{ReadOptions, open_path};
-use lakeward_reading::grounding::Headers;
+use lakeward_reading::reader::this_year;
 use lakeward_reading::signals::read_conversation;
 
 /// How often the true label is first, and among the first two.
@@ -98,14 +97,7 @@ fn take(labelled: &LabelledQuery, index: Option<&LakeIndexOf<'_>>, predicted: &m
         true => query.text.iter().map(String::as_str).collect(),
         false => query.turns.iter().map(String::as_str).collect(),
     };
-    // If the table cannot be read, the request is read without it.
-    let names = query.table.as_ref().and_then(|path| {
-        let options = ReadOptions { max_rows: Some(1), ..ReadOptions::default() };
-        let reader = open_path(path, &options).ok()?;
-        Some(reader.columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>())
-    });
-    let headers = Headers::new(names.unwrap_or_default());
-    let read = read_conversation(&texts, ConversationConfig::default().window, &headers);
+    let read = read_conversation(&texts, ConversationConfig::default().window, this_year());
     for (signals, labels) in read.iter().zip(&labelled.signals) {
         let Some(labels) = labels else { continue };
         predicted.operations.push((labels.operation, signals.operation.label));

@@ -1,8 +1,8 @@
-//! What a request asks for: operation and intention ([`signals`]), and what is demanded of a catalogue's records ([`intent`]).
+//! What a request asks for: operation and intention ([`signals`]), what a turn says span by span and what it makes of the plan and of the
+//! demands in force ([`reader`]), and what its words mean in a catalogue ([`catalogue`]).
 //!
 //! What it does not do: nothing is searched here, and no state is kept.
 
-pub mod grounding;
-pub mod intent;
+pub mod catalogue;
 pub mod reader;
 pub mod signals;

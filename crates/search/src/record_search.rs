@@ -16,14 +16,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::late::{self, LateQuery};
-use super::weights::RankingWeights;
+use super::text_search::text_encoder;
+use super::weights::{RankingWeights, RecordWeights};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
-use lakeward_core::request::Demand;
+use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
+use lakeward_core::text::on_one_line;
 use lakeward_index::lexical::{Boosts, LexicalField, WordScore};
+use lakeward_index::structures::Segment;
+use lakeward_index::vectors::VectorSet;
 use lakeward_index::{LakeIndex, TableRef, TableSet};
-use lakeward_models::embed::{Embedder, normalise};
+use lakeward_models::embed::{Embedder, EmbedderExt, normalise};
 
 mod checks;
 mod stages;
@@ -64,8 +68,6 @@ pub struct RecordQuery<'a> {
     pub texts: &'a [(String, f64)],
     /// What must (hard) or should (soft) be met; the first 64.
     pub demands: &'a [Demand],
-    /// What must or should not be.
-    pub refused: &'a [Demand],
     /// Answers wanted.
     pub k: usize,
     /// Ids that are no answers.
@@ -107,7 +109,7 @@ pub struct RecordAnswer {
     pub score: f64,
     /// What the score is made of.
     pub parts: ScoreParts,
-    /// Each demand with whether it is met, first what was demanded, then what was refused.
+    /// Each demand of which the catalogue says something, with whether it is met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub demands: Vec<DemandCheck>,
     /// Roles of the hard demands that it violates.
@@ -134,12 +136,9 @@ pub struct RecordAnswers {
 /// [`lakeward_core::Error::DamagedIndex`] where an index file is damaged.
 pub fn search(index: &LakeIndex, embedder: &dyn Embedder, query: &RecordQuery<'_>) -> Result<RecordAnswers> {
     let weights = &query.weights.records;
-    let demands = query.demands.iter().take(MOST_DEMANDS).map(|demand| (demand, false));
-    let refused = query.refused.iter().take(MOST_DEMANDS).map(|demand| (demand, true));
-    let checks: Vec<Check<'_>> = demands
-        .chain(refused)
-        .map(|(demand, refused)| Check::of(index, demand, refused, weights))
-        .collect::<Result<_>>()?;
+    let known = query.demands.iter().filter(|demand| demand.value != Demanded::Said);
+    let checks: Vec<Check<'_>> =
+        known.take(MOST_DEMANDS).map(|demand| Check::of(index, demand, weights)).collect::<Result<_>>()?;
     let facets = index.facets()?;
     let mut looked_at = if query.among.is_some() { facets.none() } else { facets.all().clone() };
     for id in query.among.unwrap_or_default() {
@@ -185,8 +184,9 @@ impl Ranking<'_> {
         let scale = if most > 0.0 { most.recip() } else { 0.0 };
         let before_meaning = |place: usize| words[place] * scale + self.stages.wishes(place);
         let request = self.vector()?;
-        let (candidates, exact) = self.candidates(&before_meaning, request.as_deref())?;
-        let cosines = self.cosines(&candidates, request.as_deref())?;
+        let (candidates, exact) = self.candidates(&before_meaning, request.as_ref())?;
+        let cosines = self.cosines(&candidates, request.as_ref())?;
+        let meaning = request.as_ref().map_or(0.0, |request| request.weight(weights));
         let mut by_stage: Vec<Vec<Ranked>> = (0..self.stages.counts.len()).map(|_| Vec::new()).collect();
         for (place, cosine) in candidates.into_iter().zip(cosines) {
             let parts = ScoreParts {
@@ -195,7 +195,7 @@ impl Ranking<'_> {
                 wishes: f64::from(self.stages.wishes(place)),
                 late: None,
             };
-            let score = f64::from(before_meaning(place) + weights.meaning * cosine);
+            let score = f64::from(before_meaning(place) + meaning * cosine);
             if let Some(stage) = by_stage.get_mut(self.stages.violated(place)) {
                 stage.push(Ranked { table: reached.at(place), place, score, parts });
             }
@@ -243,8 +243,14 @@ impl Ranking<'_> {
         Ok(scores)
     }
 
-    /// The vector of all texts, rare words weighing more; none where it would be zero.
-    fn vector(&self) -> Result<Option<Vec<f32>>> {
+    /// The vector of all texts: of what they mean together where records have such vectors, else rare words weighing more; none where it
+    /// would be zero.
+    fn vector(&self) -> Result<Option<RequestVector>> {
+        if let Some(encoder) = text_encoder(self.index, self.embedder) {
+            let texts: Vec<&str> = self.query.texts.iter().map(|(text, _)| text.as_str()).collect();
+            let text = on_one_line(&texts.join(", "));
+            return Ok((!text.is_empty()).then(|| RequestVector { vector: encoder.embed(&text), of_texts: true }));
+        }
         let mut weighted: Vec<(String, f32)> = Vec::new();
         for (text, weight) in self.query.texts {
             for (word, rarity) in self.index.lexical().informative_words(text, MOST_WORDS)? {
@@ -254,17 +260,17 @@ impl Ranking<'_> {
         let weighted: Vec<(&str, f32)> = weighted.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
         let mut vector = vec![0.0; self.embedder.dims()];
         self.embedder.embed_weighted(&weighted, &mut vector);
-        Ok(normalise(&mut vector).then_some(vector))
+        Ok(normalise(&mut vector).then_some(RequestVector { vector, of_texts: false }))
     }
 
     /// The places of the records to be ranked, ascending, and whether every other one is worse than the best of them, whatever its
     /// cosine.
-    fn candidates(&self, score: &dyn Fn(usize) -> f32, request: Option<&[f32]>) -> Result<(Vec<usize>, bool)> {
+    fn candidates(&self, score: &dyn Fn(usize) -> f32, request: Option<&RequestVector>) -> Result<(Vec<usize>, bool)> {
         let reached = &self.stages.reached;
         let scored = || reached.places().map(|place| (self.stages.violated(place), score(place), place));
         let mut firsts: Vec<Greatest> = vec![Greatest::of(self.reranked()); self.stages.counts.len()];
         scored().for_each(|(stage, score, _)| firsts[stage].push(score));
-        let margin = if request.is_some() { 2.0 * self.query.weights.records.meaning } else { 0.0 };
+        let margin = request.map_or(0.0, |request| 2.0 * request.weight(&self.query.weights.records));
         let least: Vec<f32> = firsts.into_iter().map(|greatest| greatest.least() - margin).collect();
         let promising: Vec<(usize, f32, usize)> =
             scored().filter(|(stage, score, _)| *score >= least[*stage]).collect();
@@ -291,7 +297,8 @@ impl Ranking<'_> {
             for (at, segment) in self.index.segments().iter().enumerate() {
                 let table = |table: u32| TableRef { segment: at as u32, table };
                 let passes = |number: u32| reached.contains(table(number));
-                let found = segment.vectors.topics.search(request, PROPOSED_BY_VECTORS, Some(&passes))?;
+                let Some(vectors) = request.of_tables(segment) else { continue };
+                let found = vectors.search(&request.vector, PROPOSED_BY_VECTORS, Some(&passes))?;
                 places.extend(found.into_iter().filter_map(|(number, _)| reached.place(table(number))));
             }
         }
@@ -300,21 +307,49 @@ impl Ranking<'_> {
         Ok((places, false))
     }
 
-    /// The cosine of the request and the title of each of `places`, ascending places; 0 without a request.
-    fn cosines(&self, places: &[usize], request: Option<&[f32]>) -> Result<Vec<f32>> {
+    /// The cosine of the request and each of `places`, ascending places: of what it is about, or of its title; 0 without a request.
+    fn cosines(&self, places: &[usize], request: Option<&RequestVector>) -> Result<Vec<f32>> {
         let Some(request) = request else { return Ok(vec![0.0; places.len()]) };
         let mut cosines = Vec::with_capacity(places.len());
         let mut prepared = None;
         for place in places {
             let table = self.stages.reached.at(*place);
-            let vectors = &self.index.segment(table.segment)?.vectors.titles;
+            let Some(vectors) = request.of_titles(self.index.segment(table.segment)?) else {
+                cosines.push(0.0);
+                continue;
+            };
             let query = match &prepared {
                 Some(query) => query,
-                None => prepared.insert(vectors.prepare(request)?),
+                None => prepared.insert(vectors.prepare(&request.vector)?),
             };
             cosines.push(vectors.cosine_with(table.table, query)?);
         }
         Ok(cosines)
+    }
+}
+
+/// A request as a vector.
+struct RequestVector {
+    vector: Vec<f32>,
+    /// By the model that reads whole texts.
+    of_texts: bool,
+}
+
+impl RequestVector {
+    fn weight(&self, weights: &RecordWeights) -> f32 {
+        if self.of_texts { weights.about } else { weights.meaning }
+    }
+
+    fn of_tables<'s>(&self, segment: &'s Segment) -> Option<&'s VectorSet> {
+        if self.of_texts {
+            segment.meanings.as_ref().map(|meanings| &meanings.0)
+        } else {
+            Some(&segment.vectors.topics)
+        }
+    }
+
+    fn of_titles<'s>(&self, segment: &'s Segment) -> Option<&'s VectorSet> {
+        if self.of_texts { self.of_tables(segment) } else { Some(&segment.vectors.titles) }
     }
 }
 

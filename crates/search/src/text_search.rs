@@ -442,7 +442,7 @@ fn answer(index: &LakeIndex, score: f64, candidate: SearchCandidate) -> Result<S
 }
 
 /// The model that reads whole texts, where the index has such vectors of all tables.
-fn text_encoder<'e>(index: &LakeIndex, embedder: &'e dyn Embedder) -> Option<&'e dyn Embedder> {
+pub(super) fn text_encoder<'e>(index: &LakeIndex, embedder: &'e dyn Embedder) -> Option<&'e dyn Embedder> {
     let knows = index.segments().iter().all(|segment| segment.meanings.is_some());
     embedder.as_text_encoder().filter(|_| knows)
 }

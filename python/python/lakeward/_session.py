@@ -13,7 +13,7 @@ from ._decode import decode
 from ._query_table import TableLike, stored
 from ._text import escaped, shown
 from .errors import UsageError
-from .types import Constraints, Step, Turn
+from .types import Demand, Step, Turn
 
 
 class Session:
@@ -77,9 +77,9 @@ class Session:
         return None if plan is None else json.loads(plan)
 
     @property
-    def constraints(self) -> Constraints:
-        """The constraints in force."""
-        return decode(Constraints, self.document()["constraints"])
+    def demands(self) -> tuple[Demand, ...]:
+        """What is wanted of datasets, older demands first."""
+        return tuple([decode(Demand, demand) for demand in self.document()["demands"]])
 
     def document(self) -> dict[str, Any]:
         """The whole session as the library stores it. A copy."""

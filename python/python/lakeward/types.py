@@ -19,20 +19,17 @@ __all__ = [
     "ColumnPair",
     "ColumnProfile",
     "CompositeKey",
-    "Constraints",
     "Demand",
     "DemandCheck",
     "Evidence",
     "Facet",
     "FieldMatch",
-    "Intent",
     "IntentionFit",
     "JoinAnswer",
     "Match",
     "ModelCost",
     "NamedValue",
     "NewRows",
-    "Override",
     "PartialFile",
     "PlaceCoverage",
     "Precondition",
@@ -43,7 +40,6 @@ __all__ = [
     "RankedTable",
     "RecordAnswer",
     "Repair",
-    "RequestedData",
     "Sample",
     "ScoreParts",
     "SearchAnswer",
@@ -59,7 +55,6 @@ __all__ = [
     "TimeCoverage",
     "TimeCovered",
     "Turn",
-    "TurnWords",
     "UnionAnswer",
     "Utility",
     "ValueMatch",
@@ -386,7 +381,7 @@ class RecordAnswer:
     record: bool = False
     """Whether it is a record of a catalogue: its data is not in the lake."""
     demands: tuple[DemandCheck, ...] = ()
-    """Each demand with whether it is met, first what was demanded, then what was refused."""
+    """Each demand of which the catalogue says something, with whether it is met."""
     relaxed: tuple[str, ...] = ()
     """Roles of the hard demands that it violates."""
 
@@ -518,108 +513,37 @@ class Ranked:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Constraints:
-    """The constraints in force after a turn. Names as the analyst wrote them, shortened; empty if none was given."""
-    topic: str | None = None
-    """The topic of the data: ``bus ridership``."""
-    geography: tuple[str, ...] = ()
-    """Names of places, one per entry: ``Dublin``, ``Trinidad and Tobago``."""
-    time_range: Mapping[str, Any] | None = None
-    """The period."""
-    granularity: tuple[str, ...] = ()
-    """What one row of the answer represents, part by part: ``route``, ``month``."""
-    required_columns: tuple[str, ...] = ()
-    """Columns that the answer must have, in the order requested."""
-    excluded: tuple[str, ...] = ()
-    """What must not be in the answer: tables, columns, kinds of rows."""
-    set_in_turn: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """The turn, from 1, that set each constraint in force. The key is the field name; for each column and exclusion it
-    is ``required_columns: x`` and ``excluded: x``.
-    """
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Override:
-    """An earlier constraint that a turn replaced or withdrew."""
-    constraint: str
-    """The field of ``Constraints``."""
-    was: str
-    """Its value before."""
-    set_in_turn: int
-    """The turn, from 1, that had set it."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class TurnWords:
-    """Words with the turn they are from."""
-    text: str
-    """The words."""
-    turn: int
-    """The turn, from 1."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RequestedData:
-    """The kind of data requested."""
-    modality: TurnWords | None = None
-    """Tables, images, sensor readings, text, …"""
-    annotation: TurnWords | None = None
-    """How it is labelled."""
-    entity: TurnWords | None = None
-    """What it describes: a species, persons, firms."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Demand:
-    """What a record must (hard) or should (soft) satisfy in one role."""
+    """What a dataset must or should be, or must not be, in one respect."""
     role: str
-    """The role; ``period`` for years."""
+    """In which respect."""
     value: Mapping[str, Any]
-    """The demanded value."""
+    """The value."""
     hard: bool
-    """Whether it was stated (then it filters) or only inferred (then it only affects the score)."""
+    """Whether it filters; else it only affects the score."""
     turn: int
     """The turn that set it, from 1."""
     said: str
     """The words it was read from."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Intent:
-    """The request as of one turn or of all turns so far."""
-    topics: tuple[TurnWords, ...] = ()
-    """The topic of the data and its aspects: the search words, each with the turn it is from."""
-    task: TurnWords | None = None
-    """What the data will be used for: ``train a classifier``."""
-    data: RequestedData = dataclasses.field(default_factory=RequestedData)
-    """What kind of data: modality, annotation, entity."""
-    demands: tuple[Demand, ...] = ()
-    """What a record must or should satisfy, in the order given; only one demand per role is in force."""
-    refused: tuple[Demand, ...] = ()
-    """What a record must not be."""
-    measures: tuple[TurnWords, ...] = ()
-    """How results will be evaluated: ``F1``, ``mean absolute error``."""
-    columns_wanted: tuple[TurnWords, ...] = ()
-    """Requested columns."""
-    columns_excluded: tuple[TurnWords, ...] = ()
-    """Excluded columns."""
-    answers: int | None = None
-    """Number of answers requested, 1..=100."""
+    avoid: bool = False
+    """Whether it is what the dataset must not have."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Signals:
-    """The predicted operation, intention and constraints of a request."""
+    """What a request asks for, and what is wanted after it."""
     operation: Ranked
     """The operation."""
     intention: Ranked
     """The intention."""
-    constraints: Constraints = dataclasses.field(default_factory=Constraints)
-    """The constraints in force after this turn."""
-    overrides: tuple[Override, ...] = ()
-    """The earlier constraints that this turn replaced or withdrew."""
-    intent: Intent = dataclasses.field(default_factory=Intent)
-    """The catalogue request after this turn; not stored for old turns."""
+    acts: tuple[str, ...] = ()
+    """What the analyst does with the turn; a second act where two are said. None for a turn without words."""
+    demands: tuple[Demand, ...] = ()
+    """What is wanted of datasets after this turn, older demands first; in old turns those that the turn itself set."""
+    gone: tuple[Demand, ...] = ()
+    """Demands before it that it replaced or took back."""
+    answers: int | None = None
+    """How many answers are wanted, where it says so."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -935,7 +859,7 @@ class Turn:
     text: str
     """The request as typed; cut in old turns."""
     signals: Signals
-    """What was understood; in old turns the labels, and of the constraints those that the turn itself set."""
+    """What was understood; in old turns the labels, and of the demands those that the turn itself set."""
     tables: tuple[str, ...]
     """Ids of the tables shown, best first; the first few in old turns."""
     recommendation: Mapping[str, Any] | None = None

@@ -3,8 +3,8 @@
 use super::{list, narrate, out, right_align};
 use lakeward::documents::ModelCost;
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::transcript::{constraint_lines, input_name, understood};
-use lakeward_agent::session::{Choice, Memory, Session, SessionState, SessionSummary, Step};
+use lakeward_agent::session::transcript::{demand_line, input_name, understood};
+use lakeward_agent::session::{Choice, Session, SessionState, SessionSummary, Step};
 use lakeward_core::request::{Input, Label};
 use lakeward_core::text::{counted, shown};
 use lakeward_models::llm::Spent;
@@ -70,31 +70,18 @@ pub fn session(session: &Session) {
     for turn in &session.turns {
         out("");
         out(&format!("{}. {}", turn.number, shown(turn.text.trim(), REQUEST)));
-        out(&format!(
-            "   {}",
-            understood(&turn.signals, turn.recommendation.as_ref().is_some_and(Recommendation::is_of_records))
-        ));
+        out(&format!("   {}", understood(&turn.signals)));
         if !turn.tables.is_empty() {
             out(&format!("   {}", shown(&turn.tables.join(", "), 600)));
         }
     }
 }
 
-/// The state that the next answer depends on: working table, constraints with the turn that set each, choices, steps.
+/// The state that the next answer depends on: working table, demands with the turn that set each, choices, steps.
 pub fn memory(session: &Session) {
     let working = session.working().map_or("none; `/use TABLE` sets one".into(), |input| name(&input));
     out(&format!("working table: {working}"));
-    let constraints = constraint_lines(&session.constraints);
-    if constraints.is_empty() {
-        out("constraints in force: none");
-    } else {
-        out("constraints in force:");
-        for (text, turn) in constraints {
-            let turn = turn.map(|turn| format!("  (turn {turn})")).unwrap_or_default();
-            out(&format!("  {}{turn}", shown(&text, 300)));
-        }
-    }
-    demands(&session.memory);
+    demands(session);
     choices("accepted", &session.accepted);
     choices("rejected", &session.rejected);
     for step in &session.steps {
@@ -102,44 +89,18 @@ pub fn memory(session: &Session) {
     }
 }
 
-/// The demands on catalogue records, each with the turn that set it.
-fn demands(memory: &Memory) {
-    let Memory { intent, open, retrievals } = memory;
-    if !intent.is_empty() {
-        out("demands on the catalogue:");
+/// What is wanted of datasets, each demand with the turn that set it, and what was found.
+fn demands(session: &Session) {
+    if session.demands.is_empty() {
+        out("wanted: nothing yet");
+    } else {
+        out("wanted:");
     }
-    let line = |what: &str, text: &str, turn: usize| out(&format!("  {what}: {}  (turn {turn})", shown(text, 300)));
-    for topic in &intent.topics {
-        line("topic", &topic.text, topic.turn);
+    for demand in &session.demands {
+        let filters = if demand.hard { ", filters" } else { "" };
+        out(&format!("  {}  (turn {}{filters})", shown(&demand_line(demand), 300), demand.turn));
     }
-    let data = &intent.data;
-    let single = [
-        ("task", &intent.task),
-        ("modality", &data.modality),
-        ("annotation", &data.annotation),
-        ("entity", &data.entity),
-    ];
-    for (what, element) in single.into_iter().filter_map(|(what, element)| Some((what, element.as_ref()?))) {
-        line(what, &element.text, element.turn);
-    }
-    for (demands, must) in [(&intent.demands, "must"), (&intent.refused, "must not")] {
-        for demand in demands {
-            let how = if demand.hard { must } else { "inferred" };
-            line(&format!("{} ({how})", demand.role), &demand.value.to_string(), demand.turn);
-        }
-    }
-    let lists =
-        [("measure", &intent.measures), ("column", &intent.columns_wanted), ("no column", &intent.columns_excluded)];
-    for (what, list) in lists {
-        list.iter().for_each(|element| line(what, &element.text, element.turn));
-    }
-    if let Some(answers) = intent.answers {
-        out(&format!("  answers: {answers}"));
-    }
-    if let Some(conflict) = open {
-        out(&format!("open question: {}", shown(&conflict.question(), 300)));
-    }
-    if let Some(latest) = retrievals.last() {
+    if let Some(latest) = session.retrievals.last() {
         let (turn, met) = (latest.turn, counted(latest.met as u64, "record"));
         out(&format!("found in turn {turn}: {met} matching all stated demands"));
     }
@@ -179,9 +140,8 @@ pub fn why_answer(answer: &Recommendation) {
         signals.intention.all.iter().map(|(intention, p)| format!("{} {}", intention.name(), percent(*p))).collect();
     out(&format!("operation: {}", kinds.join(", ")));
     out(&format!("intention: {}", intentions.join(", ")));
-    for (text, turn) in constraint_lines(&signals.constraints) {
-        let turn = turn.map(|turn| format!("  (turn {turn})")).unwrap_or_default();
-        out(&format!("constraint: {}{turn}", shown(&text, 300)));
+    for demand in &signals.demands {
+        out(&format!("wanted: {}  (turn {})", shown(&demand_line(demand), 300), demand.turn));
     }
     let [granularity, richness, compatibility] =
         [super::name_of(spec.granularity), super::name_of(spec.richness), super::name_of(spec.compatibility)];

@@ -3,7 +3,7 @@
 use super::listing::{Layout, rows};
 use super::{join_answer, nothing_found, out, search_answer, task_path, union_answer};
 use lakeward_agent::recommend::{Match, RankedOperation, RankedTable, Recommendation};
-use lakeward_agent::session::transcript::understood;
+use lakeward_agent::session::transcript::{demand_line, understood};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Label, OperationKind, Signals};
 use lakeward_core::text::shown;
@@ -15,8 +15,8 @@ const LEAST_SCORE: f64 = 0.02;
 
 /// The screen after a turn.
 pub fn screen(answer: &Recommendation) {
-    out(&understood(&answer.signals, answer.is_of_records()));
-    overrides(&answer.signals);
+    out(&understood(&answer.signals));
+    gone(&answer.signals);
     if !answer.tables.is_empty() {
         out("");
         if answer.nothing_found {
@@ -96,11 +96,10 @@ fn question(answer: &Recommendation) {
     }
 }
 
-/// The constraints of earlier turns that this turn replaced.
-fn overrides(signals: &Signals) {
-    for replaced in &signals.overrides {
-        let what = format!("{} no longer {} (turn {})", replaced.constraint, replaced.was, replaced.set_in_turn);
-        out(&shown(&what, REASON));
+/// What was wanted before this turn and is no longer.
+fn gone(signals: &Signals) {
+    for demand in &signals.gone {
+        out(&shown(&format!("no longer wanted: {} (turn {})", demand_line(demand), demand.turn), REASON));
     }
 }
 

@@ -4,21 +4,17 @@ use super::command::Remember;
 use super::{Repl, Status};
 use crate::cli::printer::{self, conversation};
 use lakeward_core::error::{Error, Result, nearest_names};
-use lakeward_core::request::Intent;
 use lakeward_core::role::Role;
-
-/// The name by which `/memory forget` removes the topic.
-const TOPIC: &str = "topic";
 
 impl Repl<'_> {
     pub(super) fn remember(&mut self, what: Remember) -> Result<Status> {
         match what {
             Remember::Show => {}
-            Remember::Clear => self.session.memory.intent = Intent::default(),
+            Remember::Clear => self.session.demands.clear(),
             Remember::Forget(role) => self.forget(&role)?,
             Remember::Set(role, value) => {
                 let demand = self.lakeward.demand(&role, &value, self.session.next_turn())?;
-                self.session.memory.set(demand);
+                self.session.demand(demand);
             }
         }
         self.save()?;
@@ -31,17 +27,10 @@ impl Repl<'_> {
     }
 
     fn forget(&mut self, role: &str) -> Result<()> {
-        let memory = &mut self.session.memory;
-        let forgotten = match role {
-            TOPIC => memory.intent.topics.drain(..).count(),
-            _ => memory.forget(&Role::from(role.to_string())),
-        };
-        if forgotten > 0 {
+        if self.session.forget(&Role::from(role.to_string())) > 0 {
             return Ok(());
         }
-        let demands = memory.intent.demands.iter().chain(&memory.intent.refused);
-        let mut known: Vec<String> = demands.map(|demand| demand.role.to_string()).collect();
-        known.extend((!memory.intent.topics.is_empty()).then(|| TOPIC.to_string()));
+        let mut known: Vec<String> = self.session.demands.iter().map(|demand| demand.role.to_string()).collect();
         known.sort_unstable();
         known.dedup();
         let nearest = nearest_names(role, known.iter().map(String::as_str), 1).into_iter().next();

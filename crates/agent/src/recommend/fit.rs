@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::task_spec::{Compatibility, Granularity, Richness, TaskSpec};
 use super::{IntentionFit, Match};
-use lakeward_core::request::{Constraints, Period};
-use lakeward_core::text::name_likeness;
-use lakeward_core::text::name_words;
+use lakeward_core::request::{Demand, Demanded, RequestedYears, in_role};
+use lakeward_core::role::Role;
+use lakeward_core::text::{is_function_word, name_likeness, name_words};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::grain::GrainKind;
 use lakeward_lake::profile::ColumnProfile;
@@ -17,11 +17,11 @@ use lakeward_search::weights::FitWeights;
 
 /// Eq. 3 for a candidate: Int(T, U) = ⅓ · Σ 1[match_ρ(T, U)] over granularity, richness and compatibility; "either" and
 /// "optional" count as met. The graded form is the mean of the three grades and of those of the explicit constraints.
-pub fn fit(spec: &TaskSpec, constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> IntentionFit {
+pub fn fit(spec: &TaskSpec, demands: &[Demand], candidate: &Candidate, weights: &FitWeights) -> IntentionFit {
     let granularity = granularity(spec.granularity, &candidate.dataset, weights);
     let richness = richness(spec.richness, &candidate.dataset, weights);
     let compatibility = compatibility(spec.compatibility, candidate, weights);
-    let constraints = explicit(constraints, candidate, weights);
+    let constraints = explicit(demands, candidate, weights);
     let three = [&granularity, &richness, &compatibility];
     let paper = three.iter().filter(|check| check.met).count() as f64 / 3.0;
     let grades = three.iter().map(|check| check.grade).chain(constraints.iter().map(|(_, check)| check.grade));
@@ -124,16 +124,21 @@ pub fn alignment(candidate: &Candidate) -> (f64, Option<String>) {
     (union.parts.alignment, Some(format!("{} of {columns} columns align", union.alignment.len())))
 }
 
-/// The explicit constraints that a table can be held against.
-fn explicit(constraints: &Constraints, candidate: &Candidate, weights: &FitWeights) -> Vec<(String, Match)> {
+/// The demands that a table can be held against.
+fn explicit(demands: &[Demand], candidate: &Candidate, weights: &FitWeights) -> Vec<(String, Match)> {
     let mut matches = Vec::new();
     let mut push = |name: &str, found: Option<Match>| matches.extend(found.map(|found| (name.to_string(), found)));
     let Candidate { dataset, .. } = candidate;
-    let (places, wanted) = (&constraints.geography, &constraints.required_columns);
-    push("geography", (!places.is_empty()).then(|| geography(places, candidate, weights)));
-    push("time_range", constraints.time_range.as_ref().and_then(|range| period(range, dataset, weights)));
-    push("required_columns", (!wanted.is_empty()).then(|| required_columns(wanted, dataset, weights)));
-    push("excluded", excluded(&constraints.excluded, dataset));
+    let said = |role: &Role| in_role(demands, role).map(str::to_string).collect::<Vec<String>>();
+    let (places, wanted) = (said(&Role::Place), said(&Role::Column));
+    let years = demands.iter().find_map(|demand| match demand.value {
+        Demanded::Period(years) if !demand.avoid => Some(years),
+        _ => None,
+    });
+    push("place", (!places.is_empty()).then(|| geography(&places, candidate, weights)));
+    push("period", years.and_then(|years| period(years, dataset, weights)));
+    push("columns", (!wanted.is_empty()).then(|| required_columns(&wanted, dataset, weights)));
+    push("unwanted", unwanted(demands, dataset));
     matches
 }
 
@@ -173,11 +178,8 @@ fn about_words(dataset: &Dataset) -> BTreeSet<String> {
     metadata.chain(examples).map(String::as_str).chain([dataset.id().as_str()]).flat_map(name_words).collect()
 }
 
-fn period(range: &Period, dataset: &Dataset, weights: &FitWeights) -> Option<Match> {
-    let (from, to) = range.years();
-    if from.is_none() && to.is_none() {
-        return None;
-    }
+fn period(years: RequestedYears, dataset: &Dataset, weights: &FitWeights) -> Option<Match> {
+    let (from, to) = years.bounds();
     let time = dataset.table().and_then(|table| table.profile.time.as_ref());
     let covered = time.map(|time| (time.years(), &time.column));
     let Some(((Some(first), Some(last)), column)) = covered else {
@@ -208,18 +210,16 @@ fn required_columns(wanted: &[String], dataset: &Dataset, weights: &FitWeights) 
     Match { met: 2 * there.len() >= wanted.len(), grade, evidence }
 }
 
-/// Whether the table is one that was excluded; nothing where no exclusion speaks of tables.
-fn excluded(excluded: &[String], dataset: &Dataset) -> Option<Match> {
-    const TABLE_WORDS: [&str; 6] = ["table", "file", "dataset", "one", "data", "set"];
+/// Whether the table is one that is not wanted: its name and title say all words of it; nothing where no demand speaks of it.
+fn unwanted(demands: &[Demand], dataset: &Dataset) -> Option<Match> {
     let about: BTreeSet<String> =
         name_words(dataset.id().as_str()).into_iter().chain(name_words(&dataset.title())).collect();
-    let hit = excluded.iter().find(|phrase| {
-        let words: Vec<String> =
-            name_words(phrase).into_iter().filter(|word| !TABLE_WORDS.contains(&word.as_str())).collect();
+    let hit = demands.iter().filter(|demand| demand.avoid).find(|demand| {
+        let words: Vec<String> = name_words(&demand.said).into_iter().filter(|word| !is_function_word(word)).collect();
         let is_word = words.iter().any(|word| word.len() > 2 && word.parse::<i32>().is_err());
         is_word && words.iter().all(|word| about.contains(word))
     })?;
-    Some(Match { met: false, grade: 0.0, evidence: format!("you excluded {hit}") })
+    Some(Match { met: false, grade: 0.0, evidence: format!("you do not want {}", hit.said) })
 }
 
 /// Columns to group by: few values that repeat, or times.

@@ -32,6 +32,8 @@ pub struct Situation<'a> {
     pub signals: &'a Signals,
     /// The request's words.
     pub text: &'a str,
+    /// Words for columns that are wanted.
+    pub wanted: &'a [String],
     /// The working table, or the best candidate where there is none.
     pub base: Option<Base<'a>>,
     /// The best record of a catalogue, where only such were found: there is nothing to start from.
@@ -193,7 +195,7 @@ fn requested_columns(
     adds: &[String],
     candidate: &Candidate,
 ) -> Vec<String> {
-    let required = &situation.signals.constraints.required_columns;
+    let required = situation.wanted;
     let least = situation.weights.operations.wanted_column;
     let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= least);
     let mut columns: Vec<String> = adds.iter().filter(|name| asked(name)).cloned().collect();

@@ -142,12 +142,6 @@ fn entropy(weights: &[f64]) -> f64 {
     weights.iter().filter(|weight| **weight > 0.0).map(|weight| weight / sum).map(|share| -share * share.log2()).sum()
 }
 
-/// The question which of two things is meant, one that nothing is known to tell.
-pub fn about(text: String, choices: [String; 2]) -> Question {
-    let choices = choices.map(|label| Choice { label, operation: None, tables: Vec::new() });
-    Question { text, computed: None, choices: choices.into(), information: 1.0 }
-}
-
 /// The choice that an answer means: its number from 1, or its words.
 pub fn understood<'a>(question: &'a Question, answer: &str) -> Option<&'a Choice> {
     let answer = answer.trim().trim_end_matches(['.', ')', '!']).trim();

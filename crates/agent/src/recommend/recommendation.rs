@@ -8,7 +8,8 @@ use lakeward_core::answer::in_order;
 use lakeward_core::error::Result;
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Input, Label, OperationKind, Signals};
+use lakeward_core::request::{Input, Label, OperationKind, Signals, in_role};
+use lakeward_core::role::Role;
 use lakeward_core::text::counted;
 use lakeward_search::cite::{Gate, NamesTables};
 use lakeward_search::task_search::TaskPath;
@@ -65,7 +66,7 @@ impl NamesTables for Recommendation {
     }
 }
 
-/// What the answer itself says of its tables: titles, columns, constraints. A question may name these.
+/// What the answer itself says of its tables: titles, columns, demands. A question may name these.
 fn names_in(answer: &Recommendation) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for table in &answer.tables {
@@ -73,7 +74,7 @@ fn names_in(answer: &Recommendation) -> Vec<String> {
         names.extend(table.evidence.search.iter().flat_map(|found| found.columns.iter().cloned()));
         names.extend(table.evidence.join.iter().map(|found| found.column.clone()));
     }
-    names.extend(answer.signals.constraints.required_columns.iter().cloned());
+    names.extend(in_role(&answer.signals.demands, &Role::Column).map(str::to_string));
     names
 }
 

@@ -10,7 +10,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use lakeward_core::request::{Constraints, Intention, OperationKind, Ranked};
+use lakeward_core::request::{Demand, Intention, OperationKind, Ranked, in_role};
+use lakeward_core::role::Role;
 use lakeward_core::text::name_words;
 
 /// What a row should stand for.
@@ -111,9 +112,10 @@ impl TaskSpec {
 
     /// The specification after what was said outright: a granularity, and an operation that combines the working table
     /// (where there is one) with another.
-    pub fn adjusted(mut self, operation: &Ranked<OperationKind>, constraints: &Constraints, has_working: bool) -> Self {
-        if let Some(wanted) = &constraints.grain() {
-            let words = name_words(wanted);
+    pub fn adjusted(mut self, operation: &Ranked<OperationKind>, demands: &[Demand], has_working: bool) -> Self {
+        let wanted = in_role(demands, &Role::Grain).collect::<Vec<_>>().join(", ");
+        if !wanted.is_empty() {
+            let words = name_words(&wanted);
             let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
             let granularity = match (has(&INSTANCE_WORDS), has(&GROUP_WORDS)) {
                 (true, _) => Some(Granularity::Instance),
@@ -160,16 +162,16 @@ mod tests {
     #[test]
     fn what_is_said_outright_wins() {
         let sure = |label| Ranked { label, confidence: 0.9, all: vec![(label, 0.9)] };
-        let per = |text: &str| Constraints { granularity: vec![text.into()], ..Constraints::default() };
+        let per = |text: &str| vec![Demand::said(Role::Grain, text, 1)];
         let spec = TaskSpec::of(Intention::Summarization);
         let filter = sure(OperationKind::Filter);
         assert_eq!(spec.clone().adjusted(&filter, &per("single sale"), true).granularity, Granularity::Instance);
         let spec = TaskSpec::of(Intention::Prediction);
         assert_eq!(spec.clone().adjusted(&filter, &per("county-year"), true).granularity, Granularity::Aggregate);
-        let join = spec.clone().adjusted(&sure(OperationKind::Join), &Constraints::default(), true);
+        let join = spec.clone().adjusted(&sure(OperationKind::Join), &[], true);
         assert_eq!(join.compatibility, Compatibility::Required);
         assert_eq!(join.adjusted.len(), 1);
-        let alone = TaskSpec::of(Intention::Integration).adjusted(&filter, &Constraints::default(), false);
+        let alone = TaskSpec::of(Intention::Integration).adjusted(&filter, &[], false);
         assert_eq!(alone.compatibility, Compatibility::Optional);
     }
 }

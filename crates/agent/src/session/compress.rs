@@ -1,11 +1,11 @@
 //! Keeps a session's document bounded: what the next answer does not depend on is cut from old turns, by rules and not by a
-//! model. Constraints in force, choices and steps are never touched.
+//! model. Demands in force, choices and steps are never touched.
 //!
 //! | turns, latest first | answer | tables | text | signals |
 //! |---|---|---|---|---|
 //! | 2 | whole; evidence goes where it is larger than [`GREATEST_RECOMMENDATION`] | 10 | 4,000 characters | whole |
 //! | 20 | – | 10 | 500 | whole |
-//! | 1,000 | – | 3 | 120 | labels, and the constraints that the turn itself set |
+//! | 1,000 | – | 3 | 120 | labels, and the demands that the turn itself set |
 //! | older | the turn is gone; the numbers of the others stay | | | |
 //!
 //! So a document has at most 400 KB with 200 turns and 1.2 MB with any number of them, whatever was asked and answered (with
@@ -15,8 +15,9 @@
 use serde::Serialize;
 
 use super::document::{Session, Turn};
+use super::memory::bound;
 use crate::recommend::{Evidence, Recommendation};
-use lakeward_core::request::{Constraints, Intent, Override, Period, Ranked, Signals};
+use lakeward_core::request::{Ranked, Signals};
 
 /// Turns whose answer is kept.
 const ANSWERED_TURNS: usize = 2;
@@ -34,11 +35,6 @@ const TABLES: [usize; 2] = [10, 3];
 const TABLE_BYTES: [usize; 2] = [4000, 400];
 /// Tables of an answer that keep their evidence where it is too large to keep all.
 const EVIDENT_TABLES: usize = 10;
-/// Characters of one constraint in force, and of one in an old turn.
-const CONSTRAINT: [usize; 2] = [400, 60];
-/// Required columns or exclusions in force, and in an old turn.
-const LISTED: [usize; 2] = [50, 3];
-
 /// Cuts what the next answer does not depend on.
 pub fn compress(session: &mut Session) {
     let turns = &mut session.turns;
@@ -47,8 +43,7 @@ pub fn compress(session: &mut Session) {
         let level = if age < ANSWERED_TURNS { 0 } else { usize::from(age >= RECENT_TURNS) + 1 };
         compress_turn(turn, level);
     }
-    bound(&mut session.constraints, 0);
-    session.memory.bound();
+    session.bound_memory();
 }
 
 /// Level 0: one of the latest, 1: a recent one, 2: an old one.
@@ -87,24 +82,13 @@ fn json_bytes(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-/// Labels with their confidence, and the constraints set in turn `number`.
+/// Labels with their confidence, and the demands set in turn `number`.
 fn reduce(signals: &mut Signals, number: usize) {
     reduce_label(&mut signals.operation);
     reduce_label(&mut signals.intention);
-    let own = |key: &str, set: &Constraints| set.set_in_turn.get(key) == Some(&number);
-    let mut constraints = std::mem::take(&mut signals.constraints);
-    let all = constraints.clone();
-    constraints.topic = constraints.topic.filter(|_| own("topic", &all));
-    constraints.geography.retain(|_| own("geography", &all));
-    constraints.time_range = constraints.time_range.filter(|_| own("time_range", &all));
-    constraints.granularity.retain(|_| own("granularity", &all));
-    constraints.required_columns.retain(|name| own(&format!("required_columns: {name}"), &all));
-    constraints.excluded.retain(|name| own(&format!("excluded: {name}"), &all));
-    bound(&mut constraints, 1);
-    signals.constraints = constraints;
-    bound_overrides(&mut signals.overrides, 1);
-    // The memory has what of it is in force.
-    signals.intent = Intent::default();
+    signals.demands.retain(|demand| demand.turn == number);
+    bound(&mut signals.demands, 1);
+    bound(&mut signals.gone, 1);
 }
 
 fn reduce_label<L>(ranked: &mut Ranked<L>) {
@@ -113,50 +97,8 @@ fn reduce_label<L>(ranked: &mut Ranked<L>) {
 }
 
 fn bound_signals(signals: &mut Signals, old: usize) {
-    bound(&mut signals.constraints, old);
-    bound_overrides(&mut signals.overrides, old);
-}
-
-fn bound_overrides(overrides: &mut Vec<Override>, old: usize) {
-    overrides.truncate(LISTED[old]);
-    overrides.iter_mut().for_each(|change| {
-        cut(&mut change.constraint, CONSTRAINT[old]);
-        cut(&mut change.was, CONSTRAINT[old]);
-    });
-}
-
-/// Cuts constraints that are longer than anything a person demands, and forgets the turns of those that are not there.
-fn bound(constraints: &mut Constraints, old: usize) {
-    let length = CONSTRAINT[old];
-    let mut lists = [&mut constraints.geography, &mut constraints.granularity];
-    lists.iter_mut().for_each(|list| list.truncate(LISTED[old]));
-    for text in constraints.topic.iter_mut().chain(lists.into_iter().flatten()) {
-        cut(text, length);
-    }
-    match &mut constraints.time_range {
-        Some(Period::Years(years)) => years.truncate(LISTED[old]),
-        Some(Period::Relative(text)) => cut(text, length),
-        _ => {}
-    }
-    let turns = std::mem::take(&mut constraints.set_in_turn);
-    let fields = [
-        ("topic", constraints.topic.is_some()),
-        ("geography", !constraints.geography.is_empty()),
-        ("time_range", constraints.time_range.is_some()),
-        ("granularity", !constraints.granularity.is_empty()),
-    ];
-    for (field, _) in fields.into_iter().filter(|(_, present)| *present) {
-        constraints.set_in_turn.extend(turns.get(field).map(|turn| (field.to_string(), *turn)));
-    }
-    let lists = [("required_columns", &mut constraints.required_columns), ("excluded", &mut constraints.excluded)];
-    for (field, list) in lists {
-        list.truncate(LISTED[old]);
-        for item in list {
-            let turn = turns.get(&format!("{field}: {item}")).copied();
-            cut(item, length);
-            constraints.set_in_turn.extend(turn.map(|turn| (format!("{field}: {item}"), turn)));
-        }
-    }
+    bound(&mut signals.demands, old);
+    bound(&mut signals.gone, old);
 }
 
 /// `text` with at most `limit` characters, `…` for what is missing.

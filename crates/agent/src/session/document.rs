@@ -3,13 +3,13 @@
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use super::memory::Memory;
+use super::memory::Retrieval;
 use crate::recommend::Recommendation;
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Constraints, Input, Signals};
+use lakeward_core::request::{Demand, Input, Signals};
 
 /// Version of the document; [`super::older`] says which older ones are read, any other is refused, never guessed at.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A conversation: all that the next answer depends on besides the lake.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,11 +31,11 @@ pub struct Session {
     /// Steps carried out before it was chosen: their results are no longer the working table.
     #[serde(default)]
     pub steps_before_table: usize,
-    /// The constraints in force.
-    pub constraints: Constraints,
-    /// What is wanted of a catalogue, and what was found there.
-    #[serde(default)]
-    pub memory: Memory,
+    /// What is wanted of datasets: the demands in force, older ones first.
+    pub demands: Vec<Demand>,
+    /// What was searched for in the catalogue and found, oldest first; of the latest turns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retrievals: Vec<Retrieval>,
     /// Tables the analyst accepted, in order.
     pub accepted: Vec<Choice>,
     /// Tables the analyst rejected, in order.
@@ -64,7 +64,7 @@ pub struct Turn {
     pub at: String,
     /// The request as typed; cut in old turns.
     pub text: String,
-    /// What was understood; in old turns the labels, and of the constraints those that the turn itself set.
+    /// What was understood; in old turns the labels, and of the demands those that the turn itself set.
     pub signals: Signals,
     /// Ids of the tables shown, best first; the first few in old turns.
     pub tables: Vec<String>,

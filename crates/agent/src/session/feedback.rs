@@ -14,10 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::document::{Session, Step};
 use super::state;
 use lakeward_core::error::{Error, Holds, Result};
-use lakeward_core::request::{Input, Label};
+use lakeward_core::request::{Input, Label, topic_words};
 use lakeward_core::store::{Bounds, Damage, JsonLines, LineRecord, LinesFormat, Links, Purpose, remove_unfinished};
-use lakeward_core::text::{lower_words, shown};
-use lakeward_reading::signals::content_words;
+use lakeward_core::text::{content_words, lower_words, shown};
 
 /// The file in the index folder.
 pub const FILE_NAME: &str = "learned.jsonl";
@@ -267,7 +266,7 @@ fn request_of(session: &Session, turn: usize) -> Option<String> {
     let has_words = |text: &str| text.chars().any(char::is_alphabetic);
     let asked = session.turns.iter().rev().find(|known| known.number <= turn && has_words(&known.text))?;
     let said = words_of(&asked.text);
-    let topic = asked.signals.constraints.topic.as_deref();
+    let topic = topic_words(&asked.signals.demands).next();
     match topic.filter(|topic| words_of(topic).is_disjoint(&said)) {
         Some(topic) => Some(format!("{topic}: {}", asked.text)),
         None => Some(asked.text.clone()),

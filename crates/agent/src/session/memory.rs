@@ -1,27 +1,13 @@
-//! What a conversation remembers: S_t = M(q̃_t, τ_t, r_t, S_{t−1}) of ScienceDB AI (Long et al., 2026), with the intent in force
-//! for q̃, what was retrieved for τ and r. Recency wins within the intent, so that it stays as small as what is asked for; what
+//! What a conversation remembers: S_t = M(q̃_t, τ_t, r_t, S_{t−1}) of ScienceDB AI (Long et al., 2026), with the demands in force
+//! for q̃, what was retrieved for τ and r. Recency wins among demands, so that they stay as few as what is asked for; what
 //! was retrieved is kept of the latest turns only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use lakeward_core::request::{Demand, Demanded, Intent};
+use super::document::Session;
+use lakeward_core::request::{Demand, Demanded};
 use lakeward_core::role::Role;
-use lakeward_reading::intent::Conflict;
-
-/// What is kept of a conversation besides its turns.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Memory {
-    /// What is wanted, each element with the turn that set it.
-    pub intent: Intent,
-    /// Two stated demands of which the analyst was asked which one holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub open: Option<Conflict>,
-    /// What was searched for in the catalogue and found, oldest first; of the latest turns.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub retrievals: Vec<Retrieval>,
-}
 
 /// One search of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,62 +31,76 @@ pub struct Retrieval {
 const RETRIEVALS: usize = 20;
 /// Records of one that are kept, and of older ones than the latest two.
 const RECORDS: [usize; 2] = [30, 5];
-/// Demands in force, and things refused, at the most.
-const DEMANDS: usize = 60;
-/// Topics, measures and columns at the most; the latest stay.
-const SAID: usize = 100;
+/// Demands in force, and in an old turn.
+const DEMANDS: [usize; 2] = [60, 6];
 /// Values of one demand, and ways of writing one of them.
-const VALUES: usize = 40;
-/// Characters of one text.
-const TEXT: usize = 400;
+const VALUES: [usize; 2] = [40, 3];
+/// Characters of the words of a demand.
+const TEXT: [usize; 2] = [400, 60];
 
-impl Memory {
+impl Session {
     /// What was found for `key` in one of the latest turns.
     pub fn retrieved(&self, key: &str) -> Option<&Retrieval> {
         self.retrievals.iter().rev().find(|retrieval| retrieval.key == key)
     }
 
-    /// Forgets what is demanded and refused in `role`; how many demands that were.
+    /// Forgets what is wanted or not wanted in `role`; how many demands that were.
     pub fn forget(&mut self, role: &Role) -> usize {
-        let Intent { demands, refused, .. } = &mut self.intent;
-        let before = demands.len() + refused.len();
-        demands.retain(|demand| demand.role != *role);
-        refused.retain(|demand| demand.role != *role);
-        before - demands.len() - refused.len()
+        let before = self.demands.len();
+        self.demands.retain(|demand| demand.role != *role);
+        before - self.demands.len()
     }
 
     /// Puts `demand` in force instead of what its role demanded.
-    pub fn set(&mut self, demand: Demand) {
-        self.intent.demands.retain(|other| other.role != demand.role);
-        self.intent.demands.push(demand);
+    pub fn demand(&mut self, demand: Demand) {
+        self.demands.retain(|other| other.role != demand.role || other.avoid);
+        self.demands.push(demand);
     }
 
-    /// Notes what a turn asked and found.
-    pub fn note(&mut self, open: Option<Conflict>, retrieval: Option<Retrieval>) {
-        self.open = open;
-        self.retrievals.extend(retrieval);
+    /// The demands that were in force before the last turns that changed them, `steps` of these back; as far as the turns are kept whole.
+    pub fn demands_before(&self, steps: usize) -> Vec<Demand> {
+        let mut states: Vec<&[Demand]> = vec![&self.demands];
+        for turn in self.turns.iter().rev() {
+            if states.last() != Some(&turn.signals.demands.as_slice()) {
+                states.push(&turn.signals.demands);
+            }
+        }
+        if states.last().is_some_and(|first| !first.is_empty()) {
+            states.push(&[]);
+        }
+        states.get(steps.min(states.len() - 1)).map(|state| state.to_vec()).unwrap_or_default()
+    }
+
+    /// Ids of the answers shown last, which "the second one" counts.
+    pub fn listed(&self) -> Vec<String> {
+        let latest = self.turns.iter().rev().find(|turn| !turn.tables.is_empty());
+        latest.map(|turn| turn.tables.clone()).unwrap_or_default()
+    }
+
+    /// Ids of all answers shown since what is wanted changed.
+    pub fn shown_for_demands(&self) -> Vec<String> {
+        let same = self.turns.iter().rev().take_while(|turn| turn.signals.demands == self.demands);
+        same.flat_map(|turn| turn.tables.iter().cloned()).collect()
     }
 
     /// Cuts what nobody says and what the next answer does not depend on. Twice is the same as once.
-    pub(super) fn bound(&mut self) {
-        let Intent { topics, demands, refused, measures, columns_wanted, columns_excluded, .. } = &mut self.intent;
-        for list in [topics, measures, columns_wanted, columns_excluded] {
-            list.drain(..list.len().saturating_sub(SAID));
-            list.iter_mut().for_each(|said| super::compress::cut(&mut said.text, TEXT));
-        }
-        for list in [demands, refused] {
-            list.drain(..list.len().saturating_sub(DEMANDS));
-            for demand in list {
-                super::compress::cut(&mut demand.said, TEXT);
-                if let Demanded::Values(values) = &mut demand.value {
-                    values.truncate(VALUES);
-                    values.iter_mut().for_each(|written| written.truncate(VALUES));
-                }
-            }
-        }
+    pub(super) fn bound_memory(&mut self) {
+        bound(&mut self.demands, 0);
         self.retrievals.drain(..self.retrievals.len().saturating_sub(RETRIEVALS));
         for (age, retrieval) in self.retrievals.iter_mut().rev().enumerate() {
             retrieval.records.truncate(RECORDS[usize::from(age >= 2)]);
+        }
+    }
+}
+
+/// Cuts demands that are more or longer than anything a person wants; `old` is 1 for those of old turns.
+pub(super) fn bound(demands: &mut Vec<Demand>, old: usize) {
+    demands.drain(..demands.len().saturating_sub(DEMANDS[old]));
+    for demand in demands {
+        super::compress::cut(&mut demand.said, TEXT[old]);
+        if let Demanded::Values(values) = &mut demand.value {
+            values.truncate(VALUES[old]);
+            values.iter_mut().for_each(|written| written.truncate(VALUES[old]));
         }
     }
 }

@@ -19,6 +19,6 @@ pub mod transcript;
 pub use compress::{GREATEST_RECOMMENDATION, GREATEST_TURNS};
 pub use document::{Choice, Session, Step, StepInput, Turn, VERSION, schema};
 pub use feedback::{FeedbackStore, RequestFeedback, TableUse, requests_with_feedback};
-pub use memory::{Memory, Retrieval};
+pub use memory::Retrieval;
 pub use state::NewStep;
 pub use store::{GREATEST_FILE, SessionState, SessionStore, SessionSummary, check_name};

@@ -1,20 +1,21 @@
 //! Documents of older versions, made into what [`super::document`] says now, once, where they are read. Version 1 kept places,
-//! periods and what a row stands for as text; versions 1 and 2 kept operations in place of plans.
+//! periods and what a row stands for as text; versions 1 and 2 kept operations in place of plans; up to 3 what was wanted stood in two
+//! places, constraints and the memory of a catalogue.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::document::VERSION;
 use super::older_operation::plan;
-use lakeward_reading::signals::constraints::{period, place};
+use lakeward_core::request::Demand;
+use lakeward_core::role::Role;
+use lakeward_reading::reader::period_demand;
 
 /// The oldest version that is read.
 pub const OLDEST: u32 = 1;
 
 /// A document of an older version as one of this. What is not as its version says stays, for the reader to refuse.
 pub fn upgraded(mut document: Value) -> Value {
-    if document["version"] == json!(1) {
-        upgrade_constraints(&mut document);
-    }
+    upgrade_demands(&mut document);
     upgrade_operations(&mut document);
     document["version"] = json!(VERSION);
     document
@@ -41,52 +42,95 @@ fn upgrade_operations(document: &mut Value) {
     }
 }
 
-fn upgrade_constraints(document: &mut Value) {
-    if let Some(constraints) = document.get_mut("constraints") {
-        upgrade(constraints);
+/// Demands in place of constraints and of what was wanted of a catalogue: of the session and of its turns.
+fn upgrade_demands(document: &mut Value) {
+    let intent = document.pointer("/memory/intent").cloned().unwrap_or_default();
+    let retrievals = document.pointer("/memory/retrievals").cloned();
+    if let Some(fields) = document.as_object_mut()
+        && fields.get("constraints").is_some_and(Value::is_object)
+    {
+        let constraints = fields.remove("constraints").unwrap_or_default();
+        fields.insert("demands".into(), json!(demands(&constraints, &intent)));
+        fields.remove("memory");
+        fields.extend(retrievals.map(|retrievals| ("retrievals".to_string(), retrievals)));
     }
     let turns = document.get_mut("turns").and_then(Value::as_array_mut);
     for turn in turns.into_iter().flatten() {
-        for signals in ["/signals/constraints", "/recommendation/signals/constraints"] {
-            if let Some(constraints) = turn.pointer_mut(signals) {
-                upgrade(constraints);
-            }
+        for place in ["/signals", "/recommendation/signals"] {
+            let Some(signals) = turn.pointer_mut(place).and_then(Value::as_object_mut) else { continue };
+            let constraints = signals.remove("constraints").unwrap_or_default();
+            let intent = signals.remove("intent").unwrap_or_default();
+            signals.remove("overrides");
+            signals.insert("demands".into(), json!(demands(&constraints, &intent)));
         }
     }
 }
 
-fn upgrade(constraints: &mut Value) {
-    let Some(fields) = constraints.as_object_mut() else { return };
-    replace(fields, "geography", |text| json!(text.map(places).unwrap_or_default()));
-    replace(fields, "time_range", |text| json!(text.and_then(period::parse)));
-    let parts = |text: &str| text.split('-').map(str::to_string).collect::<Vec<_>>();
-    replace(fields, "granularity", |text| json!(text.map(parts).unwrap_or_default()));
-}
-
-/// Gives the text of a field, or none, its new shape.
-fn replace(fields: &mut Map<String, Value>, name: &str, shape: impl Fn(Option<&str>) -> Value) {
-    let Some(value) = fields.get_mut(name) else { return };
-    if value.is_string() || value.is_null() {
-        *value = shape(value.as_str());
+/// What older documents kept in two places.
+fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
+    let turn_of = |key: &str| constraints["set_in_turn"][key].as_u64().map_or(1, |turn| turn as usize);
+    let mut found: Vec<Demand> = Vec::new();
+    let mut said = |role: Role, words: &str, turn: usize, avoid: bool| {
+        if !words.trim().is_empty() {
+            found.push(Demand { avoid, ..period_demand(Demand::said(role, words, turn)) });
+        }
+    };
+    // Version 1 kept lists as one text.
+    let parts = |value: &Value, between: &[&str]| -> Vec<String> {
+        let lists = value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_string);
+        let text =
+            value.as_str().map(|text| between.iter().fold(text.to_string(), |text, cut| text.replace(cut, "\n")));
+        lists.chain(text.iter().flat_map(|text| text.lines()).map(str::to_string)).collect()
+    };
+    for topic in parts(&constraints["topic"], &[]) {
+        said(Role::Topic, &topic, turn_of("topic"), false);
     }
-}
-
-/// The names in `Dublin, Trinidad and Tobago, Washington, D.C.`.
-fn places(text: &str) -> Vec<String> {
-    let parts: Vec<&str> = text.split(", ").filter(|part| !part.trim().is_empty()).collect();
-    let mut names = Vec::new();
-    let mut at = 0;
-    while at < parts.len() {
-        let pair = parts.get(at..at + 2).map(|pair| pair.join(", ")).filter(|pair| place::known(pair).is_some());
-        at += if pair.is_some() { 2 } else { 1 };
-        let name = pair.unwrap_or_else(|| parts[at - 1].to_string());
-        if place::known(&name).is_some() || !name.contains(" and ") {
-            names.push(name);
-        } else {
-            names.extend(name.split(" and ").map(str::to_string));
+    for place in parts(&constraints["geography"], &[", ", " and "]) {
+        said(Role::Place, &place, turn_of("geography"), false);
+    }
+    if let Some(period) = period(&constraints["time_range"]) {
+        said(Role::Period, &period, turn_of("time_range"), false);
+    }
+    for grain in parts(&constraints["granularity"], &["-"]) {
+        said(Role::Grain, &grain, turn_of("granularity"), false);
+    }
+    for column in parts(&constraints["required_columns"], &[]) {
+        said(Role::Column, &column, turn_of(&format!("required_columns: {column}")), false);
+    }
+    for out in parts(&constraints["excluded"], &[]) {
+        said(Role::Topic, &out, turn_of(&format!("excluded: {out}")), true);
+    }
+    for topic in intent["topics"].as_array().into_iter().flatten() {
+        let words = topic["text"].as_str().unwrap_or_default();
+        if constraints["topic"].as_str() != Some(words) {
+            said(Role::Topic, words, topic["turn"].as_u64().unwrap_or(1) as usize, false);
         }
     }
-    names
+    for (list, avoid) in [("demands", false), ("refused", true)] {
+        let read = |demand: &Value| serde_json::from_value::<Demand>(demand.clone()).ok();
+        let known = intent[list].as_array().into_iter().flatten().filter_map(read);
+        found.extend(known.map(|demand| Demand { avoid, ..demand }));
+    }
+    found
+}
+
+/// A period of an older document in words.
+fn period(value: &Value) -> Option<String> {
+    let text = |value: &Value| value.as_i64().map(|year| year.to_string());
+    if let Some(text) = value.as_str().or_else(|| value["relative"].as_str()) {
+        return Some(text.to_string());
+    }
+    if let Some(years) = value["years"].as_array() {
+        return Some(years.iter().filter_map(text).collect::<Vec<_>>().join(", "));
+    }
+    let ends = [
+        &value["span"]["from"],
+        &value["span"]["to"],
+        &value["months"]["from"]["year"],
+        &value["months"]["to"]["year"],
+    ];
+    let years: Vec<String> = ends.into_iter().filter_map(text).collect();
+    (!years.is_empty()).then(|| years.join("-"))
 }
 
 #[cfg(test)]
@@ -94,11 +138,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart_once() {
-        assert_eq!(places("Dublin, Kildare and Meath"), ["Dublin", "Kildare", "Meath"]);
-        assert_eq!(places("Trinidad and Tobago, Oslo"), ["Trinidad and Tobago", "Oslo"]);
-        assert_eq!(places("Oslo, Washington, D.C."), ["Oslo", "Washington, D.C."]);
-        assert!(places("").is_empty());
+    fn constraints_become_demands() {
+        let constraints = json!({
+            "topic": "rain", "geography": "Dublin, Kildare and Meath", "time_range": {"span": {"from": 2010, "to": 2015}},
+            "granularity": ["county", "year"], "excluded": ["snow"], "set_in_turn": {"topic": 2},
+        });
+        let intent = json!({"refused": [{"role": "format", "value": {"values": [["PDF"]]}, "hard": true, "turn": 3, "said": "pdf"}]});
+        let said: Vec<String> =
+            demands(&constraints, &intent).iter().map(|demand| format!("{}: {demand}", demand.role)).collect();
+        assert_eq!(
+            said,
+            [
+                "topic: rain",
+                "place: Dublin",
+                "place: Kildare",
+                "place: Meath",
+                "period: 2010 to 2015",
+                "grain: county",
+                "grain: year",
+                "topic: not snow",
+                "format: not PDF"
+            ]
+        );
     }
 
     #[test]

@@ -3,10 +3,9 @@
 use chrono::{SecondsFormat, Utc};
 
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
-use super::memory::Memory;
 use crate::recommend::Recommendation;
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Constraints, Input};
+use lakeward_core::request::Input;
 
 /// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
@@ -38,8 +37,8 @@ impl Session {
             lake: lake.into(),
             table: None,
             steps_before_table: 0,
-            constraints: Constraints::default(),
-            memory: Memory::default(),
+            demands: Vec::new(),
+            retrievals: Vec::new(),
             accepted: Vec::new(),
             rejected: Vec::new(),
             turns: Vec::new(),
@@ -63,10 +62,9 @@ impl Session {
         self.latest().map_or(1, |turn| turn.number + 1)
     }
 
-    /// Adds a request and its answer; the constraints that the answer was read under are in force from now on.
+    /// Adds a request and its answer; the demands that the answer was read under are in force from now on.
     pub fn push_turn(&mut self, text: &str, recommendation: &Recommendation) {
-        self.constraints = recommendation.signals.constraints.clone();
-        self.memory.intent = recommendation.signals.intent.clone();
+        self.demands = recommendation.signals.demands.clone();
         self.turns.push(Turn {
             number: self.next_turn(),
             at: now(),

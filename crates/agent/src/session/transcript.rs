@@ -6,8 +6,7 @@
 use std::fmt::Write;
 
 use super::document::{Session, Step, Turn};
-use crate::recommend::Recommendation;
-use lakeward_core::request::{Constraints, Input, Intent, Label, Signals};
+use lakeward_core::request::{Demand, Demanded, Input, Label, Signals};
 use lakeward_core::text::{counted, shown};
 
 /// Characters shown of a name, of a line of text, and of a line of SQL.
@@ -49,56 +48,21 @@ pub fn markdown(session: &Session) -> String {
     page.text
 }
 
-/// What was understood of a request, in one line of plain text: operation and intention with their confidence, and the
-/// constraints; of one that was answered by records of a catalogue what is wanted of them.
-pub fn understood(signals: &Signals, of_records: bool) -> String {
+/// What was understood of a request, in one line of plain text: operation and intention with their confidence, and what is wanted.
+pub fn understood(signals: &Signals) -> String {
     let percent = |confidence: f64| format!("{:.0} %", confidence.clamp(0.0, 1.0) * 100.0);
     let mut parts = vec![
         format!("{} ({})", signals.operation.label.name(), percent(signals.operation.confidence)),
         format!("{} ({})", signals.intention.label.name(), percent(signals.intention.confidence)),
     ];
-    match of_records {
-        true => parts.extend(requested_of_records(&signals.intent)),
-        false => parts.extend(constraint_lines(&signals.constraints).into_iter().map(|(text, _)| text)),
-    }
+    parts.extend(signals.demands.iter().map(demand_line));
     shown(&parts.join(" · "), LINE)
 }
 
-/// What is wanted, as `what: value`; what was only inferred with a question mark.
-fn requested_of_records(intent: &Intent) -> Vec<String> {
-    let mut parts = Vec::new();
-    let topics: Vec<&str> = intent.topics.iter().map(|said| said.text.as_str()).collect();
-    if !topics.is_empty() {
-        parts.push(format!("topic: {}", topics.join(", ")));
-    }
-    for (demands, not) in [(&intent.demands, ""), (&intent.refused, "no ")] {
-        let doubt = |hard: bool| if hard { "" } else { "?" };
-        parts.extend(
-            demands.iter().map(|demand| format!("{not}{}: {}{}", demand.role, demand.value, doubt(demand.hard))),
-        );
-    }
-    parts
-}
-
-/// Each constraint in force as `what: value`, with the turn that set it where it is known.
-pub fn constraint_lines(constraints: &Constraints) -> Vec<(String, Option<usize>)> {
-    let Constraints { topic, geography, time_range, required_columns, excluded, set_in_turn, .. } = constraints;
-    let single = [
-        ("topic", "topic", topic.clone()),
-        ("place", "geography", (!geography.is_empty()).then(|| geography.join(", "))),
-        ("time", "time_range", time_range.as_ref().map(ToString::to_string)),
-        ("granularity", "granularity", constraints.grain()),
-    ];
-    let mut lines: Vec<(String, Option<usize>)> = single
-        .into_iter()
-        .filter_map(|(what, field, value)| Some((format!("{what}: {}", value?), set_in_turn.get(field).copied())))
-        .collect();
-    for (what, field, list) in [("with", "required_columns", required_columns), ("without", "excluded", excluded)] {
-        lines.extend(
-            list.iter().map(|item| (format!("{what}: {item}"), set_in_turn.get(&format!("{field}: {item}")).copied())),
-        );
-    }
-    lines
+/// A demand as `role: value`; with a question mark where it is inferred that the catalogue means it.
+pub fn demand_line(demand: &Demand) -> String {
+    let inferred = demand.value != Demanded::Said && !demand.hard;
+    format!("{}: {demand}{}", demand.role, if inferred { "?" } else { "" })
 }
 
 /// A table as people name it: `geo/countries`, `result of step 2`.
@@ -110,14 +74,12 @@ pub fn input_name(input: &Input) -> String {
 }
 
 fn in_force(page: &mut Page, session: &Session) {
-    let lines = constraint_lines(&session.constraints);
-    if !lines.is_empty() {
+    if !session.demands.is_empty() {
         page.line("");
-        page.line("Constraints in force:");
+        page.line("Wanted:");
         page.line("");
-        for (text, turn) in lines {
-            let turn = turn.map(|turn| format!(" (turn {turn})")).unwrap_or_default();
-            page.line(&format!("- {}{turn}", escaped(&text)));
+        for demand in &session.demands {
+            page.line(&format!("- {} (turn {})", escaped(&demand_line(demand)), demand.turn));
         }
     }
     for (what, choices) in [("Accepted", &session.accepted), ("Rejected", &session.rejected)] {
@@ -138,18 +100,10 @@ fn turn_part(page: &mut Page, session: &Session, turn: &Turn) {
         page.line(&format!("> {}", escaped(line)));
     }
     page.line("");
-    page.line(&format!(
-        "Understood: {}",
-        escaped(&understood(&turn.signals, turn.recommendation.as_ref().is_some_and(Recommendation::is_of_records)))
-    ));
-    for change in &turn.signals.overrides {
+    page.line(&format!("Understood: {}", escaped(&understood(&turn.signals))));
+    for gone in &turn.signals.gone {
         page.line("");
-        page.line(&format!(
-            "Replaced: {} (was {}, set in turn {})",
-            escaped(&change.constraint),
-            escaped(&change.was),
-            change.set_in_turn
-        ));
+        page.line(&format!("No longer wanted: {} (set in turn {})", escaped(&demand_line(gone)), gone.turn));
     }
     if turn.tables.is_empty() && turn.recommendation.is_none() {
         return;

@@ -199,7 +199,7 @@ fn questions_and_summaries() {
                 "turns",
                 json!([{"request": "house prices in Ghent", "accepted": ["houses"]}, {"request": "only since 2010"}]),
             ),
-            ("constraints", json!({"from": 2010, "place": "Ghent"})),
+            ("wanted", json!([{"about": "period", "words": "since 2010"}, {"about": "place", "words": "Ghent"}])),
             ("most_words", json!(30)),
         ],
         json!({"summary": {"type": "string", "maxLength": 250}}),

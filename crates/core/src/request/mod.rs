@@ -2,19 +2,17 @@
 //!
 //! Definitions after AIDEN (Taha, 2026): the operation is the single one that produces what is requested now; the intention is its purpose.
 
-mod constraints;
+mod act;
+mod demand;
 mod input;
-mod intent;
-mod period;
 mod signals;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use constraints::{Constraints, Override};
+pub use act::Act;
+pub use demand::{Demand, Demanded, RequestedYears, demands_schema, in_role, topic_words};
 pub use input::Input;
-pub use intent::{Demand, Demanded, Intent, RequestedData, RequestedYears, TurnWords, intent_schema};
-pub use period::{Period, YearMonth};
 pub use signals::{Ranked, Signals};
 
 /// One of a closed set of names.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Constraints, Intent, Intention, OperationKind, Override};
+use super::{Act, Demand, Intention, OperationKind};
 use crate::answer::in_order;
 
 /// The most probable label, its probability and the alternatives.
@@ -37,7 +37,7 @@ impl Ranked<OperationKind> {
     }
 }
 
-/// The predicted operation, intention and constraints of a request.
+/// What a request asks for, and what is wanted after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(transform = in_order::<Self>)]
 pub struct Signals {
@@ -45,13 +45,16 @@ pub struct Signals {
     pub operation: Ranked<OperationKind>,
     /// The intention.
     pub intention: Ranked<Intention>,
-    /// The constraints in force after this turn.
+    /// What the analyst does with the turn; a second act where two are said. None for a turn without words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<Act>,
+    /// What is wanted of datasets after this turn, older demands first; in old turns those that the turn itself set.
     #[serde(default)]
-    pub constraints: Constraints,
-    /// The earlier constraints that this turn replaced or withdrew.
-    #[serde(default)]
-    pub overrides: Vec<Override>,
-    /// The catalogue request after this turn; not stored for old turns.
-    #[serde(default, skip_serializing_if = "Intent::is_empty")]
-    pub intent: Intent,
+    pub demands: Vec<Demand>,
+    /// Demands before it that it replaced or took back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<Demand>,
+    /// How many answers are wanted, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<usize>,
 }

@@ -29,4 +29,4 @@ pub use likeness::{NameParts, name_likeness};
 pub use names::{is_placeholder, name_words};
 pub use shown::{counted, shown};
 pub use stem::Stemmer;
-pub use words::{bare, is_function_word, lower_words, on_one_line, runs, words};
+pub use words::{bare, content_words, is_function_word, lower_words, on_one_line, runs, words};

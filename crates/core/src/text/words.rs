@@ -45,6 +45,16 @@ pub fn is_function_word(word: &str) -> bool {
     WORDS.get_or_init(|| FUNCTION_WORDS.split_whitespace().collect()).contains(word)
 }
 
+/// The words of a text that say something, as written: without function words; all of it where nothing is left.
+pub fn content_words(text: &str) -> String {
+    let says = |word: &&str| {
+        let bare = bare(word).to_lowercase();
+        !bare.is_empty() && !is_function_word(&bare)
+    };
+    let words: Vec<&str> = text.split_whitespace().filter(says).collect();
+    if words.is_empty() { text.to_string() } else { words.join(" ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

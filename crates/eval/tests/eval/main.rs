@@ -4,7 +4,6 @@ mod agentic_variants;
 mod augment;
 mod baselines;
 mod benchmark;
-mod intent_published;
 mod quality;
 mod record_quality;
 mod turns;

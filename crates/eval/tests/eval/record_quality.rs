@@ -113,7 +113,7 @@ fn demand_of(key: &str, value: &Value) -> Option<Demand> {
         _ => Demanded::Values(vec![text(value)]),
     };
     let said = serde_json::to_string(&value).unwrap_or_default();
-    Some(Demand { role: Role::from(role.to_string()), value, hard: true, turn: 1, said })
+    Some(Demand { value, hard: true, ..Demand::said(Role::from(role.to_string()), said, 1) })
 }
 
 /// The labels of a dialogue's turns as demands and words: what the search alone can do.
@@ -153,7 +153,6 @@ fn labelled_demands_find_the_record() {
             let query = RecordQuery {
                 texts: &texts,
                 demands: &demands,
-                refused: &[],
                 k: 10,
                 exclude: &[],
                 among: None,
@@ -297,7 +296,6 @@ fn answered_in_a_process_of_its_own() {
         let query = RecordQuery {
             texts: &texts,
             demands: &demands,
-            refused: &[],
             k: 10,
             exclude: &[],
             among: None,

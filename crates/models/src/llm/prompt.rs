@@ -112,7 +112,7 @@ impl PromptUse {
             PromptUse::Rerank => &["request", "operation", "intention", "specification", "table", "candidates"],
             PromptUse::PseudoQueries => &["record", "least", "most"],
             PromptUse::Clarify => &["request", "question", "choices"],
-            PromptUse::Memory => &["turns", "constraints", "most_words"],
+            PromptUse::Memory => &["turns", "wanted", "most_words"],
             PromptUse::SameDataset => &["name", "said", "title", "description"],
             PromptUse::ExtractGate => &["title", "sentences"],
             PromptUse::ExtractPairs => &["title", "sentences", "most"],

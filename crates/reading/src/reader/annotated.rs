@@ -4,14 +4,18 @@ use std::ops::Range;
 
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{DatePart, Plan, Relation};
-use lakeward_core::request::Input as Source;
+use lakeward_core::request::{Demand, Input as Source};
+use lakeward_core::text::lower_words;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::Reader;
 use super::assemble;
-use super::input::{Input, Pieces, features};
+use super::demands::{revised, schema_of_demands};
+use super::input::{FEATURES, Input, Pieces, features};
 use super::schema::{ColumnKind, FIGURE, Schema, SchemaColumn, columns_by_steps, schema_of};
-use super::span::{Act, Function, How, Operator, PARTS, Role, Span, TurnReading};
+use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
+use lakeward_core::request::Act;
 
 /// A line of an annotated file: a conversation's head, or one of its turns.
 #[derive(Debug, Deserialize)]
@@ -214,6 +218,18 @@ fn part(name: &str) -> Option<DatePart> {
 /// Whether a column, by its number, holds a value, in the index's normal form.
 pub type HoldsValue<'a> = Box<dyn Fn(usize, &str) -> bool + 'a>;
 
+/// The names of the model's classes by head, in their order: the first line of a file of examples.
+pub fn classes() -> Value {
+    fn names<T: Copy>(all: &[T], name: fn(T) -> &'static str) -> Vec<&'static str> {
+        all.iter().map(|one| name(*one)).collect()
+    }
+    json!({
+        "roles": names(Role::ALL, Role::name), "acts": names(Act::ALL, Act::name),
+        "operators": names(Operator::ALL, Operator::name), "functions": names(Function::ALL, Function::name),
+        "parts": names(&PARTS, DatePart::word), "hows": names(How::ALL, How::name), "features": FEATURES,
+    })
+}
+
 /// What is known of a table: its columns, and whether one of them holds a value.
 pub struct KnownTable<'a> {
     /// Its columns.
@@ -234,6 +250,9 @@ pub fn examples(
         (None, Some(table)) => table.columns.clone(),
         (None, None) => Vec::new(),
     };
+    if conversation.sheet.is_none() && table.is_none() {
+        return examples_of_search(conversation, vocabulary);
+    }
     let start = Plan::of(Source::Table(conversation.table.clone().unwrap_or_else(|| conversation.id.clone())));
     let mut history = vec![start.clone()];
     let mut previous = "";
@@ -253,8 +272,7 @@ pub fn examples(
         found.push(example(&turn.text, &input, &reading, &schema, &matches));
         previous = &turn.text;
         if reading.has(Act::Undo) {
-            let steps = reading.of(Role::Steps).find_map(|span| span.number).unwrap_or(1.0).max(1.0) as usize;
-            history.truncate(history.len().saturating_sub(steps).max(1));
+            history.truncate(history.len().saturating_sub(reading.steps()).max(1));
         }
         let plan = history.last().cloned().unwrap_or_else(|| start.clone());
         let assembly = assemble(&reading, &schema, &plan);
@@ -264,6 +282,48 @@ pub fn examples(
         }
     }
     (found, lost)
+}
+
+/// The year of the examples: only what is counted from it depends on it, and no example does.
+const EXAMPLE_YEAR: i32 = 2025;
+
+/// The same for a conversation without a table, read over the demands in force.
+fn examples_of_search(conversation: &Conversation, vocabulary: &dyn Pieces) -> (Vec<Value>, usize) {
+    let mut history: Vec<Vec<Demand>> = vec![Vec::new()];
+    let mut previous = "";
+    let (mut found, mut lost) = (Vec::new(), 0);
+    for (at, turn) in conversation.turns.iter().enumerate() {
+        let demands = history.last().cloned().unwrap_or_default();
+        let schema = schema_of_demands(&demands);
+        let matches = schema.matches(&turn.text, &|_, _| false);
+        let input = Input::new(vocabulary, &turn.text, previous, &schema, &matches);
+        let mut reading = turn.reading(&schema);
+        reading.spans.iter_mut().filter(|span| span.role == Role::Old).for_each(|span| link_to_demand(span, &demands));
+        found.push(example(&turn.text, &input, &reading, &schema, &matches));
+        previous = &turn.text;
+        if reading.has(Act::Undo) {
+            history.truncate(history.len().saturating_sub(reading.steps()).max(1));
+        }
+        let before = history.last().cloned().unwrap_or_default();
+        let after = revised(&before, &reading, true, at + 1, EXAMPLE_YEAR);
+        lost += after.not_found.len();
+        if after.demands != before {
+            history.push(after.demands);
+        }
+    }
+    (found, lost)
+}
+
+/// Links what is taken back with the demand of the role that is written, or whose words it has; the latest where several do.
+fn link_to_demand(span: &mut Span, demands: &[Demand]) {
+    let role = span.column().and_then(|column| demands.get(column)).map(|demand| demand.role.clone());
+    let words: Vec<String> = lower_words(span.value.as_deref().unwrap_or(&span.words)).collect();
+    let fits = |demand: &Demand| role.as_ref().is_none_or(|role| *role == demand.role);
+    let shared = |demand: &Demand| lower_words(&demand.said).filter(|word| words.contains(word)).count();
+    let best = (0..demands.len()).filter(|at| fits(&demands[*at])).max_by_key(|at| (shared(&demands[*at]), *at));
+    let best = best.filter(|at| role.is_some() || shared(&demands[*at]) > 0);
+    span.columns = best.into_iter().collect();
+    span.unknown_column = span.columns.is_empty();
 }
 
 fn example(text: &str, input: &Input, reading: &TurnReading, schema: &Schema, matches: &[super::ValueMatch]) -> Value {
@@ -300,6 +360,109 @@ fn example(text: &str, input: &Input, reading: &TurnReading, schema: &Schema, ma
     })
 }
 
+/// How a turn was read beside its annotation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnCheck {
+    /// Whether there is a table at hand.
+    pub over_table: bool,
+    /// Whether the act is the annotated one.
+    pub act: bool,
+    /// Whether plan and tables wanted, or the demands, are those of the annotation.
+    pub same: bool,
+    /// The least confidence among its spans.
+    pub confidence: f32,
+    /// Whether something of it could not be applied.
+    pub lost: bool,
+    /// What was typed, what it should come to and what it comes to.
+    pub text: [String; 3],
+}
+
+/// Reads every turn of a conversation with the built-in reader, each on what stands by the annotation before it.
+pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> Vec<TurnCheck> {
+    let source: Vec<SchemaColumn> = match (&conversation.sheet, table) {
+        (Some(sheet), _) => sheet.clone(),
+        (None, Some(table)) => table.columns.clone(),
+        (None, None) => return checked_search(conversation),
+    };
+    let start = Plan::of(Source::Table(conversation.table.clone().unwrap_or_else(|| conversation.id.clone())));
+    let mut history = vec![start.clone()];
+    let mut previous = "";
+    let mut found = Vec::new();
+    for turn in &conversation.turns {
+        let mut plan = history.last().cloned().unwrap_or_else(|| start.clone());
+        let schema = schema_of(&plan, &|relation: &Relation| columns_by_steps(&source, &relation.steps));
+        let holds = |place: usize, value: &str| {
+            place < source.len()
+                && schema.columns[place].name == source[place].name
+                && table.is_some_and(|table| (table.holds)(place, value))
+        };
+        let (told, meant) = (Reader::builtin().read(&turn.text, previous, &schema, &holds), turn.reading(&schema));
+        previous = &turn.text;
+        if meant.has(Act::Undo) {
+            history.truncate(history.len().saturating_sub(meant.steps()).max(1));
+            plan = history.last().cloned().unwrap_or_else(|| start.clone());
+        }
+        let (said, right) = (assemble(&told, &schema, &plan), assemble(&meant, &schema, &plan));
+        let tables = |assembly: &super::Assembly| assembly.tables.iter().map(|wish| wish.how).collect::<Vec<_>>();
+        let words = |assembly: &super::Assembly| {
+            let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
+            format!("{} {:?}", steps.join("; "), tables(assembly))
+        };
+        found.push(TurnCheck {
+            over_table: true,
+            act: told.acts.first() == meant.acts.first(),
+            same: said.plan == right.plan && tables(&said) == tables(&right),
+            confidence: least(&told),
+            lost: !said.not_applied.is_empty(),
+            text: [turn.text.clone(), words(&right), words(&said)],
+        });
+        if right.plan != plan {
+            history.push(right.plan);
+        }
+    }
+    found
+}
+
+fn checked_search(conversation: &Conversation) -> Vec<TurnCheck> {
+    let mut history: Vec<Vec<Demand>> = vec![Vec::new()];
+    let mut previous = "";
+    let mut found = Vec::new();
+    for (at, turn) in conversation.turns.iter().enumerate() {
+        let mut demands = history.last().cloned().unwrap_or_default();
+        let schema = schema_of_demands(&demands);
+        let mut meant = turn.reading(&schema);
+        meant.spans.iter_mut().filter(|span| span.role == Role::Old).for_each(|span| link_to_demand(span, &demands));
+        let told = Reader::builtin().read(&turn.text, previous, &schema, &|_, _| false);
+        previous = &turn.text;
+        if meant.has(Act::Undo) {
+            history.truncate(history.len().saturating_sub(meant.steps()).max(1));
+            demands = history.last().cloned().unwrap_or_default();
+        }
+        let after = |reading: &TurnReading| revised(&demands, reading, true, at + 1, EXAMPLE_YEAR);
+        let (said, right) = (after(&told), after(&meant));
+        let words = |demands: &[Demand]| {
+            let all: Vec<String> = demands.iter().map(|demand| format!("{}: {demand}", demand.role)).collect();
+            all.join("; ")
+        };
+        found.push(TurnCheck {
+            over_table: false,
+            act: told.acts.first() == meant.acts.first(),
+            same: words(&said.demands) == words(&right.demands),
+            confidence: least(&told),
+            lost: !said.not_found.is_empty(),
+            text: [turn.text.clone(), words(&right.demands), words(&said.demands)],
+        });
+        if right.demands != demands {
+            history.push(right.demands);
+        }
+    }
+    found
+}
+
+fn least(reading: &TurnReading) -> f32 {
+    reading.spans.iter().map(|span| span.confidence).fold(reading.confidence, f32::min)
+}
+
 /// The plans of a conversation by its annotation, in plain words, one a turn: to look at.
 pub fn plans_in_words(conversation: &Conversation, source: &[SchemaColumn]) -> Vec<(String, String)> {
     let start = Plan::of(Source::Table(conversation.id.clone()));
@@ -310,8 +473,7 @@ pub fn plans_in_words(conversation: &Conversation, source: &[SchemaColumn]) -> V
         let schema = schema_of(&plan, &|relation: &Relation| columns_by_steps(source, &relation.steps));
         let reading = turn.reading(&schema);
         if reading.has(Act::Undo) {
-            let steps = reading.of(Role::Steps).find_map(|span| span.number).unwrap_or(1.0).max(1.0) as usize;
-            history.truncate(history.len().saturating_sub(steps).max(1));
+            history.truncate(history.len().saturating_sub(reading.steps()).max(1));
         }
         let plan = history.last().cloned().unwrap_or_else(|| start.clone());
         let assembly = assemble(&reading, &schema, &plan);

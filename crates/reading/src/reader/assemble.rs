@@ -13,7 +13,8 @@ use lakeward_core::text::{is_function_word, lower_words};
 use super::layout::{Layout, Level, ordered_by};
 use super::number::number;
 use super::schema::{FIGURE, Schema};
-use super::span::{Act, Function, How, Role, Span, TurnReading};
+use super::span::{Function, How, Role, Span, TurnReading};
+use lakeward_core::request::Act;
 
 /// A table that the analyst wants beside the one at hand.
 #[derive(Debug, Clone, PartialEq)]
@@ -225,8 +226,8 @@ impl<'a> Assembler<'a> {
                 level.order.retain(|order| ordered_by(order) != Some(name));
                 did |= level.order.len() != before;
             }
-            if retracts && span.number.is_some() && name.is_none() {
-                did |= self.layout.last().limit.take().is_some();
+            if retracts && name.is_none() {
+                did |= self.take_back_without_column(span);
             }
             if retracts && !did {
                 self.refuse(place, "nothing like it is in the plan");
@@ -251,6 +252,22 @@ impl<'a> Assembler<'a> {
                 }
             }
         }
+    }
+
+    /// Takes back what has no column: the number of rows, distinct rows, or the table that was added last.
+    fn take_back_without_column(&mut self, span: &Span) -> bool {
+        let says_number = span.number.is_some() || number(&span.words).is_some();
+        let level = self.layout.last();
+        let is_table = |step: &Step| matches!(step, Step::Join(_) | Step::Union(_));
+        if level.limit.is_some() && (says_number || !level.tables.iter().any(is_table)) {
+            level.limit = None;
+            return true;
+        }
+        if let Some(place) = level.tables.iter().rposition(is_table) {
+            level.tables.remove(place);
+            return true;
+        }
+        level.distinct.take().is_some() || level.top.take().is_some()
     }
 
     fn groups(&mut self) {

@@ -6,17 +6,22 @@
 
 pub mod annotated;
 mod assemble;
+mod demands;
 mod input;
 mod layout;
 mod model;
 mod number;
+mod period;
 mod schema;
 mod span;
 mod words;
 
 pub use assemble::{Assembly, NotApplied, TableWish, assemble, with_table};
+pub use demands::{Revised, period_demand, revised, schema_of_demands, this_year};
 pub use input::{Input, Pieces};
+pub use lakeward_core::request::Act;
 pub use model::{BuiltInPieces, Reader};
 pub use number::number as number_said;
 pub use schema::{ColumnKind, FIGURE, Holds, Schema, SchemaColumn, ValueMatch, columns_by_steps, schema_of};
-pub use span::{Act, Function, How, Operator, PARTS, Role, Span, TurnReading};
+pub use span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
+pub(crate) use words::words;

@@ -11,7 +11,8 @@ use safetensors::SafeTensors;
 
 use super::input::{FEATURES, Input, Pieces, features};
 use super::schema::{Holds, Schema, ValueMatch};
-use super::span::{Act, Function, How, Operator, PARTS, Role, Span, TurnReading};
+use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
+use lakeward_core::request::Act;
 
 static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
 
@@ -28,18 +29,24 @@ struct Head {
 
 impl Head {
     fn read(file: &SafeTensors<'_>, name: &str, inputs: usize, outputs: usize) -> Result<Self, String> {
-        let tensor = |part: &str, length: usize| -> Result<Vec<f32>, String> {
+        let tensor = |part: &str, bytes: usize| -> Result<Vec<u8>, String> {
             let full = format!("head.{name}.{part}");
             let view = file.tensor(&full).map_err(|error| format!("`{full}`: {error}"))?;
-            let (values, _) = view.data().as_chunks::<4>();
-            let values: Vec<f32> = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-            if values.len() == length {
-                Ok(values)
+            if view.data().len() == bytes {
+                Ok(view.data().to_vec())
             } else {
-                Err(format!("`{full}` has {} values, not {length}", values.len()))
+                Err(format!("`{full}` has {} bytes, not {bytes}", view.data().len()))
             }
         };
-        Ok(Self { weight: tensor("weight", inputs * outputs)?, bias: tensor("bias", outputs)? })
+        let floats = |part: &str| -> Result<Vec<f32>, String> {
+            let bytes = tensor(part, 4 * outputs)?;
+            Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+        };
+        let (rounded, scales) = (tensor("rounded", inputs * outputs)?, floats("scales")?);
+        let row =
+            |(row, scale): (&[u8], &f32)| row.iter().map(|byte| f32::from(*byte as i8) * scale).collect::<Vec<f32>>();
+        let weight = rounded.chunks_exact(inputs).zip(&scales).flat_map(row).collect();
+        Ok(Self { weight, bias: floats("bias")? })
     }
 
     fn apply(&self, x: &[f32]) -> Vec<f32> {
@@ -101,11 +108,12 @@ impl Reader {
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
         let hidden = encoder.dims();
         let spans = file.tensor("head.span.bias").map_err(|error| error.to_string())?.shape().iter().product();
+        let tags = file.tensor("head.tags.bias").map_err(|error| error.to_string())?.shape().iter().product();
         let of_text = |name, outputs| Head::read(&file, name, hidden, outputs);
         let of_span = |name, outputs| Head::read(&file, name, spans, outputs);
         let link = LINK + FEATURES + 1;
         Ok(Self {
-            tags: of_text("tags", 2 * Role::ALL.len() + 1)?,
+            tags: of_text("tags", tags)?,
             act: of_text("act", Act::ALL.len())?,
             second_act: of_text("second_act", Act::ALL.len() + 1)?,
             on_result: of_text("on_result", 2)?,
@@ -278,24 +286,55 @@ fn link(wanted: &[f32], columns: &[Option<Vec<f32>>], features: &[[f32; FEATURES
 
 /// Runs of words with one role: their words, the role, and the mean probability of the tags.
 fn runs(tags: &[Vec<f32>]) -> Vec<(Range<usize>, Role, f32)> {
-    let best_tags: Vec<usize> = tags.iter().map(|scores| best(scores)).collect();
+    let chosen = likeliest(tags);
     let mut found = Vec::new();
     let mut at = 0;
-    while at < best_tags.len() {
-        if best_tags[at] == 0 {
+    while at < chosen.len() {
+        if chosen[at] == 0 {
             at += 1;
             continue;
         }
-        let role = (best_tags[at] - 1) / 2;
+        let role = (chosen[at] - 1) / 2;
         let from = at;
         at += 1;
-        while at < best_tags.len() && best_tags[at] == 2 + 2 * role {
+        while at < chosen.len() && chosen[at] == 2 + 2 * role {
             at += 1;
         }
-        let sure = (from..at).map(|word| tags[word][best_tags[word]]).sum::<f32>() / (at - from) as f32;
+        let sure = (from..at).map(|word| tags[word][chosen[word]]).sum::<f32>() / (at - from) as f32;
         found.push((from..at, Role::ALL[role], sure));
     }
     found
+}
+
+/// The likeliest sequence of tags in which a word goes on with a role only behind one that has it (Viterbi). Tag 0 is no role, 1 + 2r begins
+/// role r, 2 + 2r goes on with it.
+fn likeliest(tags: &[Vec<f32>]) -> Vec<usize> {
+    const LEAST: f32 = 1e-9;
+    let Some(first) = tags.first() else { return Vec::new() };
+    let goes_on = |tag: usize| tag > 0 && tag.is_multiple_of(2);
+    let mut scores: Vec<f32> =
+        (0..first.len()).map(|tag| if goes_on(tag) { f32::NEG_INFINITY } else { first[tag].max(LEAST).ln() }).collect();
+    let mut before: Vec<Vec<usize>> = Vec::with_capacity(tags.len());
+    for word in &tags[1..] {
+        let anywhere = best(&scores);
+        let from: Vec<usize> = (0..word.len())
+            .map(|tag| match goes_on(tag) {
+                true if scores[tag] >= scores[tag - 1] => tag,
+                true => tag - 1,
+                false => anywhere,
+            })
+            .collect();
+        scores = from.iter().zip(word).map(|(from, p)| scores[*from] + p.max(LEAST).ln()).collect();
+        before.push(from);
+    }
+    let mut tag = best(&scores);
+    let mut chosen = vec![tag];
+    for from in before.iter().rev() {
+        tag = from[tag];
+        chosen.push(tag);
+    }
+    chosen.reverse();
+    chosen
 }
 
 fn best(scores: &[f32]) -> usize {
@@ -314,4 +353,17 @@ fn softmax(mut scores: Vec<f32>) -> Vec<f32> {
     let sum: f32 = scores.iter().sum();
     scores.iter_mut().for_each(|score| *score /= sum);
     scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_goes_on_only_behind_itself() {
+        // None, begins A, goes on A, begins B, goes on B.
+        let tags = [vec![0.1, 0.5, 0.0, 0.4, 0.0], vec![0.1, 0.1, 0.3, 0.0, 0.5], vec![0.9, 0.1, 0.0, 0.0, 0.0]];
+        assert_eq!(likeliest(&tags), [3, 4, 0]);
+        assert_eq!(likeliest(&[]), Vec::<usize>::new());
+    }
 }

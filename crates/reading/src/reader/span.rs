@@ -1,6 +1,9 @@
 //! What a turn says, span by span: the plain types between the trained model, the annotated turns and the assembly.
 
 use lakeward_core::plan::DatePart;
+use lakeward_core::request::Act;
+
+use super::number::number;
 
 /// Declares a closed set whose names are read from and written to annotations: `CountDistinct` is `count_distinct`.
 macro_rules! names {
@@ -29,44 +32,6 @@ macro_rules! names {
             }
         }
     };
-}
-
-names! {
-    /// What the analyst does with a turn.
-    pub enum Act {
-        /// Adds to what stands.
-        Refine = "refine",
-        /// Replaces something of what stands by something of its kind.
-        Correct = "correct",
-        /// Takes something back and gives nothing instead.
-        Retract = "retract",
-        /// Begins anew.
-        New = "new",
-        /// Wants the state before.
-        Undo = "undo",
-        /// Wants the state after, once it was undone.
-        Redo = "redo",
-        /// Chooses one of the answers shown.
-        Pick = "pick",
-        /// Asks about a result or a dataset.
-        Ask = "ask",
-        /// Compares answers.
-        Compare = "compare",
-        /// Wants more answers.
-        More = "more",
-        /// Wants fewer answers.
-        Fewer = "fewer",
-        /// Takes what was offered.
-        Accept = "accept",
-        /// Turns down what was offered.
-        Reject = "reject",
-        /// Wants what stands to be done.
-        Run = "run",
-        /// Says nothing that bears on the data.
-        Chat = "chat",
-        /// Wants something that nobody could name.
-        Unclear = "unclear",
-    }
 }
 
 names! {
@@ -124,6 +89,8 @@ names! {
         Frequency = "frequency",
         /// Its licence.
         Licence = "licence",
+        /// Whether it is kept up.
+        Status = "status",
     }
 }
 
@@ -308,7 +275,7 @@ impl Span {
 }
 
 /// A turn as it was read: what the analyst does, and the spans in the order of the text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnReading {
     /// What the analyst does; a second act where two are said ("undo that and …").
     pub acts: Vec<Act>,
@@ -329,5 +296,18 @@ impl TurnReading {
     /// The spans of a role.
     pub fn of(&self, role: Role) -> impl Iterator<Item = &Span> {
         self.spans.iter().filter(move |span| span.role == role)
+    }
+
+    /// How many turns are undone or made again; one where no number is said.
+    pub fn steps(&self) -> usize {
+        let number = |span: &Span| span.number.or_else(|| number(&span.words).map(|number| number.value));
+        self.of(Role::Steps).find_map(number).map_or(1, |steps| steps.clamp(1.0, 100.0) as usize)
+    }
+
+    /// How many answers are wanted, 1..=100, where the turn says a number: of a search, more or fewer of what is shown.
+    pub fn answers_wanted(&self) -> Option<usize> {
+        let number = |span: &Span| span.number.or_else(|| number(&span.words).map(|number| number.value));
+        let said = self.of(Role::Limit).find_map(number)?;
+        (said >= 1.0).then(|| said.min(100.0) as usize)
     }
 }

@@ -5,7 +5,7 @@
 //! p(l | words, before) ∝ p(l | words) · ((1 − c) · p(l | before) + c / labels)^w.
 
 use super::classifier::SignalModel;
-use lakeward_core::request::{Constraints, Intention, Label, OperationKind, Ranked};
+use lakeward_core::request::{Intention, Label, OperationKind, Ranked};
 
 /// c: how readily people change what they ask for.
 const CHANGE: f64 = 0.3;
@@ -18,18 +18,9 @@ const INTENTION_WEIGHT: f64 = 0.5;
 pub struct Context<'a> {
     /// The latest requests, oldest first: as many as are to be read with this one.
     pub texts: Vec<&'a str>,
-    /// Number of the turn before, 0 where there is none.
-    pub last_turn: usize,
-    /// The constraints in force.
-    pub constraints: Constraints,
 }
 
 impl Context<'_> {
-    /// The number of the turn that comes next, from 1.
-    pub fn turn(&self) -> usize {
-        self.last_turn + 1
-    }
-
     /// What `text` asks for after those before it, and what for.
     pub fn rank(&self, model: &SignalModel, text: &str) -> (Ranked<OperationKind>, Ranked<Intention>) {
         let mut earlier = self.texts.iter().map(|text| model.rank(text));
@@ -62,7 +53,7 @@ mod tests {
         let model = SignalModel::parse(BUILTIN).unwrap();
         let training = "Append the 2019 rows, my classifier needs more training examples";
         let short = "and 2020, too";
-        let context = Context { texts: vec![training], last_turn: 1, constraints: Constraints::default() };
+        let context = Context { texts: vec![training] };
         let alone = model.rank(short).1.probability(Intention::Prediction);
         let after = context.rank(&model, short);
         assert!(after.1.probability(Intention::Prediction) > alone);

@@ -79,7 +79,7 @@ impl ReportedRoles {
 
 impl<'a> Check<'a> {
     /// Looks up `demand`.
-    pub fn of(index: &LakeIndex, demand: &'a Demand, refused: bool, weights: &RecordWeights) -> Result<Self> {
+    pub fn of(index: &LakeIndex, demand: &'a Demand, weights: &RecordWeights) -> Result<Self> {
         let none = index.facets()?.none();
         let mut things = Vec::new();
         let (set, share) = match &demand.value {
@@ -93,6 +93,7 @@ impl<'a> Check<'a> {
                 }
                 (index.cut_short(&demand.role)?, weights.perhaps_cut_off)
             }
+            Demanded::Said => (none, 0.0),
             Demanded::Period(wanted) => {
                 let (mut met, mut reached) = (none.clone(), none);
                 index.for_each_years(|table: TableRef, first, last| {
@@ -107,7 +108,7 @@ impl<'a> Check<'a> {
             }
         };
         let nearly = (!set.is_empty()).then_some((set, share));
-        Ok(Self { demand, refused, things, nearly })
+        Ok(Self { demand, refused: demand.avoid, things, nearly })
     }
 
     /// Share of the things demanded that the record at `place` has, 0..=1; 1 where nothing is demanded.
@@ -149,7 +150,7 @@ impl<'a> Check<'a> {
     pub fn told(&self, place: usize, told: &ReportedRoles) -> DemandCheck {
         let says = match self.demand.value {
             Demanded::Period(_) => told.has_years,
-            Demanded::Values(_) => told.roles.contains(&self.demand.role),
+            Demanded::Values(_) | Demanded::Said => told.roles.contains(&self.demand.role),
         };
         let share = self.share(place);
         let state = match (self.has_all(place), self.refused) {

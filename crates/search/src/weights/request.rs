@@ -51,6 +51,8 @@ section! {
         text_length: f32,
         /// The cosine of request and title.
         meaning: f32,
+        /// The cosine of what the request and a record are about, by the model that reads whole texts, where records have such vectors.
+        about: f32,
         /// Late interaction with the title.
         late: f64,
         /// A soft demand that is met.

@@ -119,11 +119,11 @@ fn opened(lake: &Path) -> LakeIndex {
 
 fn wants(role: &str, values: &[&str]) -> Demand {
     let value = Demanded::Values(values.iter().map(|value| vec![value.to_string()]).collect());
-    Demand { role: Role::from(role.to_string()), value, hard: true, turn: 1, said: values.join(" and ") }
+    Demand { value, hard: true, ..Demand::said(Role::from(role.to_string()), values.join(" and "), 1) }
 }
 
 fn years(value: RequestedYears) -> Demand {
-    Demand { role: Role::Other("period".into()), value: Demanded::Period(value), ..wants("period", &[]) }
+    Demand { value: Demanded::Period(value), ..wants("period", &[]) }
 }
 
 fn soft(demand: Demand) -> Demand {
@@ -131,18 +131,10 @@ fn soft(demand: Demand) -> Demand {
 }
 
 /// Each answer with the roles it violates: `rents`, `wages -place`.
-fn asked(index: &LakeIndex, text: &str, demands: &[Demand], refused: &[Demand], k: usize, route: Route) -> Vec<String> {
+fn asked(index: &LakeIndex, text: &str, demands: &[Demand], k: usize, route: Route) -> Vec<String> {
     let texts = [(text.to_string(), 1.0)];
-    let query = RecordQuery {
-        texts: &texts,
-        demands,
-        refused,
-        k,
-        exclude: &[],
-        among: None,
-        route,
-        weights: RankingWeights::shipped(),
-    };
+    let query =
+        RecordQuery { texts: &texts, demands, k, exclude: &[], among: None, route, weights: RankingWeights::shipped() };
     let found = record_search::search(index, StaticModel::builtin(), &query).expect("answers");
     let shown = |answer: &record_search::RecordAnswer| {
         answer.relaxed.iter().fold(answer.table.clone(), |text, role| format!("{text} -{role}"))
@@ -153,7 +145,7 @@ fn asked(index: &LakeIndex, text: &str, demands: &[Demand], refused: &[Demand], 
 #[test]
 fn stated_demands_filter_and_are_relaxed_step_by_step() {
     let (_lake, index) = catalogue(CATALOGUE);
-    let ask = |demands: &[Demand], k| asked(&index, "", demands, &[], k, Route::Auto);
+    let ask = |demands: &[Demand], k| asked(&index, "", demands, k, Route::Auto);
     let ontario = wants("place", &["Ontario"]);
     let monthly = wants("frequency", &["Monthly"]);
     assert_eq!(ask(&[ontario.clone(), monthly.clone()], 1), ["wages"]);
@@ -169,8 +161,8 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
     assert_eq!(ask(&[years(RequestedYears::Exactly { from: 2000, to: 2010 })], 1), ["wages"]);
     // Nobody has it: everybody violates it.
     assert_eq!(ask(&[wants("place", &["Mars"])], 4).len(), 4);
-    let refused = [wants("subject", &["Housing"])];
-    assert_eq!(asked(&index, "", &[wants("place", &["Ontario"])], &refused, 1, Route::Auto), ["wages"]);
+    let refused = Demand { avoid: true, ..wants("subject", &["Housing"]) };
+    assert_eq!(asked(&index, "", &[wants("place", &["Ontario"]), refused], 1, Route::Auto), ["wages"]);
     // What was only inferred leaves nothing out.
     assert_eq!(ask(&[soft(ontario)], 10).len(), 4);
     let query = RecordQuery { exclude: &["wages".into()], ..query_of(&[]) };
@@ -182,7 +174,6 @@ fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
     RecordQuery {
         texts: &[],
         demands,
-        refused: &[],
         k: 10,
         exclude: &[],
         among: None,
@@ -261,9 +252,9 @@ fn proposals_answer_as_all_records_do() {
         ("tax", vec![subject]),
     ];
     for (text, demands) in cases {
-        let exact = asked(&index, text, &demands, &[], 20, Route::Exact);
+        let exact = asked(&index, text, &demands, 20, Route::Exact);
         assert_eq!(exact.len(), 20);
-        assert_eq!(asked(&index, text, &demands, &[], 20, Route::Proposed), exact, "{text} {demands:?}");
+        assert_eq!(asked(&index, text, &demands, 20, Route::Proposed), exact, "{text} {demands:?}");
     }
 }
 
@@ -287,7 +278,7 @@ fn an_updated_catalogue_answers_as_one_built_anew() {
     };
     assert_eq!(all(&updated), all(&fresh));
     let demands = [wants("place", &["Place 7"]), soft(wants("subject", &["S2"]))];
-    let mut ids = [&updated, &fresh].map(|index| asked(index, "", &demands, &[], 1000, Route::Auto));
+    let mut ids = [&updated, &fresh].map(|index| asked(index, "", &demands, 1000, Route::Auto));
     ids.iter_mut().for_each(|ids| ids.sort());
     assert_eq!(ids[0], ids[1]);
     let pieces = |index: &LakeIndex| {
@@ -325,10 +316,10 @@ fn hostile_records_are_indexed_within_bounds() {
     let demands = [wants("place", &["Paris", ""]), years(RequestedYears::Cover { from: i32::MAX, to: i32::MIN })];
     let many: Vec<Demand> = (0..500).map(|_| wants("place", &["x"])).collect();
     for demands in [&demands[..], &many] {
-        let found = asked(&index, &"w ".repeat(10_000), demands, demands, 10, Route::Auto);
+        let found = asked(&index, &"w ".repeat(10_000), demands, 10, Route::Auto);
         assert!(found.len() >= 3, "{found:?}");
     }
-    assert_eq!(asked(&index, "x", &[], &[], 0, Route::Auto), Vec::<String>::new());
+    assert_eq!(asked(&index, "x", &[], 0, Route::Auto), Vec::<String>::new());
 }
 
 #[test]
@@ -347,7 +338,7 @@ fn dumps_of_portals_are_lakes() {
     let stats = indexed(lake.path(), &BuildOptions::default());
     assert_eq!((stats.tables, stats.records, stats.problems.len()), (0, 3, 0), "{stats:?}");
     let index = opened(lake.path());
-    let ask = |demands: &[Demand]| asked(&index, "", demands, &[], 1, Route::Auto);
+    let ask = |demands: &[Demand]| asked(&index, "", demands, 1, Route::Auto);
     assert_eq!(ask(&[wants("source", &["City"]), wants("frequency", &["monthly"])]), ["bus"]);
     assert_eq!(ask(&[wants("place", &["Ghent"]), years(RequestedYears::EndsIn(2005))]), ["trees"]);
     // The file of a dataset comes: it is a table now, described by the same document.

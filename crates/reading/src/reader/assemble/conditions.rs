@@ -5,7 +5,8 @@ use lakeward_core::plan::{Comparison, Condition, DatePart, Expression, Step, Tex
 use super::Assembler;
 use crate::reader::number::{date, month, number, weekday};
 use crate::reader::schema::{ColumnKind, SchemaColumn};
-use crate::reader::span::{Act, Function, Operator, Role, Span};
+use crate::reader::span::{Function, Operator, Role, Span};
+use lakeward_core::request::Act;
 
 impl Assembler<'_> {
     /// Conditions of the turn that were not used elsewhere.

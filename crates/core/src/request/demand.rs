@@ -1,0 +1,126 @@
+//! What a conversation wants of datasets: one notion for tables and for records of a catalogue.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+use crate::role::Role;
+
+/// What a dataset must or should be, or must not be, in one respect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Demand {
+    /// In which respect.
+    pub role: Role,
+    /// The value.
+    pub value: Demanded,
+    /// Whether it is what the dataset must not have.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub avoid: bool,
+    /// Whether it filters; else it only affects the score.
+    pub hard: bool,
+    /// The turn that set it, from 1.
+    pub turn: usize,
+    /// The words it was read from.
+    pub said: String,
+}
+
+/// The value of a demand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Demanded {
+    /// What was said, of which the catalogue knows nothing.
+    Said,
+    /// All of these things; each is a list of equivalent catalogue values, written exactly as in the catalogue.
+    Values(Vec<Vec<String>>),
+    /// Years covered.
+    Period(RequestedYears),
+}
+
+impl Demand {
+    /// A wish that is only words yet.
+    pub fn said(role: Role, words: impl Into<String>, turn: usize) -> Self {
+        Self { role, value: Demanded::Said, avoid: false, hard: false, turn, said: words.into() }
+    }
+}
+
+/// The JSON Schema of a list of demands, as published in `schemas/demands.schema.json`.
+pub fn demands_schema() -> Schema {
+    schema_for!(Vec<Demand>)
+}
+
+/// The words of what is wanted in a role, in the order in which it was said.
+pub fn in_role<'d>(demands: &'d [Demand], role: &'d Role) -> impl Iterator<Item = &'d str> {
+    demands.iter().filter(move |demand| demand.role == *role && !demand.avoid).map(|demand| demand.said.as_str())
+}
+
+/// The words that say what the data should be about: topics, and subjects of the catalogue that they were found to be.
+pub fn topic_words(demands: &[Demand]) -> impl Iterator<Item = &str> {
+    let about = |demand: &&Demand| matches!(demand.role, Role::Topic | Role::Subject) && !demand.avoid;
+    demands.iter().filter(about).map(|demand| demand.said.as_str())
+}
+
+/// Formats it in words: `Ontario and Quebec`, `2015 onward`, `not PDF`.
+impl fmt::Display for Demand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.avoid {
+            formatter.write_str("not ")?;
+        }
+        match &self.value {
+            Demanded::Said => formatter.write_str(&self.said),
+            Demanded::Values(things) => {
+                let names: Vec<&str> = things.iter().filter_map(|thing| thing.first()).map(String::as_str).collect();
+                formatter.write_str(&names.join(" and "))
+            }
+            Demanded::Period(years) => write!(formatter, "{years}"),
+        }
+    }
+}
+
+/// Which years a dataset must cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestedYears {
+    /// All of `from..=to`, possibly more.
+    Cover {
+        /// First year.
+        from: i32,
+        /// Last year.
+        to: i32,
+    },
+    /// These years and no others.
+    Exactly {
+        /// First year.
+        from: i32,
+        /// Last year.
+        to: i32,
+    },
+    /// This year and the later ones; best if it begins there.
+    StartsIn(i32),
+    /// This year and the earlier ones; best if it ends there.
+    EndsIn(i32),
+}
+
+impl RequestedYears {
+    /// First and last year, none where open.
+    pub fn bounds(self) -> (Option<i32>, Option<i32>) {
+        match self {
+            Self::Cover { from, to } | Self::Exactly { from, to } => (Some(from), Some(to)),
+            Self::StartsIn(year) => (Some(year), None),
+            Self::EndsIn(year) => (None, Some(year)),
+        }
+    }
+}
+
+impl fmt::Display for RequestedYears {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cover { from, to } if from == to => write!(formatter, "{from}"),
+            Self::Cover { from, to } => write!(formatter, "{from} to {to}"),
+            Self::Exactly { from, to } if from == to => write!(formatter, "{from} and no other years"),
+            Self::Exactly { from, to } => write!(formatter, "{from} to {to} and no other years"),
+            Self::StartsIn(year) => write!(formatter, "{year} onward"),
+            Self::EndsIn(year) => write!(formatter, "up to {year}"),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What demands mean in a catalogue: words of a request become values that its records have.
+//!
+//! A demand that the records can be held against filters; one that is only alike affects the score; one that the catalogue says nothing of
+//! stays words to search by.
+
+mod frequency;
+mod spelling;
+mod status;
+mod vocabulary;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use crate::reader::{Role as SpanRole, Span, TurnReading, this_year, words};
+
+use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_core::request::{Demand, Demanded};
+use lakeward_core::role::Role;
+use lakeward_core::text::{Stemmer, is_function_word, lower_words, shown};
+use lakeward_index::LakeIndex;
+use lakeward_models::embed::StaticModel;
+
+pub use vocabulary::Vocabulary;
+use vocabulary::{RoleAt, Stem};
+
+/// What is named shares this much with a value (weighted Dice): see `Vocabulary::nearest`.
+const ALIKE: f32 = 0.6;
+
+/// The words of a catalogue, read when they are first needed and shared by all agents over one snapshot.
+#[derive(Default)]
+pub struct CatalogueWords {
+    read: OnceLock<Option<Vocabulary>>,
+    present_year: OnceLock<i32>,
+}
+
+impl CatalogueWords {
+    /// Those of the catalogue in `index`, the snapshot that this belongs to; `None` where it says nothing that could be asked for.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub fn of(&self, index: &LakeIndex) -> Result<Option<&Vocabulary>> {
+        if let Some(read) = self.read.get() {
+            return Ok(read.as_ref());
+        }
+        let read = Vocabulary::of_index(index)?;
+        Ok(self.read.get_or_init(|| read).as_ref())
+    }
+
+    /// The year that "the last ten years" is counted from: the one that most records of the catalogue end in, else today's.
+    pub fn present_year(&self, index: &LakeIndex) -> i32 {
+        *self.present_year.get_or_init(|| {
+            let today = this_year();
+            let mut ends: HashMap<i32, usize> = HashMap::new();
+            let counted = index.for_each_years(|_, _, last| {
+                if last <= today {
+                    *ends.entry(last).or_default() += 1;
+                }
+            });
+            let most = ends.into_iter().max_by_key(|(year, records)| (*records, *year)).filter(|_| counted.is_ok());
+            most.map_or(today, |(year, _)| year)
+        })
+    }
+
+    /// What `words` demand in `role`, stated in turn `turn`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the nearest name, where the catalogue has no such role, or no such value in it.
+    pub fn demand(&self, index: &LakeIndex, role: &str, words: &str, turn: usize) -> Result<Demand> {
+        let Some(vocabulary) = self.of(index)? else {
+            return Err(Error::Usage("the catalogue says nothing by field that could be asked for".into()));
+        };
+        let known = Role::from(role.to_string());
+        let said = Demand::said(known.clone(), words, turn);
+        let grounded = match known {
+            Role::Period => crate::reader::period_demand(said),
+            _ => vocabulary.grounded(said),
+        };
+        if grounded.role == known && grounded.value != Demanded::Said {
+            return Ok(Demand { hard: true, ..grounded });
+        }
+        let nearest = |of: &str, names: &mut dyn Iterator<Item = &str>| nearest_names(of, names, 1).into_iter().next();
+        let advice =
+            |nearest: Option<String>| nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+        if vocabulary.has(&known) || known == Role::Period {
+            let near = nearest(words, &mut vocabulary.values_of(&known));
+            return Err(Error::Usage(format!("no record has `{}` as {role}{}", shown(words, 80), advice(near))));
+        }
+        let roles: Vec<&str> = vocabulary.roles().map(Role::name).collect();
+        let near = nearest(role, &mut roles.iter().copied());
+        let all = near.map_or(format!("; there is {}", roles.join(", ")), |name| advice(Some(name)));
+        Err(Error::Usage(format!("the catalogue says nothing of a `{}`{all}", shown(role, 40))))
+    }
+}
+
+impl Vocabulary {
+    /// A demand with the values that it means here. A grain can be a dimension of the records, or how often they are released; what the
+    /// data is about can be one of their subjects.
+    pub fn grounded(&self, demand: Demand) -> Demand {
+        if demand.value != Demanded::Said {
+            return demand;
+        }
+        let frequency = || {
+            let values = self.of_frequency(frequency::meant_by(&demand.said)?)?;
+            Some((Role::Frequency, vec![values.to_vec()], true))
+        };
+        let found = match &demand.role {
+            Role::Frequency => frequency(),
+            Role::Status => status::meant_by(&demand.said)
+                .and_then(|status| self.of_status(status))
+                .map(|values| (Role::Status, vec![values.to_vec()], true)),
+            Role::Grain => Some(())
+                .filter(|()| frequency::is_only_frequency(&demand.said))
+                .and_then(|()| frequency())
+                .or_else(|| self.in_role(&Role::Dimension, &demand.said)),
+            Role::Column => self.in_role(&Role::Dimension, &demand.said).map(|(role, values, _)| (role, values, false)),
+            Role::Topic => [Role::Subject, Role::Source, Role::Dimension]
+                .iter()
+                .find_map(|role| self.in_role(role, &demand.said).filter(|(.., whole)| *whole))
+                .map(|(role, values, _)| (role, values, false)),
+            role => self.in_role(role, &demand.said),
+        };
+        match found {
+            // What only sounds alike is not refused.
+            Some((.., false)) if demand.avoid => demand,
+            Some((role, values, hard)) => Demand { role, value: Demanded::Values(values), hard, ..demand },
+            None => demand,
+        }
+    }
+
+    /// A turn with its spans as wide as the names of the catalogue that they touch: `Employment, Payrolls and Hours` is one name. Of a sentence
+    /// in which nothing is read, what it names of the catalogue is wanted.
+    pub fn with_names(&self, text: &str, mut reading: TurnReading) -> TurnReading {
+        let words = words(text);
+        let said: Vec<String> = words.iter().map(|word| text[word.bytes.clone()].to_lowercase()).collect();
+        let mut stemmer = Stemmer::default();
+        // Signs between words are none of theirs.
+        let places: Vec<usize> = (0..words.len()).filter(|place| words[*place].is_word).collect();
+        let stems: Vec<Option<Stem>> = places.iter().map(|place| self.mended(&said[*place], &mut stemmer)).collect();
+        let content: Vec<bool> = places.iter().map(|place| !is_function_word(&said[*place])).collect();
+        let mut names: Vec<(usize, usize, Span)> = Vec::new();
+        for (role, of_request) in [
+            (Role::Source, SpanRole::Publisher),
+            (Role::Dimension, SpanRole::Grain),
+            (Role::Subject, SpanRole::Topic),
+            (Role::Place, SpanRole::Place),
+        ] {
+            let Some(at) = self.role_at(&role) else { continue };
+            for (from, to, _) in self.named(at, &stems, &content).0 {
+                let bytes = words[places[from]].bytes.start..words[places[to - 1]].bytes.end;
+                let says = content[from..to].iter().filter(|content| **content).count();
+                names.push((says, to - from, Span::new(bytes.clone(), &text[bytes], of_request)));
+            }
+        }
+        // The longest first; of the same words the first role.
+        names.sort_by_key(|(says, length, _)| (Reverse(*says), Reverse(*length)));
+        let silent = silent_sentences(text, &reading);
+        let is_silent =
+            |bytes: &Range<usize>| silent.iter().any(|part| part.start <= bytes.start && bytes.end <= part.end);
+        for sentence in &silent {
+            let said = &text[sentence.clone()];
+            if status::meant_by(said).is_some_and(|status| self.of_status(status).is_some()) {
+                reading.spans.push(Span::new(sentence.clone(), said, SpanRole::Status));
+            } else if let Some(word) = lower_words(said).find(|word| frequency::is_rhythm(word)) {
+                reading.spans.push(Span::new(sentence.clone(), word, SpanRole::Frequency));
+            }
+        }
+        let mut taken: Vec<Range<usize>> = Vec::new();
+        for (says, _, name) in names {
+            let overlaps = |bytes: &Range<usize>| bytes.start < name.bytes.end && name.bytes.start < bytes.end;
+            if taken.iter().any(overlaps) || (says < 2 && !is_silent(&name.bytes)) {
+                continue;
+            }
+            taken.push(name.bytes.clone());
+            let touched: Vec<usize> =
+                (0..reading.spans.len()).filter(|at| overlaps(&reading.spans[*at].bytes)).collect();
+            match touched.first() {
+                Some(first) => {
+                    let bytes = reading.spans[*first].bytes.start.min(name.bytes.start)
+                        ..reading.spans[touched[touched.len() - 1]].bytes.end.max(name.bytes.end);
+                    reading.spans[*first].words = text[bytes.clone()].to_string();
+                    reading.spans[*first].bytes = bytes;
+                    touched[1..].iter().rev().for_each(|at| drop(reading.spans.remove(*at)));
+                }
+                None if is_silent(&name.bytes) => reading.spans.push(name),
+                None => {}
+            }
+        }
+        reading.spans.sort_by_key(|span| span.bytes.start);
+        reading
+    }
+
+    /// The values of a role that words name, and whether the words name nothing else; the most alike where none is named outright.
+    fn in_role(&self, role: &Role, said: &str) -> Option<(Role, Vec<Vec<String>>, bool)> {
+        let at = self.role_at(role)?;
+        let words: Vec<String> = lower_words(said).collect();
+        let mut stemmer = Stemmer::default();
+        let stems: Vec<Option<Stem>> = words.iter().map(|word| self.mended(word, &mut stemmer)).collect();
+        let content: Vec<bool> = words.iter().map(|word| !is_function_word(word)).collect();
+        let (named, whole) = self.named(at, &stems, &content);
+        if !named.is_empty() {
+            let values = |(from, to, thing): &(usize, usize, _)| self.values(*thing, &words[*from..*to].join(" "));
+            return Some((role.clone(), named.iter().map(values).collect(), whole));
+        }
+        if let Some(thing) = self.abbreviated(at, said.trim().trim_matches('.')) {
+            return Some((role.clone(), vec![self.values(thing, said)], true));
+        }
+        let asked: Vec<Option<Stem>> =
+            stems.into_iter().zip(content).filter(|(_, content)| *content).map(|(stem, _)| stem).collect();
+        let thing = self.nearest(at as RoleAt, &asked, ALIKE)?;
+        Some((role.clone(), vec![self.values(thing, said)], false))
+    }
+
+    /// The stem of a word, mended where nobody knows the word as it is written.
+    fn mended(&self, word: &str, stemmer: &mut Stemmer) -> Option<Stem> {
+        if let Some(stem) = self.stem(stemmer.stem(word)) {
+            return Some(stem);
+        }
+        if self.spelling().knows(word) || is_word(word) {
+            return None;
+        }
+        let mended = self.spelling().mend(word)?.to_string();
+        self.stem(stemmer.stem(&mended))
+    }
+}
+
+/// The sentences of a turn that wants something in which nothing is read.
+fn silent_sentences(text: &str, reading: &TurnReading) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for part in text.split_inclusive(['.', '!', '?', ';', '\n']) {
+        let sentence = from..from + part.len();
+        from = sentence.end;
+        let touches = |span: &Span| span.bytes.start < sentence.end && sentence.start < span.bytes.end;
+        if !reading.spans.iter().any(touches) && !part.trim().is_empty() {
+            found.push(sentence);
+        }
+    }
+    found
+}
+
+/// Whether the embedding model has a word whole: it is right as it is, though the catalogue does not have it.
+fn is_word(word: &str) -> bool {
+    let mut pieces = 0;
+    StaticModel::builtin().tokens(word, |_| pieces += 1);
+    pieces == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocabulary() -> Vocabulary {
+        let values = [
+            (Role::Place, "Ontario"),
+            (Role::Place, "Prince Edward Island"),
+            (Role::Place, "British Columbia"),
+            (Role::Subject, "Crops"),
+            (Role::Subject, "Government finance"),
+            (Role::Source, "Labour Force Survey"),
+            (Role::Source, "Census"),
+            (Role::Dimension, "Sex"),
+            (Role::Dimension, "Age group"),
+            (Role::Frequency, "Monthly"),
+            (Role::Frequency, "Annual"),
+            (Role::Status, "current"),
+            (Role::Status, "archived"),
+        ];
+        let values = values.into_iter().map(|(role, value)| (role, value.to_string(), 3));
+        Vocabulary::new(values, std::iter::empty(), true)
+    }
+
+    fn grounded(role: Role, said: &str) -> String {
+        let found = vocabulary().grounded(Demand::said(role, said, 1));
+        format!("{} {found}{}", found.role, if found.hard { "!" } else { "" })
+    }
+
+    #[test]
+    fn words_become_values_of_the_catalogue() {
+        for (role, said, expected) in [
+            (Role::Place, "ontario", "place Ontario!"),
+            (Role::Place, "Ontario and british columbia", "place Ontario and British Columbia!"),
+            (Role::Place, "PEI", "place Prince Edward Island!"),
+            (Role::Place, "Norway", "place Norway"),
+            (Role::Source, "the labor force survey", "source Labour Force Survey"),
+            (Role::Grain, "monthly", "frequency Monthly!"),
+            (Role::Grain, "sex and age groups", "dimension Sex and Age group!"),
+            (Role::Topic, "crops", "subject Crops"),
+            (Role::Topic, "how many people farm", "topic how many people farm"),
+            (Role::Frequency, "every year", "frequency Annual!"),
+            (Role::Status, "still updated", "status current!"),
+        ] {
+            assert_eq!(grounded(role, said), expected, "{said}");
+        }
+    }
+}
