@@ -169,6 +169,8 @@ class Translator:
             return None
         for left, right in ((part.this, part.expression), (part.expression, part.this)):
             if left.find(exp.Column) and right.find(exp.Column) and self.belongs(left, made) and self.belongs(right, other):
+                # The tables that queries were written for have their cells trimmed.
+                left, right = (exp.Trim(this=one.copy()) if isinstance(one, exp.Lower) else one for one in (left, right))
                 return self.derived(made, left), self.derived(other, right), True
         return None
 
@@ -589,6 +591,10 @@ class Translator:
             holds = {"holds": self.value(node.this, made)}
             return holds if of.this else {"all": [{"not": holds}, {"not": {"missing": self.value(node.this, made)}}]}
         if kind in (exp.Like, exp.ILike):
+            if node.args.get("negate"):
+                positive = node.copy()
+                positive.set("negate", None)
+                return self.negated(positive, made)
             return self.like(node, made)
         if kind in (exp.Contains, exp.StartsWith, exp.EndsWith):
             test = {exp.Contains: "contains", exp.StartsWith: "starts", exp.EndsWith: "ends"}[kind]
