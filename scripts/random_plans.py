@@ -217,6 +217,11 @@ class Plans:
 
     def total_order(self, table):
         """Every column, in a random order; those that engines compute alike first."""
+        exact = ", ".join(quoted(column.name) for column in table.columns if column.exact) or "NULL"
+        (rows, different), = self.reference.rows(f"SELECT count(*), count(DISTINCT ({exact})) FROM {table.sql}")
+        if rows != different:
+            # Equal rows may change places, and a window then tells them apart.
+            raise Skip
         columns = self.random.sample(table.columns, len(table.columns))
         columns.sort(key=lambda column: not column.exact)
         return [self.by(column) for column in columns]
@@ -431,6 +436,10 @@ class Plans:
 
     def text_function(self, table, column):
         function = self.random.choice(("lower", "upper", "trim", "length", "slice", "slice", "replace", "split"))
+        letters = f"SELECT count(*) FROM {table.sql} WHERE NOT regexp_full_match(CAST({quoted(column.name)} AS VARCHAR), '[ -~]*')"
+        if function in ("lower", "upper") and self.reference.rows(letters)[0][0]:
+            # Engines differ in ß, in İ, and in how they put accents together.
+            raise Skip
         if function == "slice":
             function = {"slice": {"from": self.random.randint(1, 4), **({"length": self.random.randint(1, 4)} if self.chance(0.7) else {})}}
         elif function in ("replace", "split"):
@@ -464,7 +473,8 @@ class Plans:
         return self.arithmetic(table, depth)
 
     def of_number(self, table, depth):
-        function = self.random.choice(("absolute", "floor", "ceiling", "logarithm", "square_root", {"round": 0}, {"round": 1}, {"round": 2}, {"round": -2}))
+        # Not to tenths: 50.65 is no half in binary, and engines differ in whether they know.
+        function = self.random.choice(("absolute", "floor", "ceiling", "logarithm", "square_root", {"round": 0}, {"round": -2}))
         return {"number": {"function": function, "of": self.numeric(table, depth)}}
 
     def of_text(self, table, depth):
