@@ -408,7 +408,8 @@ class Reference:
         if operator == "divided_by":
             return f"(CAST({a} AS DOUBLE) / nullif(CAST({b} AS DOUBLE), 0))", Column("", NUMBER, exact)
         if operator == "to_the_power":
-            return f"power(CAST({a} AS DOUBLE), CAST({b} AS DOUBLE))", Column("", NUMBER, False)
+            power = f"power(CAST({a} AS DOUBLE), CAST({b} AS DOUBLE))"
+            return f"CASE WHEN NOT isnan({power}) THEN {power} END", Column("", NUMBER, False)
         if operator == "modulo":
             return f"({a} % nullif({b}, 0))", Column("", WHOLE if whole else NUMBER, exact)
         sign = {"plus": "+", "minus": "-", "times": "*"}[operator]
