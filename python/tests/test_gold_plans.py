@@ -1,6 +1,7 @@
 """The queries of an outcome benchmark as plans: how many can be expressed, and whether their results are the stored ones.
 
-Runs where LAKEWARD_BENCH names the benchmark's folder (tasks.jsonl, gold/, score_outcomes.py; the second lake beside it, in ../scale).
+Runs where LAKEWARD_BENCH names the folder of the benchmarks: this one in outcomes/ (tasks.jsonl, gold/, score_outcomes.py), the second lake
+in scale/.
 LAKEWARD_PROGRAM names the program; by default the one that `cargo build --release` makes. With LAKEWARD_BENCH_REPORT the queries that
 have no plan or another result are written to that file, one JSON line each. Nothing of the benchmark is in this repository.
 """
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-BENCH = os.environ.get("LAKEWARD_BENCH")
+BENCH = Path(os.environ.get("LAKEWARD_BENCH", ""))
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("LAKEWARD_PROGRAM", str(REPOSITORY / "target/release/lakeward"))
 # Rows of a table were left out; a result has no rows.
@@ -26,7 +27,7 @@ READ_IN_PART, NO_ROWS = 4, 1
 LEAST_EXPRESSED = 0.97
 LEAST_EQUAL = 0.97
 
-pytestmark = pytest.mark.skipif(not BENCH, reason="LAKEWARD_BENCH names no folder of the outcome benchmark")
+pytestmark = pytest.mark.skipif(not (BENCH / "outcomes/tasks.jsonl").exists(), reason="LAKEWARD_BENCH names no folder with outcomes/")
 
 
 def program(*arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -67,7 +68,7 @@ def lakes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lake]:
     folder = tmp_path_factory.mktemp("lakes")
     second = folder / "fivethirtyeight"
     second.mkdir()
-    packed = Path(str(BENCH)).parent / "scale/fivethirtyeight.tar.zst"
+    packed = BENCH / "scale/fivethirtyeight.tar.zst"
     subprocess.run(["tar", "--zstd", "-xf", str(packed), "-C", str(second)], check=True)
     return {"sample": indexed(REPOSITORY / "lake", folder / "sample-index"), "fivethirtyeight": indexed(second, folder / "second-index")}
 
@@ -84,7 +85,7 @@ def test_gold_queries_are_plans(lakes: dict[str, Lake], tmp_path: Path) -> None:
     pytest.importorskip("sqlglot")
     from gold_plans import NoPlan, Translator
 
-    folder = Path(str(BENCH))
+    folder = BENCH / "outcomes"
     score = scorer(folder)
     counts: Counter[str] = Counter()
     report = []

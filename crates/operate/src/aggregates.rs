@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, FieldRef, Float64Type};
 use datafusion::common::{Result, ScalarValue};
@@ -98,7 +98,12 @@ impl Accumulator for Collected {
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.values.merge_batch(states)
+        // DataFusion's quantile merges the first state alone.
+        for row in 0..states.first().map_or(0, |state| state.len()) {
+            let one: Vec<ArrayRef> = states.iter().map(|state| state.slice(row, 1)).collect();
+            self.values.merge_batch(&one)?;
+        }
+        Ok(())
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
