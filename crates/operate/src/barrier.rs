@@ -4,9 +4,11 @@
 //!
 //! - Sorting what a limit has left, it sorts below the limit, and counts skipped rows twice.
 //! - A key stays unique for it where `unnest` has repeated its rows, so that it leaves out columns of an order, a DISTINCT or a join.
-//! - A literal of each table of a union is a constant for it, by which it leaves out columns of partitions.
+//! - A literal of each table of a union, and all of a group of all rows, is a constant for it, and then it misses the order of
+//!   partitions.
 //!
-//! So there is a barrier above each limit and union, and below each `unnest`. It has no order, no keys and no constants.
+//! So there is a barrier above each limit, union and group of all rows, and below each `unnest`. It has no order, no keys and no
+//! constants.
 //! Conditions still move below it, and columns that nobody needs are still left out.
 //!
 //! Where a query runs in one partition, a barrier also takes those below it (the tables of a union) one after the other:
@@ -26,7 +28,9 @@ use datafusion::error::Result;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
+use datafusion::logical_expr::{
+    Expr, Extension, LogicalPlan, Projection, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::{
@@ -43,8 +47,15 @@ const BATCHES_AHEAD: usize = 1;
 /// DataFusion's, for a plan it cannot rewrite.
 pub fn with_barriers(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = plan.transform_up_with_subqueries(|node| {
+        // A subquery of the rows around it becomes a join, which needs to see all of it.
+        if !node.all_out_ref_exprs().is_empty() {
+            return Ok(Transformed::no(node));
+        }
         Ok(Transformed::yes(match node {
             LogicalPlan::Limit(_) | LogicalPlan::Union(_) => Barrier::above(node)?,
+            LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
+                Barrier::above(LogicalPlan::Aggregate(aggregate))?
+            }
             LogicalPlan::Unnest(mut unnest) => {
                 unnest.input = Arc::new(Barrier::above(Arc::unwrap_or_clone(unnest.input))?);
                 LogicalPlan::Unnest(unnest).recompute_schema()?
@@ -70,7 +81,10 @@ impl Barrier {
     }
 
     fn above(input: LogicalPlan) -> Result<LogicalPlan> {
-        Ok(LogicalPlan::Extension(Extension { node: Arc::new(Self::new(input)?) }))
+        let columns = input.schema().columns().into_iter().map(Expr::Column).collect();
+        let barrier = LogicalPlan::Extension(Extension { node: Arc::new(Self::new(input)?) });
+        // Of a subquery DataFusion asks what its first column is, which it does not see in a node that is not its own.
+        Projection::try_new(columns, Arc::new(barrier)).map(LogicalPlan::Projection)
     }
 }
 
