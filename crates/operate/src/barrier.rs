@@ -3,12 +3,13 @@
 //! Of what lies below some operators DataFusion 55 concludes what does not hold above them:
 //!
 //! - Sorting what a limit has left, it sorts below the limit, and counts skipped rows twice.
+//! - Keeping the first rows of what windows have computed, it keeps the first rows below the windows.
 //! - A key stays unique for it where `unnest` has repeated its rows, so that it leaves out columns of an order, a DISTINCT or a join.
 //! - A literal of each table of a union, and all of a group of all rows, is a constant for it, and then it misses the order of
 //!   partitions.
 //!
-//! So there is a barrier above each limit, union and group of all rows, and below each `unnest`. It has no order, no keys and no
-//! constants.
+//! So there is a barrier above each limit, union and group of all rows, above the windows of a SELECT, and below each `unnest`. It has
+//! no order, no keys and no constants.
 //! Conditions still move below it, and columns that nobody needs are still left out.
 //!
 //! Where a query runs in one partition, a barrier also takes those below it (the tables of a union) one after the other:
@@ -55,6 +56,10 @@ pub fn with_barriers(plan: LogicalPlan) -> Result<LogicalPlan> {
             LogicalPlan::Limit(_) | LogicalPlan::Union(_) => Barrier::above(node)?,
             LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
                 Barrier::above(LogicalPlan::Aggregate(aggregate))?
+            }
+            LogicalPlan::Projection(Projection { expr, input, .. }) if matches!(*input, LogicalPlan::Window(_)) => {
+                let input = Barrier::above(Arc::unwrap_or_clone(input))?;
+                LogicalPlan::Projection(Projection::try_new(expr, Arc::new(input))?)
             }
             LogicalPlan::Unnest(mut unnest) => {
                 unnest.input = Arc::new(Barrier::above(Arc::unwrap_or_clone(unnest.input))?);

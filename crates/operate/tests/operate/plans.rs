@@ -285,7 +285,7 @@ fn later_orders_do_not_change_what_a_limit_left() {
     let (cut, down) = (json!({"limit": {"rows": 3}}), by("amount", "descending"));
     assert_eq!(amounts(json!([keep(&["amount"]), up, cut, down])), "[7][5][1]");
     assert_eq!(amounts(json!([keep(&["amount"]), cut, down])), "[20][10][5]", "the first rows of the table");
-    let top = json!({"top": {"rows": 3, "by": [{"by": column("amount")}]}});
+    let top = json!({"top": {"rows": 3, "by": [{"by": column("amount")}], "within": []}});
     assert_eq!(amounts(json!([keep(&["amount"]), top, down])), "[7][5][1]");
     let skipped = json!({"limit": {"rows": 2, "skip": 1}});
     let within = json!({"top": {"rows": 1, "by": [{"by": column("total")}], "within": ["kind"]}});
