@@ -4,18 +4,16 @@
 //!
 //! - Sorting what a limit has left, it sorts below the limit, and counts skipped rows twice.
 //! - Keeping the first rows of what windows have computed, it keeps the first rows below the windows.
-//! - A key stays unique for it where `unnest` has repeated its rows, so that it leaves out columns of an order, a DISTINCT or a join.
 //! - A literal of each table of a union, and all of a group of all rows, is a constant for it, and then it misses the order of
 //!   partitions.
 //!
-//! So there is a barrier above each limit, union and group of all rows, above the windows of a SELECT, and below each `unnest`. It has
-//! no order, no keys and no constants.
+//! So there is a barrier above each limit, union and group of all rows, and above the windows of a SELECT. It has no order and no
+//! constants; keys it has, for DataFusion groups by all that a key determines, and later takes that back.
 //! Conditions still move below it, and columns that nobody needs are still left out.
 //!
 //! Where a query runs in one partition, a barrier also takes those below it (the tables of a union) one after the other:
 //! DataFusion takes rows as they come, so that their order would differ from run to run.
 
-use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 use std::future::poll_fn;
@@ -23,8 +21,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
+use datafusion::common::DFSchemaRef;
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, FunctionalDependencies};
 use datafusion::error::Result;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -61,41 +59,24 @@ pub fn with_barriers(plan: LogicalPlan) -> Result<LogicalPlan> {
                 let input = Barrier::above(Arc::unwrap_or_clone(input))?;
                 LogicalPlan::Projection(Projection::try_new(expr, Arc::new(input))?)
             }
-            LogicalPlan::Unnest(mut unnest) => {
-                unnest.input = Arc::new(Barrier::above(Arc::unwrap_or_clone(unnest.input))?);
-                LogicalPlan::Unnest(unnest).recompute_schema()?
-            }
-            // Schemas know the keys.
-            node => node.recompute_schema()?,
+            node => return Ok(Transformed::no(node)),
         }))
     })?;
     Ok(plan.data)
 }
 
 /// A barrier of a logical plan.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash, PartialOrd)]
 struct Barrier {
     input: LogicalPlan,
-    schema: DFSchemaRef,
 }
 
 impl Barrier {
-    fn new(input: LogicalPlan) -> Result<Self> {
-        let schema = input.schema().as_ref().clone().with_functional_dependencies(FunctionalDependencies::empty())?;
-        Ok(Self { input, schema: Arc::new(schema) })
-    }
-
     fn above(input: LogicalPlan) -> Result<LogicalPlan> {
         let columns = input.schema().columns().into_iter().map(Expr::Column).collect();
-        let barrier = LogicalPlan::Extension(Extension { node: Arc::new(Self::new(input)?) });
+        let barrier = LogicalPlan::Extension(Extension { node: Arc::new(Self { input }) });
         // Of a subquery DataFusion asks what its first column is, which it does not see in a node that is not its own.
         Projection::try_new(columns, Arc::new(barrier)).map(LogicalPlan::Projection)
-    }
-}
-
-impl PartialOrd for Barrier {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        self.input.partial_cmp(&other.input)
     }
 }
 
@@ -109,7 +90,7 @@ impl UserDefinedLogicalNodeCore for Barrier {
     }
 
     fn schema(&self) -> &DFSchemaRef {
-        &self.schema
+        self.input.schema()
     }
 
     fn expressions(&self) -> Vec<Expr> {
@@ -125,7 +106,7 @@ impl UserDefinedLogicalNodeCore for Barrier {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, mut inputs: Vec<LogicalPlan>) -> Result<Self> {
-        Self::new(inputs.swap_remove(0))
+        Ok(Self { input: inputs.swap_remove(0) })
     }
 
     fn necessary_children_exprs(&self, columns: &[usize]) -> Option<Vec<Vec<usize>>> {

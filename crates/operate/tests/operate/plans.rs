@@ -303,8 +303,9 @@ fn turned_groups_are_no_longer_one_row_each() {
         rows(&lake, "sales", json!([kinds(), turned, sort])).join(""),
         "[coffee,total,100][coffee,rows,3][tea,total,22][tea,rows,3][water,total,1][water,rows,1]"
     );
-    let once = json!([kinds(), turned, keep(&["kind"]), {"distinct": []}]);
-    assert_eq!(rows(&lake, "sales", once).join(""), "[coffee][tea][water]");
+    let group =
+        json!({"group": {"keys": [{"of": column("kind")}], "measures": [{"function": "sum", "of": column("value")}]}});
+    assert_eq!(rows(&lake, "sales", json!([kinds(), turned, group])).join(""), "[coffee,103][tea,25][water,2]");
 }
 
 #[test]
