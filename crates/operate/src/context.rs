@@ -117,10 +117,9 @@ impl LakeContext {
         let state = SessionStateBuilder::new_with_default_features()
             .with_config(config)
             .with_runtime_env(environment)
+            .with_optimizer_rules(order::rules())
             .with_query_planner(Arc::new(BarrierPlanner));
         let session = SessionContext::new_with_state(state.build());
-        // It takes a key for unique where `unnest` has repeated its rows, and leaves out what an order has behind it.
-        session.remove_optimizer_rule("eliminate_duplicated_expr");
         functions::register_all(&session);
         aggregates::register_all(&session);
         let notes = Arc::new(Notes::default());
