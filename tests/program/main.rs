@@ -25,6 +25,7 @@ mod papers;
 mod places;
 mod python_types;
 mod questions;
+mod random_plans;
 mod repl;
 mod session_plans;
 mod sessions;

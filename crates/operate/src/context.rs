@@ -11,18 +11,19 @@ use datafusion::execution::context::{SessionConfig, SessionContext};
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement;
 
+use super::barrier::{BarrierPlanner, with_barriers};
 use super::fault::LakeFault;
-use super::in_turn::in_turn;
 use super::lake_catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
 use super::names::Names;
 use super::notes::{Note, Notes};
 use super::rows::Rows;
 use super::session_tables::SESSION_SCHEMA;
 use super::stop::Stop;
-use super::{calls, columns, functions, order, quote, statement};
+use super::{aggregates, calls, columns, functions, order, quote, statement};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_lake::reader::{self, ReadOptions};
@@ -105,12 +106,22 @@ impl LakeContext {
             .with_create_default_catalog_and_schema(false)
             .with_default_catalog_and_schema(CATALOG, ROOT_SCHEMA);
         config.options_mut().execution.parquet.pushdown_filters = true;
+        // DataFusion takes a CASE for one that is never NULL before it has planned it, and for one that may be after that.
+        config.options_mut().execution.skip_physical_aggregate_schema_check = true;
+        // Lists of values of two keys do not compare with the keys where these come out of a union.
+        config.options_mut().optimizer.hash_join_inlist_pushdown_max_size = 0;
         // What a sort keeps aside for merging must fit as well.
         let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
         *aside = (*aside).min(limits.memory_bytes / SHARE_ASIDE);
         let opener = SessionContext::new_with_config_rt(config.clone(), Arc::clone(&environment));
-        let session = SessionContext::new_with_config_rt(config, environment);
+        let state = SessionStateBuilder::new_with_default_features()
+            .with_config(config)
+            .with_runtime_env(environment)
+            .with_optimizer_rules(order::rules())
+            .with_query_planner(Arc::new(BarrierPlanner));
+        let session = SessionContext::new_with_state(state.build());
         functions::register_all(&session);
+        aggregates::register_all(&session);
         let notes = Arc::new(Notes::default());
         let tables = Arc::new(Tables::new(lake, Names::new(index)?, Arc::clone(&notes), opener));
         session.register_catalog(CATALOG, Arc::new(LakeCatalog::new(Arc::clone(&tables), None)));
@@ -207,6 +218,7 @@ impl LakeContext {
             statement::read_only().verify_plan(&plan).map_err(|error| {
                 Error::Usage(format!("the lake is only read, and this query would write: {}", error.strip_backtrace()))
             })?;
+            plan = with_barriers(plan).map_err(|error| self.error(&error))?;
             if strategy != Strategy::Parallel {
                 plan = order::by_first_table(plan).map_err(|error| self.error(&error))?;
             }
@@ -217,14 +229,7 @@ impl LakeContext {
                 // One row more tells whether there are more.
                 frame = frame.limit(0, Some(limit.saturating_add(1))).map_err(|error| self.error(&error))?;
             }
-            let stream = match strategy {
-                Strategy::InOrder => {
-                    let task = Arc::new(frame.task_ctx());
-                    let plan = frame.create_physical_plan().await.and_then(in_turn);
-                    plan.and_then(|plan| plan.execute(0, task)).map_err(|error| self.error(&error))?
-                }
-                _ => frame.execute_stream().await.map_err(|error| self.error(&error))?,
-            };
+            let stream = frame.execute_stream().await.map_err(|error| self.error(&error))?;
             Ok(Rows::new(self, stream, limit.filter(|_| !explains), explains))
         })?
     }

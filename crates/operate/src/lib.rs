@@ -6,6 +6,8 @@
 //! Errors of the lake pass through DataFusion whole ([`fault()`]). Besides this module only `functions` touches
 //! DataFusion.
 
+mod aggregates;
+mod barrier;
 mod calls;
 mod cells;
 mod columns;
@@ -14,7 +16,6 @@ mod counts;
 mod export;
 mod fault;
 pub mod functions;
-mod in_turn;
 mod inputs;
 mod lake_catalog;
 mod names;

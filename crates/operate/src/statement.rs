@@ -3,9 +3,13 @@
 //! The list is of what is allowed, so that a statement which a later parser learns is refused until someone looks at it. The
 //! plan is checked again before it runs ([`read_only`]), because some queries write too (`SELECT … INTO`).
 
+use std::ops::ControlFlow;
+
 use datafusion::execution::context::SQLOptions;
 use datafusion::sql::parser::{DFParser, Statement};
-use datafusion::sql::sqlparser::ast::Statement as SqlStatement;
+use datafusion::sql::sqlparser::ast::{Expr, Statement as SqlStatement, visit_expressions_mut};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 
 use lakeward_core::error::{Error, Result};
 
@@ -32,6 +36,19 @@ pub fn parse(sql: &str) -> Result<Statement> {
 /// What a plan may not hold, whatever its statement looked like.
 pub fn read_only() -> SQLOptions {
     SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
+}
+
+/// An expression without its casts, as DataFusion names it; as it stands where it does not parse.
+pub fn without_casts(expression: &str) -> String {
+    let parsed = Parser::new(&GenericDialect {}).try_with_sql(expression).and_then(|mut parser| parser.parse_expr());
+    let Ok(mut parsed) = parsed else { return expression.to_string() };
+    let _ = visit_expressions_mut(&mut parsed, |part| {
+        if let Expr::Cast { expr: inner, .. } = part {
+            *part = Expr::clone(inner);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    parsed.to_string()
 }
 
 /// The refusal of what `verb` stands for.

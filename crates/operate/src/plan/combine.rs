@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::key_pair::KeyPair;
 use super::table::{Made, named, own, renamed};
-use super::value::{TEXT, Typed, of_one_type};
+use super::value::{TEXT, Typed, missing, of_one_type};
 use super::{Compiler, free_name};
 use crate::inputs::{InputColumn, InputTable};
 use crate::quote::{identifier, literal};
@@ -176,7 +176,7 @@ impl Compiler<'_> {
             let mut values = values.into_iter();
             for (part, select) in parts.iter().zip(&mut selects) {
                 let sql = if at(part).is_some() { values.next() } else { None };
-                let sql = sql.unwrap_or_else(|| "NULL".to_string());
+                let sql = sql.unwrap_or_else(|| missing(&data_type));
                 let quoted = identifier(name);
                 select.push(if sql == quoted { sql } else { format!("{sql} AS {quoted}") });
             }

@@ -3,7 +3,7 @@
 use arrow::datatypes::DataType;
 
 use super::condition::condition;
-use super::value::{NUMBER, Typed, WHOLE, order_by, plain, scaled, value};
+use super::value::{NUMBER, Typed, WHOLE, not_zero, order_by, plain, scaled, value};
 use crate::inputs::{Family, InputColumn, InputTable};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Measure, MeasureFunction};
@@ -21,15 +21,9 @@ pub(super) fn measured(
     let rows = measure.condition.as_ref().map(|rows| condition(table, rows)).transpose()?;
     let (sql, data_type) = match &measure.function {
         MeasureFunction::Share { within, times } => {
-            let part = match &of {
-                Some(of) => format!("sum({})", of.double()?),
-                None => "CAST(count(*) AS DOUBLE)".to_string(),
-            };
-            let part = match (&of, rows) {
-                (Some(_), Some(rows)) => format!("{part} FILTER (WHERE {rows})"),
-                (None, Some(rows)) => format!("CAST(count(*) FILTER (WHERE {rows}) AS DOUBLE)"),
-                (_, None) => part,
-            };
+            let function = if of.is_some() { MeasureFunction::Sum } else { MeasureFunction::Count };
+            let (part, data_type) = call(table, &function, of.as_ref(), rows.as_deref())?;
+            let part = if data_type == NUMBER { part } else { format!("CAST({part} AS DOUBLE)") };
             let within = within.iter().map(|name| {
                 let key = keys.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
                 key.map(|(_, sql)| sql.clone()).ok_or_else(|| {
@@ -38,7 +32,7 @@ pub(super) fn measured(
             });
             let within = within.collect::<Result<Vec<_>>>()?;
             let window = if within.is_empty() { String::new() } else { format!("PARTITION BY {}", within.join(", ")) };
-            (scaled(&format!("{part} / nullif(sum({part}) OVER ({window}), 0)"), *times)?, NUMBER)
+            (scaled(&format!("{part} / {}", not_zero(&format!("sum({part}) OVER ({window})"))), *times)?, NUMBER)
         }
         function => call(table, function, of.as_ref(), rows.as_deref())?,
     };

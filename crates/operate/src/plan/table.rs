@@ -7,6 +7,7 @@ use super::value::{Typed, condition_looks_around, looks_around, order_by, ordere
 use super::{Compiler, free_name};
 use crate::inputs::{InputColumn, InputTable};
 use crate::quote::identifier;
+use crate::statement::without_casts;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Condition, Direction, Expression, Grouping, Kept, Key, Order, Relation, Step, Top};
 
@@ -247,12 +248,17 @@ impl Compiler<'_> {
         self.project(made, "derived", columns)
     }
 
-    /// Columns for what SQL cannot compute within a grouping, in place of it.
-    fn grouping_without_windows(&mut self, made: &mut Made, grouping: &Grouping) -> Result<Grouping> {
+    /// The grouping with columns in place of the keys and values that are to be computed `before` it, and of conditions that
+    /// look at other rows, which SQL does not compute within a grouping.
+    fn grouping_of_columns(
+        &mut self,
+        made: &mut Made,
+        grouping: &Grouping,
+        before: fn(&Expression) -> bool,
+    ) -> Result<Grouping> {
         let mut grouping = grouping.clone();
-        let around = |expression: &Expression| looks_around(expression);
         for key in &mut grouping.keys {
-            if around(&key.of) {
+            if before(&key.of) {
                 let name = key.column_name();
                 let typed = value(&made.table, &key.of)?;
                 self.visible(made, key, typed);
@@ -260,7 +266,7 @@ impl Compiler<'_> {
             }
         }
         for measure in &mut grouping.measures {
-            if let Some(of) = measure.of.as_ref().filter(|of| around(of)).cloned() {
+            if let Some(of) = measure.of.as_ref().filter(|of| before(of)).cloned() {
                 let name = measure.column_name();
                 let typed = value(&made.table, &of)?;
                 let mut key = Key { of, name: None };
@@ -291,7 +297,10 @@ impl Compiler<'_> {
         if grouping.keys.is_empty() && grouping.measures.is_empty() {
             return Err(Error::Usage("a grouping needs a key or something to compute".into()));
         }
-        let grouping = self.grouping_without_windows(made, grouping)?;
+        let mut grouping = self.grouping_of_columns(made, grouping, looks_around)?;
+        if differ_by_casts(&made.table, &grouping)? {
+            grouping = self.grouping_of_columns(made, &grouping, |of| of.as_column().is_none())?;
+        }
         let mut taken = Vec::new();
         let mut keys = Vec::new();
         let mut columns = Vec::new();
@@ -351,6 +360,10 @@ impl Compiler<'_> {
     }
 
     fn sort(&mut self, made: &mut Made, by: &[Order]) -> Result<()> {
+        // What a limit has left does not depend on a later order.
+        if made.open.limit.is_some() {
+            self.close(made);
+        }
         let order = self.order_names(made, by)?;
         let earlier: Vec<_> =
             made.order.iter().filter(|(name, _)| !order.iter().any(|(new, _)| new == name)).cloned().collect();
@@ -392,6 +405,17 @@ impl Compiler<'_> {
         made.order = within.collect::<Result<Vec<_>>>()?.into_iter().chain(ordering).collect();
         Ok(())
     }
+}
+
+/// Whether two keys or values of a grouping differ by casts alone: DataFusion would give them one name.
+fn differ_by_casts(table: &InputTable, grouping: &Grouping) -> Result<bool> {
+    let keys = grouping.keys.iter().map(|key| &key.of);
+    let values = grouping.measures.iter().filter_map(|measure| measure.of.as_ref());
+    let named = keys.chain(values).map(|of| value(table, of).map(|typed| (without_casts(&typed.sql), typed.sql)));
+    let mut named = named.collect::<Result<Vec<_>>>()?;
+    named.sort_unstable();
+    named.dedup();
+    Ok(named.windows(2).any(|pair| pair[0].0 == pair[1].0))
 }
 
 /// The columns of a table as they are.

@@ -143,7 +143,8 @@ pub(super) fn value(table: &InputTable, expression: &Expression) -> Result<Typed
         Expression::Share { of, within, times } => {
             let number = value(table, of)?.double()?;
             let window = window(table, within, "")?;
-            typed(scaled(&format!("{number} / nullif(sum({number}) OVER ({window}), 0)"), *times)?, NUMBER)
+            let total = not_zero(&format!("sum({number}) OVER ({window})"));
+            typed(scaled(&format!("{number} / {total}"), *times)?, NUMBER)
         }
         Expression::Previous { of, by, within, rows } => {
             let of = value(table, of)?;
@@ -170,6 +171,11 @@ fn some<T>(parts: &[T], otherwise: &str) -> Result<()> {
 /// A number as SQL writes it, with a point.
 pub(super) fn plain(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 { format!("{number:.1}") } else { format!("{number:e}") }
+}
+
+/// `number` with a fraction, missing where it is zero. SQL tells -0.0 from 0, and adding 0.0 makes it 0.
+pub(super) fn not_zero(number: &str) -> String {
+    format!("nullif({number} + 0.0, 0)")
 }
 
 /// `number` times `times`.
@@ -207,16 +213,18 @@ fn arithmetic(operator: Arithmetic, left: &Typed, right: &Typed, name: &str) -> 
         Arithmetic::Minus => simple("-"),
         Arithmetic::Times => simple("*"),
         Arithmetic::DividedBy => {
-            let sql = format!("({} / nullif({}, 0))", left.double()?, right.double()?);
+            let sql = format!("({} / {})", left.double()?, not_zero(&right.double()?));
             Ok(Typed::new(sql, name, NUMBER))
         }
         Arithmetic::Modulo => {
-            let sql = format!("({} % nullif({}, 0))", left.number()?, right.number()?);
+            let right = right.number()?;
+            let by = if whole { format!("nullif({right}, 0)") } else { not_zero(&right) };
+            let sql = format!("({} % {by})", left.number()?);
             Ok(Typed::new(sql, name, if whole { WHOLE } else { NUMBER }))
         }
         Arithmetic::ToThePower => {
             let power = format!("power({}, {})", left.double()?, right.double()?);
-            Ok(Typed::new(format!("nullif({power}, CAST('NaN' AS DOUBLE))"), name, NUMBER))
+            Ok(Typed::new(format!("nanvl({power}, NULL)"), name, NUMBER))
         }
     }
 }
@@ -336,22 +344,38 @@ pub(super) fn of_one_type(values: &[Typed]) -> (Vec<String>, DataType) {
     }
     let every = |test: fn(Family) -> bool| values.iter().all(|value| test(value.column.family) || is_empty(value));
     // What holds no value has no type of its own.
-    let sql = |value: &Typed| if is_empty(value) { "NULL".to_string() } else { value.sql.clone() };
-    let as_they_are = || values.iter().map(sql).collect();
+    let as_they_are = |data_type: DataType| {
+        let sql = |value: &Typed| if is_empty(value) { missing(&data_type) } else { value.sql.clone() };
+        (values.iter().map(sql).collect(), data_type.clone())
+    };
     if every(|family| family == Family::Number) {
         let whole = values.iter().all(|value| value.is_whole() || is_empty(value));
-        return (as_they_are(), if whole { WHOLE } else { NUMBER });
+        return as_they_are(if whole { WHOLE } else { NUMBER });
     }
     if every(|family| family == Family::Date) {
-        return (as_they_are(), DATE);
+        return as_they_are(DATE);
     }
     if every(Family::is_dated) {
-        return (values.iter().map(|value| format!("CAST({} AS TIMESTAMP(6))", sql(value))).collect(), TIME);
+        let (values, data_type) = as_they_are(TIME);
+        return (values.iter().map(|value| format!("CAST({value} AS TIMESTAMP(6))")).collect(), data_type);
     }
     if every(|family| family == Family::Boolean) {
-        return (as_they_are(), DataType::Boolean);
+        return as_they_are(DataType::Boolean);
     }
     (values.iter().map(Typed::text).collect(), TEXT)
+}
+
+/// A missing value of a type; NULL alone has none, and then has no sum either.
+pub(super) fn missing(data_type: &DataType) -> String {
+    let name = match data_type {
+        DataType::Boolean => "BOOLEAN",
+        DataType::Date32 => "DATE",
+        DataType::Timestamp(..) => "TIMESTAMP(6)",
+        DataType::Utf8 => "VARCHAR",
+        whole if whole.is_integer() => "BIGINT",
+        _ => "DOUBLE",
+    };
+    format!("CAST(NULL AS {name})")
 }
 
 fn convert(to: ValueType, of: &Typed, name: &str) -> Result<Typed> {

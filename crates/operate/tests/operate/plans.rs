@@ -199,6 +199,13 @@ fn tables_are_united_and_turned() {
         rows(&lake, "sales", union),
         ["[tea,10,null,sales]", "[tea,5,null,sales]", "[tea,7,null,sales]", "[tea,3,North,more]", "[milk,8,West,more]"]
     );
+    let least = json!([keep(&["kind", "amount"]), {"union": {"others": [{"with": {"source": {"table": "sales"}, "steps": [
+        {"filter": is("kind", "equal", json!("tea"))}]}}], "source_column": "from"}}, {"distinct": []},
+        {"top": {"rows": 1, "by": [{"by": column("amount")}], "within": ["from"]}}]);
+    assert_eq!(rows(&lake, "sales", least), ["[water,1,sales]"], "a table twice is one source");
+    let extra = json!([{"union": {"others": [{"with": {"source": {"table": "more"}}, "columns": [["kind", "Kind"]]}], "keep_extra": true}},
+        {"group": {"measures": [{"function": "sum", "of": column("Sold")}, {"function": "share", "of": column("Sold")}]}}]);
+    assert_eq!(rows(&lake, "sales", extra), ["[11,1.0]"], "a column that the first table does not have");
     let long = json!([{"unpivot": {"columns": ["2000", "2010", "2020"], "name": "year", "value": "value"}},
         {"filter": is("year", "at_least", json!(2010))}]);
     assert_eq!(rows(&lake, "wide", long), ["[A,2010,2]", "[A,2020,3]", "[B,2020,6]"]);
@@ -257,6 +264,99 @@ fn nothing_is_mixed_up_on_the_way() {
     let full = json!([{"join": {"with": {"source": {"table": "codes"}}, "kind": "full", "on": [{"left": "shop", "right": "shop"}], "columns": [{"column": "grade"}]}},
         {"filter": is("shop", "equal", json!("1"))}, keep(&["shop", "grade"])]);
     assert_eq!(rows(&lake, "sales", full), ["[1,x]"]);
+}
+
+/// Totals and numbers of rows of each kind: coffee 100 and 3, tea 22 and 3, water 1 and 1.
+fn kinds() -> Value {
+    json!({"group": {"keys": [{"of": column("kind")}], "measures": [
+        {"function": "sum", "of": column("amount"), "as": "total"}, {"function": "count", "as": "rows"}]}})
+}
+
+fn arithmetic(left: Value, operator: &str, right: Value) -> Value {
+    json!({"arithmetic": {"operator": operator, "left": left, "right": right}})
+}
+
+#[test]
+fn later_orders_do_not_change_what_a_limit_left() {
+    let lake = small();
+    let by = |name: &str, direction: &str| json!({"sort": [{"by": column(name), "direction": direction}]});
+    let amounts = |steps: Value| rows(&lake, "sales", steps).join("");
+    let up = by("amount", "ascending");
+    let (cut, down) = (json!({"limit": {"rows": 3}}), by("amount", "descending"));
+    assert_eq!(amounts(json!([keep(&["amount"]), up, cut, down])), "[7][5][1]");
+    assert_eq!(amounts(json!([keep(&["amount"]), cut, down])), "[20][10][5]", "the first rows of the table");
+    let top = json!({"top": {"rows": 3, "by": [{"by": column("amount")}], "within": []}});
+    assert_eq!(amounts(json!([keep(&["amount"]), top, down])), "[7][5][1]");
+    let skipped = json!({"limit": {"rows": 2, "skip": 1}});
+    let within = json!({"top": {"rows": 1, "by": [{"by": column("total")}], "within": ["kind"]}});
+    let expected = ["[tea,22,3]", "[water,1,1]"];
+    assert_eq!(rows(&lake, "sales", json!([kinds(), by("kind", "ascending"), skipped, within])), expected);
+    assert_eq!(rows(&lake, "sales", json!([kinds(), skipped, by("total", "descending")])), expected);
+}
+
+#[test]
+fn turned_groups_are_no_longer_one_row_each() {
+    let lake = small();
+    let turned = json!({"unpivot": {"columns": ["total", "rows"], "name": "of", "value": "value"}});
+    let sort = json!({"sort": [{"by": column("kind")}, {"by": column("of"), "direction": "descending"}]});
+    assert_eq!(
+        rows(&lake, "sales", json!([kinds(), turned, sort])).join(""),
+        "[coffee,total,100][coffee,rows,3][tea,total,22][tea,rows,3][water,total,1][water,rows,1]"
+    );
+    let group =
+        json!({"group": {"keys": [{"of": column("kind")}], "measures": [{"function": "sum", "of": column("value")}]}});
+    assert_eq!(rows(&lake, "sales", json!([kinds(), turned, group])).join(""), "[coffee,103][tea,25][water,2]");
+}
+
+#[test]
+fn what_cannot_be_computed_is_missing() {
+    let lake = small();
+    let round = |of: Value| json!({"number": {"function": {"round": 9}, "of": of}});
+    let derived = |value: Value| {
+        let steps = json!([{"derive": {"name": "x", "value": value}}, {"sort": [{"by": column("Day")}]}, keep(&["x"])]);
+        rows(&lake, "sales", steps).join("")
+    };
+    let root =
+        arithmetic(arithmetic(column("amount"), "minus", json!({"value": 4})), "to_the_power", json!({"value": 0.5}));
+    assert_eq!(derived(root.clone()).matches("null").count(), 1, "only the root of 1 - 4");
+    let zero =
+        arithmetic(arithmetic(column("amount"), "times", json!({"value": 0.0})), "times", json!({"value": -1.0}));
+    assert_eq!(derived(arithmetic(column("amount"), "divided_by", zero.clone())), "[null]".repeat(7));
+    assert_eq!(derived(arithmetic(column("amount"), "modulo", zero.clone())), "[null]".repeat(7));
+    assert_eq!(derived(json!({"share": {"of": zero}})), "[null]".repeat(7));
+    let measured = |measure: Value| {
+        let mut measure = measure;
+        measure["as"] = json!("x");
+        let group = json!({"group": {"keys": [{"of": column("kind")}], "measures": [measure]}});
+        rows(&lake, "sales", json!([group, {"derive": {"name": "x", "value": round(column("x"))}}])).join("")
+    };
+    let far = arithmetic(column("amount"), "plus", json!({"value": 10_000_000.5}));
+    assert_eq!(
+        measured(json!({"function": "correlation", "of": far, "with": column("amount")})),
+        "[coffee,1.0][tea,1.0][water,null]"
+    );
+    let large = is("amount", "greater", json!(20));
+    assert_eq!(
+        measured(json!({"function": "correlation", "of": column("amount"), "with": column("amount"), "where": large})),
+        "[coffee,null][tea,null][water,null]"
+    );
+    assert_eq!(
+        measured(json!({"function": "quantile", "at": 0.123_456_789, "of": column("amount")})),
+        "[coffee,24.93827156][tea,5.493827156][water,1.0]"
+    );
+}
+
+#[test]
+fn values_that_differ_by_their_types_are_two() {
+    let lake = small();
+    let number = json!({"convert": {"to": "number", "of": column("amount")}});
+    let group = json!([{"group": {"keys": [{"of": column("kind")}], "measures": [
+        {"function": "share", "of": column("amount"), "as": "part"}, {"function": "sum", "of": column("amount"), "as": "total"},
+        {"function": "sum", "of": number, "as": "number"}]}}, keep(&["kind", "total", "number"])]);
+    assert_eq!(rows(&lake, "sales", group).join(""), "[coffee,100,100.0][tea,22,22.0][water,1,1.0]");
+    let keys = json!([{"group": {"keys": [{"of": column("Day")}, {"of": {"convert": {"to": "text", "of": column("Day")}}, "as": "text"}],
+        "measures": [{"function": "count"}]}}, {"limit": {"rows": 1}}]);
+    assert_eq!(rows(&lake, "sales", keys), ["[2020-01-05,2020-01-05,1]"]);
 }
 
 #[test]
