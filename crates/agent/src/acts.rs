@@ -147,7 +147,9 @@ impl Agent<'_> {
             }
             Act::Reject if !listed.is_empty() && reading.over.is_none() => {
                 let mut turned_down = named(reading, &listed);
-                if turned_down.is_empty() {
+                // "No, monthly figures" turns no answer down, it says what is wanted instead.
+                let wants = turn.spans.iter().any(|span| !span.unwanted && span.role != Role::Answer);
+                if turned_down.is_empty() && !wants {
                     turned_down = listed;
                 }
                 turned_down.iter().for_each(|id| session.reject(id));

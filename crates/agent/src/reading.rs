@@ -14,7 +14,7 @@ use lakeward_core::role::Role as Respect;
 use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Reader, Role, TurnReading, schema_of_demands};
 use lakeward_reading::signals::{classified, context::Context};
-use lakeward_search::QueryTable;
+use lakeward_search::{QueryTable, text_search};
 
 /// What a request says in its session: the first stage of a turn. Nothing has been searched yet.
 pub(super) struct Reading<'r> {
@@ -152,10 +152,11 @@ impl Agent<'_> {
         Signals { operation, intention, acts, demands, gone: Vec::new(), answers: None }
     }
 
-    /// What is searched for: a first request as it is said; later the topic and what else is wanted in words, and over a table what the
+    /// What is searched for: a first request as it is said, where the index knows sentences; else and later the topic and what else is wanted in words, and over a table what the
     /// request says.
     fn search_text(&self, session: &Session, text: &str, turn: &TurnReading, signals: &Signals, over: bool) -> String {
-        if session.turns.is_empty() {
+        let reads_texts = text_search::reads_texts(self.index, self.embedder);
+        if session.turns.is_empty() && reads_texts {
             return text.trim().to_string();
         }
         let mut parts: Vec<&str> = topic_words(&signals.demands).collect();

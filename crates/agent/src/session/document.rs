@@ -34,7 +34,7 @@ pub struct Session {
     /// What is wanted of datasets: the demands in force, older ones first.
     pub demands: Vec<Demand>,
     /// What was searched for in the catalogue and found, oldest first; of the latest turns.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub retrievals: Vec<Retrieval>,
     /// Tables the analyst accepted, in order.
     pub accepted: Vec<Choice>,

@@ -85,7 +85,7 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
     for topic in parts(&constraints["topic"], &[]) {
         said(Role::Topic, &topic, turn_of("topic"), false);
     }
-    for place in parts(&constraints["geography"], &[", ", " and "]) {
+    for place in parts(&constraints["geography"], &[", "]) {
         said(Role::Place, &place, turn_of("geography"), false);
     }
     if let Some(period) = period(&constraints["time_range"]) {
@@ -109,7 +109,12 @@ fn demands(constraints: &Value, intent: &Value) -> Vec<Demand> {
     for (list, avoid) in [("demands", false), ("refused", true)] {
         let read = |demand: &Value| serde_json::from_value::<Demand>(demand.clone()).ok();
         let known = intent[list].as_array().into_iter().flatten().filter_map(read);
-        found.extend(known.map(|demand| Demand { avoid, ..demand }));
+        for demand in known.map(|demand| Demand { avoid, ..demand }) {
+            // What both places said is wanted once, as the catalogue has it.
+            let same = |said: &Demand| demand.role == Role::Period || said.said.eq_ignore_ascii_case(&demand.said);
+            found.retain(|said| said.role != demand.role || !same(said));
+            found.push(demand);
+        }
     }
     found
 }
@@ -140,7 +145,7 @@ mod tests {
     #[test]
     fn constraints_become_demands() {
         let constraints = json!({
-            "topic": "rain", "geography": "Dublin, Kildare and Meath", "time_range": {"span": {"from": 2010, "to": 2015}},
+            "topic": "rain", "geography": "Dublin, Trinidad and Tobago", "time_range": {"span": {"from": 2010, "to": 2015}},
             "granularity": ["county", "year"], "excluded": ["snow"], "set_in_turn": {"topic": 2},
         });
         let intent = json!({"refused": [{"role": "format", "value": {"values": [["PDF"]]}, "hard": true, "turn": 3, "said": "pdf"}]});
@@ -151,8 +156,7 @@ mod tests {
             [
                 "topic: rain",
                 "place: Dublin",
-                "place: Kildare",
-                "place: Meath",
+                "place: Trinidad and Tobago",
                 "period: 2010 to 2015",
                 "grain: county",
                 "grain: year",

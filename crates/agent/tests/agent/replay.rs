@@ -197,10 +197,10 @@ fn a_file_that_is_no_trace_is_named() {
     for (text, what) in [
         ("", "is no trace"),
         ("{\"version\": 99}", "version 99"),
-        ("{\"version\": 2}", "version 2"),
-        ("{\"version\": 3}", "is no trace"),
+        ("{\"version\": 3}", "version 3"),
+        ("{\"version\": 4}", "is no trace"),
         ("[]", "is no trace"),
-        ("{\"version\": 3, \"answer\": \u{0}}", "is no trace"),
+        ("{\"version\": 4, \"answer\": \u{0}}", "is no trace"),
     ] {
         std::fs::write(&file, text).expect("a file");
         let error = TurnTrace::read(&file).expect_err("no trace").to_string();
