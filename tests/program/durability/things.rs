@@ -35,7 +35,7 @@ pub struct Thing {
 pub const THINGS: [Thing; 13] = [
     Thing { name: "index", place: "", version: Some(4), read: index },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(2), read: question_index },
-    Thing { name: "session", place: "sessions/s.json", version: Some(3), read: sessions },
+    Thing { name: "session", place: "sessions/s.json", version: Some(4), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
     Thing { name: "pseudo_queries", place: "pseudo_queries.jsonl", version: Some(1), read: pseudo_queries },
     Thing { name: "papers", place: "papers/papers.jsonl", version: Some(1), read: papers },
@@ -43,7 +43,7 @@ pub const THINGS: [Thing; 13] = [
     Thing { name: "extractions", place: "papers/extractions.jsonl", version: None, read: extractions },
     Thing { name: "graph", place: "graph/graph.seg", version: Some(1), read: graph },
     Thing { name: "verdicts", place: "graph/verdicts.jsonl", version: Some(1), read: verdicts },
-    Thing { name: "trace", place: "trace.json", version: Some(3), read: trace },
+    Thing { name: "trace", place: "trace.json", version: Some(4), read: trace },
     Thing { name: "answer", place: "cache/answers/0123abcd", version: None, read: answer },
     Thing { name: "run", place: "cache/runs/0123abcd", version: None, read: run },
 ];
