@@ -690,7 +690,7 @@ def main():
     while len(lines) < count:
         plan, table = plans.plan()
         key = json.dumps(plan)
-        order = f" ORDER BY __place" if table.ordered else ""
+        order = " ORDER BY __place" if table.ordered else ""
         rows = reference.rows(f"SELECT {', '.join(quoted(c.name) for c in table.columns)} FROM {table.sql}{order}")
         reference.forget()
         if len(rows) > MOST_ROWS or key in known or len(plan["steps"]) < 2:
