@@ -154,3 +154,26 @@ fn the_same_again_is_taken_from_what_was_found() {
     let keys: Vec<&str> = session.retrievals.iter().map(|retrieval| retrieval.key.as_str()).collect();
     assert_eq!(keys[1], keys[2]);
 }
+
+#[test]
+fn turns_about_answers_search_nothing_or_show_others() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    let first = say(&lakeward, &mut session, "beds in hospitals");
+    let before: Vec<String> = first.tables.iter().map(|table| table.table.clone()).collect();
+    let more = say(&lakeward, &mut session, "any others?");
+    assert!(!more.tables.is_empty() && more.tables.iter().all(|table| !before.contains(&table.table)), "{more:?}");
+    let asked = say(&lakeward, &mut session, "what licence does the first one have?");
+    assert!(asked.tables.is_empty() && asked.operations.is_empty());
+    assert!(
+        asked.notes[0].starts_with("licence of ") && asked.notes[0].ends_with("the record does not say"),
+        "{:?}",
+        asked.notes
+    );
+    let wanted_before = wanted(&session);
+    let shown_before = session.listed();
+    let refused = say(&lakeward, &mut session, "no, none of those");
+    assert!(refused.tables.iter().all(|table| !shown_before.contains(&table.table)), "{refused:?}");
+    assert!(refused.notes.iter().any(|note| note.starts_with("turned down")), "{:?}", refused.notes);
+    assert_eq!(wanted(&session), wanted_before);
+}

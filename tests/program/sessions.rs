@@ -12,7 +12,7 @@ use lakeward_agent::session::{NewStep, Session, SessionState, SessionStore, Step
 use lakeward_core::Error;
 use lakeward_core::error::Holds;
 use lakeward_core::plan::{Kept, Plan, Step};
-use lakeward_core::request::{Demand, Input, Label};
+use lakeward_core::request::{Demand, Input, Label, demands_schema};
 use lakeward_core::role::Role;
 use serde_json::{Value, json};
 
@@ -507,6 +507,13 @@ fn operations_of_version_2_are_plans_now() {
     spoilt["steps"][0]["operation"]["on"] = json!("station");
     place.write("older", spoilt.to_string());
     assert!(matches!(place.store.open("older"), Err(Error::DamagedFile { .. })));
+}
+
+#[test]
+fn the_published_schema_of_demands_is_that_of_the_program() {
+    let published = fs::read(Path::new(crate::REPOSITORY).join("schemas/demands.schema.json")).expect("a file");
+    let published: Value = serde_json::from_slice(&published).expect("JSON");
+    assert_eq!(published, serde_json::to_value(demands_schema()).expect("a schema"));
 }
 
 #[test]

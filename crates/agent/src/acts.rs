@@ -14,11 +14,9 @@ use lakeward_core::request::{Act, Input};
 use lakeward_core::text::shown;
 use lakeward_lake::dataset::Dataset;
 use lakeward_models::embed::{EmbedderExt, SentenceModel};
-use lakeward_reading::reader::{Role, number_said};
+use lakeward_reading::reader::{Role, Span, TurnReading, number_said};
 use lakeward_search::cite::Gate;
 
-/// Less sure of an act, a turn is a request like others.
-const SURE: f32 = 0.6;
 /// Characters of a value that is told.
 const TOLD: usize = 300;
 /// Answers that a question without a number is about.
@@ -127,36 +125,24 @@ impl Agent<'_> {
     /// Those of [`Agent::turn`].
     pub(super) fn answer_shown(&self, session: &mut Session, reading: &Reading<'_>) -> Result<Option<Turned>> {
         let turn = &reading.turn;
-        let Some(act) = turn.acts.first().filter(|_| turn.confidence >= SURE) else { return Ok(None) };
+        let Some(act) = turn.acts.first().filter(|act| turn.is_surely(**act)) else { return Ok(None) };
         let listed = session.listed();
         match act {
             Act::Pick | Act::Accept if !listed.is_empty() && reading.over.is_none() => {
-                let Some(id) = named(reading, &listed).into_iter().next().or_else(|| listed.first().cloned()) else {
-                    return Ok(None);
-                };
+                let id = named(turn, &listed).into_iter().next().unwrap_or_else(|| listed[0].clone());
                 self.picked(session, reading, &id).map(Some)
             }
             Act::Ask | Act::Compare if !listed.is_empty() => {
-                let mut about = named(reading, &listed);
+                let mut about = named(turn, &listed);
                 if about.is_empty() {
                     let most = if *act == Act::Compare { ASKED_ABOUT } else { 1 };
                     about = listed.into_iter().take(most).collect();
                 }
                 let notes = self.asked(&reading.request.text, &about)?;
-                self.only_notes(session, reading, notes).map(Some)
-            }
-            Act::Reject if !listed.is_empty() && reading.over.is_none() => {
-                let mut turned_down = named(reading, &listed);
-                // "No, monthly figures" turns no answer down, it says what is wanted instead.
-                let wants = turn.spans.iter().any(|span| !span.unwanted && span.role != Role::Answer);
-                if turned_down.is_empty() && !wants {
-                    turned_down = listed;
-                }
-                turned_down.iter().for_each(|id| session.reject(id));
-                Ok(None)
+                self.answer_with_notes(session, reading, notes).map(Some)
             }
             Act::Chat if turn.spans.is_empty() => {
-                self.only_notes(session, reading, vec!["nothing to look for in that".into()]).map(Some)
+                self.answer_with_notes(session, reading, vec!["nothing to look for in that".into()]).map(Some)
             }
             _ => Ok(None),
         }
@@ -167,18 +153,24 @@ impl Agent<'_> {
         session.accept(id);
         let dataset = match self.index.get(id)? {
             Some(table) => self.index.dataset(table)?,
-            None => return self.only_notes(session, reading, vec![format!("`{id}` is not in the lake any more")]),
+            None => {
+                return self.answer_with_notes(session, reading, vec![format!("`{id}` is not in the lake any more")]);
+            }
         };
         if dataset.is_record() {
             let note = format!("`{id}` is chosen; it is a record, its data is not in the lake: {}", dataset.citation());
-            return self.only_notes(session, reading, vec![note]);
+            return self.answer_with_notes(session, reading, vec![note]);
         }
         session.use_table(Input::Table(id.to_string()));
         // What is said besides is said of it.
         let says_more = reading.turn.acts.len() > 1;
         let text = if says_more { reading.request.text.clone() } else { String::new() };
-        let request = Request { text, table: Some(id.to_string()), ..Request::default() };
-        self.answer(session, &request, None)
+        let request = Request { text, table: Some(id.to_string()), column: None, k: reading.request.k };
+        let answer = self.answer(session, &request, None)?;
+        if let Some(turn) = session.turns.last_mut() {
+            turn.text.clone_from(&reading.request.text);
+        }
+        Ok(answer)
     }
 
     /// What is known of datasets in the respect that a question asks for.
@@ -194,7 +186,13 @@ impl Agent<'_> {
         Ok(notes)
     }
 
-    fn only_notes(&self, session: &mut Session, reading: &Reading<'_>, notes: Vec<String>) -> Result<Turned> {
+    /// An answer that searches nothing and proposes nothing.
+    pub(super) fn answer_with_notes(
+        &self,
+        session: &mut Session,
+        reading: &Reading<'_>,
+        notes: Vec<String>,
+    ) -> Result<Turned> {
         let recommendation = Recommendation {
             signals: reading.signals.clone(),
             spec: reading.spec(),
@@ -209,13 +207,28 @@ impl Agent<'_> {
     }
 }
 
+/// The answers that a turn turns down: those that it names, else all that were shown; none where it says what is wanted instead ("no, monthly
+/// figures").
+pub(super) fn turned_down(session: &Session, turn: &TurnReading) -> Vec<String> {
+    let wants = turn.spans.iter().any(|span| !span.unwanted && span.role != Role::Answer);
+    if !turn.is_surely(Act::Reject) {
+        return Vec::new();
+    }
+    let listed = session.listed();
+    match named(turn, &listed) {
+        named if !named.is_empty() => named,
+        _ if wants => Vec::new(),
+        _ => listed,
+    }
+}
+
 /// The answers that a turn names by their numbers.
-fn named(reading: &Reading<'_>, listed: &[String]) -> Vec<String> {
-    let number = |span: &lakeward_reading::reader::Span| {
+fn named(turn: &TurnReading, listed: &[String]) -> Vec<String> {
+    let number = |span: &Span| {
         let said = span.number.or_else(|| number_said(&span.words).map(|number| number.value));
         let last = || span.words.to_lowercase().contains("last").then_some(listed.len() as f64);
         said.or_else(last)
     };
-    let places = reading.turn.of(Role::Answer).filter_map(number);
+    let places = turn.of(Role::Answer).filter_map(number);
     places.filter_map(|place| listed.get((place as usize).checked_sub(1)?).cloned()).collect()
 }

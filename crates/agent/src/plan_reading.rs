@@ -18,7 +18,7 @@ use lakeward_core::request::{Input, OperationKind};
 use lakeward_index::LakeIndex;
 use lakeward_operate::relation_columns;
 use lakeward_reading::reader::{
-    Act, Assembly, How, NotApplied, Reader, Role, Span, TurnReading, assemble, rows_meant, schema_of, with_table,
+    Act, Assembly, How, NotApplied, Reader, Role, Span, TurnReading, assemble, schema_of, with_table,
 };
 use lakeward_search::Candidate;
 
@@ -113,7 +113,6 @@ impl Agent<'_> {
         }
         let holds = |place: usize, value: &str| self.holds_value(&schema, &known, place, value);
         let mut turn = Reader::builtin().read(text, previous, &schema, &holds);
-        rows_meant(text, &schema, &holds, &mut turn);
         self.note_ids(text, &mut turn)?;
         if !with_tables {
             turn.acts.retain(|act| *act != Act::New);

@@ -1,6 +1,7 @@
 //! What a request says in its session: operation and intention, what it does to the demands in force and to the plan at hand, the words to
 //! search by, the table at hand.
 
+use super::acts::turned_down;
 use super::known_columns::AtHand;
 use super::model;
 use super::plan_reading::PlanReading;
@@ -37,6 +38,8 @@ pub(super) struct Reading<'r> {
     pub(super) wanted_columns: Vec<String>,
     /// Ids of answers that are not to be shown again, where more are wanted.
     pub(super) hidden: Vec<String>,
+    /// Ids of answers that it turns down.
+    pub(super) turned_down: Vec<String>,
     /// What the analyst should know of how it was read.
     pub(super) notes: Vec<String>,
 }
@@ -99,6 +102,11 @@ impl Agent<'_> {
         }
         signals.acts.clone_from(&turn.acts);
         let mut notes = Vec::new();
+        if let (Some(id), false) = (&request.table, session.turns.is_empty())
+            && working != session.working()
+        {
+            notes.push(format!("`{id}` is worked with from now on"));
+        }
         if says {
             let after = self.demands_after(session, text, &turn, over.is_none(), model)?;
             notes.extend(
@@ -109,12 +117,19 @@ impl Agent<'_> {
             );
             (signals.demands, signals.gone) = (after.demands, after.gone);
             let before = session.latest().filter(|_| !turn.has(Act::New)).and_then(|turn| turn.signals.answers);
-            let fewer = turn.acts.first() == Some(&Act::Fewer) && turn.answers_wanted().is_none();
-            let halved = fewer.then(|| (session.listed().len() / 2).max(1));
-            let said = if over.is_none() { turn.answers_wanted() } else { None };
-            signals.answers = said.or(halved).or(before);
+            let halved = turn.is_surely(Act::Fewer).then(|| (session.listed().len() / 2).max(1));
+            let said = if over.is_none() { turn.answers_wanted().or(halved) } else { None };
+            signals.answers = said.or(before);
         }
-        let hidden = if turn.acts.first() == Some(&Act::More) { session.shown_for_demands() } else { Vec::new() };
+        let wants_more = over.is_none() && turn.is_surely(Act::More);
+        let hidden = if wants_more { session.shown_for_demands() } else { Vec::new() };
+        if !hidden.is_empty() {
+            notes.push(format!("{} shown before are left out", hidden.len()));
+        }
+        let turned_down = if over.is_none() { turned_down(session, &turn) } else { Vec::new() };
+        if !turned_down.is_empty() {
+            notes.push(format!("turned down, and not shown again: {}", turned_down.join(", ")));
+        }
         let words = self.search_text(session, text, &turn, &signals, over.is_some());
         let mut wanted_columns: Vec<String> = in_role(&signals.demands, &Respect::Column).map(str::to_string).collect();
         if over.is_some() {
@@ -132,6 +147,7 @@ impl Agent<'_> {
             over,
             wanted_columns,
             hidden,
+            turned_down,
             notes,
         })
     }
@@ -152,8 +168,8 @@ impl Agent<'_> {
         Signals { operation, intention, acts, demands, gone: Vec::new(), answers: None }
     }
 
-    /// What is searched for: a first request as it is said, where the index knows sentences; else and later the topic and what else is wanted in words, and over a table what the
-    /// request says.
+    /// What is searched for: a first request as it is said, where the index knows sentences; else the topic and what else is wanted in words, and
+    /// over a table what the request says.
     fn search_text(&self, session: &Session, text: &str, turn: &TurnReading, signals: &Signals, over: bool) -> String {
         let reads_texts = text_search::reads_texts(self.index, self.embedder);
         if session.turns.is_empty() && reads_texts {

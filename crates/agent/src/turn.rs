@@ -62,6 +62,7 @@ impl Agent<'_> {
         if let Some(answer) = self.answer_shown(session, &reading)? {
             return Ok(answer);
         }
+        reading.turned_down.iter().for_each(|id| session.reject(id));
         let found = self.find(session, &reading, model, runs)?;
         let weighed = self.weigh_found(session, &reading, &found, model)?;
         let recommendation = self.recommend(session, &reading, &found, &weighed, model)?;
@@ -108,18 +109,7 @@ impl Agent<'_> {
             };
             notes.push(format!("step {} {did}", step.number));
         }
-        let spec = reading.spec();
-        let recommendation = Recommendation {
-            signals: reading.signals,
-            spec,
-            tables: Vec::new(),
-            operations: Vec::new(),
-            nothing_found: false,
-            notes,
-        };
-        let recommendation = Gate::new(self.index).admit(recommendation)?;
-        session.push_turn(&reading.request.text, &recommendation);
-        Ok((recommendation, Provenance { lists: Vec::new(), run: None, model: None }))
+        self.answer_with_notes(session, &reading, notes)
     }
 
     fn recommend(

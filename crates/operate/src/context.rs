@@ -108,8 +108,6 @@ impl LakeContext {
         config.options_mut().execution.parquet.pushdown_filters = true;
         // DataFusion takes a CASE for one that is never NULL before it has planned it, and for one that may be after that.
         config.options_mut().execution.skip_physical_aggregate_schema_check = true;
-        // Lists of values of two keys do not compare with the keys where these come out of a union.
-        config.options_mut().optimizer.hash_join_inlist_pushdown_max_size = 0;
         // What a sort keeps aside for merging must fit as well.
         let aside = &mut config.options_mut().execution.sort_spill_reservation_bytes;
         *aside = (*aside).min(limits.memory_bytes / SHARE_ASIDE);

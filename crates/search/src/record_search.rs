@@ -10,7 +10,8 @@
 //! with m the share of a demand that is met; then the best 30 by s get .5 · MaxSim(request, title) ([`super::late`]) and are
 //! put in order. A cosine is at most 1 and at least -1, so most records are out of the first 30 before theirs is looked at, and nothing is
 //! lost by leaving them out; where still many are left, words propose a thousand and vectors a hundred. Words are counted inside the
-//! filter, not filtered after, so none is lost. Weights have wide plateaus: hard demands .5–4, soft .2–.8, title 1–4, meaning .15–.3.
+//! filter, not filtered after, so none is lost. Weights have wide plateaus: hard demands .5–4, soft .2–.8, title 1–4, meaning .15–.3. Where records
+//! have vectors of what they are about, the cosine is theirs and weighs 5 (3–15).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -37,13 +37,6 @@ pub struct Recommendation {
     pub notes: Vec<String>,
 }
 
-impl Recommendation {
-    /// Whether records of a catalogue answer it best, whose data is not in the lake.
-    pub fn is_of_records(&self) -> bool {
-        self.tables.first().is_some_and(|first| first.record)
-    }
-}
-
 impl NamesTables for Recommendation {
     /// Tables, operations and choices lose what is not in the catalogue; a question that a model put in words that name other
     /// data is asked as it was computed.

@@ -1,4 +1,4 @@
-//! How often: `monthly`, `every other year`, `P3M`-like words of catalogues, `at no fixed interval`.
+//! How often: `monthly`, `every other year`, `P_ANNUAL`, `at no fixed interval`.
 
 use lakeward_core::text::{is_function_word, lower_words};
 
@@ -56,11 +56,6 @@ pub(super) fn meant_by(text: &str) -> Option<Frequency> {
     });
     let hours = if has(&["semiannual"]) { Some(6 * MONTH) } else { hours };
     (irregular || hours.is_some()).then_some(Frequency { irregular, hours })
-}
-
-/// Whether a word by itself says how often: `monthly`, `annual`, not `month`.
-pub(super) fn is_rhythm(word: &str) -> bool {
-    (word.ends_with("ly") || word.ends_with("al")) && meant_by(word).is_some()
 }
 
 /// Whether a text says how often and nothing else: `monthly`, not `time of day`.

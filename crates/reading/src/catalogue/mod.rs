@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::reader::{Role as SpanRole, Span, TurnReading, this_year, words};
+use crate::reader::{TurnReading, this_year, words};
 
 use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_core::request::{Demand, Demanded};
@@ -129,8 +129,8 @@ impl Vocabulary {
         }
     }
 
-    /// A turn with its spans as wide as the names of the catalogue that they touch: `Employment, Payrolls and Hours` is one name. Of a sentence
-    /// in which nothing is read, what it names of the catalogue is wanted.
+    /// A turn with its spans as wide as the names of the catalogue that they touch: `Employment, Payrolls and Hours` is one name. Only names
+    /// of several words count.
     pub fn with_names(&self, text: &str, mut reading: TurnReading) -> TurnReading {
         let words = words(text);
         let said: Vec<String> = words.iter().map(|word| text[word.bytes.clone()].to_lowercase()).collect();
@@ -139,55 +139,31 @@ impl Vocabulary {
         let places: Vec<usize> = (0..words.len()).filter(|place| words[*place].is_word).collect();
         let stems: Vec<Option<Stem>> = places.iter().map(|place| self.mended(&said[*place], &mut stemmer)).collect();
         let content: Vec<bool> = places.iter().map(|place| !is_function_word(&said[*place])).collect();
-        let mut names: Vec<(usize, usize, Span)> = Vec::new();
-        for (role, of_request) in [
-            (Role::Source, SpanRole::Publisher),
-            (Role::Dimension, SpanRole::Grain),
-            (Role::Subject, SpanRole::Topic),
-            (Role::Place, SpanRole::Place),
-        ] {
+        let mut names: Vec<(usize, Range<usize>)> = Vec::new();
+        for role in [Role::Source, Role::Dimension, Role::Subject, Role::Place] {
             let Some(at) = self.role_at(&role) else { continue };
             for (from, to, _) in self.named(at, &stems, &content).0 {
                 let bytes = words[places[from]].bytes.start..words[places[to - 1]].bytes.end;
-                let says = content[from..to].iter().filter(|content| **content).count();
-                names.push((says, to - from, Span::new(bytes.clone(), &text[bytes], of_request)));
+                names.push((content[from..to].iter().filter(|content| **content).count(), bytes));
             }
         }
-        // The longest first; of the same words the first role.
-        names.sort_by_key(|(says, length, _)| (Reverse(*says), Reverse(*length)));
-        let silent = silent_sentences(text, &reading);
-        let is_silent =
-            |bytes: &Range<usize>| silent.iter().any(|part| part.start <= bytes.start && bytes.end <= part.end);
-        for sentence in &silent {
-            let said = &text[sentence.clone()];
-            if status::meant_by(said).is_some_and(|status| self.of_status(status).is_some()) {
-                reading.spans.push(Span::new(sentence.clone(), said, SpanRole::Status));
-            } else if let Some(word) = lower_words(said).find(|word| frequency::is_rhythm(word)) {
-                reading.spans.push(Span::new(sentence.clone(), word, SpanRole::Frequency));
-            }
-        }
+        // The longest first.
+        names.sort_by_key(|(says, bytes)| Reverse((*says, bytes.len())));
         let mut taken: Vec<Range<usize>> = Vec::new();
-        for (says, _, name) in names {
-            let overlaps = |bytes: &Range<usize>| bytes.start < name.bytes.end && name.bytes.start < bytes.end;
-            if taken.iter().any(overlaps) || (says < 2 && !is_silent(&name.bytes)) {
+        for (says, name) in names {
+            let overlaps = |bytes: &Range<usize>| bytes.start < name.end && name.start < bytes.end;
+            if says < 2 || taken.iter().any(overlaps) {
                 continue;
             }
-            taken.push(name.bytes.clone());
             let touched: Vec<usize> =
                 (0..reading.spans.len()).filter(|at| overlaps(&reading.spans[*at].bytes)).collect();
-            match touched.first() {
-                Some(first) => {
-                    let bytes = reading.spans[*first].bytes.start.min(name.bytes.start)
-                        ..reading.spans[touched[touched.len() - 1]].bytes.end.max(name.bytes.end);
-                    reading.spans[*first].words = text[bytes.clone()].to_string();
-                    reading.spans[*first].bytes = bytes;
-                    touched[1..].iter().rev().for_each(|at| drop(reading.spans.remove(*at)));
-                }
-                None if is_silent(&name.bytes) => reading.spans.push(name),
-                None => {}
-            }
+            let (Some(first), Some(last)) = (touched.first(), touched.last()) else { continue };
+            let bytes = reading.spans[*first].bytes.start.min(name.start)..reading.spans[*last].bytes.end.max(name.end);
+            reading.spans[*first].words = text[bytes.clone()].to_string();
+            reading.spans[*first].bytes = bytes;
+            reading.spans.drain(first + 1..=*last);
+            taken.push(name);
         }
-        reading.spans.sort_by_key(|span| span.bytes.start);
         reading
     }
 
@@ -225,21 +201,6 @@ impl Vocabulary {
     }
 }
 
-/// The sentences of a turn that wants something in which nothing is read.
-fn silent_sentences(text: &str, reading: &TurnReading) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    for part in text.split_inclusive(['.', '!', '?', ';', '\n']) {
-        let sentence = from..from + part.len();
-        from = sentence.end;
-        let touches = |span: &Span| span.bytes.start < sentence.end && sentence.start < span.bytes.end;
-        if !reading.spans.iter().any(touches) && !part.trim().is_empty() {
-            found.push(sentence);
-        }
-    }
-    found
-}
-
 /// Whether the embedding model has a word whole: it is right as it is, though the catalogue does not have it.
 fn is_word(word: &str) -> bool {
     let mut pieces = 0;
@@ -250,6 +211,7 @@ fn is_word(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reader::{Role as SpanRole, Span};
 
     fn vocabulary() -> Vocabulary {
         let values = [
@@ -274,6 +236,24 @@ mod tests {
     fn grounded(role: Role, said: &str) -> String {
         let found = vocabulary().grounded(Demand::said(role, said, 1));
         format!("{} {found}{}", found.role, if found.hard { "!" } else { "" })
+    }
+
+    #[test]
+    fn spans_are_as_wide_as_the_names_they_touch() {
+        let text = "from the Labour Force Survey, for crops in Ontario";
+        let span = |words: &str, role| {
+            let from = text.find(words).unwrap();
+            Span::new(from..from + words.len(), words, role)
+        };
+        let read =
+            vec![span("Labour", SpanRole::Publisher), span("Survey", SpanRole::Topic), span("crops", SpanRole::Topic)];
+        let turn = TurnReading { spans: read, ..TurnReading::default() };
+        let wider = vocabulary().with_names(text, turn.clone());
+        let said: Vec<(&str, SpanRole)> = wider.spans.iter().map(|span| (span.words.as_str(), span.role)).collect();
+        // What no span touches is not wanted, and one word is as it was read.
+        assert_eq!(said, [("Labour Force Survey", SpanRole::Publisher), ("crops", SpanRole::Topic)]);
+        let silent = TurnReading::default();
+        assert_eq!(vocabulary().with_names(text, silent.clone()), silent);
     }
 
     #[test]

@@ -120,11 +120,6 @@ impl Vocabulary {
             .map(|value| &*value.text)
     }
 
-    /// Whether records say which years they cover.
-    pub fn has_years(&self) -> bool {
-        self.has_years
-    }
-
     pub(super) fn spelling(&self) -> &Spelling {
         &self.spelling
     }

@@ -6,6 +6,10 @@
 
 mod conditions;
 mod figures;
+mod tables;
+mod take_back;
+
+pub use tables::{TableWish, with_table};
 
 use lakeward_core::plan::{Direction, Expression, Grouping, Kept, Measure, Order, Plan, Step, Top};
 use lakeward_core::text::{is_function_word, lower_words};
@@ -13,23 +17,8 @@ use lakeward_core::text::{is_function_word, lower_words};
 use super::layout::{Layout, Level, ordered_by};
 use super::number::number;
 use super::schema::{FIGURE, Schema};
-use super::span::{Function, How, Role, Span, TurnReading};
+use super::span::{Function, Role, Span, TurnReading};
 use lakeward_core::request::Act;
-
-/// A table that the analyst wants beside the one at hand.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TableWish {
-    /// What for.
-    pub how: How,
-    /// The words that describe it.
-    pub words: String,
-    /// Its id, where the annotation has it.
-    pub id: Option<String>,
-    /// Words for the columns that are wanted of it.
-    pub wanted: Vec<String>,
-    /// Columns here that it must share.
-    pub keys: Vec<String>,
-}
 
 /// Something that was read and is not in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,36 +66,6 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
     assembler.distinct();
     let not_applied = assembler.leftovers();
     Assembly { plan: assembler.layout.plan(), tables, not_applied }
-}
-
-/// Puts a join or a union where it belongs: at the rows of the last level if nothing was computed of them, else on the result.
-pub fn with_table(plan: &Plan, step: Step) -> Plan {
-    let mut layout = Layout::of(plan);
-    let is_join = matches!(step, Step::Join(_));
-    let added: Vec<Kept> = match &step {
-        Step::Join(join) => join
-            .columns
-            .iter()
-            .map(|kept| Kept { column: kept.name.clone().unwrap_or_else(|| kept.column.clone()), name: None })
-            .collect(),
-        _ => Vec::new(),
-    };
-    let level = layout.last();
-    let keeps_rows = level.limit.is_none() && level.top.is_none() && level.distinct.is_none();
-    if is_join && level.group.is_some() && keeps_rows {
-        level.after.push(step);
-    } else if keeps_rows && level.group.is_none() {
-        level.tables.push(step);
-    } else if !is_join && let Some(first) = layout.levels.first_mut() {
-        // Rows that are appended belong to what is counted, not to the counts.
-        first.tables.push(step);
-    } else {
-        layout.on_result().tables.push(step);
-    }
-    if let Some(Step::Select(kept)) = &mut layout.last().columns {
-        kept.extend(added);
-    }
-    layout.plan()
 }
 
 /// The reading without spans of function words and signs alone, which can name nothing.
@@ -168,106 +127,6 @@ impl<'a> Assembler<'a> {
     /// Whether the name is one that the result has and its rows have not.
     fn is_of_result(&self, name: &str) -> bool {
         self.schema.place(name).is_some_and(|place| self.schema.columns[place].of_result)
-    }
-
-    fn tables(&mut self) -> Vec<TableWish> {
-        let adds: Vec<(usize, &Span)> = self.spans(Role::Add);
-        let keys: Vec<(usize, &Span)> = self.spans(Role::Key);
-        let key_names: Vec<String> = keys.iter().flat_map(|(_, span)| self.names(span)).collect();
-        let wanted: Vec<String> = adds.iter().map(|(_, span)| span.words.clone()).collect();
-        adds.iter().chain(&keys).for_each(|(place, _)| self.done[*place] = true);
-        let mut wishes: Vec<TableWish> = Vec::new();
-        for (place, span) in self.spans(Role::Table) {
-            self.done[place] = true;
-            wishes.push(TableWish {
-                how: span.how,
-                words: span.words.clone(),
-                id: span.value.clone(),
-                wanted: if span.how == How::Join { wanted.clone() } else { Vec::new() },
-                keys: key_names.clone(),
-            });
-        }
-        if !wanted.is_empty() && !wishes.iter().any(|wish| wish.how == How::Join) {
-            // What is wanted from a table that nobody named.
-            wishes.push(TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: key_names });
-        }
-        wishes
-    }
-
-    /// What the turn replaces by name or takes back.
-    fn take_back(&mut self) {
-        let retracts = self.reading.has(Act::Retract);
-        for (place, span) in self.spans(Role::Old) {
-            self.done[place] = true;
-            let name = span.column().map(|column| self.name(column));
-            let mut did = false;
-            if let Some(name) = &name {
-                did |= self.take_condition(name, span);
-                if let Some(level) = self.layout.grouped() {
-                    let columns = level.group.clone();
-                    if let (Some(grouping), Some(Step::Group(_))) = (level.grouping(), &columns) {
-                        let keys = grouping.keys.len();
-                        if retracts || self.replaces {
-                            grouping.keys.retain(|key| key.of.as_column() != Some(name) && key.column_name() != *name);
-                        }
-                        did |= grouping.keys.len() != keys;
-                        let measures = grouping.measures.len();
-                        if retracts {
-                            grouping.measures.retain(|measure| {
-                                measure.column_name() != *name
-                                    && measure.of.as_ref().and_then(Expression::as_column) != Some(name)
-                            });
-                        }
-                        did |= grouping.measures.len() != measures;
-                    }
-                }
-                let level = self.layout.last();
-                let before = level.order.len();
-                level.order.retain(|order| ordered_by(order) != Some(name));
-                did |= level.order.len() != before;
-            }
-            if retracts && name.is_none() {
-                did |= self.take_back_without_column(span);
-            }
-            if retracts && !did {
-                self.refuse(place, "nothing like it is in the plan");
-            }
-        }
-        if retracts && self.reading.of(Role::Old).next().is_none() {
-            // "never mind the limit": the words of the slot itself.
-            for (place, _) in self.spans(Role::Limit) {
-                self.done[place] = true;
-                self.layout.last().limit = None;
-            }
-            for (place, _) in self.spans(Role::Order) {
-                self.done[place] = true;
-                self.layout.last().order.clear();
-            }
-            for role in [Role::Value, Role::Test, Role::Compare] {
-                for (place, span) in self.spans(role) {
-                    let name = span.column().map(|column| self.name(column));
-                    if name.is_some_and(|name| self.take_condition(&name, span)) {
-                        self.done[place] = true;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Takes back what has no column: the number of rows, distinct rows, or the table that was added last.
-    fn take_back_without_column(&mut self, span: &Span) -> bool {
-        let says_number = span.number.is_some() || number(&span.words).is_some();
-        let level = self.layout.last();
-        let is_table = |step: &Step| matches!(step, Step::Join(_) | Step::Union(_));
-        if level.limit.is_some() && (says_number || !level.tables.iter().any(is_table)) {
-            level.limit = None;
-            return true;
-        }
-        if let Some(place) = level.tables.iter().rposition(is_table) {
-            level.tables.remove(place);
-            return true;
-        }
-        level.distinct.take().is_some() || level.top.take().is_some()
     }
 
     fn groups(&mut self) {

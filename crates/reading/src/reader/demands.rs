@@ -3,7 +3,7 @@
 use chrono::{Datelike, Utc};
 use lakeward_core::request::{Demand, Demanded, RequestedYears};
 use lakeward_core::role::Role as Respect;
-use lakeward_core::text::lower_words;
+use lakeward_core::text::{is_function_word, lower_words};
 
 use super::period::years;
 use super::schema::{ColumnKind, FIGURE, Schema, SchemaColumn};
@@ -48,7 +48,7 @@ pub fn revised(before: &[Demand], reading: &TurnReading, over_demands: bool, tur
         revised.gone = std::mem::take(&mut revised.demands);
     }
     let mut new: Vec<Demand> = Vec::new();
-    for span in &reading.spans {
+    for span in reading.spans.iter().filter(|span| says_something(&span.words)) {
         if let Some(respect) = respect_of(span, over_demands) {
             new.push(demand_of(span, respect, turn, this_year));
         }
@@ -234,9 +234,14 @@ fn same_words(a: &str, b: &str) -> bool {
     lower_words(a).eq(lower_words(b))
 }
 
+/// Whether a text has more than function words and signs.
+fn says_something(text: &str) -> bool {
+    lower_words(text).any(|word| !is_function_word(&word))
+}
+
 /// Whether the texts have a word in common that says something.
 fn shares_words(a: &str, b: &str) -> bool {
-    let content = |word: &String| !lakeward_core::text::is_function_word(word);
+    let content = |word: &String| !is_function_word(word);
     let known: Vec<String> = lower_words(a).filter(content).collect();
     lower_words(b).filter(content).any(|word| known.contains(&word))
 }
@@ -276,6 +281,13 @@ mod tests {
         assert_eq!(said(&now), ["topic: bus riders", "format: not PDF", "place: York"]);
         let now = revised(&now.demands, &turn(&[Act::Retract], vec![span("the moon", Role::Old)]), true, 5, 2024);
         assert_eq!(now.not_found, ["the moon"]);
+        // What is asked about an answer is not wanted; words that say nothing are no demand; nobody is unsure of the first topic.
+        let ask = turn(&[Act::Ask], vec![span("Paris", Role::Place)]);
+        assert_eq!(revised(&now.demands, &ask, true, 6, 2024).demands, now.demands);
+        let nothing = turn(&[Act::Refine], vec![span("of the", Role::Place)]);
+        assert_eq!(revised(&now.demands, &nothing, true, 6, 2024).demands, now.demands);
+        let unsure = TurnReading { confidence: 0.5, ..turn(&[Act::New], vec![span("rain", Role::Topic)]) };
+        assert_eq!(said(&revised(&now.demands, &unsure, true, 6, 2024)).len(), now.demands.len() + 1);
         let again = turn(&[Act::New], vec![span("rain", Role::Topic)]);
         assert_eq!(said(&revised(&now.demands, &again, true, 6, 2024)), ["topic: rain"]);
     }

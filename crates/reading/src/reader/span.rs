@@ -293,6 +293,12 @@ impl TurnReading {
         self.acts.contains(&act)
     }
 
+    /// Whether the analyst does this first of all, and the reader is sure enough of it to do something that a request does not.
+    pub fn is_surely(&self, act: Act) -> bool {
+        const SURE: f32 = 0.6;
+        self.acts.first() == Some(&act) && self.confidence >= SURE
+    }
+
     /// The spans of a role.
     pub fn of(&self, role: Role) -> impl Iterator<Item = &Span> {
         self.spans.iter().filter(move |span| span.role == role)

@@ -1,0 +1,78 @@
+//! Tables that a turn wants beside the one at hand, and where a plan takes them up.
+
+use lakeward_core::plan::{Kept, Plan, Step};
+
+use super::Assembler;
+use crate::reader::layout::Layout;
+use crate::reader::span::{How, Role, Span};
+
+/// A table that the analyst wants beside the one at hand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableWish {
+    /// What for.
+    pub how: How,
+    /// The words that describe it.
+    pub words: String,
+    /// Its id, where the annotation has it.
+    pub id: Option<String>,
+    /// Words for the columns that are wanted of it.
+    pub wanted: Vec<String>,
+    /// Columns here that it must share.
+    pub keys: Vec<String>,
+}
+
+/// Puts a join or a union where it belongs: at the rows of the last level if nothing was computed of them, else on the result.
+pub fn with_table(plan: &Plan, step: Step) -> Plan {
+    let mut layout = Layout::of(plan);
+    let is_join = matches!(step, Step::Join(_));
+    let added: Vec<Kept> = match &step {
+        Step::Join(join) => join
+            .columns
+            .iter()
+            .map(|kept| Kept { column: kept.name.clone().unwrap_or_else(|| kept.column.clone()), name: None })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let level = layout.last();
+    let keeps_rows = level.limit.is_none() && level.top.is_none() && level.distinct.is_none();
+    if is_join && level.group.is_some() && keeps_rows {
+        level.after.push(step);
+    } else if keeps_rows && level.group.is_none() {
+        level.tables.push(step);
+    } else if !is_join && let Some(first) = layout.levels.first_mut() {
+        // Rows that are appended belong to what is counted, not to the counts.
+        first.tables.push(step);
+    } else {
+        layout.on_result().tables.push(step);
+    }
+    if let Some(Step::Select(kept)) = &mut layout.last().columns {
+        kept.extend(added);
+    }
+    layout.plan()
+}
+
+impl Assembler<'_> {
+    pub(super) fn tables(&mut self) -> Vec<TableWish> {
+        let adds: Vec<(usize, &Span)> = self.spans(Role::Add);
+        let keys: Vec<(usize, &Span)> = self.spans(Role::Key);
+        let key_names: Vec<String> = keys.iter().flat_map(|(_, span)| self.names(span)).collect();
+        let wanted: Vec<String> = adds.iter().map(|(_, span)| span.words.clone()).collect();
+        adds.iter().chain(&keys).for_each(|(place, _)| self.done[*place] = true);
+        let mut wishes: Vec<TableWish> = Vec::new();
+        for (place, span) in self.spans(Role::Table) {
+            self.done[place] = true;
+            wishes.push(TableWish {
+                how: span.how,
+                words: span.words.clone(),
+                id: span.value.clone(),
+                wanted: if span.how == How::Join { wanted.clone() } else { Vec::new() },
+                keys: key_names.clone(),
+            });
+        }
+        if !wanted.is_empty() && !wishes.iter().any(|wish| wish.how == How::Join) {
+            // What is wanted from a table that nobody named.
+            wishes.push(TableWish { how: How::Join, words: String::new(), id: None, wanted, keys: key_names });
+        }
+        wishes
+    }
+}
