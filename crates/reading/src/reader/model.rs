@@ -18,6 +18,8 @@ static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
 
 /// Length of the vectors that link spans with columns.
 const LINK: usize = 128;
+/// A value that words only begin is less alike than this.
+const ALIKE: f32 = 0.6;
 /// Words before and after a span that its vector knows of.
 const AROUND: usize = 2;
 
@@ -228,7 +230,12 @@ impl Reader {
         if matches!(role, Role::Value | Role::Old)
             && let Some(column) = span.column()
         {
-            span.value = value_of(&span, column, input, matches);
+            let found = value_of(&span, column, input, matches);
+            // The beginning of a value may mean another one.
+            span.confidence = span
+                .confidence
+                .min(found.map_or(1.0, |found| if found.likeness < ALIKE { found.likeness } else { 1.0 }));
+            span.value = found.map(|found| found.value.clone());
         }
         span
     }
@@ -246,13 +253,12 @@ struct View<'a> {
 }
 
 /// The value of the column that a span names, as the table has it.
-fn value_of(span: &Span, column: usize, input: &Input, matches: &[ValueMatch]) -> Option<String> {
+fn value_of<'m>(span: &Span, column: usize, input: &Input, matches: &'m [ValueMatch]) -> Option<&'m ValueMatch> {
     let inside = |found: &&ValueMatch| {
         let (first, last) = (&input.words[found.words.0], &input.words[found.words.1]);
         found.column == column && first.bytes.start < span.bytes.end && span.bytes.start < last.bytes.end
     };
-    let best = matches.iter().filter(inside).max_by(|a, b| a.likeness.total_cmp(&b.likeness));
-    best.map(|found| found.value.clone())
+    matches.iter().filter(inside).max_by(|a, b| a.likeness.total_cmp(&b.likeness))
 }
 
 /// Operators of a role; a test has no value and a value no test.

@@ -202,7 +202,7 @@ fn of_one_stem(a: &str, b: &str) -> f32 {
 
 /// Whether a phrase is the beginning of a value of several words ("large" of `large_airport`), and how surely.
 fn word_of(phrase: &str, value: &str) -> f32 {
-    const BEGINS: f32 = 0.55;
+    const BEGINS: f32 = 0.45;
     let (said, own) = (lakeward_core::text::name_words(phrase), lakeward_core::text::name_words(value));
     let begins = !said.is_empty() && said.len() < own.len() && own.starts_with(&said);
     if begins && said.iter().map(String::len).sum::<usize>() >= 4 { BEGINS } else { 0.0 }
