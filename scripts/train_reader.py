@@ -260,7 +260,9 @@ def loss_of(out, batch, partly=False):
         kept, of = batch["each_counts"], batch["of"]
         seen = F.pad(batch["seen"][of], (1, 0))[kept]
         scores = out["each"][kept].float()
-        total = total + F.binary_cross_entropy_with_logits(scores[seen], batch["each"][kept][seen]) * 2
+        # Without a column there is nothing to choose from.
+        if seen.any():
+            total = total + F.binary_cross_entropy_with_logits(scores[seen], batch["each"][kept][seen]) * 2
     return total
 
 

@@ -97,6 +97,8 @@ pub enum Command {
     Signals(SignalsCommand),
     /// Retrain a built-in model.
     Train(TrainCommand),
+    /// Show the configured language model and how far it is trusted, or measure that.
+    Model(ModelCommand),
     /// Run a benchmark: ranking quality compared with plain baselines, and its cost.
     Eval(Box<EvalCommand>),
     /// Simulate users who look for catalogue records: write their dialogues, or run them against the agent.
@@ -323,6 +325,30 @@ pub struct SignalsCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct ModelCommand {
+    #[command(subcommand)]
+    pub what: OfModel,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum OfModel {
+    /// Print the model, what it may see, and how far its readings of requests are trusted.
+    Show,
+    /// Let it read 60 labelled requests; what it gets right is its trust from then on, kept beside the index by model and prompt.
+    Check(CheckCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct CheckCommand {
+    /// Tokens of all questions and answers together, at most; what is left then counts as not answered.
+    #[arg(long, value_name = "N", default_value_t = 400_000)]
+    pub tokens: u64,
+    /// Questions side by side.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub concurrency: u8,
+}
+
+#[derive(Debug, Args)]
 pub struct TrainCommand {
     #[command(subcommand)]
     pub what: Trained,
@@ -515,6 +541,8 @@ pub enum SchemaOf {
     PapersAdded,
     PapersExtracted,
     Extraction,
+    Model,
+    ModelCheck,
     Verify,
     Task,
     Graph,

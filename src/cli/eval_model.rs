@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     };
     let access = model.access();
     let new_model = || LanguageModel::new(access.chat, access.prompts, config.llm.limits(), access.cache);
-    let report = measure(&benchmark, index.as_deref(), &options, config.llm.reading, &new_model, &bar)?;
+    let report = measure(&benchmark, index.as_deref(), &options, &new_model, &bar)?;
     bar.finish();
     if arguments.json {
         printer::json(&report)?

@@ -17,6 +17,7 @@ mod index;
 mod interrupt;
 mod lake;
 mod manual;
+mod model;
 mod papers;
 mod plan;
 mod printer;
@@ -111,6 +112,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Sql(command) => sql::run(arguments, command),
         Command::Plan(command) => plan::run(arguments, command),
         Command::Signals(command) => signals::run(command),
+        Command::Model(command) => model::run(arguments, command),
         Command::Train(command) => match &command.what {
             args::Trained::Signals(paths) => signals::train(arguments.json, paths),
             args::Trained::Reader(paths) => train_reader::run(arguments, paths),

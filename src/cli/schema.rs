@@ -7,6 +7,7 @@ use super::args::{SchemaCommand, SchemaOf};
 use super::augment::AugmentDocument;
 use super::cite::CiteDocument;
 use super::graph_feedback::FeedbackDocument;
+use super::model::ModelShown;
 use super::papers::{PaperList, PaperShown};
 use super::replay::ReplayDocument;
 use super::sessions::SessionList;
@@ -23,6 +24,7 @@ use lakeward_core::plan::{Edit, Plan};
 use lakeward_core::request::demands_schema;
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::feedback::FeedbackReport;
+use lakeward_eval::model_check::ModelCheck;
 use lakeward_eval::model_gain::VoiceReport;
 use lakeward_eval::report::EvalReport;
 use lakeward_eval::simulation::ConversationReport;
@@ -68,6 +70,8 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::PapersExtracted => schema_for!(ExtractStats),
         SchemaOf::Extraction => schema_for!(ExtractionScores),
         SchemaOf::PapersAdded => schema_for!(AddStats),
+        SchemaOf::Model => schema_for!(ModelShown),
+        SchemaOf::ModelCheck => schema_for!(ModelCheck),
         SchemaOf::Verify => schema_for!(Verification),
         SchemaOf::Task => schema_for!(TaskDocument),
         SchemaOf::Graph => schema_for!(GraphReport),

@@ -20,7 +20,7 @@ use lakeward_reading::reader::annotated::{
 };
 
 /// Confidences below which the reader could say that it is unsure.
-const DOUBTS: [f32; 7] = [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
+const DOUBTS: [f64; 7] = [0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 
 /// Writes one example for each annotated turn: the model's input, and what it should answer; or checks the built-in reader.
 pub fn run(arguments: &Arguments, options: &ReaderExamples) -> Result<Status> {
@@ -102,7 +102,7 @@ fn check(json: bool, lakeward: &Lakeward, options: &ReaderExamples) -> Result<St
     })?;
     for wrong in all.iter().filter(|check| options.wrong && !check.same) {
         let [text, right, told] = &wrong.text;
-        printer::line(&format!("{text}\n    meant {right}\n    read  {told}  ({:.2})", wrong.confidence));
+        printer::line(&format!("{text}\n    meant {right}\n    read  {told}  ({:.2})", wrong.certainty));
     }
     for (over_table, kind) in [(true, "over a table"), (false, "looking for one")] {
         let of_kind: Vec<&TurnCheck> = all.iter().filter(|check| check.over_table == over_table).collect();
@@ -127,12 +127,8 @@ fn report(kind: &'static str, checks: &[&TurnCheck]) -> ReaderCheck {
         checks.iter().filter(|check| of(check) && is(check)).count() as f64 / among as f64
     };
     let doubt = DOUBTS.map(|below| {
-        let warned = |check: &TurnCheck| check.lost || check.confidence < below;
-        [
-            f64::from(below),
-            share(&warned, &|check| check.same),
-            share(&|check| !check.same && !warned(check), &|_| true),
-        ]
+        let warned = |check: &TurnCheck| check.lost || check.certainty < below;
+        [below, share(&warned, &|check| check.same), share(&|check| !check.same && !warned(check), &|_| true)]
     });
     ReaderCheck {
         kind,

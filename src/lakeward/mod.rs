@@ -105,7 +105,15 @@ impl Lakeward {
     /// Those of [`Model::of`].
     pub fn with_model(self, options: &ModelOptions) -> Result<Self> {
         let model = Model::of(options, &self.place, &self.config)?.map(Arc::new);
-        Ok(Self { model, ..self })
+        let mut config = self.config.clone();
+        if let Some(model) = &model {
+            config.llm.share = model.share();
+            config.llm.reading = match config.llm.reading {
+                Some(set) => Some(set),
+                None => model.measured(&self.place)?.map(|measured| measured.trust),
+            };
+        }
+        Ok(Self { model, config, ..self })
     }
 
     /// The language model.

@@ -5,8 +5,10 @@ use lakeward_agent::config::Config;
 use lakeward_agent::model::ModelAccess;
 use lakeward_core::error::Result;
 use lakeward_core::store::BlobCache;
-use lakeward_models::llm::config::ModelOptions;
-use lakeward_models::llm::{Key, Limits, OpenAiChat, Prompts, RunLimits, answer_cache};
+use lakeward_models::llm::config::{ModelOptions, Share};
+use lakeward_models::llm::{
+    Chat, Key, Limits, MeasuredTrust, OpenAiChat, PromptUse, Prompts, RunLimits, TrustStore, answer_cache,
+};
 use lakeward_search::augment::QuestionModel;
 use lakeward_tasks::papers::extract::ExtractionModel;
 
@@ -21,6 +23,7 @@ pub struct Model {
     chat: OpenAiChat,
     prompts: Prompts,
     cache: BlobCache,
+    share: Share,
 }
 
 impl Model {
@@ -39,7 +42,8 @@ impl Model {
             None => Prompts::shipped().clone(),
         };
         let chat = OpenAiChat::connect(&server, config.llm.manners())?;
-        Ok(Some(Self { chat, prompts, cache: answer_cache(&place.index.join(ANSWERS)) }))
+        let share = if server.is_on_this_machine() { Share::Values } else { config.llm.share };
+        Ok(Some(Self { chat, prompts, cache: answer_cache(&place.index.join(ANSWERS)), share }))
     }
 
     /// The model as a generator of questions, within `limits` per table and `run` in total.
@@ -50,6 +54,19 @@ impl Model {
     /// The model as an extractor from documents, within `limits` per document and `run` in total.
     pub fn extractor(&self, limits: Limits, run: RunLimits) -> ExtractionModel<'_> {
         ExtractionModel::new(&self.chat, &self.prompts, Some(&self.cache), limits, run)
+    }
+
+    /// What it may see of tables.
+    pub fn share(&self) -> Share {
+        self.share
+    }
+
+    /// How far its readings were measured to be worth, if they were.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedFile`] where the measurements cannot be read.
+    pub fn measured(&self, place: &Place) -> Result<Option<MeasuredTrust>> {
+        TrustStore::new(&place.index).measured(self.chat.id(), &self.prompts.of(PromptUse::Read).id())
     }
 
     /// The model for an agent.

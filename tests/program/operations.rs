@@ -12,7 +12,7 @@ fn text(path: &str) -> String {
 
 #[test]
 fn prompts_name_every_operation() {
-    for prompt in ["prompts/signals.md", "prompts/rerank.md"] {
+    for prompt in ["prompts/read.md", "prompts/rerank.md"] {
         let text = text(prompt);
         let missing: Vec<&str> =
             OperationKind::ALL.iter().map(|kind| kind.name()).filter(|name| !text.contains(name)).collect();

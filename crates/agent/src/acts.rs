@@ -210,7 +210,8 @@ impl Agent<'_> {
 /// The answers that a turn turns down: those that it names, else all that were shown; none where it says what is wanted instead ("no, monthly
 /// figures").
 pub(super) fn turned_down(session: &Session, turn: &TurnReading) -> Vec<String> {
-    let wants = turn.spans.iter().any(|span| !span.unwanted && span.role != Role::Answer);
+    let says_more = turn.acts.len() > 1;
+    let wants = says_more || turn.spans.iter().any(|span| !span.unwanted && span.role != Role::Answer);
     if !turn.is_surely(Act::Reject) {
         return Vec::new();
     }

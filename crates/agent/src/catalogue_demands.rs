@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 
 use super::Agent;
-use super::model;
 use crate::recommend::{IntentionFit, Match};
 use crate::session::{Retrieval, Session};
 use lakeward_core::error::Result;
 use lakeward_core::request::{Demand, Demanded, topic_words};
 use lakeward_core::role::Role;
-use lakeward_models::llm::LanguageModel;
 use lakeward_reading::reader::{Act, Revised, TurnReading, revised};
 use lakeward_search::record_search::{self, DemandState, Route};
 use lakeward_search::{RecordAnswer, RecordAnswers, RecordQuery};
@@ -43,7 +41,6 @@ impl Agent<'_> {
         text: &str,
         reading: &TurnReading,
         over_demands: bool,
-        model: Option<&LanguageModel<'_>>,
     ) -> Result<Revised> {
         let (turn, vocabulary) = (session.next_turn(), self.words.of(self.index)?);
         let this_year = self.words.present_year(self.index);
@@ -63,24 +60,37 @@ impl Agent<'_> {
             // Nothing is understood of what it is about: all of it is.
             after.demands.insert(0, Demand::said(Role::Topic, text.trim(), turn));
         }
-        let Some(vocabulary) = vocabulary else { return Ok(after) };
-        if let Some(model) = model {
-            let earlier = self.window(session);
-            after.demands.extend(model::demands(model, text, &earlier, vocabulary, (&after.demands, turn)));
-        }
-        for demand in after.demands.iter_mut().filter(|demand| demand.turn == turn) {
+        self.ground(&mut after.demands, turn)?;
+        Ok(after)
+    }
+
+    /// What is wanted of datasets where a model says what is after the turn.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::DamagedIndex`].
+    pub(super) fn demands_written(&self, session: &Session, wanted: &[Demand]) -> Result<Revised> {
+        let mut demands = wanted.to_vec();
+        let gone = session.demands.iter().filter(|demand| !demands.contains(demand)).cloned().collect();
+        self.ground(&mut demands, session.next_turn())?;
+        Ok(Revised { demands, gone, not_found: Vec::new() })
+    }
+
+    /// The demands of this turn in the values that the catalogue has.
+    fn ground(&self, demands: &mut Vec<Demand>, turn: usize) -> Result<()> {
+        let Some(vocabulary) = self.words.of(self.index)? else { return Ok(()) };
+        for demand in demands.iter_mut().filter(|demand| demand.turn == turn) {
             *demand = vocabulary.grounded(demand.clone());
         }
         // A record comes in one rhythm and is kept up or not: what was said last holds.
         for role in [Role::Frequency, Role::Status] {
-            let latest = after.demands.iter().rposition(|demand| demand.role == role && !demand.avoid);
+            let latest = demands.iter().rposition(|demand| demand.role == role && !demand.avoid);
             let mut place = 0;
-            after.demands.retain(|demand| {
+            demands.retain(|demand| {
                 place += 1;
                 demand.role != role || demand.avoid || Some(place - 1) == latest
             });
         }
-        Ok(after)
+        Ok(())
     }
 
     /// The records that meet what is wanted; nothing where the lake has only tables and nothing is demanded of them, and where

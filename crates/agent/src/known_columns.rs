@@ -42,7 +42,22 @@ pub(super) struct AtHand<'a> {
     pub(super) table: &'a QueryTable,
 }
 
+impl KnownColumns {
+    /// The columns, in the order of the table.
+    pub(super) fn columns(&self) -> &[SchemaColumn] {
+        &self.columns
+    }
+}
+
 impl Agent<'_> {
+    /// What the index knows of the columns of a table.
+    ///
+    /// # Errors
+    /// [`lakeward_core::Error::UnknownTable`], and a damaged index.
+    pub(super) fn columns_of(&self, id: &str) -> Result<Vec<SchemaColumn>> {
+        Ok(of_index(self.index, id)?.columns)
+    }
+
     /// What is known of the columns of every table that a plan reads.
     ///
     /// # Errors

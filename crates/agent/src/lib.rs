@@ -11,6 +11,7 @@ mod found;
 mod known_columns;
 mod loop_search;
 pub mod model;
+mod model_reading;
 mod plan_edit;
 mod plan_reading;
 mod reading;
@@ -21,6 +22,7 @@ mod tables;
 mod task;
 pub mod trace;
 mod turn;
+mod turn_effect;
 mod wanted_table;
 mod weighed;
 
@@ -44,6 +46,7 @@ use lakeward_search::augment::QuestionIndex;
 use lakeward_search::task_search::TaskSearch;
 use model::ModelAccess;
 use trace::Provenance;
+pub use turn_effect::TurnEffect;
 
 /// What a turn is asked with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,5 @@
-//! What a language model adds to a turn: a voice beside the computed signals and the computed order, and better words for a
-//! question. Each answer is one of a closed set; without it the turn is what it would have been.
+//! What a language model adds to a turn besides its reading: a voice in the computed order, and better words for a question. Each answer is
+//! one of a closed set; without it the turn is what it would have been.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -7,20 +7,15 @@ use serde_json::{Value, json};
 use crate::agentic::card::Card;
 use crate::agentic::listwise::{self, Asked, Order};
 use crate::recommend::Question;
-use lakeward_core::request::{Demand, Demanded, Intention, Label, OperationKind, Ranked};
-use lakeward_core::role::Role;
+use lakeward_core::request::{Label, Ranked};
 use lakeward_core::store::BlobCache;
-use lakeward_core::text::on_one_line;
 use lakeward_models::llm::{AnswerShape, Chat, LanguageModel, PromptUse, Prompts, Refusal};
-use lakeward_reading::catalogue::Vocabulary;
 use lakeward_search::QueryTable;
 
 /// Columns of the table at hand that a model is told of.
 const COLUMNS: usize = 30;
 /// Characters of a request that it is told.
 const REQUEST: usize = 1_500;
-/// Characters of an earlier request.
-const EARLIER: usize = 300;
 /// Words of a reworded question.
 const QUESTION_WORDS: usize = 40;
 
@@ -33,113 +28,6 @@ pub struct ModelAccess<'a> {
     pub prompts: &'a Prompts,
     /// Where its answers are kept.
     pub cache: Option<&'a BlobCache>,
-}
-
-/// Operation and intention as a model reads a request with the ones before it, oldest first; `None` where it gives no valid
-/// answer. It is told nothing of tables: headers would have a say in what is to be done.
-pub fn signals(model: &LanguageModel<'_>, text: &str, earlier: &[&str]) -> Option<(OperationKind, Intention)> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Read {
-        operation: String,
-        intention: String,
-    }
-    let cut = |text: &str, most| lakeward_models::llm::quote::clean(text, most);
-    let values = [
-        ("conversation", json!(earlier.iter().map(|text| cut(text, EARLIER)).collect::<Vec<_>>())),
-        ("request", json!(cut(text, REQUEST))),
-    ];
-    let names = |all: Vec<&'static str>| json!({"type": "string", "enum": all});
-    let operations: Vec<&str> = OperationKind::ALL.iter().map(|kind| kind.name()).collect();
-    let intentions: Vec<&str> = Intention::ALL.iter().map(|intention| intention.name()).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": {"operation": names(operations), "intention": names(intentions)},
-        "required": ["operation", "intention"],
-        "additionalProperties": false,
-    });
-    let shape = AnswerShape { name: "signals", schema, max_tokens: 60 };
-    let read = model.ask(PromptUse::Signals, &values, shape, |read: Read| {
-        Ok((label::<OperationKind>(&read.operation)?, label::<Intention>(&read.intention)?))
-    });
-    read.ok()
-}
-
-/// What a model finds a request to want of the catalogue besides what was read: each demand in words of the request, in a value that the
-/// catalogue has, and in a role of which nothing was read. Only inferred: it leaves nothing out.
-pub fn demands(
-    model: &LanguageModel<'_>,
-    text: &str,
-    earlier: &[&str],
-    vocabulary: &Vocabulary,
-    (read, turn): (&[Demand], usize),
-) -> Vec<Demand> {
-    const MOST: usize = 8;
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Element {
-        about: String,
-        words: String,
-    }
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Elements {
-        elements: Vec<Element>,
-    }
-    // Fields that the publishers named themselves stay out: their names are text of the catalogue.
-    let roles = vocabulary.roles().filter(|role| !matches!(role, Role::Other(_))).map(Role::name);
-    let abouts: Vec<&str> = roles.collect();
-    let cut = |text: &str, most| lakeward_models::llm::quote::clean(text, most);
-    let values = [
-        ("conversation", json!(earlier.iter().map(|text| cut(text, EARLIER)).collect::<Vec<_>>())),
-        ("abouts", json!(abouts)),
-        ("request", json!(cut(text, REQUEST))),
-    ];
-    let element = json!({
-        "type": "object",
-        "properties": {"about": {"type": "string", "enum": abouts}, "words": {"type": "string"}},
-        "required": ["about", "words"],
-        "additionalProperties": false,
-    });
-    let schema = json!({
-        "type": "object",
-        "properties": {"elements": {"type": "array", "items": element, "maxItems": MOST}},
-        "required": ["elements"],
-        "additionalProperties": false,
-    });
-    let shape = AnswerShape { name: "intent", schema, max_tokens: 300 };
-    let said = on_one_line(text).to_lowercase();
-    let answered = model.ask(PromptUse::Intent, &values, shape, |answer: Elements| {
-        for element in &answer.elements {
-            let words = on_one_line(&element.words).to_lowercase();
-            if words.is_empty() || !said.contains(&words) {
-                return Err(Refusal::new("an element has words that the request does not have"));
-            }
-            if !abouts.contains(&element.about.as_str()) {
-                let valid = abouts.iter().map(|about| about.to_string()).collect();
-                return Err(Refusal { problem: "an element is about something else".into(), valid });
-            }
-        }
-        Ok(answer.elements)
-    });
-    let elements = answered.unwrap_or_default().into_iter().take(MOST);
-    let demands = elements.filter_map(|Element { about, words }| {
-        let demand = Demand::said(Role::from(about), cut(&words, EARLIER), turn);
-        if read.iter().any(|known| known.role == demand.role) {
-            return None;
-        }
-        let grounded = vocabulary.grounded(demand);
-        (grounded.value != Demanded::Said).then_some(Demand { hard: false, ..grounded })
-    });
-    demands.collect()
-}
-
-fn label<L: Label>(name: &str) -> Result<L, Refusal> {
-    let found = L::ALL.iter().copied().find(|label| label.name() == name);
-    found.ok_or_else(|| Refusal {
-        problem: format!("`{name}` is no label"),
-        valid: L::ALL.iter().map(|label| label.name().to_string()).collect(),
-    })
 }
 
 /// Probabilities in which a model's label has this weight: (1 − voice)·p + voice for its label.
@@ -208,6 +96,8 @@ pub fn reworded(model: &LanguageModel<'_>, request: &str, question: &Question) -
 
 #[cfg(test)]
 mod tests {
+    use lakeward_core::request::OperationKind;
+
     use super::*;
 
     #[test]

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 
 use super::Agent;
 use super::known_columns::{AtHand, described};
+use super::model_reading::Written;
 use super::scored::Scored;
 use super::wanted_table::{Chosen, Next, replaced_source};
 use crate::recommend::RankedOperation;
@@ -33,6 +34,8 @@ pub(super) struct PlanReading {
     pub base: Plan,
     /// What it makes of that plan, tables aside.
     assembly: Assembly,
+    /// The plan after the turn, where a language model wrote it.
+    written: Option<Written>,
 }
 
 /// What the turn comes to.
@@ -48,11 +51,27 @@ pub(super) struct PlanWish {
 }
 
 impl PlanReading {
+    /// A turn as a model reads it over `base`.
+    pub fn by_model(turn: TurnReading, base: Plan, written: Option<Written>) -> Self {
+        let assembly = Assembly { plan: base.clone(), tables: Vec::new(), not_applied: Vec::new() };
+        Self { turn, base, assembly, written }
+    }
+
     /// Whether the turn only takes steps back, or makes them again: it is surely that and says nothing of rows.
     pub fn only_moves(&self) -> Option<Act> {
         let [act @ (Act::Undo | Act::Redo)] = self.turn.acts[..] else { return None };
         let says_more = self.turn.spans.iter().any(|span| speaks_of_rows(span.role));
         (self.turn.confidence >= SURE && !says_more).then_some(act)
+    }
+
+    /// The plan after the turn, tables that have to be searched for aside.
+    pub fn into_plan(self) -> Plan {
+        self.written.map_or(self.assembly.plan, |written| written.plan)
+    }
+
+    /// Whether a language model wrote a plan that has all that was asked for.
+    pub fn is_settled(&self) -> bool {
+        self.written.as_ref().is_some_and(|written| written.missing.is_empty())
     }
 
     /// Whether it wants something that nobody could say what.
@@ -74,7 +93,7 @@ impl Agent<'_> {
         at_hand: Option<AtHand<'_>>,
     ) -> Result<PlanReading> {
         let (turn, assembly) = self.assembled(session, text, &plan, at_hand, true)?;
-        let reading = PlanReading { turn, base: plan, assembly };
+        let reading = PlanReading { turn, base: plan, assembly, written: None };
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
         }
@@ -84,7 +103,7 @@ impl Agent<'_> {
         }
         let Some(plan) = before.plan() else { return Ok(reading) };
         let (turn, assembly) = self.assembled(session, text, &plan, at_hand, true)?;
-        Ok(PlanReading { turn, base: plan, assembly })
+        Ok(PlanReading { turn, base: plan, assembly, written: None })
     }
 
     /// The turn as it is read over a plan, and what it makes of it; without the tables that it wants where these are in it already.
@@ -150,6 +169,9 @@ impl Agent<'_> {
         (partners, supplements): (&[Scored], &[&Candidate]),
         at_hand: Option<AtHand<'_>>,
     ) -> Result<Option<PlanWish>> {
+        if let Some(written) = &reading.written {
+            return Ok(written_wish(&reading.base, written));
+        }
         let (mut plan, mut not_applied) = (reading.base.clone(), Vec::new());
         if reading.turn.has(Act::New) {
             plan = Plan::of(plan.relation.source.clone());
@@ -217,11 +239,8 @@ impl Agent<'_> {
         if plan == reading.base && not_applied.is_empty() {
             return Ok(None);
         }
-        let groups = |plan: &Plan| {
-            plan.relation.steps.iter().filter(|step| matches!(step, Step::Group(_))).cloned().collect::<Vec<_>>()
-        };
         let kind = match &chosen {
-            _ if groups(&plan) != groups(&reading.base) => OperationKind::Aggregate,
+            _ if groupings(&plan) != groupings(&reading.base) => OperationKind::Aggregate,
             Some((_, kind)) => *kind,
             None => OperationKind::Filter,
         };
@@ -242,7 +261,12 @@ impl Agent<'_> {
             wish.not_applied.iter().map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)));
         let doubtful = reading.turn.spans.iter().filter(|span| span.confidence < SURE && speaks_of_rows(span.role));
         let doubtful = doubtful.map(|span| unmet(format!("what `{}` means is uncertain", span.words)));
-        let mut preconditions: Vec<_> = lost.chain(doubtful).collect();
+        let unsure = reading.written.iter().filter_map(|written| written.unsure.as_ref());
+        let unsure = unsure.map(|what| unmet(format!("it is uncertain: {what}")));
+        let unmeasured = reading.written.iter().filter(|_| self.config.llm.reading.is_none());
+        let unmeasured = unmeasured
+            .map(|_| unmet("a model read it of which nothing is known yet: `lakeward model check` measures it"));
+        let mut preconditions: Vec<_> = lost.chain(doubtful).chain(unsure).chain(unmeasured).collect();
         if preconditions.is_empty() {
             preconditions.push(met("everything that was understood is applied"));
         }
@@ -251,9 +275,38 @@ impl Agent<'_> {
     }
 }
 
+/// What a plan that a model wrote comes to; nothing where it changes nothing and leaves nothing out.
+fn written_wish(base: &Plan, written: &Written) -> Option<PlanWish> {
+    let Written { plan, missing, .. } = written;
+    let lost = |words: &String| NotApplied { words: words.clone(), reason: "these tables do not have it".into() };
+    let not_applied: Vec<NotApplied> = missing.iter().map(lost).collect();
+    if plan == base && not_applied.is_empty() {
+        return None;
+    }
+    let known = base.inputs();
+    let new = plan.inputs().into_iter().find(|input| !known.contains(input));
+    let table = new.and_then(|input| if let Input::Table(id) = input { Some(id.clone()) } else { None });
+    let unions = |plan: &Plan| plan.relation.steps.iter().filter(|step| matches!(step, Step::Union(_))).count();
+    let kind = if groupings(plan) != groupings(base) {
+        OperationKind::Aggregate
+    } else if table.is_none() {
+        OperationKind::Filter
+    } else if unions(plan) > unions(base) {
+        OperationKind::Union
+    } else {
+        OperationKind::Join
+    };
+    Some(PlanWish { plan: plan.clone(), table, kind, not_applied })
+}
+
+/// The steps of a plan that group.
+fn groupings(plan: &Plan) -> Vec<&Step> {
+    plan.relation.steps.iter().filter(|step| matches!(step, Step::Group(_) | Step::Pivot(_))).collect()
+}
+
 /// Ids of tables of the lake that a text spells out, with their bytes: words with a slash, or with digits or underscores that are the last
 /// part of the id of one table.
-fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Range<usize>, String)>> {
+pub(super) fn ids_in(index: &LakeIndex, text: &str) -> Result<Vec<(std::ops::Range<usize>, String)>> {
     let mut found = Vec::new();
     let mut at = 0;
     for word in

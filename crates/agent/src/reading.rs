@@ -40,6 +40,8 @@ pub(super) struct Reading<'r> {
     pub(super) hidden: Vec<String>,
     /// Ids of answers that it turns down.
     pub(super) turned_down: Vec<String>,
+    /// Whether a language model read it.
+    pub(super) by_model: bool,
     /// What the analyst should know of how it was read.
     pub(super) notes: Vec<String>,
 }
@@ -77,12 +79,11 @@ impl Agent<'_> {
         let text = request.text.as_str();
         let answered = answered(session, text);
         let says = answered.is_none() && !text.trim().is_empty();
-        let over = match &working {
-            Some(input) if says => {
-                let at_hand = query.as_ref().map(|table| AtHand { input, table });
-                Some(self.read_over(session, text, session.plan_of(input), at_hand)?)
-            }
-            _ => None,
+        let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
+        let plan = working.as_ref().filter(|_| says).map(|input| session.plan_of(input));
+        let over = match &plan {
+            Some(plan) => Some(self.read_over(session, text, plan.clone(), at_hand)?),
+            None => None,
         };
         let turn = match &over {
             Some(over) => over.turn.clone(),
@@ -93,13 +94,20 @@ impl Agent<'_> {
             None => TurnReading::default(),
         };
         let mut signals = self.classified(session, text, answered.as_ref());
-        if let (Some(model), true) = (model, says) {
-            let earlier = self.window(session);
-            if let Some((operation, intention)) = model::signals(model, text, &earlier) {
-                signals.operation = model::with_voice(&signals.operation, operation, self.config.llm.reading);
-                signals.intention = model::with_voice(&signals.intention, intention, self.config.llm.reading);
+        let by_model = match model.filter(|_| says && turn.certainty() < self.trust_in_reading()) {
+            Some(model) => self.read_by_model(model, session, text, plan.as_ref(), at_hand)?,
+            None => None,
+        };
+        let (over, turn, wanted) = match by_model {
+            Some(read) => {
+                signals.operation = model::with_voice(&signals.operation, read.operation, self.trust_in_reading());
+                signals.intention = model::with_voice(&signals.intention, read.intention, self.trust_in_reading());
+                let over = plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan, read.written));
+                (over, read.turn, Some(read.wanted))
             }
-        }
+            None => (over, turn, None),
+        };
+        let by_model = wanted.is_some();
         signals.acts.clone_from(&turn.acts);
         let mut notes = Vec::new();
         if let (Some(id), false) = (&request.table, session.turns.is_empty())
@@ -108,7 +116,10 @@ impl Agent<'_> {
             notes.push(format!("`{id}` is worked with from now on"));
         }
         if says {
-            let after = self.demands_after(session, text, &turn, over.is_none(), model)?;
+            let after = match wanted {
+                Some(wanted) => self.demands_written(session, &wanted)?,
+                None => self.demands_after(session, text, &turn, over.is_none())?,
+            };
             notes.extend(
                 after
                     .not_found
@@ -130,7 +141,8 @@ impl Agent<'_> {
         if !turned_down.is_empty() {
             notes.push(format!("turned down, and not shown again: {}", turned_down.join(", ")));
         }
-        let words = self.search_text(session, text, &turn, &signals, over.is_some());
+        let understood = by_model || !turn.spans.is_empty();
+        let words = self.search_text(session, text, &signals, (over.is_some(), understood));
         let mut wanted_columns: Vec<String> = in_role(&signals.demands, &Respect::Column).map(str::to_string).collect();
         if over.is_some() {
             wanted_columns.extend(turn.of(Role::Add).map(|span| span.words.clone()));
@@ -148,6 +160,7 @@ impl Agent<'_> {
             wanted_columns,
             hidden,
             turned_down,
+            by_model,
             notes,
         })
     }
@@ -170,7 +183,13 @@ impl Agent<'_> {
 
     /// What is searched for: a first request as it is said, where the index knows sentences; else the topic and what else is wanted in words, and
     /// over a table what the request says.
-    fn search_text(&self, session: &Session, text: &str, turn: &TurnReading, signals: &Signals, over: bool) -> String {
+    fn search_text(
+        &self,
+        session: &Session,
+        text: &str,
+        signals: &Signals,
+        (over, understood): (bool, bool),
+    ) -> String {
         let reads_texts = text_search::reads_texts(self.index, self.embedder);
         if session.turns.is_empty() && reads_texts {
             return text.trim().to_string();
@@ -180,10 +199,17 @@ impl Agent<'_> {
             parts.extend(in_role(&signals.demands, role));
         }
         // What is said of a table at hand is no demand; a turn of which nothing was understood may still say what is meant.
-        if over || parts.is_empty() || (turn.spans.is_empty() && changes_demands(turn)) {
+        if over || parts.is_empty() || (!understood && changes_demands(&signals.acts)) {
             parts.push(text);
         }
         parts.join(" ").trim().to_string()
+    }
+
+    /// How far the model's reading is trusted, 0..=1: it is asked where the built-in reader is less sure.
+    pub(super) fn trust_in_reading(&self) -> f64 {
+        /// Of a model that was not measured.
+        const UNMEASURED: f64 = 0.5;
+        self.config.llm.reading.unwrap_or(UNMEASURED)
     }
 
     /// The texts of the turns that a request is read with, oldest first.
@@ -194,8 +220,8 @@ impl Agent<'_> {
 }
 
 /// Whether a turn says what is wanted of datasets.
-fn changes_demands(turn: &TurnReading) -> bool {
-    matches!(turn.acts.first(), Some(Act::New | Act::Refine | Act::Correct))
+fn changes_demands(acts: &[Act]) -> bool {
+    matches!(acts.first(), Some(Act::New | Act::Refine | Act::Correct))
 }
 
 /// The choice that `text` makes, where the latest turn asked a question first of all.

@@ -63,8 +63,10 @@ impl Agent<'_> {
             return Ok(answer);
         }
         reading.turned_down.iter().for_each(|id| session.reject(id));
-        let found = self.find(session, &reading, model, runs)?;
-        let weighed = self.weigh_found(session, &reading, &found, model)?;
+        // Where the plan is written nothing is left to be found by a model.
+        let searching = model.filter(|_| !reading.over.as_ref().is_some_and(PlanReading::is_settled));
+        let found = self.find(session, &reading, searching, runs)?;
+        let weighed = self.weigh_found(session, &reading, &found, searching)?;
         let recommendation = self.recommend(session, &reading, &found, &weighed, model)?;
         let recommendation = Gate::new(self.index).admit(recommendation)?;
         let Found { records, by_loop, .. } = found;
@@ -136,7 +138,15 @@ impl Agent<'_> {
         // The best table stands for one at hand; what cannot be read of it proposes nothing.
         let over_best = match (&reading.over, &base) {
             (None, Some(base)) if !text.trim().is_empty() && reading.answered.is_none() => {
-                self.read_over(session, text, base.plan.clone(), None).ok()
+                let asked = model.filter(|_| reading.by_model && signals.operation.label.needs_table());
+                let read = match asked {
+                    Some(model) => self.read_by_model(model, session, text, Some(&base.plan), None)?,
+                    None => None,
+                };
+                match read {
+                    Some(read) => Some(PlanReading::by_model(read.turn, base.plan.clone(), read.written)),
+                    None => self.read_over(session, text, base.plan.clone(), None).ok(),
+                }
             }
             _ => None,
         };
@@ -161,7 +171,7 @@ impl Agent<'_> {
             let combines = kind.label.combines() && kind.confidence >= SURE_TO_COMBINE && !wished.kind.combines();
             match working {
                 Some(_) => !combines,
-                None => wished.runnable.is_some() && wished.kind == kind.label,
+                None => wished.runnable.is_some() && (reading.by_model || wished.kind == kind.label),
             }
         });
         let mut question = question::best(scored.iter().map(|scored| &scored.candidate), &signals.operation);

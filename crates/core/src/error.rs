@@ -34,6 +34,8 @@ pub enum Holds {
     Questions,
     /// The list of documents, or their texts.
     Papers,
+    /// How far models are trusted.
+    Checks,
 }
 
 impl Holds {
@@ -44,6 +46,7 @@ impl Holds {
             Holds::Learned => "the feedback in ",
             Holds::Questions => "the questions in ",
             Holds::Papers => "",
+            Holds::Checks => "the measurements in ",
         }
     }
 
@@ -58,6 +61,9 @@ impl Holds {
             Holds::Learned => format!("the file is unchanged; move `{path}` away to start learning afresh"),
             Holds::Questions => {
                 format!("the file is unchanged; remove `{path}` and run `lakeward augment` to generate them again")
+            }
+            Holds::Checks => {
+                format!("remove `{path}` and run `lakeward model check` to measure again")
             }
             Holds::Papers => format!(
                 "move `{path}` away, and add the papers again (`lakeward papers add PATH`); their files are untouched"

@@ -19,6 +19,7 @@ pub mod late;
 pub mod layout;
 pub mod left_out;
 pub mod metrics;
+pub mod model_check;
 pub mod model_gain;
 pub mod peak_memory;
 pub mod provenance;

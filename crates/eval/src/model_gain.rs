@@ -1,5 +1,5 @@
 //! What a language model adds to the computed results: its order of candidates on judged queries, mixed in with several weights,
-//! one of them learned; and its reading of labelled requests compared with the built-in reader's.
+//! one of them learned.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::benchmark::{Benchmark, Grades, LabelledQuery, Task};
 use super::compare::{PairedDifference, paired_bootstrap};
-use super::labels::LabelScores;
 use super::lakeward_system::LakeIndexOf;
 use super::metrics;
 use lakeward_agent::agentic::card::{Card, Found};
@@ -17,10 +16,9 @@ use lakeward_agent::agentic::listwise::{self, Asked, Order};
 use lakeward_agent::model;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
-use lakeward_core::request::{Intention, Label, OperationKind, Ranked};
+use lakeward_core::request::{Intention, Label, OperationKind};
 use lakeward_index::LakeIndex;
 use lakeward_models::llm::{LanguageModel, Spent};
-use lakeward_reading::signals::{self, context::Context};
 use lakeward_search::{JoinOptions, QueryTable, SearchOptions, UnionOptions, join, text_search, union};
 
 /// Fixed weights that are always reported.
@@ -75,23 +73,6 @@ pub struct OrderScores {
     pub gain: PairedDifference,
 }
 
-/// The model's reading of labelled requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReadingScores {
-    /// Label set.
-    pub group: String,
-    /// Number of requests.
-    pub requests: u64,
-    /// Requests with a valid answer; the others keep the built-in reader's.
-    pub answered: u64,
-    /// Macro-F1 of operation and intention, 0..=1, of the built-in reader.
-    pub built_in: [f64; 2],
-    /// The same for the model.
-    pub model: [f64; 2],
-    /// The same for both combined, with the configured weight.
-    pub together: [f64; 2],
-}
-
 /// What `eval --voice` reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VoiceReport {
@@ -107,8 +88,6 @@ pub struct VoiceReport {
     pub k: usize,
     /// Orders, by group.
     pub orders: Vec<OrderScores>,
-    /// Readings, by group.
-    pub readings: Vec<ReadingScores>,
     /// Total usage of the model.
     pub spent: Spent,
     /// The longest prompt, in tokens.
@@ -123,7 +102,7 @@ struct Asking {
     grades: Grades,
 }
 
-/// Evaluates the models made by `ask` (each with fresh limits) on `benchmark`; `reading` is the weight of their reading of requests.
+/// Evaluates the models made by `ask` (each with fresh limits) on `benchmark`.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if `monitor` is stopped; [`Error::Usage`] for a benchmark without a usable query. A query that Lakeward
@@ -132,13 +111,11 @@ pub fn measure<'m>(
     benchmark: &Benchmark,
     over: Option<&LakeIndexOf<'_>>,
     options: &VoiceOptions,
-    reading: f64,
     ask: &dyn Fn() -> LanguageModel<'m>,
     monitor: &dyn Monitor,
 ) -> Result<VoiceReport> {
     let mut cost = Cost::default();
     let mut orders = Vec::new();
-    let mut readings = Vec::new();
     let is_ranking = |task: Task| matches!(task, Task::Join | Task::Union | Task::Search);
     for (group, queries) in sampled(benchmark, options, &is_ranking) {
         let Some(over) = over else { continue };
@@ -156,22 +133,7 @@ pub fn measure<'m>(
         }
         orders.extend(order_scores(&group, &askings, options));
     }
-    for (group, requests) in sampled(benchmark, options, &|task| task == Task::Signals) {
-        let mut cases = Vec::new();
-        for labelled in requests {
-            if monitor.is_stopped() {
-                return Err(Error::Interrupted);
-            }
-            let (Some(text), Some(Some(labels))) = (&labelled.query.text, labelled.signals.first()) else { continue };
-            let model = ask();
-            let (operation, intention) = signals::classified(text, &Context::default());
-            let predicted = model::signals(&model, text, &[]);
-            cost.add(&model);
-            cases.push(((labels.operation, labels.intention), (operation, intention), predicted));
-        }
-        readings.extend(reading_scores(&group, &cases, reading));
-    }
-    if orders.is_empty() && readings.is_empty() {
+    if orders.is_empty() {
         return Err(Error::Usage(format!("`{}` has no query that a model could be measured on", benchmark.name)));
     }
     Ok(VoiceReport {
@@ -181,7 +143,6 @@ pub fn measure<'m>(
         candidates: options.candidates as u64,
         k: options.k,
         orders,
-        readings,
         spent: cost.spent,
         longest_question: cost.longest,
     })
@@ -195,12 +156,7 @@ struct Cost {
 
 impl Cost {
     fn add(&mut self, model: &LanguageModel<'_>) {
-        let Spent { calls, usage, refused, elapsed_ms, money } = model.spent();
-        self.spent.calls += calls;
-        self.spent.usage = self.spent.usage.plus(usage);
-        self.spent.refused += refused;
-        self.spent.elapsed_ms += elapsed_ms;
-        self.spent.money += money;
+        self.spent.add(model.spent());
         let longest = model.calls().iter().map(|call| call.usage.prompt_tokens).max().unwrap_or(0);
         self.longest = self.longest.max(longest);
     }
@@ -216,8 +172,7 @@ fn sampled<'b>(
     for (place, labelled) in
         benchmark.queries.iter().enumerate().filter(|(_, labelled)| is_selected(labelled.query.task))
     {
-        let scorable = labelled.query.task == Task::Signals
-            || benchmark.qrels.get(&labelled.query.id).is_some_and(metrics::is_scorable);
+        let scorable = benchmark.qrels.get(&labelled.query.id).is_some_and(metrics::is_scorable);
         if scorable {
             let group = format!("{} {}", labelled.query.task, labelled.group()).trim().to_string();
             groups.entry(group).or_default().push((place, labelled));
@@ -375,32 +330,6 @@ fn order_scores(group: &str, askings: &[Asking], options: &VoiceOptions) -> Opti
         alone: mean(1.0, &alone),
         learned: mean(weight(learned), &held_out),
         gain: paired_bootstrap(&differences, options.seed)?,
-    })
-}
-
-type Labels = (OperationKind, Intention);
-type Case = (Labels, (Ranked<OperationKind>, Ranked<Intention>), Option<Labels>);
-
-fn reading_scores(group: &str, cases: &[Case], weight: f64) -> Option<ReadingScores> {
-    let f1 = |predicted: &dyn Fn(&Case) -> Labels| -> Option<[f64; 2]> {
-        let operations: Vec<_> = cases.iter().map(|case| (case.0.0, predicted(case).0)).collect();
-        let intentions: Vec<_> = cases.iter().map(|case| (case.0.1, predicted(case).1)).collect();
-        Some([LabelScores::of(&operations)?.macro_f1, LabelScores::of(&intentions)?.macro_f1])
-    };
-    let built_in = |case: &Case| (case.1.0.label, case.1.1.label);
-    Some(ReadingScores {
-        group: group.to_string(),
-        requests: cases.len() as u64,
-        answered: cases.iter().filter(|case| case.2.is_some()).count() as u64,
-        built_in: f1(&built_in)?,
-        model: f1(&|case| case.2.unwrap_or_else(|| built_in(case)))?,
-        together: f1(&|case| match case.2 {
-            None => built_in(case),
-            Some((operation, intention)) => (
-                model::with_voice(&case.1.0, operation, weight).label,
-                model::with_voice(&case.1.1, intention, weight).label,
-            ),
-        })?,
     })
 }
 

@@ -282,6 +282,16 @@ impl<'a> TableAnswers<'a> {
         self.query
     }
 
+    /// The tables to join with, best first.
+    pub fn joined(&self) -> &[JoinAnswer] {
+        &self.joined
+    }
+
+    /// The tables to append, best first.
+    pub fn aligned(&self) -> &[UnionAnswer] {
+        &self.aligned
+    }
+
     /// Searches for tables to join with, and to append to, a table.
     ///
     /// # Errors

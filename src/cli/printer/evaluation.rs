@@ -427,21 +427,4 @@ pub fn voice(report: &VoiceReport) {
         right_align(&mut table, &[2, 4, 5]);
         out(&table.trim_fmt());
     }
-    if !report.readings.is_empty() {
-        let mut table = list();
-        table.set_header(["requests read", "valid", "by", "operation F1", "intention F1"]);
-        for reading in &report.readings {
-            let valid = format!("{}/{}", reading.answered, reading.requests);
-            let mut lead = [reading.group.clone(), valid];
-            for (by, scores) in
-                [("built in", reading.built_in), ("model", reading.model), ("together", reading.together)]
-            {
-                let [group, valid] = std::mem::take(&mut lead);
-                let [operation, intention] = scores.map(|score| format!("{score:.3}"));
-                table.add_row([group, valid, by.to_string(), operation, intention]);
-            }
-        }
-        right_align(&mut table, &[3, 4]);
-        out(&table.trim_fmt());
-    }
 }

@@ -58,10 +58,16 @@ fn newer(path: &Path, version: u64) -> Vec<u8> {
         return with_header(&bytes, version as u32 + 1);
     }
     let text = String::from_utf8(bytes).expect("text");
-    let at = ["version\":", "lakeward_learned\":", "lakeward_pseudo_queries\":", "lakeward_papers\":"]
-        .iter()
-        .find_map(|key| text.find(key).map(|at| at + key.len()))
-        .expect("a version");
+    let at = [
+        "version\":",
+        "lakeward_learned\":",
+        "lakeward_pseudo_queries\":",
+        "lakeward_papers\":",
+        "lakeward_model_checks\":",
+    ]
+    .iter()
+    .find_map(|key| text.find(key).map(|at| at + key.len()))
+    .expect("a version");
     let (head, tail) = text.split_at(at);
     let digits = tail.trim_start();
     let rest = digits.strip_prefix(&version.to_string()).expect("the version");

@@ -10,7 +10,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
 use lakeward_index::verify::verify;
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_models::llm::answer_cache;
+use lakeward_models::llm::{TrustStore, answer_cache};
 use lakeward_search::augment::{QuestionIndex, QuestionMode, QuestionStore};
 use lakeward_tasks::papers::Store;
 use lakeward_tasks::papers::extraction::read_extractions;
@@ -32,11 +32,12 @@ pub struct Thing {
 }
 
 /// All of them. What a new version or a new thing has to stand is what this list says.
-pub const THINGS: [Thing; 13] = [
+pub const THINGS: [Thing; 14] = [
     Thing { name: "index", place: "", version: Some(4), read: index },
     Thing { name: "question_index", place: "questions/concatenated", version: Some(2), read: question_index },
     Thing { name: "session", place: "sessions/s.json", version: Some(4), read: sessions },
     Thing { name: "learned", place: "learned.jsonl", version: Some(1), read: learned },
+    Thing { name: "model_checks", place: "model_checks.jsonl", version: Some(1), read: model_checks },
     Thing { name: "pseudo_queries", place: "pseudo_queries.jsonl", version: Some(1), read: pseudo_queries },
     Thing { name: "papers", place: "papers/papers.jsonl", version: Some(1), read: papers },
     Thing { name: "texts", place: TEXTS, version: None, read: papers },
@@ -135,6 +136,10 @@ fn learned(folder: &Path) -> Result<()> {
         (_, 0) => Ok(()),
         (_, unread) => Err(Error::Usage(format!("{unread} lines of `{}`", store.path().display()))),
     }
+}
+
+fn model_checks(folder: &Path) -> Result<()> {
+    TrustStore::new(folder).measured("m", "read@1").map(|_| ())
 }
 
 fn pseudo_queries(folder: &Path) -> Result<()> {

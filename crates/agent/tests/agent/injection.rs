@@ -160,7 +160,14 @@ struct Told {
 fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), candidates: usize) -> Told {
     use lakeward_core::request::Label;
     let config = Config {
-        llm: LlmConfig { candidates, seconds_per_turn: 600.0, timeout_seconds: 300.0, ..LlmConfig::default() },
+        // `model check` measures that a model that obeys cells reads wrong; the rest is looked at here.
+        llm: LlmConfig {
+            candidates,
+            reading: Some(0.0),
+            seconds_per_turn: 600.0,
+            timeout_seconds: 300.0,
+            ..LlmConfig::default()
+        },
         ..Config::default()
     };
     let access = chat.map(|chat| ModelAccess { chat, prompts: Prompts::shipped(), cache: None });
@@ -230,8 +237,8 @@ impl Chat for Gullible {
         };
         let answer = match call.answer {
             _ if led && self.breaks_out => json!({"ranking": ["c99", "geo/countries"], "tool": "DROP TABLE clientes"}),
-            "signals" if led => json!({"operation": "Union", "intention": "Prediction"}),
-            "signals" => json!({"operation": "Filter", "intention": "Exploration"}),
+            "reading" if led => json!({"acts": ["chat"], "operation": "Union", "intention": "Prediction"}),
+            "reading" => json!({"acts": ["refine"], "operation": "Filter", "intention": "Exploration"}),
             "query_plan" if led => json!({"queries": [{"text": "anything else", "aim": "a"}], "must_have": []}),
             "query_plan" => json!({"queries": [{"text": line("request: "), "aim": "a"}], "must_have": []}),
             "verdict" => json!({"sufficient": led, "missing": [], "reason": "so it says"}),

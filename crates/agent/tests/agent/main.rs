@@ -2,6 +2,7 @@
 
 mod agentic;
 mod injection;
+mod model_reading;
 mod real_model;
 mod replay;
 mod searches;

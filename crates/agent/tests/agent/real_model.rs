@@ -87,22 +87,10 @@ fn ask(chat: &OpenAiChat, of: PromptUse, values: &[(&str, Value)], members: Valu
 }
 
 #[test]
-fn labels_and_plans() {
+fn plans() {
     let _turn = turn();
     let Some(chat) = chat() else { return };
-    let operations = ["Filter", "Join", "Union", "Aggregate", "Clarify"];
-    let intentions = ["Exploration", "Prediction", "Integration", "Summarization"];
     let request = ("request", json!("Add each town's mayor to my table of towns"));
-    ask(
-        &chat,
-        PromptUse::Signals,
-        &[("conversation", json!([])), ("table", json!({"columns": ["town", "population"]})), request.clone()],
-        json!({"operation": {"enum": operations}, "intention": {"enum": intentions}}),
-        |answer| {
-            operations.iter().any(|name| answer["operation"] == *name)
-                && intentions.iter().any(|name| answer["intention"] == *name)
-        },
-    );
     ask(
         &chat,
         PromptUse::Plan,

@@ -21,16 +21,16 @@ use lakeward_models::llm::{
 };
 use serde_json::{Value, json};
 
-struct Place {
+pub struct Place {
     _folder: tempfile::TempDir,
-    index: LakeIndex,
+    pub index: LakeIndex,
 }
 
-fn lake() -> &'static Path {
+pub fn lake() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lake"))
 }
 
-fn indexed() -> Place {
+pub fn indexed() -> Place {
     let folder = tempfile::tempdir().expect("a folder");
     build(lake(), folder.path(), StaticModel::builtin(), &BuildOptions::default(), &Silent).expect("a build");
     let index = LakeIndex::open(folder.path(), StaticModel::builtin().id()).expect("an index");
@@ -66,8 +66,12 @@ impl Chat for Sensible {
             serde_json::from_str::<Value>(found).expect("JSON")
         };
         let answer = match call.answer {
-            "signals" => json!({"operation": self.operation, "intention": "Exploration"}),
-            "intent" => json!({"elements": []}),
+            "reading" => {
+                let topic = json!({"role": "topic", "words": line("request: "), "avoid": false});
+                json!({
+                    "acts": ["new"], "operation": self.operation, "intention": "Exploration", "wanted": [topic],
+                })
+            }
             "query_plan" => {
                 let more = json!({"text": "passengers of airlines", "aim": "airlines"});
                 json!({"queries": [{"text": line("request: "), "aim": "all"}, more], "must_have": []})
@@ -145,11 +149,11 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
     let place = indexed();
     let text = "airlines";
     let model = Sensible { operation: "Aggregate" };
-    let silent = LlmConfig { voice: 0.0, reading: 0.0, ..LlmConfig::default() };
+    let silent = LlmConfig { voice: 0.0, reading: Some(0.0), ..LlmConfig::default() };
     let alone = answer(&place, silent.clone(), None, text);
     let with = answer(&place, silent, Some(&model), text);
     assert_eq!(with.signals, alone.signals);
-    let loud = answer(&place, LlmConfig { voice: 1.0, reading: 1.0, ..LlmConfig::default() }, Some(&model), text);
+    let loud = answer(&place, LlmConfig { voice: 1.0, reading: Some(1.0), ..LlmConfig::default() }, Some(&model), text);
     assert_eq!(loud.signals.operation.label, OperationKind::Aggregate);
     assert!(loud.tables.iter().any(|table| table.model_rank.is_some()));
 }
@@ -158,7 +162,7 @@ fn a_model_has_a_voice_as_loud_as_it_is_set() {
 fn a_trace_gives_the_same_answer_without_the_model() {
     let place = indexed();
     let model = Sensible { operation: "Filter" };
-    let llm = LlmConfig { voice: 0.6, reading: 0.6, ..LlmConfig::default() };
+    let llm = LlmConfig { voice: 0.6, reading: Some(0.6), ..LlmConfig::default() };
     let mut session = Session::new("s", "lake");
     let agent_with = agent(&place, llm, Some(&model));
     agent_with.turn(&mut session, &asking("delays of flights")).expect("a first turn");
@@ -183,7 +187,7 @@ fn a_trace_gives_the_same_answer_without_the_model() {
 
     // Another model answers otherwise, and the trace says from where on.
     let other = Sensible { operation: "Join" };
-    let llm = LlmConfig { voice: 0.6, reading: 0.6, ..LlmConfig::default() };
+    let llm = LlmConfig { voice: 0.6, reading: Some(0.6), ..LlmConfig::default() };
     let elsewhere =
         agent(&place, llm, Some(&other)).trace(&mut read.session.clone(), &read.request).expect("another trace");
     let difference = read.difference(&elsewhere.read_back().expect("a trace")).expect("a difference");

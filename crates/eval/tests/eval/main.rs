@@ -4,6 +4,7 @@ mod agentic_variants;
 mod augment;
 mod baselines;
 mod benchmark;
+mod model_check;
 mod quality;
 mod record_quality;
 mod turns;

@@ -47,10 +47,25 @@ pub struct LlmConfig {
     pub answer_price: f64,
     /// Weight of the model's ranking of candidates beside the computed one, 0..=1.
     pub voice: f64,
-    /// Weight of the model's prediction for a request beside the built-in classifier's, 0..=1: at 0.1 it only decides near ties.
-    pub reading: f64,
+    /// How far the model's reading of a request is trusted, 0..=1: it is asked where the built-in reader is less sure. By default what
+    /// `lakeward model check` measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<f64>,
+    /// What the model may see of a table when it reads a request. A server on this machine sees values, whatever is set here.
+    pub share: Share,
     /// Number of candidates that the model ranks, at most 99.
     pub candidates: usize,
+}
+
+/// What a model on another machine may see of a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// Names and types of columns.
+    #[default]
+    Schema,
+    /// Some of their values, and their ranges, too.
+    Values,
 }
 
 impl Default for LlmConfig {
@@ -69,7 +84,8 @@ impl Default for LlmConfig {
             question_price: 0.0,
             answer_price: 0.0,
             voice: 0.3,
-            reading: 0.1,
+            reading: None,
+            share: Share::Schema,
             candidates: 30,
         }
     }
@@ -93,8 +109,9 @@ impl LlmConfig {
         if self.money_per_turn.is_some() && self.question_price == 0.0 && self.answer_price == 0.0 {
             return wrong("money_per_turn", "limits nothing without question_price and answer_price");
         }
-        if let Some((name, _)) =
-            [("voice", self.voice), ("reading", self.reading)].iter().find(|(_, share)| !(0.0..=1.0).contains(share))
+        if let Some((name, _)) = [("voice", self.voice), ("reading", self.reading.unwrap_or(0.0))]
+            .iter()
+            .find(|(_, share)| !(0.0..=1.0).contains(share))
         {
             return wrong(name, "must be in 0..=1");
         }
@@ -115,6 +132,12 @@ impl LlmConfig {
         if self.prompts.is_some() {
             return Err(Error::Usage(
                 "the `lakeward.toml` of a lake may not set prompts: set them in your own file, named by LAKEWARD_CONFIG"
+                    .into(),
+            ));
+        }
+        if self.share == Share::Values {
+            return Err(Error::Usage(
+                "the `lakeward.toml` of a lake may not share values: set that in your own file, named by LAKEWARD_CONFIG"
                     .into(),
             ));
         }

@@ -66,6 +66,18 @@ pub struct Spent {
     pub money: f64,
 }
 
+impl Spent {
+    /// Adds what another turn has used.
+    pub fn add(&mut self, other: Self) {
+        let Spent { calls, usage, refused, elapsed_ms, money } = other;
+        self.calls += calls;
+        self.usage = self.usage.plus(usage);
+        self.refused += refused;
+        self.elapsed_ms += elapsed_ms;
+        self.money += money;
+    }
+}
+
 /// What is wrong with an answer; sent to the model once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {

@@ -19,6 +19,7 @@ pub mod quote;
 mod record;
 mod run_budget;
 mod server;
+mod trust;
 
 pub use cache::answer_cache;
 pub use call::{Chat, ChatAnswer, ChatCall, ChatFailure, FailureKind, Message, Role, Usage};
@@ -29,3 +30,4 @@ pub use prompt::{PromptUse, Prompts};
 pub use record::{CallOutcome, CallRecord, Recorded};
 pub use run_budget::{RunBudget, RunLimits};
 pub use server::{Key, Manners, Server};
+pub use trust::{MeasuredTrust, TrustStore};

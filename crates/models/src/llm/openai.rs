@@ -126,7 +126,8 @@ impl OpenAiChat {
         }
         match dialect.structure {
             Structure::Schema => {
-                let schema = json!({"name": call.answer, "strict": true, "schema": call.schema});
+                let strict = is_closed(&call.schema);
+                let schema = json!({"name": call.answer, "strict": strict, "schema": call.schema});
                 body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
             }
             Structure::Object => body["response_format"] = json!({"type": "json_object"}),
@@ -167,6 +168,19 @@ impl Chat for OpenAiChat {
             }
         }
     }
+}
+
+/// Whether every object of a schema names all its members: what servers can hold an answer to.
+fn is_closed(schema: &Value) -> bool {
+    let is_object =
+        |kind: &Value| kind == "object" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("object")));
+    let open = schema.get("type").is_some_and(is_object) && schema.get("properties").is_none();
+    let parts_closed = match schema {
+        Value::Object(members) => members.values().all(is_closed),
+        Value::Array(parts) => parts.iter().all(is_closed),
+        _ => true,
+    };
+    !open && parts_closed
 }
 
 impl OpenAiChat {

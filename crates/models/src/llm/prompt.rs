@@ -13,10 +13,8 @@ use lakeward_core::error::{Error, Result};
 /// What a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PromptUse {
-    /// Predicting operation and intention of a request.
-    Signals,
-    /// Extracting what a request demands of the catalogue.
-    Intent,
+    /// Reading a turn: acts, plan and wishes.
+    Read,
     /// Planning what to search for.
     Plan,
     /// Judging whether the results are sufficient.
@@ -45,9 +43,8 @@ pub enum PromptUse {
 
 impl PromptUse {
     /// All of them.
-    pub const ALL: [PromptUse; 14] = [
-        PromptUse::Signals,
-        PromptUse::Intent,
+    pub const ALL: [PromptUse; 13] = [
+        PromptUse::Read,
         PromptUse::Plan,
         PromptUse::Evaluate,
         PromptUse::Rerank,
@@ -65,8 +62,7 @@ impl PromptUse {
     /// Its name: the file name without `.md`.
     pub fn name(self) -> &'static str {
         match self {
-            PromptUse::Signals => "signals",
-            PromptUse::Intent => "intent",
+            PromptUse::Read => "read",
             PromptUse::Plan => "plan",
             PromptUse::Evaluate => "evaluate",
             PromptUse::Rerank => "rerank",
@@ -85,8 +81,7 @@ impl PromptUse {
     /// What it is for, as shown to people.
     pub fn purpose(self) -> &'static str {
         match self {
-            PromptUse::Signals => "reading the request",
-            PromptUse::Intent => "reading the demands",
+            PromptUse::Read => "reading the request",
             PromptUse::Plan => "planning the search",
             PromptUse::Evaluate => "judging the results",
             PromptUse::Rerank => "ordering the tables",
@@ -105,8 +100,19 @@ impl PromptUse {
     /// The placeholders that the program fills; a file must use each of them and no others.
     pub fn placeholders(self) -> &'static [&'static str] {
         match self {
-            PromptUse::Signals => &["conversation", "request"],
-            PromptUse::Intent => &["conversation", "abouts", "request"],
+            PromptUse::Read => &[
+                "year",
+                "conversation",
+                "plan",
+                "earlier_plans",
+                "proposed",
+                "tables",
+                "others",
+                "wanted",
+                "shown",
+                "roles",
+                "request",
+            ],
             PromptUse::Plan => &["request", "memory", "previous", "most_queries"],
             PromptUse::Evaluate => &["request", "plan", "candidates"],
             PromptUse::Rerank => &["request", "operation", "intention", "specification", "table", "candidates"],
@@ -124,8 +130,7 @@ impl PromptUse {
 
     fn shipped(self) -> &'static str {
         match self {
-            PromptUse::Signals => include_str!("../../../../prompts/signals.md"),
-            PromptUse::Intent => include_str!("../../../../prompts/intent.md"),
+            PromptUse::Read => include_str!("../../../../prompts/read.md"),
             PromptUse::Plan => include_str!("../../../../prompts/plan.md"),
             PromptUse::Evaluate => include_str!("../../../../prompts/evaluate.md"),
             PromptUse::Rerank => include_str!("../../../../prompts/rerank.md"),

@@ -6,6 +6,8 @@ use serde_json::Value;
 const MOST_CHARS: usize = 2_000;
 /// Maximum values of one array or object.
 const MOST_VALUES: usize = 500;
+/// Maximum depth of arrays and objects: enough for a plan.
+const MOST_DEPTH: usize = 30;
 
 /// `text` on one line: white space as single spaces, without control, format and direction characters, at most `most` characters; if cut,
 /// it ends in `…`.
@@ -62,7 +64,7 @@ pub fn json(value: &Value) -> String {
 fn cleaned(value: &Value, depth: usize) -> Value {
     match value {
         Value::String(text) => Value::String(clean(text, MOST_CHARS)),
-        _ if depth > 8 => Value::Null,
+        _ if depth > MOST_DEPTH => Value::Null,
         Value::Array(values) => {
             Value::Array(values.iter().take(MOST_VALUES).map(|value| cleaned(value, depth + 1)).collect())
         }
@@ -101,6 +103,6 @@ mod tests {
         for _ in 0..100 {
             deep = json!([deep]);
         }
-        assert!(super::json(&deep).len() < 40);
+        assert!(super::json(&deep).len() < 100);
     }
 }

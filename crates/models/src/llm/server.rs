@@ -88,6 +88,13 @@ pub(crate) fn parse(text: &str) -> Result<Url> {
     Ok(url)
 }
 
+impl Server {
+    /// Whether it is on this machine.
+    pub fn is_on_this_machine(&self) -> bool {
+        parse(&self.url).is_ok_and(|url| is_loopback(&url))
+    }
+}
+
 /// Whether a server is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');

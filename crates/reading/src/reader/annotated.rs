@@ -1,5 +1,6 @@
 //! Annotated turns (`labels/turns`): read into spans, walked through as conversations, and written as examples for training.
 
+use std::fmt;
 use std::ops::Range;
 
 use lakeward_core::error::{Error, Result};
@@ -10,11 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Reader;
-use super::assemble;
 use super::demands::{revised, schema_of_demands};
 use super::input::{FEATURES, Input, Pieces, features};
 use super::schema::{ColumnKind, FIGURE, Schema, SchemaColumn, columns_by_steps, schema_of};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
+use super::{NotApplied, TableWish, assemble};
 use lakeward_core::request::Act;
 
 /// A line of an annotated file: a conversation's head, or one of its turns.
@@ -238,78 +239,158 @@ pub struct KnownTable<'a> {
     pub holds: HoldsValue<'a>,
 }
 
+/// What stands in a conversation: the plan of the table at hand, or what is wanted of datasets while there is none.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// The plan.
+    Plan(Plan),
+    /// The demands in force.
+    Demands(Vec<Demand>),
+}
+
+/// An annotated turn in its place.
+#[derive(Debug)]
+pub struct LabelledTurn<'c> {
+    /// The turn.
+    pub turn: &'c AnnotatedTurn,
+    /// The turns before it, oldest first.
+    pub earlier: &'c [AnnotatedTurn],
+    /// What stood at each step before it that still counts, the latest last; never empty.
+    pub history: Vec<Standing>,
+    /// The columns that it is read over.
+    pub schema: Schema,
+    /// Its annotation over these columns.
+    pub meant: TurnReading,
+    /// What it goes on from: what stands, or stood before the turns that it takes back.
+    pub base: Standing,
+    /// What it comes to.
+    pub after: Standing,
+    /// The other tables that it wants.
+    pub tables: Vec<TableWish>,
+    /// What finds no place.
+    pub not_applied: Vec<NotApplied>,
+}
+
+/// The year of the annotated turns: only what is counted from it depends on it.
+const LABELLED_YEAR: i32 = 2025;
+
+impl Standing {
+    /// The columns that a turn can speak of.
+    fn schema(&self, source: &[SchemaColumn]) -> Schema {
+        match self {
+            Self::Plan(plan) => schema_of(plan, &|relation: &Relation| columns_by_steps(source, &relation.steps)),
+            Self::Demands(demands) => schema_of_demands(demands),
+        }
+    }
+
+    /// What stands after turn `number`, which was read over `schema`, the other tables that it wants, and what finds no place.
+    fn after(&self, reading: &TurnReading, schema: &Schema, number: usize) -> (Self, Vec<TableWish>, Vec<NotApplied>) {
+        match self {
+            Self::Plan(plan) => {
+                let assembly = assemble(reading, schema, plan);
+                (Self::Plan(assembly.plan), assembly.tables, assembly.not_applied)
+            }
+            Self::Demands(demands) => {
+                let after = revised(demands, reading, true, number, LABELLED_YEAR);
+                let lost = |words| NotApplied { words, reason: "nothing like it is in force".into() };
+                (Self::Demands(after.demands), Vec::new(), after.not_found.into_iter().map(lost).collect())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = match self {
+            Self::Plan(plan) => plan.relation.steps.iter().map(ToString::to_string).collect(),
+            Self::Demands(demands) => demands.iter().map(|demand| format!("{}: {demand}", demand.role)).collect(),
+        };
+        formatter.write_str(&words.join("; "))
+    }
+}
+
+impl Conversation {
+    /// Its turns, each on what stands by the annotation before it; `table` is the table of the lake that it is about.
+    pub fn labelled(&self, table: Option<&KnownTable<'_>>) -> Vec<LabelledTurn<'_>> {
+        let source: Option<&[SchemaColumn]> = self.source(table);
+        let id = self.table.clone().unwrap_or_else(|| self.id.clone());
+        let start = match source {
+            Some(_) => Standing::Plan(Plan::of(Source::Table(id))),
+            None => Standing::Demands(Vec::new()),
+        };
+        let source = source.unwrap_or_default();
+        let mut history = vec![start.clone()];
+        let mut found = Vec::with_capacity(self.turns.len());
+        for (at, turn) in self.turns.iter().enumerate() {
+            let latest = |history: &[Standing]| history.last().unwrap_or(&start).clone();
+            let stands = latest(&history);
+            let schema = stands.schema(source);
+            let mut meant = turn.reading(&schema);
+            if let Standing::Demands(demands) = &stands {
+                let olds = meant.spans.iter_mut().filter(|span| span.role == Role::Old);
+                olds.for_each(|span| link_to_demand(span, demands));
+            }
+            let before = history.clone();
+            if meant.has(Act::Undo) {
+                history.truncate(history.len().saturating_sub(meant.steps()).max(1));
+            }
+            let base = latest(&history);
+            let (after, tables, not_applied) = base.after(&meant, &schema, at + 1);
+            if after != base {
+                history.push(after.clone());
+            }
+            let earlier = &self.turns[..at];
+            found.push(LabelledTurn {
+                turn,
+                earlier,
+                history: before,
+                schema,
+                meant,
+                base,
+                after,
+                tables,
+                not_applied,
+            });
+        }
+        found
+    }
+
+    fn source<'s>(&'s self, table: Option<&'s KnownTable<'_>>) -> Option<&'s [SchemaColumn]> {
+        self.sheet.as_deref().or_else(|| table.map(|table| table.columns.as_slice()))
+    }
+
+    /// Whether a column of a schema holds a value, as far as the table at hand is known.
+    fn holds<'s>(&'s self, schema: &'s Schema, table: Option<&'s KnownTable<'_>>) -> impl Fn(usize, &str) -> bool + 's {
+        let known = table.filter(|_| self.sheet.is_none());
+        move |place: usize, value: &str| {
+            known.is_some_and(|table| {
+                let same = |column: &SchemaColumn| column.name == schema.columns[place].name;
+                table.columns.get(place).is_some_and(same) && (table.holds)(place, value)
+            })
+        }
+    }
+}
+
+impl LabelledTurn<'_> {
+    fn previous(&self) -> &str {
+        self.earlier.last().map_or("", |turn| turn.text.as_str())
+    }
+}
+
 /// The examples of a conversation, one JSON object for each turn: the model's input and what it should answer. Also how many spans found no
-/// place in the plan.
+/// place in the plan or among the demands.
 pub fn examples(
     conversation: &Conversation,
     table: Option<&KnownTable<'_>>,
     vocabulary: &dyn Pieces,
 ) -> (Vec<Value>, usize) {
-    let source: Vec<SchemaColumn> = match (&conversation.sheet, table) {
-        (Some(sheet), _) => sheet.clone(),
-        (None, Some(table)) => table.columns.clone(),
-        (None, None) => Vec::new(),
-    };
-    if conversation.sheet.is_none() && table.is_none() {
-        return examples_of_search(conversation, vocabulary);
-    }
-    let start = Plan::of(Source::Table(conversation.table.clone().unwrap_or_else(|| conversation.id.clone())));
-    let mut history = vec![start.clone()];
-    let mut previous = "";
     let (mut found, mut lost) = (Vec::new(), 0);
-    for turn in &conversation.turns {
-        let plan = history.last().cloned().unwrap_or_else(|| start.clone());
-        let columns = |relation: &Relation| columns_by_steps(&source, &relation.steps);
-        let schema = schema_of(&plan, &columns);
-        let holds = |place: usize, value: &str| {
-            place < source.len()
-                && schema.columns[place].name == source[place].name
-                && table.is_some_and(|table| (table.holds)(place, value))
-        };
-        let matches = schema.matches(&turn.text, &holds);
-        let input = Input::new(vocabulary, &turn.text, previous, &schema, &matches);
-        let reading = turn.reading(&schema);
-        found.push(example(&turn.text, &input, &reading, &schema, &matches));
-        previous = &turn.text;
-        if reading.has(Act::Undo) {
-            history.truncate(history.len().saturating_sub(reading.steps()).max(1));
-        }
-        let plan = history.last().cloned().unwrap_or_else(|| start.clone());
-        let assembly = assemble(&reading, &schema, &plan);
-        lost += assembly.not_applied.len();
-        if assembly.plan != plan {
-            history.push(assembly.plan);
-        }
-    }
-    (found, lost)
-}
-
-/// The year of the examples: only what is counted from it depends on it, and no example does.
-const EXAMPLE_YEAR: i32 = 2025;
-
-/// The same for a conversation without a table, read over the demands in force.
-fn examples_of_search(conversation: &Conversation, vocabulary: &dyn Pieces) -> (Vec<Value>, usize) {
-    let mut history: Vec<Vec<Demand>> = vec![Vec::new()];
-    let mut previous = "";
-    let (mut found, mut lost) = (Vec::new(), 0);
-    for (at, turn) in conversation.turns.iter().enumerate() {
-        let demands = history.last().cloned().unwrap_or_default();
-        let schema = schema_of_demands(&demands);
-        let matches = schema.matches(&turn.text, &|_, _| false);
-        let input = Input::new(vocabulary, &turn.text, previous, &schema, &matches);
-        let mut reading = turn.reading(&schema);
-        reading.spans.iter_mut().filter(|span| span.role == Role::Old).for_each(|span| link_to_demand(span, &demands));
-        found.push(example(&turn.text, &input, &reading, &schema, &matches));
-        previous = &turn.text;
-        if reading.has(Act::Undo) {
-            history.truncate(history.len().saturating_sub(reading.steps()).max(1));
-        }
-        let before = history.last().cloned().unwrap_or_default();
-        let after = revised(&before, &reading, true, at + 1, EXAMPLE_YEAR);
-        lost += after.not_found.len();
-        if after.demands != before {
-            history.push(after.demands);
-        }
+    for labelled in conversation.labelled(table) {
+        let LabelledTurn { turn, schema, meant, .. } = &labelled;
+        let matches = schema.matches(&turn.text, &conversation.holds(schema, table));
+        let input = Input::new(vocabulary, &turn.text, labelled.previous(), schema, &matches);
+        found.push(example(&turn.text, &input, meant, schema, &matches));
+        lost += labelled.not_applied.len();
     }
     (found, lost)
 }
@@ -369,8 +450,8 @@ pub struct TurnCheck {
     pub act: bool,
     /// Whether plan and tables wanted, or the demands, are those of the annotation.
     pub same: bool,
-    /// The least confidence among its spans.
-    pub confidence: f32,
+    /// How sure the reader was.
+    pub certainty: f64,
     /// Whether something of it could not be applied.
     pub lost: bool,
     /// What was typed, what it should come to and what it comes to.
@@ -379,116 +460,30 @@ pub struct TurnCheck {
 
 /// Reads every turn of a conversation with the built-in reader, each on what stands by the annotation before it.
 pub fn checked(conversation: &Conversation, table: Option<&KnownTable<'_>>) -> Vec<TurnCheck> {
-    let source: Vec<SchemaColumn> = match (&conversation.sheet, table) {
-        (Some(sheet), _) => sheet.clone(),
-        (None, Some(table)) => table.columns.clone(),
-        (None, None) => return checked_search(conversation),
-    };
-    let start = Plan::of(Source::Table(conversation.table.clone().unwrap_or_else(|| conversation.id.clone())));
-    let mut history = vec![start.clone()];
-    let mut previous = "";
     let mut found = Vec::new();
-    for turn in &conversation.turns {
-        let mut plan = history.last().cloned().unwrap_or_else(|| start.clone());
-        let schema = schema_of(&plan, &|relation: &Relation| columns_by_steps(&source, &relation.steps));
-        let holds = |place: usize, value: &str| {
-            place < source.len()
-                && schema.columns[place].name == source[place].name
-                && table.is_some_and(|table| (table.holds)(place, value))
+    for (at, labelled) in conversation.labelled(table).into_iter().enumerate() {
+        let LabelledTurn { turn, schema, meant, base, after, tables, .. } = &labelled;
+        let holds = conversation.holds(schema, table);
+        let told = Reader::builtin().read(&turn.text, labelled.previous(), schema, &holds);
+        let (said, wanted, lost) = base.after(&told, schema, at + 1);
+        let words = |standing: &Standing, tables: &[TableWish]| {
+            let hows: Vec<&str> = tables.iter().map(|wish| wish.how.name()).collect();
+            format!("{standing} {}", hows.join(" "))
         };
-        let (told, meant) = (Reader::builtin().read(&turn.text, previous, &schema, &holds), turn.reading(&schema));
-        previous = &turn.text;
-        if meant.has(Act::Undo) {
-            history.truncate(history.len().saturating_sub(meant.steps()).max(1));
-            plan = history.last().cloned().unwrap_or_else(|| start.clone());
-        }
-        let (said, right) = (assemble(&told, &schema, &plan), assemble(&meant, &schema, &plan));
-        let tables = |assembly: &super::Assembly| assembly.tables.iter().map(|wish| wish.how).collect::<Vec<_>>();
-        let words = |assembly: &super::Assembly| {
-            let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
-            format!("{} {:?}", steps.join("; "), tables(assembly))
-        };
+        let texts = [turn.text.clone(), words(after, tables), words(&said, &wanted)];
+        let hows = |tables: &[TableWish]| tables.iter().map(|wish| wish.how).collect::<Vec<_>>();
         found.push(TurnCheck {
-            over_table: true,
+            over_table: matches!(base, Standing::Plan(_)),
             act: told.acts.first() == meant.acts.first(),
-            same: said.plan == right.plan && tables(&said) == tables(&right),
-            confidence: least(&told),
-            lost: !said.not_applied.is_empty(),
-            text: [turn.text.clone(), words(&right), words(&said)],
+            // Demands have other words where they come to the same.
+            same: match base {
+                Standing::Plan(_) => said == *after && hows(&wanted) == hows(tables),
+                Standing::Demands(_) => texts[1] == texts[2],
+            },
+            certainty: told.certainty(),
+            lost: !lost.is_empty(),
+            text: texts,
         });
-        if right.plan != plan {
-            history.push(right.plan);
-        }
     }
     found
-}
-
-fn checked_search(conversation: &Conversation) -> Vec<TurnCheck> {
-    let mut history: Vec<Vec<Demand>> = vec![Vec::new()];
-    let mut previous = "";
-    let mut found = Vec::new();
-    for (at, turn) in conversation.turns.iter().enumerate() {
-        let mut demands = history.last().cloned().unwrap_or_default();
-        let schema = schema_of_demands(&demands);
-        let mut meant = turn.reading(&schema);
-        meant.spans.iter_mut().filter(|span| span.role == Role::Old).for_each(|span| link_to_demand(span, &demands));
-        let told = Reader::builtin().read(&turn.text, previous, &schema, &|_, _| false);
-        previous = &turn.text;
-        if meant.has(Act::Undo) {
-            history.truncate(history.len().saturating_sub(meant.steps()).max(1));
-            demands = history.last().cloned().unwrap_or_default();
-        }
-        let after = |reading: &TurnReading| revised(&demands, reading, true, at + 1, EXAMPLE_YEAR);
-        let (said, right) = (after(&told), after(&meant));
-        let words = |demands: &[Demand]| {
-            let all: Vec<String> = demands.iter().map(|demand| format!("{}: {demand}", demand.role)).collect();
-            all.join("; ")
-        };
-        found.push(TurnCheck {
-            over_table: false,
-            act: told.acts.first() == meant.acts.first(),
-            same: words(&said.demands) == words(&right.demands),
-            confidence: least(&told),
-            lost: !said.not_found.is_empty(),
-            text: [turn.text.clone(), words(&right.demands), words(&said.demands)],
-        });
-        if right.demands != demands {
-            history.push(right.demands);
-        }
-    }
-    found
-}
-
-fn least(reading: &TurnReading) -> f32 {
-    reading.spans.iter().map(|span| span.confidence).fold(reading.confidence, f32::min)
-}
-
-/// The plans of a conversation by its annotation, in plain words, one a turn: to look at.
-pub fn plans_in_words(conversation: &Conversation, source: &[SchemaColumn]) -> Vec<(String, String)> {
-    let start = Plan::of(Source::Table(conversation.id.clone()));
-    let mut history = vec![start.clone()];
-    let mut said = Vec::new();
-    for turn in &conversation.turns {
-        let plan = history.last().cloned().unwrap_or_else(|| start.clone());
-        let schema = schema_of(&plan, &|relation: &Relation| columns_by_steps(source, &relation.steps));
-        let reading = turn.reading(&schema);
-        if reading.has(Act::Undo) {
-            history.truncate(history.len().saturating_sub(reading.steps()).max(1));
-        }
-        let plan = history.last().cloned().unwrap_or_else(|| start.clone());
-        let assembly = assemble(&reading, &schema, &plan);
-        let steps: Vec<String> = assembly.plan.relation.steps.iter().map(ToString::to_string).collect();
-        let mut line = steps.join("; ");
-        for lost in &assembly.not_applied {
-            line.push_str(&format!(" !! `{}`: {}", lost.words, lost.reason));
-        }
-        for wish in &assembly.tables {
-            line.push_str(&format!(" ++ {:?} `{}` {:?}", wish.how, wish.words, wish.wanted));
-        }
-        said.push((turn.text.clone(), line));
-        if assembly.plan != plan {
-            history.push(assembly.plan);
-        }
-    }
-    said
 }

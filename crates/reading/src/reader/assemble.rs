@@ -11,7 +11,7 @@ mod take_back;
 
 pub use tables::{TableWish, with_table};
 
-use lakeward_core::plan::{Direction, Expression, Grouping, Kept, Measure, Order, Plan, Step, Top};
+use lakeward_core::plan::{Condition, Direction, Expression, Grouping, Kept, Measure, Order, Plan, Step, Top};
 use lakeward_core::text::{is_function_word, lower_words};
 
 use super::layout::{Layout, Level, ordered_by};
@@ -53,6 +53,7 @@ pub fn assemble(reading: &TurnReading, schema: &Schema, plan: &Plan) -> Assembly
         not_applied: Vec::new(),
         done: vec![false; reading.spans.len()],
         figure: None,
+        computed: None,
     };
     let tables = assembler.tables();
     assembler.take_back();
@@ -92,6 +93,8 @@ struct Assembler<'a> {
     done: Vec<bool>,
     /// The name of the first figure that the turn computes.
     figure: Option<String>,
+    /// The name of the column that it computed last for every row.
+    computed: Option<String>,
 }
 
 impl<'a> Assembler<'a> {
@@ -103,10 +106,15 @@ impl<'a> Assembler<'a> {
 
     fn name(&self, column: usize) -> String {
         let name = self.schema.columns.get(column).map(|column| column.name.clone()).unwrap_or_default();
-        match &self.figure {
+        match self.figure.as_ref().or(self.computed.as_ref()) {
             Some(figure) if name == FIGURE => figure.clone(),
             _ => name,
         }
+    }
+
+    /// Whether a span speaks of a figure that nothing computes.
+    fn lacks_figure(&self, span: &Span) -> bool {
+        self.figure.is_none() && self.computed.is_none() && self.speaks_of_figure(span)
     }
 
     fn speaks_of_figure(&self, span: &Span) -> bool {
@@ -432,12 +440,36 @@ fn replace_measures(level: &mut Level, measures: Vec<Measure>) {
         seen.push(measure.clone());
         new
     });
-    for order in &mut level.order {
-        if let Expression::Column(name) = &mut order.by
-            && let Some((_, new)) = renamed.iter().find(|(old, _)| old == name)
-        {
+    // What speaks of the old figure speaks of the new one.
+    let mut named: Vec<&mut String> = level.order.iter_mut().filter_map(|order| column_in(&mut order.by)).collect();
+    for step in level.after.iter_mut().chain(&mut level.columns) {
+        match step {
+            Step::Filter(condition) => named.extend(compared_columns(condition)),
+            Step::Select(kept) => named.extend(kept.iter_mut().map(|kept| &mut kept.column)),
+            _ => {}
+        }
+    }
+    for name in named {
+        if let Some((_, new)) = renamed.iter().find(|(old, _)| old == name) {
             name.clone_from(new);
         }
+    }
+}
+
+fn column_in(expression: &mut Expression) -> Option<&mut String> {
+    if let Expression::Column(name) = expression { Some(name) } else { None }
+}
+
+/// The columns that a condition puts to values.
+fn compared_columns(condition: &mut Condition) -> Vec<&mut String> {
+    match condition {
+        Condition::Compare { left, right, .. } => [left, right].into_iter().filter_map(column_in).collect(),
+        Condition::Between { value, .. } | Condition::OneOf { value, .. } | Condition::Text { value, .. } => {
+            column_in(value).into_iter().collect()
+        }
+        Condition::Missing(value) | Condition::Holds(value) => column_in(value).into_iter().collect(),
+        Condition::All(parts) | Condition::Any(parts) => parts.iter_mut().flat_map(compared_columns).collect(),
+        Condition::Not(condition) => compared_columns(condition),
     }
 }
 

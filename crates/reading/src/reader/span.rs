@@ -288,6 +288,11 @@ pub struct TurnReading {
 }
 
 impl TurnReading {
+    /// How sure the reader is of the whole turn, in 0..=1: as sure as of what it is least sure of.
+    pub fn certainty(&self) -> f64 {
+        self.spans.iter().map(|span| span.confidence).fold(self.confidence, f32::min).into()
+    }
+
     /// Whether the analyst does this.
     pub fn has(&self, act: Act) -> bool {
         self.acts.contains(&act)

@@ -7,7 +7,7 @@
 
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
-use lakeward_reading::reader::annotated::{conversations, plans_in_words};
+use lakeward_reading::reader::annotated::{LabelledTurn, conversations};
 use lakeward_reading::reader::{ColumnKind, Reader, Schema, SchemaColumn, assemble};
 
 const SHEET: &str = r#"{"c": "x", "sheet": "rides", "columns": ["ride:integer", "city:text=Lisbon|Porto|Faro", "driver:text", "started:date", "minutes:number", "fare:number", "tip:number", "cancelled:boolean"]}"#;
@@ -22,8 +22,18 @@ fn plans(turns: &[(&str, &str)]) -> Vec<String> {
         text.push_str(&format!("{{\"c\": \"x\", \"t\": {number}, \"act\": \"{act}\"{on}, \"m\": \"{marked}\"}}\n"));
     }
     let conversations = conversations(&text).expect("annotations");
-    let source = conversations[0].sheet.clone().expect("columns");
-    plans_in_words(&conversations[0], &source).into_iter().map(|(_, plan)| plan).collect()
+    conversations[0].labelled(None).iter().map(in_words).collect()
+}
+
+fn in_words(turn: &LabelledTurn<'_>) -> String {
+    let mut line = turn.after.to_string();
+    for lost in &turn.not_applied {
+        line.push_str(&format!(" !! `{}`: {}", lost.words, lost.reason));
+    }
+    for wish in &turn.tables {
+        line.push_str(&format!(" ++ {:?} `{}` {:?}", wish.how, wish.words, wish.wanted));
+    }
+    line
 }
 
 #[test]

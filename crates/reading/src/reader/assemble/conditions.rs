@@ -100,7 +100,7 @@ impl Assembler<'_> {
 
     /// Conditions on the figure that the turn itself computes: behind its grouping.
     pub(super) fn figure_rows(&mut self) {
-        let Some(figure) = self.figure.clone() else { return };
+        let Some(figure) = self.figure.clone().or_else(|| self.computed.clone()) else { return };
         let column = SchemaColumn { of_result: true, ..SchemaColumn::new(figure, ColumnKind::Number) };
         for (place, span) in self.reading.spans.iter().enumerate() {
             if self.done[place] || !self.speaks_of_figure(span) || span.role != Role::Value {
@@ -108,8 +108,9 @@ impl Assembler<'_> {
             }
             let Some(condition) = compared(&column, span) else { continue };
             self.done[place] = true;
-            if let Some(level) = self.layout.grouped() {
-                level.add_condition(condition, true);
+            match self.layout.grouped() {
+                Some(level) => level.add_condition(condition, true),
+                None => self.layout.last().add_condition(condition, false),
             }
         }
     }

@@ -14,6 +14,9 @@ impl Assembler<'_> {
     pub(super) fn keys(&mut self) -> Vec<Key> {
         let mut keys: Vec<Key> = Vec::new();
         for (place, span) in self.spans(Role::Group) {
+            if self.lacks_figure(span) {
+                continue;
+            }
             for column in &span.columns {
                 let name = self.name(*column);
                 let kind = self.schema.columns[*column].kind;
@@ -40,6 +43,9 @@ impl Assembler<'_> {
         let mut measures: Vec<Measure> = Vec::new();
         for (place, span) in self.spans(Role::Measure) {
             let Some(function) = span.function.filter(|function| is_measure(*function)) else { continue };
+            if self.lacks_figure(span) {
+                continue;
+            }
             for measure in self.measures_of(span, function) {
                 self.done[place] = true;
                 if !measures.contains(&measure) {
@@ -147,6 +153,9 @@ impl Assembler<'_> {
             let steps = if grouped || of_result { &mut level.after } else { &mut level.rows };
             let steps = if level.group.is_none() { &mut level.rows } else { steps };
             steps.push(Step::Derive { name: name.clone(), value });
+            if !grouped && !of_result {
+                self.computed = Some(name.clone());
+            }
             if let Some(Step::Select(kept)) = &mut level.columns {
                 kept.push(lakeward_core::plan::Kept { column: name, name: None });
             }

@@ -1,0 +1,448 @@
+//! The reader that is a language model. One question shows it the plan and the tables at hand, what is wanted, what was shown and what is said;
+//! the answer is what the built-in reader gives: acts, the plan after the turn, the wishes after it. It is checked against closed sets and tried
+//! in a preview, repaired once with what is wrong, and not used if it is wrong then.
+
+use std::cell::Cell;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Agent;
+use super::known_columns::{AtHand, described};
+use super::plan_reading::ids_in;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::{Plan, Relation};
+use lakeward_core::request::{Act, Demand, Demanded, Input, Intention, Label, OperationKind, RequestedYears};
+use lakeward_core::role::Role as Respect;
+use lakeward_core::text::{NameParts, lower_words};
+use lakeward_models::llm::config::Share;
+use lakeward_models::llm::quote::clean;
+use lakeward_models::llm::{AnswerShape, LanguageModel, PromptUse, Refusal};
+use lakeward_operate::{PreviewLimits, WarningKind, plan_preview, relation_columns};
+use lakeward_reading::reader::{Role, SchemaColumn, Span, TurnReading};
+use lakeward_search::join::ColumnPair;
+use lakeward_search::{TableAnswers, TableRequest};
+
+/// Characters of a request, of an earlier one, of a column's name and of a value that a model is told.
+const REQUEST: usize = 1_500;
+const EARLIER: usize = 300;
+const NAME: usize = 80;
+const VALUE: usize = 40;
+/// Columns of a table of the plan, and of another one.
+const COLUMNS: usize = 60;
+const OTHER_COLUMNS: usize = 20;
+/// Values of a column where these are all, and where they are examples.
+const ALL_VALUES: usize = 12;
+const SOME_VALUES: usize = 3;
+/// Tables that the request finds, that share keys, that are alike.
+const FOUND: usize = 5;
+const WITH_KEYS: usize = 5;
+const ALIKE: usize = 3;
+/// Plans before the one at hand.
+const EARLIER_PLANS: usize = 3;
+/// Datasets shown last that it is told of.
+const SHOWN: usize = 10;
+/// Wishes and unmet wishes that are taken from an answer, and characters of one.
+const MOST_WISHES: usize = 20;
+const WISH: usize = 120;
+
+/// A turn as a model reads it.
+pub(super) struct ModelReading {
+    /// What the analyst does, with the answers and numbers that are named.
+    pub turn: TurnReading,
+    pub operation: OperationKind,
+    pub intention: Intention,
+    /// What is wanted of datasets after the turn, as it is said.
+    pub wanted: Vec<Demand>,
+    /// The plan after it, where there is a table at hand.
+    pub written: Option<Written>,
+}
+
+/// A plan that a model wrote.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub plan: Plan,
+    /// What was asked for and is not in it.
+    pub missing: Vec<String>,
+    /// What is uncertain about it, if anything is.
+    pub unsure: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    acts: Vec<Act>,
+    operation: OperationKind,
+    intention: Intention,
+    #[serde(default)]
+    plan: Option<Relation>,
+    #[serde(default)]
+    missing: Vec<String>,
+    #[serde(default)]
+    unsure: Option<String>,
+    #[serde(default)]
+    wanted: Vec<Wish>,
+    #[serde(default)]
+    answers: Vec<usize>,
+    #[serde(default)]
+    count: Option<usize>,
+    #[serde(default)]
+    steps: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wish {
+    role: String,
+    words: String,
+    #[serde(default)]
+    avoid: bool,
+    #[serde(default)]
+    from: Option<i32>,
+    #[serde(default)]
+    to: Option<i32>,
+}
+
+impl Agent<'_> {
+    /// The turn as a model reads it over the table that `plan` makes, if there is one; `None` where it gives no answer that holds.
+    ///
+    /// # Errors
+    /// A damaged index, and whatever reading the tables of the plan reports.
+    pub(super) fn read_by_model(
+        &self,
+        model: &LanguageModel<'_>,
+        session: &Session,
+        text: &str,
+        plan: Option<&Plan>,
+        at_hand: Option<AtHand<'_>>,
+    ) -> Result<Option<ModelReading>> {
+        let tables = match plan {
+            Some(plan) => self.told_tables(session, text, plan, at_hand)?,
+            None => Value::Array(Vec::new()),
+        };
+        let others = match plan {
+            Some(plan) => self.other_tables(text, plan, at_hand)?,
+            None => Vec::new(),
+        };
+        let earlier = session.steps.iter().filter(|step| !step.undone).map(|step| &step.plan);
+        let mut earlier: Vec<&Plan> = earlier.filter(|earlier| Some(*earlier) != plan).collect();
+        earlier.drain(..earlier.len().saturating_sub(EARLIER_PLANS));
+        let roles = self.roles()?;
+        let listed = session.listed();
+        let said: Vec<String> = self.window(session).into_iter().map(|text| clean(text, EARLIER)).collect();
+        let relation = |plan: &Plan| json!(plan.relation);
+        let values = [
+            ("roles", json!(roles)),
+            ("year", json!(self.words.present_year(self.index))),
+            ("tables", tables),
+            ("others", json!(others.iter().map(|(_, told)| told).collect::<Vec<_>>())),
+            ("wanted", json!(session.demands.iter().map(told_demand).collect::<Vec<_>>())),
+            ("shown", self.told_shown(&listed)?),
+            ("conversation", json!(said)),
+            ("earlier_plans", json!(earlier.into_iter().map(relation).collect::<Vec<_>>())),
+            ("plan", plan.map_or(Value::Null, relation)),
+            ("proposed", proposed(session, plan).map_or(Value::Null, relation)),
+            ("request", json!(clean(text, REQUEST))),
+        ];
+        let known = Known { session, plan, others, roles, shown: listed.len(), tried: Cell::new(false) };
+        let shape = AnswerShape { name: "reading", schema: schema(), max_tokens: 1_500 };
+        let answer = model.ask(PromptUse::Read, &values, shape, |answer: Answer| self.checked(&known, answer));
+        Ok(answer.ok().map(|answer| answer.reading(session, self.trust_in_reading())))
+    }
+
+    /// An answer whose plan names only what is there, runs, and leaves something; an empty result passes the second time.
+    fn checked(&self, known: &Known<'_>, answer: Answer) -> Result<Answer, Refusal> {
+        if !(1..=2).contains(&answer.acts.len()) {
+            return Err(Refusal::new("acts are one or two"));
+        }
+        if let Some(wish) = answer.wanted.iter().find(|wish| !known.roles.contains(&wish.role)) {
+            return Err(Refusal { problem: format!("`{}` is no role", wish.role), valid: known.roles.clone() });
+        }
+        if answer.answers.iter().any(|number| !(1..=known.shown).contains(number)) {
+            return Err(Refusal::new(format!("answers are numbers of the {} datasets shown", known.shown)));
+        }
+        let Some(relation) = &answer.plan else { return Ok(answer) };
+        if known.plan.is_none() {
+            return Err(Refusal::new("there is no table at hand: plan is null"));
+        }
+        let plan = Plan::from(relation.clone());
+        plan.check().map_err(|error| Refusal::new(error.to_string()))?;
+        let of_plan: Vec<&Input> = known.plan.into_iter().flat_map(Plan::inputs).collect();
+        for input in plan.inputs() {
+            let is_other = matches!(input, Input::Table(id) if known.others.iter().any(|(other, _)| other == id));
+            if !is_other && !of_plan.contains(&input) {
+                let mut valid: Vec<String> = of_plan.iter().map(ToString::to_string).collect();
+                valid.extend(known.others.iter().map(|(id, _)| id.clone()));
+                return Err(Refusal { problem: format!("{input} is none of the tables given"), valid });
+            }
+        }
+        let first = !known.tried.replace(true);
+        let problem = match self.connected(known.session) {
+            Ok(context) => match plan_preview(context, &plan, &PreviewLimits::default()) {
+                Ok(preview) => preview.stopped.or_else(|| {
+                    let empty = preview.warnings.into_iter().find(|warning| warning.kind == WarningKind::NothingLeft);
+                    empty.map(|warning| warning.text).filter(|_| first)
+                }),
+                Err(error) => Some(error.to_string()),
+            },
+            Err(error) => Some(error.to_string()),
+        };
+        problem.map_or(Ok(answer), |problem| Err(Refusal::new(format!("the plan cannot stand: {problem}"))))
+    }
+
+    /// The tables that a plan reads with their columns, and the columns of its result.
+    fn told_tables(&self, session: &Session, text: &str, plan: &Plan, at_hand: Option<AtHand<'_>>) -> Result<Value> {
+        let known = self.known_columns(session, plan, at_hand)?;
+        let values = self.shares_values();
+        let mut told: Vec<Value> = Vec::new();
+        for (input, known) in plan.inputs().into_iter().zip(&known) {
+            told.push(json!({"source": input, "columns": told_columns(known.columns(), text, COLUMNS, values)}));
+        }
+        if !plan.relation.steps.is_empty() {
+            let columns = relation_columns(self.connected(session)?, &plan.relation)?;
+            let columns: Vec<SchemaColumn> = columns.iter().map(|column| described(column, &known)).collect();
+            told.push(json!({"result": true, "columns": told_columns(&columns, text, COLUMNS, false)}));
+        }
+        Ok(Value::Array(told))
+    }
+
+    /// Further tables that the request may speak of, by their ids: those that it names, that a search for it finds, that share keys with the
+    /// table at hand, that are like it.
+    fn other_tables(&self, text: &str, plan: &Plan, at_hand: Option<AtHand<'_>>) -> Result<Vec<(String, Value)>> {
+        let mut ids: Vec<(String, Vec<String>)> =
+            ids_in(self.index, text)?.into_iter().map(|(_, id)| (id, Vec::new())).collect();
+        if let Some(found) = self.searched(text)? {
+            ids.extend(found.answers.into_iter().take(FOUND).map(|answer| (answer.table, Vec::new())));
+        }
+        if let Some(at_hand) = at_hand {
+            let request = TableRequest { query: at_hand.table, column: None, depth: WITH_KEYS.max(ALIKE) };
+            let answers = TableAnswers::of(self.index, self.lake, &request, &self.ranking)?;
+            for answer in answers.joined().iter().take(WITH_KEYS) {
+                let key = |on: &ColumnPair| format!("{} = {}", on.query_column, on.column);
+                ids.push((answer.table.clone(), answer.on.iter().map(key).collect()));
+            }
+            ids.extend(answers.aligned().iter().take(ALIKE).map(|answer| (answer.table.clone(), Vec::new())));
+        }
+        let values = self.shares_values();
+        let mut told: Vec<(String, Value)> = Vec::new();
+        for (id, keys) in ids {
+            if let Some((_, known)) = told.iter_mut().find(|(known, _)| *known == id) {
+                if !keys.is_empty() && known.get("shares").is_none() {
+                    known["shares"] = json!(keys);
+                }
+                continue;
+            }
+            let is_in = plan.inputs().iter().any(|input| matches!(input, Input::Table(known) if *known == id));
+            let Some(table) = self.index.get(&id)?.filter(|_| !is_in) else { continue };
+            let dataset = self.index.dataset(table)?;
+            let Some(entry) = dataset.table() else { continue };
+            let mut known = json!({
+                "table": id,
+                "rows": entry.profile.rows,
+                "columns": told_columns(&self.columns_of(&id)?, text, OTHER_COLUMNS, values),
+            });
+            let title = clean(&dataset.title(), NAME);
+            if !title.is_empty() && !id.ends_with(&title) {
+                known["title"] = json!(title);
+            }
+            if !keys.is_empty() {
+                known["shares"] = json!(keys);
+            }
+            told.push((id, known));
+        }
+        Ok(told)
+    }
+
+    /// The datasets shown last, as a model is told of them.
+    fn told_shown(&self, listed: &[String]) -> Result<Value> {
+        let mut told = Vec::new();
+        for (number, id) in (1..).zip(listed.iter().take(SHOWN)) {
+            let Some(table) = self.index.get(id)? else { continue };
+            told.push(json!({"number": number, "title": clean(&self.index.dataset(table)?.title(), NAME)}));
+        }
+        Ok(Value::Array(told))
+    }
+
+    /// What datasets can be wanted by: what every request can say, and what the catalogue has fields for.
+    fn roles(&self) -> Result<Vec<String>> {
+        let always = [
+            Respect::Topic,
+            Respect::Place,
+            Respect::Period,
+            Respect::Grain,
+            Respect::Column,
+            Respect::Source,
+            Respect::Format,
+            Respect::Frequency,
+            Respect::Licence,
+            Respect::Status,
+        ];
+        let mut roles: Vec<String> = always.iter().map(|role| role.name().to_string()).collect();
+        for role in self.words.of(self.index)?.into_iter().flat_map(|vocabulary| vocabulary.roles()) {
+            // Fields that the publishers named themselves stay out: their names are text of the catalogue.
+            if !matches!(role, Respect::Other(_)) && !roles.iter().any(|known| known == role.name()) {
+                roles.push(role.name().to_string());
+            }
+        }
+        Ok(roles)
+    }
+
+    /// Whether the model may see values of cells.
+    fn shares_values(&self) -> bool {
+        self.config.llm.share == Share::Values
+    }
+}
+
+/// What an answer is checked against.
+struct Known<'k> {
+    session: &'k Session,
+    plan: Option<&'k Plan>,
+    /// Further tables by id, with what is told of each.
+    others: Vec<(String, Value)>,
+    roles: Vec<String>,
+    /// How many datasets are shown.
+    shown: usize,
+    /// Whether a plan was tried before.
+    tried: Cell<bool>,
+}
+
+impl Answer {
+    /// The reading of a model that is trusted as far as `trust`: acts that have effects need more than a model of which nothing is known.
+    fn reading(self, session: &Session, trust: f64) -> ModelReading {
+        let numbered = |role: Role, number: usize| Span {
+            number: Some(number as f64),
+            ..Span::new(0..0, number.to_string(), role)
+        };
+        let has_plan = self.plan.is_some();
+        let mut spans: Vec<Span> = self.answers.iter().map(|number| numbered(Role::Answer, *number)).collect();
+        spans.extend(self.count.filter(|_| !has_plan).map(|count| numbered(Role::Limit, count)));
+        spans.extend(self.steps.map(|steps| numbered(Role::Steps, steps)));
+        let turn = TurnReading { acts: self.acts, confidence: trust as f32, on_result: false, spans };
+        let number = session.next_turn();
+        let wishes = self.wanted.into_iter().filter(|wish| lower_words(&wish.words).next().is_some());
+        let wanted = wishes.take(MOST_WISHES).map(|wish| wish.demand(&session.demands, number)).collect();
+        let written = self.plan.map(|relation| Written {
+            plan: relation.into(),
+            missing: self.missing.iter().take(MOST_WISHES).map(|words| clean(words, WISH)).collect(),
+            unsure: self.unsure.map(|words| clean(&words, WISH)).filter(|words| !words.is_empty()),
+        });
+        ModelReading { turn, operation: self.operation, intention: self.intention, wanted, written }
+    }
+}
+
+impl Wish {
+    /// The demand: one in force where it says the same.
+    fn demand(self, before: &[Demand], turn: usize) -> Demand {
+        let role = Respect::from(self.role);
+        let words = clean(&self.words, WISH);
+        let same = |known: &&Demand| {
+            known.role == role && known.avoid == self.avoid && known.said.to_lowercase() == words.to_lowercase()
+        };
+        if let Some(known) = before.iter().find(same) {
+            return known.clone();
+        }
+        let years = match (self.from, self.to) {
+            (Some(from), Some(to)) => Some(RequestedYears::Cover { from: from.min(to), to: from.max(to) }),
+            (Some(from), None) => Some(RequestedYears::StartsIn(from)),
+            (None, Some(to)) => Some(RequestedYears::EndsIn(to)),
+            (None, None) => None,
+        };
+        let demand = Demand { avoid: self.avoid, ..Demand::said(role, words, turn) };
+        match years.filter(|_| demand.role == Respect::Period) {
+            Some(years) => Demand { value: Demanded::Period(years), hard: true, ..demand },
+            None => demand,
+        }
+    }
+}
+
+fn told_demand(demand: &Demand) -> Value {
+    let mut told = json!({"role": demand.role.name(), "words": clean(&demand.said, WISH), "avoid": demand.avoid});
+    if let Demanded::Period(years) = demand.value {
+        let (from, to) = years.bounds();
+        told["from"] = json!(from);
+        told["to"] = json!(to);
+    }
+    told
+}
+
+/// The plan that the latest answer offered first and that has not been run.
+fn proposed<'s>(session: &'s Session, plan: Option<&Plan>) -> Option<&'s Plan> {
+    let latest = session.latest()?;
+    if session.steps.last().is_some_and(|step| step.turn == latest.number) {
+        return None;
+    }
+    let first = latest.recommendation.as_ref()?.operations.first()?;
+    first.runnable.as_ref().filter(|offered| Some(*offered) != plan)
+}
+
+/// Columns as a model is told of them, `name: type` with values or range where these may be shared; of a very wide table those that the
+/// request may speak of.
+fn told_columns(columns: &[SchemaColumn], text: &str, most: usize, values: bool) -> Vec<String> {
+    let mut places: Vec<usize> = (0..columns.len()).collect();
+    if columns.len() > most {
+        let said: Vec<NameParts> = lower_words(text).map(|word| NameParts::of(&word)).collect();
+        let likeness = |place: &usize| {
+            let name = NameParts::of(&columns[*place].name);
+            said.iter().map(|word| word.likeness(&name)).fold(0.0, f64::max)
+        };
+        places.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.cmp(b)));
+        places.truncate(most);
+        places.sort_unstable();
+    }
+    places.into_iter().map(|place| told_column(&columns[place], values)).collect()
+}
+
+fn told_column(column: &SchemaColumn, values: bool) -> String {
+    let mut told = format!("{}: {}", clean(&column.name, NAME), column.kind.word());
+    if !values {
+        return told;
+    }
+    if let Some((least, greatest)) = column.range.filter(|_| column.kind.is_number()) {
+        told.push_str(&format!(" {least}..{greatest}"));
+    }
+    let shown = if column.complete { ALL_VALUES } else { SOME_VALUES };
+    let few: Vec<String> = column.values.iter().take(shown).map(|value| clean(value, VALUE)).collect();
+    if !few.is_empty() {
+        told.push_str(if column.complete { " = " } else { " such as " });
+        told.push_str(&few.join(" | "));
+    }
+    told
+}
+
+/// The shape of an answer; a plan is any object here, and checked when it is there.
+fn schema() -> Value {
+    let names = |all: Vec<&str>| json!({"type": "string", "enum": all});
+    let acts = names(Act::ALL.iter().map(|act| act.name()).collect());
+    let maybe = |kind: &str| json!({"type": [kind, "null"]});
+    let wish = json!({
+        "type": "object",
+        "properties": {
+            "role": {"type": "string"},
+            "words": {"type": "string"},
+            "avoid": {"type": "boolean"},
+            "from": maybe("integer"),
+            "to": maybe("integer"),
+        },
+        "required": ["role", "words", "avoid", "from", "to"],
+        "additionalProperties": false,
+    });
+    let properties = json!({
+        "acts": {"type": "array", "items": acts, "minItems": 1, "maxItems": 2},
+        "operation": names(OperationKind::ALL.iter().map(|kind| kind.name()).collect()),
+        "intention": names(Intention::ALL.iter().map(|intention| intention.name()).collect()),
+        "plan": maybe("object"),
+        "missing": {"type": "array", "items": {"type": "string"}},
+        "unsure": {"type": "string"},
+        "wanted": {"type": "array", "items": wish, "maxItems": MOST_WISHES},
+        "answers": {"type": "array", "items": {"type": "integer"}},
+        "count": maybe("integer"),
+        "steps": maybe("integer"),
+    });
+    json!({
+        "type": "object",
+        "required": properties.as_object().map(|all| all.keys().collect::<Vec<_>>()),
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}

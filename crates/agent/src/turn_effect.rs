@@ -1,0 +1,75 @@
+//! What a turn comes to as one of the readers reads it, without a search: what readers are measured by.
+
+use super::Agent;
+use super::known_columns::AtHand;
+use super::plan_reading::PlanReading;
+use crate::session::Session;
+use lakeward_core::error::Result;
+use lakeward_core::plan::Plan;
+use lakeward_core::request::{Act, Demand, Input};
+use lakeward_models::llm::LanguageModel;
+use lakeward_reading::reader::{Reader, schema_of_demands};
+
+/// What stands after a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnEffect {
+    /// What the analyst does.
+    pub acts: Vec<Act>,
+    /// The plan of the table at hand, if there is one.
+    pub plan: Option<Plan>,
+    /// What is wanted of datasets.
+    pub demands: Vec<Demand>,
+}
+
+impl Agent<'_> {
+    /// What a turn comes to as the built-in reader reads it, or `model` where one is given; `None` where that gives no answer that holds.
+    ///
+    /// # Errors
+    /// Whatever the index and the tables of the plan report.
+    pub fn effect(
+        &self,
+        session: &Session,
+        text: &str,
+        model: Option<&LanguageModel<'_>>,
+    ) -> Result<Option<TurnEffect>> {
+        let working = session.working();
+        // A result of the session is read from the tables that its plan names.
+        let file = working.as_ref().filter(|input| matches!(input, Input::File(_)));
+        let query = file.map(|input| self.open_input(session, input)).transpose()?;
+        let at_hand = file.zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
+        let plan = working.as_ref().map(|input| session.plan_of(input));
+        let (over, acts, demands) = match model {
+            Some(model) => {
+                let Some(read) = self.read_by_model(model, session, text, plan.as_ref(), at_hand)? else {
+                    return Ok(None);
+                };
+                let acts = read.turn.acts.clone();
+                let demands = self.demands_written(session, &read.wanted)?.demands;
+                (plan.map(|plan| PlanReading::by_model(read.turn, plan, read.written)), acts, demands)
+            }
+            None => {
+                let over = plan.map(|plan| self.read_over(session, text, plan, at_hand)).transpose()?;
+                let turn = match &over {
+                    Some(over) => over.turn.clone(),
+                    None => {
+                        let previous = session.latest().map_or("", |turn| turn.text.as_str());
+                        Reader::builtin().read(text, previous, &schema_of_demands(&session.demands), &|_, _| false)
+                    }
+                };
+                let demands = self.demands_after(session, text, &turn, over.is_none())?.demands;
+                (over, turn.acts, demands)
+            }
+        };
+        let plan = match over {
+            Some(over) if over.only_moves().is_some() => {
+                let mut before = session.clone();
+                for _ in 0..over.turn.steps() {
+                    before.undo();
+                }
+                before.plan()
+            }
+            over => over.map(PlanReading::into_plan),
+        };
+        Ok(Some(TurnEffect { acts, plan, demands }))
+    }
+}
