@@ -6,6 +6,7 @@ pub mod agentic;
 mod catalogue_demands;
 pub mod config;
 mod conversation_summary;
+mod doubts;
 pub mod execution;
 mod found;
 mod known_columns;

@@ -6,6 +6,7 @@
 use std::cell::OnceCell;
 
 use super::Agent;
+use super::doubts::doubts;
 use super::known_columns::{AtHand, described};
 use super::model_reading::Written;
 use super::scored::Scored;
@@ -266,7 +267,9 @@ impl Agent<'_> {
         let unmeasured = reading.written.iter().filter(|_| self.config.llm.reading.is_none());
         let unmeasured = unmeasured
             .map(|_| unmet("a model read it of which nothing is known yet: `lakeward model check` measures it"));
-        let mut preconditions: Vec<_> = lost.chain(doubtful).chain(unsure).chain(unmeasured).collect();
+        let anew = reading.turn.has(Act::New);
+        let before = doubts(session).into_iter().filter(|_| !anew).map(unmet);
+        let mut preconditions: Vec<_> = lost.chain(doubtful).chain(unsure).chain(unmeasured).chain(before).collect();
         if preconditions.is_empty() {
             preconditions.push(met("everything that was understood is applied"));
         }
