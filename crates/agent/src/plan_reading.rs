@@ -24,8 +24,10 @@ use lakeward_reading::reader::{
 };
 use lakeward_search::Candidate;
 
-/// A span that the reader is less sure of is said to be uncertain; less sure of an act, nothing is taken back.
+/// Where the reader is less sure of an act, nothing is taken back.
 const SURE: f32 = 0.5;
+/// A turn that is less likely read right is said to be uncertain.
+const LIKELY: f64 = 0.45;
 
 /// A turn as it was read over a table.
 pub(super) struct PlanReading {
@@ -260,8 +262,11 @@ impl Agent<'_> {
     ) -> Result<RankedOperation> {
         let lost =
             wish.not_applied.iter().map(|lost| unmet(format!("`{}` is not applied: {}", lost.words, lost.reason)));
-        let doubtful = reading.turn.spans.iter().filter(|span| span.confidence < SURE && speaks_of_rows(span.role));
-        let doubtful = doubtful.map(|span| unmet(format!("what `{}` means is uncertain", span.words)));
+        let doubtful =
+            (reading.written.is_none() && reading.turn.certainty() < LIKELY).then(|| match reading.turn.least_sure() {
+                Some(span) => unmet(format!("what `{}` means is uncertain", span.words)),
+                None => unmet("it is uncertain what is meant"),
+            });
         let unsure = reading.written.iter().filter_map(|written| written.unsure.as_ref());
         let unsure = unsure.map(|what| unmet(format!("it is uncertain: {what}")));
         let unmeasured = reading.written.iter().filter(|_| self.config.llm.reading.is_none());

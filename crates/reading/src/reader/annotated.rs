@@ -181,7 +181,7 @@ impl AnnotatedTurn {
             span
         };
         let spans = self.spans.iter().map(span).collect();
-        TurnReading { acts: self.acts.clone(), confidence: 1.0, on_result: self.on_result, spans }
+        TurnReading { acts: self.acts.clone(), confidence: 1.0, overlooked: 0.0, on_result: self.on_result, spans }
     }
 }
 

@@ -162,10 +162,14 @@ impl Reader {
         said.extend(Act::ALL.get(best(&self.second_act.apply(turn))).filter(|act| **act != said[0]));
         let tags: Vec<Vec<f32>> = words.iter().map(|word| softmax(self.tags.apply(word))).collect();
         let view = View { text, input: &input, schema, matches: &matches, words: &words, columns: &columns, turn };
-        let spans = runs(&tags).into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
+        let runs = runs(&tags);
+        let is_outside = |word: &usize| !runs.iter().any(|(range, ..)| range.contains(word));
+        let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
+        let spans = runs.into_iter().map(|(range, role, sure)| self.span(&view, range, role, sure)).collect();
         TurnReading {
             acts: said,
             confidence: acts[first_act],
+            overlooked,
             on_result: best(&self.on_result.apply(turn)) == 1,
             spans,
         }

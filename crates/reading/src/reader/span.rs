@@ -281,6 +281,8 @@ pub struct TurnReading {
     pub acts: Vec<Act>,
     /// How sure the model is of the first act, in 0..=1.
     pub confidence: f32,
+    /// The greatest probability that a word in no span belongs in one, in 0..=1.
+    pub overlooked: f32,
     /// Whether it is about the table that was just made rather than its source.
     pub on_result: bool,
     /// The spans, first word first; they do not overlap.
@@ -288,9 +290,22 @@ pub struct TurnReading {
 }
 
 impl TurnReading {
-    /// How sure the reader is of the whole turn, in 0..=1: as sure as of what it is least sure of.
+    /// The probability that the whole turn is read right, in 0..=1: logistic in how sure the reader is of all spans together and of the words in
+    /// none, fitted on 2,585 turns of five writers that it had not learned from (eval/turns.md).
     pub fn certainty(&self) -> f64 {
-        self.spans.iter().map(|span| span.confidence).fold(self.confidence, f32::min).into()
+        const BIAS: f64 = 0.59;
+        const SPANS: f64 = 1.82;
+        const OVERLOOKED: f64 = -0.18;
+        const LEAST: f64 = 1e-3;
+        let spans: f64 = self.spans.iter().map(|span| f64::from(span.confidence).max(LEAST).ln()).sum();
+        let overlooked = f64::from(self.overlooked).clamp(LEAST, 1.0 - LEAST);
+        let logit = BIAS + SPANS * spans + OVERLOOKED * (overlooked / (1.0 - overlooked)).ln();
+        1.0 / (1.0 + (-logit).exp())
+    }
+
+    /// The span that the reader is least sure of.
+    pub fn least_sure(&self) -> Option<&Span> {
+        self.spans.iter().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
     }
 
     /// Whether the analyst does this.
