@@ -1,5 +1,7 @@
 //! Answers as documents: what `--json` prints and what Python reads.
 
+mod sql;
+
 use std::path::Path;
 use std::time::Instant;
 
@@ -23,6 +25,8 @@ use lakeward_models::llm::Spent;
 use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
 use lakeward_search::{CompositeAnswers, JoinAnswer, QueryTable};
+
+pub use sql::{Row, SqlDocument};
 
 /// The answers of a search.
 #[derive(Debug, Serialize, JsonSchema)]

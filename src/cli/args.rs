@@ -113,6 +113,8 @@ pub enum Command {
     Graph(GraphCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
+    /// Serve the lake's tools to another agent over the Model Context Protocol, on standard input and output.
+    Mcp(McpCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
     /// Replay a trace (`ask --trace`) without a model, or show where two traces differ.
@@ -131,6 +133,13 @@ pub enum Command {
         /// The PDF.
         path: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct McpCommand {
+    /// Leave out the tool that runs SQL queries.
+    #[arg(long)]
+    pub no_query: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,6 +17,7 @@ mod index;
 mod interrupt;
 mod lake;
 mod manual;
+mod mcp;
 mod papers;
 mod plan;
 mod printer;
@@ -124,6 +125,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Task(command) => task::search(arguments, command),
         Command::Graph(command) => task::graph(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
+        Command::Mcp(command) => mcp::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Replay(command) => replay::run(arguments, command),
         Command::Verify => verify::run(arguments),
