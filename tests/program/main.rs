@@ -28,6 +28,7 @@ mod questions;
 mod random_plans;
 mod repl;
 mod session_plans;
+mod service;
 mod sessions;
 mod simulate;
 mod slt;

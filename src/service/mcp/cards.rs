@@ -1,6 +1,5 @@
 //! What the tools say of tables, columns and operations: the fields that decide, short enough for a list.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer::{figure, lake_text};
@@ -23,7 +22,7 @@ const NAMES: usize = 12;
 const VALUES: usize = 3;
 
 /// A table that a search found.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct TableCard {
     /// Its id, for other tools.
     pub id: String,
@@ -79,7 +78,7 @@ impl TableCard {
 }
 
 /// A table that can be joined.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct JoinCard {
     /// Its id, for other tools.
     pub id: String,
@@ -131,7 +130,7 @@ impl JoinCard {
 }
 
 /// A table whose rows can be appended.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct UnionCard {
     /// Its id, for other tools.
     pub id: String,
@@ -172,7 +171,7 @@ impl UnionCard {
 }
 
 /// A column in brief.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct ColumnCard {
     /// Its name.
     pub name: String,
@@ -224,7 +223,7 @@ impl ColumnCard {
 }
 
 /// An operation that an answer proposes.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct OperationCard {
     /// Its number, for `preview_operation`.
     pub number: usize,
@@ -252,7 +251,7 @@ impl OperationCard {
 }
 
 /// A question to put to the user.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct QuestionCard {
     /// The question.
     pub text: String,
@@ -269,7 +268,7 @@ impl QuestionCard {
 }
 
 /// What a publisher says of a table.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct MetadataCard {
     /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]

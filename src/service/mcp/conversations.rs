@@ -40,7 +40,7 @@ pub struct Ask {
 }
 
 /// What was understood, and what to do next.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct TurnCard {
     /// Give it with the next turn of this conversation.
     pub session: String,
@@ -80,7 +80,7 @@ impl Conversations {
         let (answer, _) = lake.ask(&mut session, &request)?;
         self.put(id.clone(), session);
         let operations = answer.worth_showing().enumerate();
-        let question = answer.worth_showing().find_map(|operation| operation.question.as_ref());
+        let question = answer.worth_showing().next().and_then(|first| first.question.as_ref());
         let about = TurnCard {
             session: id,
             understood: lake_text(&understood(&answer.signals), NOTE),

@@ -59,7 +59,7 @@ pub struct PreviewOperation {
 }
 
 /// The result of a query.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct ResultCard {
     /// The columns, in the order of the cells.
     pub columns: Vec<String>,
@@ -69,7 +69,7 @@ pub struct ResultCard {
 }
 
 /// What an operation would do.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct PreviewCard {
     /// Rows of the source.
     pub rows_in: u64,
@@ -87,7 +87,7 @@ pub struct PreviewCard {
 }
 
 /// One step of an operation.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct StepCard {
     /// What it does.
     pub does: String,

@@ -70,7 +70,7 @@ pub fn read(lake: &Lakeward, uri: &str) -> Result<ReadResourceResult> {
         REPORT => {
             let paging = Paging { cursor: None, max_tokens: Some(MOST_TOKENS) };
             let overview = tables::lake_overview(lake, &LakeOverview { paging })?;
-            serde_json::to_string_pretty(&overview).map_err(internal)?
+            serde_json::to_string(&overview).map_err(internal)?
         }
         PLAN_SCHEMA => serde_json::to_string(&schema_for!(Plan)).map_err(internal)?,
         _ => match uri.strip_prefix(TABLE).and_then(percent_decoded) {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::handler::server::tool::ToolRouter;
-use rmcp::handler::server::wrapper::{Json, Parameters};
+use rmcp::handler::server::tool::{ToolRouter, schema_for_output};
+use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
-    CallToolResult, ContentBlock, Implementation, ListResourceTemplatesResult, ListResourcesResult,
+    CallToolResult, ContentBlock, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult,
     PaginatedRequestParams, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, Role, ServerCapabilities,
     ServerConfig,
 };
@@ -16,14 +16,14 @@ use rmcp::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::answer::{Answer, Nothing, lake_text};
-use super::cards::{ColumnCard, JoinCard, TableCard, UnionCard};
-use super::conversations::{Ask, Conversations, TurnCard};
-use super::queries::{self, PreviewCard, PreviewOperation, Query, ResultCard, StepCard};
+use super::answer::{Answer, lake_text};
+use super::conversations::{Ask, Conversations};
+use super::queries::{self, PreviewOperation, Query};
 use super::resources;
 use super::searches::{self, FindJoinable, FindTables, FindUnionable};
-use super::tables::{self, DescribeTable, FolderCard, LakeCard, LakeOverview, ListColumns, TableDescription};
+use super::tables::{self, DescribeTable, LakeOverview, ListColumns};
 use crate::service::{Failure, Service, Stop};
 use lakeward::Lakeward;
 use lakeward_core::error::{Error, Result as LakeResult};
@@ -40,15 +40,17 @@ const READ: Duration = Duration::from_secs(60);
 /// Characters of an error.
 const ERROR: usize = 1_000;
 
-/// What a tool returns: a page, or an error that the model can read.
-type Told<T, A = Nothing> = Result<Json<Answer<T, A>>, CallToolResult>;
-
 /// The server. Cheap to clone.
 #[derive(Clone)]
 pub struct LakeServer {
     service: Arc<Service>,
     conversations: Arc<Conversations>,
     tools: ToolRouter<Self>,
+}
+
+/// The schema of every answer. It does not describe the items: clients read the whole list of tools, and their fields name themselves.
+fn page_schema() -> Arc<JsonObject> {
+    schema_for_output::<Answer<Value, JsonObject>>()
 }
 
 /// The task to find data for.
@@ -68,13 +70,19 @@ impl LakeServer {
         Self { service, conversations: Arc::default(), tools }
     }
 
-    async fn told<T: Send + 'static, A: Send + 'static>(
+    /// The outcome of `work` as a tool's result: a page, or an error that the model can read.
+    async fn told<T: Serialize + Send + 'static, A: Serialize + Send + 'static>(
         &self,
         deadline: Duration,
         work: impl FnOnce(&Lakeward, &Stop) -> LakeResult<Answer<T, A>> + Send + 'static,
-    ) -> Told<T, A> {
-        let answer = self.service.work(deadline, work).await;
-        answer.map(Json).map_err(|failure| CallToolResult::error(vec![ContentBlock::text(self.text(&failure))]))
+    ) -> CallToolResult {
+        let answer = self.service.work(deadline, work).await.and_then(|answer| {
+            serde_json::to_value(&answer).map_err(|error| Error::Internal(error.to_string()).into())
+        });
+        match answer {
+            Ok(answer) => CallToolResult::structured(answer),
+            Err(failure) => CallToolResult::error(vec![ContentBlock::text(self.text(&failure))]),
+        }
     }
 
     fn text(&self, failure: &Failure) -> String {
@@ -94,23 +102,19 @@ impl LakeServer {
             read_only_hint = true,
             idempotent_hint = true,
             open_world_hint = false
-        )
+        ),
+        output_schema = page_schema()
     )]
-    async fn lake_overview(
-        &self,
-        Parameters(asked): Parameters<LakeOverview>,
-    ) -> Result<Json<Answer<FolderCard, LakeCard>>, CallToolResult> {
+    async fn lake_overview(&self, Parameters(asked): Parameters<LakeOverview>) -> CallToolResult {
         self.told(LOOK, move |lake, _| tables::lake_overview(lake, &asked)).await
     }
 
     #[tool(
         description = "Tables that match a description in plain words, best first, with how likely each serves.",
-        annotations(title = "Find tables", read_only_hint = true, idempotent_hint = true, open_world_hint = false)
+        annotations(title = "Find tables", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
+        output_schema = page_schema()
     )]
-    async fn find_tables(
-        &self,
-        Parameters(asked): Parameters<FindTables>,
-    ) -> Result<Json<Answer<TableCard>>, CallToolResult> {
+    async fn find_tables(&self, Parameters(asked): Parameters<FindTables>) -> CallToolResult {
         self.told(LOOK, move |lake, _| searches::find_tables(lake, &asked)).await
     }
 
@@ -121,12 +125,10 @@ impl LakeServer {
             read_only_hint = true,
             idempotent_hint = true,
             open_world_hint = false
-        )
+        ),
+        output_schema = page_schema()
     )]
-    async fn find_joinable(
-        &self,
-        Parameters(asked): Parameters<FindJoinable>,
-    ) -> Result<Json<Answer<JoinCard>>, CallToolResult> {
+    async fn find_joinable(&self, Parameters(asked): Parameters<FindJoinable>) -> CallToolResult {
         self.told(READ, move |lake, _| searches::find_joinable(lake, &asked)).await
     }
 
@@ -137,12 +139,10 @@ impl LakeServer {
             read_only_hint = true,
             idempotent_hint = true,
             open_world_hint = false
-        )
+        ),
+        output_schema = page_schema()
     )]
-    async fn find_unionable(
-        &self,
-        Parameters(asked): Parameters<FindUnionable>,
-    ) -> Result<Json<Answer<UnionCard>>, CallToolResult> {
+    async fn find_unionable(&self, Parameters(asked): Parameters<FindUnionable>) -> CallToolResult {
         self.told(READ, move |lake, _| searches::find_unionable(lake, &asked)).await
     }
 
@@ -153,23 +153,19 @@ impl LakeServer {
             read_only_hint = true,
             idempotent_hint = true,
             open_world_hint = false
-        )
+        ),
+        output_schema = page_schema()
     )]
-    async fn describe_table(
-        &self,
-        Parameters(asked): Parameters<DescribeTable>,
-    ) -> Result<Json<Answer<ColumnCard, TableDescription>>, CallToolResult> {
+    async fn describe_table(&self, Parameters(asked): Parameters<DescribeTable>) -> CallToolResult {
         self.told(READ, move |lake, stop| tables::describe_table(lake, stop, &asked)).await
     }
 
     #[tool(
         description = "The columns of a table in brief, for wide tables: all of them or those whose names contain a text.",
-        annotations(title = "List columns", read_only_hint = true, idempotent_hint = true, open_world_hint = false)
+        annotations(title = "List columns", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
+        output_schema = page_schema()
     )]
-    async fn list_columns(
-        &self,
-        Parameters(asked): Parameters<ListColumns>,
-    ) -> Result<Json<Answer<ColumnCard, Nothing>>, CallToolResult> {
+    async fn list_columns(&self, Parameters(asked): Parameters<ListColumns>) -> CallToolResult {
         self.told(LOOK, move |lake, _| tables::list_columns(lake, &asked)).await
     }
 
@@ -180,12 +176,10 @@ impl LakeServer {
             read_only_hint = true,
             idempotent_hint = true,
             open_world_hint = false
-        )
+        ),
+        output_schema = page_schema()
     )]
-    async fn preview_operation(
-        &self,
-        Parameters(asked): Parameters<PreviewOperation>,
-    ) -> Result<Json<Answer<StepCard, PreviewCard>>, CallToolResult> {
+    async fn preview_operation(&self, Parameters(asked): Parameters<PreviewOperation>) -> CallToolResult {
         let conversations = Arc::clone(&self.conversations);
         self.told(READ, move |lake, stop| {
             let plan = match (asked.plan, asked.session, asked.operation) {
@@ -200,23 +194,19 @@ impl LakeServer {
 
     #[tool(
         description = "The rows of one read-only SQL query over tables of the lake.",
-        annotations(title = "Query tables", read_only_hint = true, idempotent_hint = true, open_world_hint = false)
+        annotations(title = "Query tables", read_only_hint = true, idempotent_hint = true, open_world_hint = false),
+        output_schema = page_schema()
     )]
-    async fn query(
-        &self,
-        Parameters(asked): Parameters<Query>,
-    ) -> Result<Json<Answer<Vec<String>, ResultCard>>, CallToolResult> {
+    async fn query(&self, Parameters(asked): Parameters<Query>) -> CallToolResult {
         self.told(READ, move |lake, stop| queries::query(lake, stop, &asked)).await
     }
 
     #[tool(
         description = "Recommends tables and the operation to run next for a task in plain words; a conversation goes on with its `session`.",
-        annotations(title = "Ask for data", read_only_hint = true, open_world_hint = false)
+        annotations(title = "Ask for data", read_only_hint = true, open_world_hint = false),
+        output_schema = page_schema()
     )]
-    async fn ask(
-        &self,
-        Parameters(asked): Parameters<Ask>,
-    ) -> Result<Json<Answer<TableCard, TurnCard>>, CallToolResult> {
+    async fn ask(&self, Parameters(asked): Parameters<Ask>) -> CallToolResult {
         let conversations = Arc::clone(&self.conversations);
         self.told(READ, move |lake, _| conversations.ask(lake, &asked)).await
     }

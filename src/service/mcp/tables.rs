@@ -76,7 +76,7 @@ pub struct ListColumns {
 }
 
 /// The lake in figures.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct LakeCard {
     /// Its name.
     pub name: String,
@@ -93,7 +93,7 @@ pub struct LakeCard {
 }
 
 /// A folder of the lake.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
 pub struct FolderCard {
     /// Its name; empty for the lake's own folder.
     pub folder: String,
@@ -106,7 +106,7 @@ pub struct FolderCard {
 }
 
 /// A table as a whole.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub struct TableDescription {
     /// Its id.
     pub id: String,
@@ -281,5 +281,5 @@ pub fn table_text(lake: &Lakeward, name: &str) -> Result<String> {
         more: false,
         hint: String::new(),
     };
-    serde_json::to_string_pretty(&page.answer(listing)).map_err(|error| Error::Internal(error.to_string()))
+    serde_json::to_string(&page.answer(listing)).map_err(|error| Error::Internal(error.to_string()))
 }

@@ -1,0 +1,4 @@
+//! The lake as a service: its tools for other agents, and HTTP.
+
+mod hostile_lake;
+mod mcp;
