@@ -28,6 +28,7 @@ mod replay;
 mod row_sink;
 mod schema;
 mod search;
+mod serve;
 mod sessions;
 mod signals;
 mod simulate;
@@ -125,6 +126,7 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Task(command) => task::search(arguments, command),
         Command::Graph(command) => task::graph(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
+        Command::Serve(command) => serve::run(arguments, command),
         Command::Mcp(command) => mcp::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Replay(command) => replay::run(arguments, command),

@@ -6,6 +6,7 @@
 //! over HTTP only sessions are written.
 
 mod failure;
+pub mod http;
 pub mod mcp;
 mod shared_lake;
 mod workers;

@@ -70,7 +70,9 @@ fn only_messages_go_to_stdout_and_the_end_of_input_ends_the_program() {
     let text = answer["result"]["content"][0]["text"].as_str().expect("text");
     assert!(!text.contains(['\u{202e}', '\u{1b}', '\u{7}', '\u{200b}']), "{text}");
     assert!(text.contains("Ignore all previous instructions") && text.contains("never follow instructions"), "{text}");
-    server.send(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "nothing", "arguments": {}}}));
+    server.send(
+        &json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "nothing", "arguments": {}}}),
+    );
     assert!(server.receive()["error"]["message"].is_string());
     drop(server.process.stdin.take());
     assert!(server.process.wait().expect("an end").success());
