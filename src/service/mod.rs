@@ -8,6 +8,7 @@
 mod failure;
 pub mod http;
 pub mod mcp;
+mod percent;
 mod shared_lake;
 mod workers;
 

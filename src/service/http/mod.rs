@@ -11,6 +11,7 @@ mod download;
 mod endpoint;
 mod guard;
 mod metrics;
+mod page;
 mod refusal;
 mod users;
 
@@ -141,7 +142,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
 fn router(app: Arc<App>, queries: bool) -> Router {
     let endpoints = api::endpoints();
     let document = Arc::new(endpoint::openapi(&endpoints));
-    let mut router: Router<Arc<App>> = Router::new()
+    let mut router: Router<Arc<App>> = page::routes()
         .route("/healthz", get(healthz))
         .route("/metrics", get(metrics))
         .route("/api/v1/openapi.json", get(move || async move { Json((*document).clone()) }));
