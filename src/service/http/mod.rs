@@ -152,10 +152,11 @@ fn router(app: Arc<App>, queries: bool) -> Router {
     let mut router = router
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
+        .layer(RequestBodyLimitLayer::new(MOST_BODY_BYTES))
+        // It has a limit of its own.
         .route_service("/mcp", mcp(&app, queries))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(RequestBodyTimeoutLayer::new(BODY_WITHIN))
-        .layer(RequestBodyLimitLayer::new(MOST_BODY_BYTES))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard));
     for (name, value) in guard::HEADERS {
         router = router.layer(SetResponseHeaderLayer::overriding(name, value));

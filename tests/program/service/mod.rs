@@ -1,4 +1,9 @@
 //! The lake as a service: its tools for other agents, and HTTP.
+#![cfg(unix)]
 
+mod attacks;
 mod hostile_lake;
+mod http;
 mod mcp;
+mod page;
+mod server;

@@ -11,7 +11,7 @@ use super::layout::{Fault, Form, Visitor, page as whole, text};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
 use crate::service::mcp;
-use crate::service::percent::percent_encoded;
+use crate::service::percent::{percent_decoded, percent_encoded};
 use lakeward::{RankedOperation, RankedTable, Recommendation, Session};
 use lakeward_agent::session::transcript::understood;
 use lakeward_core::request::{Label, OperationKind};
@@ -36,6 +36,7 @@ pub struct Asked {
 /// A table that is accepted or rejected.
 #[derive(Deserialize)]
 pub struct Chosen {
+    /// Its id, encoded as in an address: a browser would change some characters of a field.
     table: String,
     accepted: bool,
     revision: u64,
@@ -164,7 +165,7 @@ fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
                 @for (accepted, word) in [(true, "Accept"), (false, "Reject")] {
                     form class="inline" method="post" action={ "/sessions/" (forms.session.id) "/choose" } {
                         (forms.fields())
-                        input type="hidden" name="table" value=(table.table);
+                        input type="hidden" name="table" value=(percent_encoded(&table.table));
                         input type="hidden" name="accepted" value=(accepted);
                         button aria-label={ (word) " " (text(&table.title)) } { (word) }
                     }
@@ -238,7 +239,8 @@ pub async fn choose(
 ) -> Result<Redirect, Fault> {
     let of = (id.clone(), Some(chosen.revision));
     app.change(&visitor.user, of, LOOK, move |lake, _, session| {
-        let table = mcp::table_id(lake, &chosen.table)?;
+        let id = percent_decoded(&chosen.table).unwrap_or(chosen.table);
+        let table = mcp::table_id(lake, &id)?;
         if chosen.accepted {
             session.accept(&table)
         } else {

@@ -24,7 +24,7 @@ const ROWS: usize = 10;
 /// Columns of the sample.
 const SAMPLE_COLUMNS: usize = 30;
 /// Columns that are listed.
-const COLUMNS: usize = 200;
+const COLUMNS: usize = 120;
 /// Values of a column that are shown.
 const VALUES: usize = 3;
 
