@@ -54,7 +54,7 @@ pub(super) fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status
         (false, false) => Status::Done,
     };
     if arguments.json {
-        printer::json(&SessionList::new(&store, sessions))?;
+        printer::json(&SessionList::new(store, sessions))?;
         return Ok(status);
     }
     conversation::sessions(&sessions);

@@ -23,6 +23,8 @@ pub const RUN: Duration = Duration::from_secs(300);
 const MOST_LOCKS: usize = 1_000;
 
 type SessionLock = Arc<tokio::sync::Mutex<()>>;
+/// A user's name and a session's.
+type SessionKey = (Option<Arc<str>>, String);
 
 /// The shared state.
 pub struct App {
@@ -39,7 +41,7 @@ pub struct App {
     /// Takes one line for each request.
     pub log: Box<dyn Fn(&str) + Send + Sync>,
     /// Whoever changes a session holds its lock.
-    changing: Mutex<HashMap<(Option<Arc<str>>, String), SessionLock>>,
+    changing: Mutex<HashMap<SessionKey, SessionLock>>,
 }
 
 impl App {

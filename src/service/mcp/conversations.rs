@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Listing, Page, Paging, lake_text};
+use super::answer::{Answer, Listing, Page, Paging, json_bytes, lake_text};
 use super::cards::{OperationCard, QuestionCard, TableCard};
 use super::names;
 use super::searches::generation;
@@ -58,6 +58,13 @@ pub struct TurnCard {
     pub notes: Vec<String>,
 }
 
+impl TurnCard {
+    /// Leaves out what counts least; whether there was something.
+    fn shrink(&mut self) -> bool {
+        self.notes.pop().is_some() || self.operations.len() > 1 && self.operations.pop().is_some()
+    }
+}
+
 /// The conversations, the one used last at the end.
 #[derive(Default)]
 pub struct Conversations {
@@ -81,7 +88,7 @@ impl Conversations {
         self.put(id.clone(), session);
         let operations = answer.worth_showing().enumerate();
         let question = answer.worth_showing().next().and_then(|first| first.question.as_ref());
-        let about = TurnCard {
+        let mut about = TurnCard {
             session: id,
             understood: lake_text(&understood(&answer.signals), NOTE),
             nothing_found: answer.nothing_found,
@@ -97,6 +104,7 @@ impl Conversations {
         let items: Vec<TableCard> = answer.tables.iter().map(TableCard::recommended).collect();
         let paging = Paging { cursor: None, max_tokens: asked.max_tokens };
         let page = Page::of(&paging, &asked.request, generation(lake))?;
+        while json_bytes(&about) > page.about_bytes() && about.shrink() {}
         let total = Some(items.len());
         let mut answer = page.answer(Listing { about: Some(about), items, total, more: false, hint: hint.to_string() });
         // A conversation has no second page: its next turn may ask for more.

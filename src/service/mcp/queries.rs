@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::answer::{Answer, Listing, Page, Paging, lake_text};
+use super::answer::{Answer, Listing, Page, Paging, json_bytes, lake_text};
 use super::cards::{CELL, NAME};
 use super::names;
 use super::searches::generation;
@@ -75,7 +75,7 @@ pub struct PreviewCard {
     pub rows_in: u64,
     /// Rows of the result.
     pub rows_out: u64,
-    /// Columns of the result.
+    /// The first columns of the result.
     pub columns: Vec<String>,
     /// What to know before relying on the result.
     pub warnings: Vec<String>,
@@ -165,7 +165,9 @@ pub fn preview(
     let items: Vec<StepCard> = items.collect();
     let total = Some(items.len());
     let hint = "nothing was stored; run `about.sql` with `query` to see rows".to_string();
-    let mut answer = page.answer(Listing { about: Some(card(&found)), items, total, more: false, hint });
+    let mut about = card(&found);
+    while json_bytes(&about) > page.about_bytes() && about.columns.pop().is_some() {}
+    let mut answer = page.answer(Listing { about: Some(about), items, total, more: false, hint });
     answer.next_cursor = None;
     Ok(answer)
 }

@@ -17,6 +17,8 @@ const DEFAULT_ITEMS: usize = 10;
 const MOST_ITEMS: usize = 50;
 /// Answers that a search gives at most, over all pages.
 const MOST_ANSWERS: usize = 200;
+/// Answers among which those of a folder are looked for.
+const MOST_RANKED: usize = 2_000;
 
 /// What to search for by words.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -77,13 +79,16 @@ pub fn find_tables(lake: &Lakeward, asked: &FindTables) -> Result<Answer<TableCa
     let request = format!("find_tables {} {folder} {}", asked.request, asked.tables_only);
     let page = Page::of(&asked.paging, &request, generation(lake))?;
     let narrowed = !folder.is_empty() || asked.tables_only;
-    let answers = lake.search(&asked.request, if narrowed { lake.index().len().max(1) } else { MOST_ANSWERS })?;
+    let answers = lake.search(&asked.request, if narrowed { MOST_RANKED } else { MOST_ANSWERS })?;
     let calibration = &lake.config().ranking.calibration;
     let may_serve = answers.iter().any(|answer| answer.may_serve(calibration));
     let wanted = |answer: &&SearchAnswer| answer.table.starts_with(folder) && !(asked.tables_only && answer.record);
     let all: Vec<&SearchAnswer> = answers.iter().filter(wanted).take(MOST_ANSWERS).collect();
     let hint = match (all.len(), may_serve) {
         (0, _) => "no table matches; ask in other words, or see `lake_overview`",
+        _ if answers.len() == MOST_RANKED => {
+            "only the best 2000 of the lake were looked at: say more of what you look for"
+        }
         (_, false) => "nothing in the lake seems to answer this: these are but the nearest",
         (MOST_ANSWERS, _) => "`total` counts the best 200; `describe_table` shows what is in one",
         _ => "`describe_table` shows what is in one, `find_joinable` and `find_unionable` what goes with it",

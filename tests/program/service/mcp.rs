@@ -7,25 +7,15 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::hostile_lake;
-use crate::REPOSITORY;
-
-/// Runs the checks of `mcp_client.py` with the Python that `LAKEWARD_TEST_MCP_PYTHON` names; it must have the package `mcp`.
-pub fn official_client(arguments: &[&str]) {
-    let Some(python) = std::env::var_os("LAKEWARD_TEST_MCP_PYTHON") else {
-        println!("skipped: LAKEWARD_TEST_MCP_PYTHON names no Python with the package `mcp` (CONTRIBUTING.md)");
-        return;
-    };
-    let script = Path::new(REPOSITORY).join("tests/program/service/mcp_client.py");
-    let run = Command::new(python).arg(script).args(arguments).output().expect("Python");
-    let (stdout, stderr) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{stdout}\n{stderr}");
-}
+use super::scripts::{SKIPPED, run_script};
 
 #[test]
 fn the_official_client_on_standard_input_and_output() {
     let lake = tempfile::tempdir().expect("a folder");
     hostile_lake::make(lake.path());
-    official_client(&["stdio", env!("CARGO_BIN_EXE_lakeward"), lake.path().to_str().expect("UTF-8")]);
+    if !run_script("mcp_client.py", &["stdio", env!("CARGO_BIN_EXE_lakeward"), lake.path().to_str().expect("UTF-8")]) {
+        println!("{SKIPPED}");
+    }
 }
 
 /// A server and what it says.

@@ -6,4 +6,5 @@ mod hostile_lake;
 mod http;
 mod mcp;
 mod page;
+mod scripts;
 mod server;

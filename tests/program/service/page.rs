@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use reqwest::StatusCode;
 
+use super::scripts::{SKIPPED, run_script};
 use super::server::{Answer, Server};
 
 /// Bytes of a page at most.
@@ -152,4 +153,15 @@ fn hostile_text_is_shown_as_text() {
 fn a_wide_table_has_a_small_page() {
     let server = Server::start();
     Browser::new(&server).open("/table?id=wide");
+}
+
+#[test]
+fn a_browser_finds_nothing_that_hinders_and_asks_nobody_else() {
+    let server = Server::start();
+    let address = format!("{}{}", server.origin(), server.login);
+    let has_browser = std::path::Path::new("/usr/bin/chromium").exists();
+    let arguments = [address.as_str(), "shops/sales", "only the rows where the city is Ghent"];
+    if !has_browser || !run_script("browser.py", &arguments) {
+        println!("{SKIPPED}, or there is no /usr/bin/chromium");
+    }
 }

@@ -20,6 +20,9 @@ use lakeward_core::text::counted;
 /// Tables of an answer that are shown.
 const TABLES: usize = 10;
 
+/// Turns before the latest whose answers can be unfolded.
+const FOLDED: usize = 3;
+
 /// What the forms of a conversation need.
 pub struct Forms<'a> {
     visitor: &'a Visitor,
@@ -74,8 +77,8 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<
                     h2 { (text(&turn.text)) }
                     @match &turn.recommendation {
                         Some(found) if place == last => (answer(found, Some(&forms))),
-                        Some(found) => details { summary { "Answer" } (answer(found, None)) },
-                        None => p { (counted(turn.tables.len() as u64, "table")) " shown" },
+                        Some(found) if place + FOLDED >= last => details { summary { "Answer" } (answer(found, None)) },
+                        _ => p { (counted(turn.tables.len() as u64, "table")) " shown" },
                     }
                 }
             }

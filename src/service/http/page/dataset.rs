@@ -10,6 +10,7 @@ use super::conversation::bar;
 use super::layout::{Fault, Visitor, page as whole, text};
 use crate::service::http::app::{App, READ};
 use crate::service::http::endpoint::Query;
+use crate::service::percent::percent_encoded;
 use crate::service::{Stop, mcp, query_context};
 use lakeward::Lakeward;
 use lakeward::documents::TableReport;
@@ -66,7 +67,10 @@ pub async fn page(
                 }
                 @if report.sampled { "; only its first rows were read" }
             }
-            (metadata(dataset))
+            @if dataset.table().is_some() {
+            p { a href={ "/?table=" (percent_encoded(dataset.id().as_str())) } { "Start from this table" } }
+        }
+        (metadata(dataset))
             @if let Some(table) = dataset.table() {
                 @if !table.profile.keys.is_empty() { p { "Keys: " (text(&table.profile.keys.join(", "))) } }
                 (columns(&table.profile.columns))

@@ -11,6 +11,7 @@ use super::conversation::answer;
 use super::layout::{Fault, Form, Visitor, page as whole, text};
 use crate::service::http::actions::{self, Turn};
 use crate::service::http::app::{App, LOOK, READ};
+use crate::service::http::endpoint::Query;
 use crate::service::http::users::Rights;
 use lakeward_agent::session::{SessionState, SessionSummary};
 use lakeward_core::text::counted;
@@ -26,8 +27,15 @@ pub struct Asked {
     table: String,
 }
 
+/// The table that a request is to start from.
+#[derive(Deserialize)]
+pub struct From {
+    #[serde(default)]
+    table: String,
+}
+
 /// The page.
-pub async fn page(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Markup, Fault> {
+pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Query(from): Query<From>) -> Result<Markup, Fault> {
     let (name, tables, sessions) = app
         .work(&visitor.user, LOOK, |lake, _| {
             let index = lake.index();
@@ -45,7 +53,7 @@ pub async fn page(State(app): State<Arc<App>>, visitor: Visitor) -> Result<Marku
                 label for="text" { "Your task or question, in your own words" }
                 textarea id="text" name="text" rows="3" required maxlength="4000" {}
                 label for="table" { "The table you start from, if you have one" }
-                input id="table" name="table" type="text" placeholder="geo/countries";
+                input id="table" name="table" type="text" value=(text(&from.table));
                 p { button { "Ask" } }
             }
             @if !sessions.is_empty() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde::Deserialize;
@@ -27,13 +27,13 @@ pub struct Token {
 }
 
 /// The form, or the end of the way that begins with the printed address.
-pub async fn page(State(app): State<Arc<App>>, Query(of): Query<Code>) -> Result<Response, Fault> {
+pub async fn page(State(app): State<Arc<App>>, headers: HeaderMap, Query(of): Query<Code>) -> Result<Response, Fault> {
     if let Some(code) = of.code {
         let user = app.users.with_code(&code).ok_or_else(|| {
             let hint = "an address is good once; start the service again, or log in with a token";
             Refusal::new(StatusCode::FORBIDDEN, "this address was used or is not valid", Some(hint))
         })?;
-        return logged_in(&app, user);
+        return logged_in(&app, user, &headers);
     }
     let form = whole(
         "Log in",
@@ -51,15 +51,22 @@ pub async fn page(State(app): State<Arc<App>>, Query(of): Query<Code>) -> Result
 }
 
 /// Logs in with a token.
-pub async fn with_token(State(app): State<Arc<App>>, Form(of): Form<Token>) -> Result<Response, Fault> {
+pub async fn with_token(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Form(of): Form<Token>,
+) -> Result<Response, Fault> {
     let user = app.users.with_token(of.secret.trim());
     let user = user.ok_or_else(|| Refusal::new(StatusCode::FORBIDDEN, "no user has this token", None))?;
-    logged_in(&app, user)
+    logged_in(&app, user, &headers)
 }
 
-fn logged_in(app: &App, user: User) -> Result<Response, Fault> {
+fn logged_in(app: &App, user: User, headers: &HeaderMap) -> Result<Response, Fault> {
+    // Behind a proxy with HTTPS the cookie is never sent without it.
+    let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok()).unwrap_or_default();
+    let secure = if origin.starts_with("https://") { "; Secure" } else { "" };
     let cookie = app.users.new_cookie(user).map_err(|error| app.refusal(&error.into()))?;
-    let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200", app.cookie);
+    let value = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200{secure}", app.cookie);
     Ok(with_cookie(Redirect::to("/"), &value))
 }
 
