@@ -7,12 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::service::{Stop, mcp, query_context};
 use lakeward::documents::{AskDocument, Document, JoinDocument};
-use lakeward::{Lakeward, Plan, QueryTable, Request, SearchAnswer, Session};
+use lakeward::{Lakeward, Plan, Request, SearchAnswer, Session};
 use lakeward_agent::execution;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Edit;
 use lakeward_core::request::Input;
-use lakeward_lake::dataset::no_table;
 use lakeward_operate::{Outcome, PlanPreview, PlanWarning, PreviewLimits, plan_preview};
 
 /// Answers of a search at most.
@@ -90,19 +89,10 @@ pub fn search(lake: &Lakeward, text: &str, k: Option<usize>) -> Result<Document<
 /// Tables to join with one of the lake.
 pub fn join(lake: &Lakeward, table: &str, columns: &[String], k: Option<usize>) -> Result<JoinDocument> {
     let started = Instant::now();
-    let query = query_table(lake, table)?;
+    let query = mcp::query_table(lake, table)?;
     let columns = query.columns_named(columns)?;
     let found = lake.join(&query, &columns, answers(k))?;
     Ok(JoinDocument::new(table.to_string(), &query, &columns, found, started))
-}
-
-/// A table of the lake to search with; never a file outside it.
-pub fn query_table(lake: &Lakeward, name: &str) -> Result<std::sync::Arc<QueryTable>> {
-    let id = mcp::table_id(lake, name)?;
-    if lake.index().dataset(lake.index().find(&id)?)?.is_record() {
-        return Err(no_table(&id));
-    }
-    lake.cached_query_table(&id)
 }
 
 /// The answer to a turn, as the next one of `session`.

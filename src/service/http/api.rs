@@ -128,7 +128,7 @@ async fn union(
 ) -> Answer<Document<UnionAnswer>> {
     app.work(&user, READ, move |lake, _| {
         let started = Instant::now();
-        let query = actions::query_table(lake, &of.table)?;
+        let query = mcp::query_table(lake, &of.table)?;
         Ok(Document::new(of.table, lake.union(&query, actions::answers(of.k))?, started))
     })
     .await

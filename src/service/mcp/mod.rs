@@ -21,7 +21,7 @@ use rmcp::transport::stdio;
 use super::Service;
 use lakeward_core::error::{Error, Result};
 
-pub use names::table_id;
+pub use names::{query_table, table_id};
 pub use server::LakeServer;
 
 /// Serves one client on standard input and output until it closes them; `queries` allows SQL.

@@ -1,8 +1,11 @@
 //! Ids and column names as agents write them. An answer shows them cleaned, so a cleaned name must lead back to the one it shows; a path of a
 //! file is never a name here.
 
-use lakeward::Lakeward;
+use std::sync::Arc;
+
+use lakeward::{Lakeward, QueryTable};
 use lakeward_core::error::{Error, Result, nearest_names};
+use lakeward_lake::dataset::no_table;
 use lakeward_lake::profile::ColumnProfile;
 
 use super::answer::lake_text;
@@ -24,6 +27,18 @@ pub fn table_id(lake: &Lakeward, name: &str) -> Result<String> {
         }
     }
     Ok(index.id(index.find(name)?)?.to_string())
+}
+
+/// The table that `name` names, ready to search with; never a file outside the lake.
+///
+/// # Errors
+/// [`Error::Usage`] for a record, and those of [`table_id`] and of reading the table.
+pub fn query_table(lake: &Lakeward, name: &str) -> Result<Arc<QueryTable>> {
+    let id = table_id(lake, name)?;
+    if lake.index().dataset(lake.index().find(&id)?)?.is_record() {
+        return Err(no_table(&id));
+    }
+    lake.cached_query_table(&id)
 }
 
 /// The column of `table` that `name` names.

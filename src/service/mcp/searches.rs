@@ -8,7 +8,6 @@ use super::cards::{JoinCard, TableCard, UnionCard};
 use super::names;
 use lakeward::Lakeward;
 use lakeward_core::error::{Error, Result};
-use lakeward_lake::dataset::no_table;
 use lakeward_search::{JoinAnswer, QueryTable, SearchAnswer, UnionOptions, union};
 
 /// Items of a page unless the caller asks for more.
@@ -100,7 +99,7 @@ pub fn find_tables(lake: &Lakeward, asked: &FindTables) -> Result<Answer<TableCa
 pub fn find_joinable(lake: &Lakeward, asked: &FindJoinable) -> Result<Answer<JoinCard>> {
     let request = format!("find_joinable {} {:?}", asked.table, asked.columns);
     let page = Page::of(&asked.paging, &request, generation(lake))?;
-    let query = query_table(lake, &asked.table)?;
+    let query = names::query_table(lake, &asked.table)?;
     let columns = asked.columns.iter().map(|name| column_place(&query, name)).collect::<Result<Vec<usize>>>()?;
     let found = lake.join(&query, &columns, wanted(&page, asked.k))?;
     let all: Vec<&JoinAnswer> = found.answers.iter().collect();
@@ -115,7 +114,7 @@ pub fn find_joinable(lake: &Lakeward, asked: &FindJoinable) -> Result<Answer<Joi
 /// Tables whose rows can be appended.
 pub fn find_unionable(lake: &Lakeward, asked: &FindUnionable) -> Result<Answer<UnionCard>> {
     let page = Page::of(&asked.paging, &format!("find_unionable {}", asked.table), generation(lake))?;
-    let query = query_table(lake, &asked.table)?;
+    let query = names::query_table(lake, &asked.table)?;
     // New rows would be counted by reading every candidate's file.
     let weights = &lake.config().ranking;
     let options = UnionOptions { k: wanted(&page, asked.k), count_rows: false, weights };
@@ -127,15 +126,6 @@ pub fn find_unionable(lake: &Lakeward, asked: &FindUnionable) -> Result<Answer<U
         false => "`ask` with `table` proposes the union and `preview_operation` counts its rows",
     };
     Ok(page.answer(counted_as_needed(&page, asked.k, &all, |answer| UnionCard::of(answer), hint)))
-}
-
-/// The table of the lake, ready to search with; never a file outside it.
-fn query_table(lake: &Lakeward, name: &str) -> Result<std::sync::Arc<QueryTable>> {
-    let id = names::table_id(lake, name)?;
-    if lake.index().dataset(lake.index().find(&id)?)?.is_record() {
-        return Err(no_table(&id));
-    }
-    lake.cached_query_table(&id)
 }
 
 fn column_place(query: &QueryTable, name: &str) -> Result<usize> {

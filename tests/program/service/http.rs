@@ -73,6 +73,20 @@ fn users_have_sessions_rights_and_quotas_of_their_own() {
 }
 
 #[test]
+fn behind_a_proxy_a_token_is_traded_for_a_cookie_that_needs_https() {
+    let server = Server::at_host("data.example.org", &token_file());
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let from = [("host", "data.example.org"), ("origin", "https://data.example.org"), form];
+    assert_eq!(server.send("POST", "/login", &from, "secret=wrong").status, StatusCode::FORBIDDEN);
+    let answer = server.send("POST", "/login", &from, "secret=ana-token");
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text());
+    assert!(answer.header("set-cookie").ends_with("; Secure"), "{}", answer.header("set-cookie"));
+    let cookie = answer.header("set-cookie").split(';').next().expect("a cookie");
+    let page = server.send("GET", "/", &[("host", "data.example.org"), ("cookie", cookie)], "");
+    assert!(page.text().contains("Log out ana"), "{}", page.text());
+}
+
+#[test]
 fn only_this_machine_is_served_without_a_token_file() {
     let server = Server::start();
     let run = program(&server.lake).args(["serve", "--listen", "0.0.0.0:0"]).output().expect("the program");

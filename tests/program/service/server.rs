@@ -72,6 +72,11 @@ impl Server {
         Self::with(&[], Some(token_file))
     }
 
+    /// The same, reached as `host` too.
+    pub fn at_host(host: &str, token_file: &str) -> Self {
+        Self::with(&["--host", host], Some(token_file))
+    }
+
     fn with(arguments: &[&str], token_file: Option<&str>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let lake = folder.path().join("lake");
