@@ -1,5 +1,8 @@
 //! Answers as documents: what `--json` prints and what Python reads.
 
+mod error;
+mod sql;
+
 use std::path::Path;
 use std::time::Instant;
 
@@ -8,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Lakeward;
 use lakeward_agent::recommend::Recommendation;
-use lakeward_agent::session::Session;
+use lakeward_agent::session::{Session, SessionStore, SessionSummary};
 use lakeward_agent::trace::{ModelUse, Provenance};
 use lakeward_core::answer::in_order;
 use lakeward_core::error::{Error, Result};
@@ -23,6 +26,9 @@ use lakeward_models::llm::Spent;
 use lakeward_operate::{Outcome, PlanWarning};
 use lakeward_search::cite::Checked;
 use lakeward_search::{CompositeAnswers, JoinAnswer, QueryTable};
+
+pub use error::ErrorDocument;
+pub use sql::{Row, SqlDocument};
 
 /// The answers of a search.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -271,5 +277,23 @@ impl TableList {
         }
         tables.sort_by(|a, b| a.table.cmp(&b.table));
         Ok(Self { tables })
+    }
+}
+
+/// What `sessions --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionList {
+    /// The program's version.
+    pub lakeward: &'static str,
+    /// The folder of their files.
+    pub folder: String,
+    /// The sessions, the most recently written first; unusable ones last.
+    pub sessions: Vec<SessionSummary>,
+}
+
+impl SessionList {
+    /// The list of the sessions in `store`.
+    pub fn new(store: &SessionStore, sessions: Vec<SessionSummary>) -> Self {
+        Self { lakeward: env!("CARGO_PKG_VERSION"), folder: store.folder().display().to_string(), sessions }
     }
 }

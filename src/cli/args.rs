@@ -3,6 +3,7 @@
 mod cite;
 mod eval;
 mod papers;
+mod serve;
 mod simulate;
 mod task;
 
@@ -19,6 +20,7 @@ use lakeward_tasks::papers::isolated;
 pub use cite::{CiteCommand, CiteFormat, ResolveCommand};
 pub use eval::EvalCommand;
 pub use papers::{PapersCommand, PapersWhat};
+pub use serve::{McpCommand, ServeCommand};
 pub use simulate::SimulateCommand;
 pub use task::{FeedbackAction, FeedbackCommand, GraphCommand, GraphWhat, TaskCommand};
 
@@ -115,6 +117,10 @@ pub enum Command {
     Graph(GraphCommand),
     /// Ask in a conversation: requests in plain language, operations, undo.
     Repl(ReplCommand),
+    /// Serve the lake over HTTP: a page, JSON, and the tools for other agents at `/mcp`.
+    Serve(ServeCommand),
+    /// Serve the lake's tools to another agent over the Model Context Protocol, on standard input and output.
+    Mcp(McpCommand),
     /// List the conversations with the lake, show one, or export its transcript.
     Sessions(SessionsCommand),
     /// Replay a trace (`ask --trace`) without a model, or show where two traces differ.

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use super::args::{Arguments, AskCommand};
 use super::plan::check_out;
-use super::printer::recommendation::worth_showing;
 use super::search::status_of;
 use super::{Status, lake, printer, replay};
 use lakeward::documents::{AskDocument, ModelCost, Ran};
@@ -89,15 +88,7 @@ fn carry_out(
     answer: &Recommendation,
     number: usize,
 ) -> Result<Ran> {
-    let shown: Vec<_> = worth_showing(answer).collect();
-    let ranked = number
-        .checked_sub(1)
-        .and_then(|place| shown.get(place))
-        .ok_or_else(|| Error::Usage(format!("there is no operation {number}: the answer has 1 to {}", shown.len())))?;
-    let plan = ranked
-        .runnable
-        .as_ref()
-        .ok_or_else(|| Error::Usage(format!("operation {number} cannot be run yet: {}", ranked.reason)))?;
+    let plan = answer.plan(number)?;
     let (context, store) = (functions::context(lakeward, Limits::default())?, lakeward.sessions());
     let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
     execution::connect(&context, &store, session)?;

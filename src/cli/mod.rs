@@ -17,6 +17,7 @@ mod index;
 mod interrupt;
 mod lake;
 mod manual;
+mod mcp;
 mod model;
 mod papers;
 mod plan;
@@ -28,6 +29,7 @@ mod replay;
 mod row_sink;
 mod schema;
 mod search;
+mod serve;
 mod sessions;
 mod signals;
 mod simulate;
@@ -126,6 +128,8 @@ fn run(arguments: &Arguments) -> Result<Status, Error> {
         Command::Task(command) => task::search(arguments, command),
         Command::Graph(command) => task::graph(arguments, command),
         Command::Repl(command) => repl::run(arguments, command),
+        Command::Serve(command) => serve::run(arguments, command),
+        Command::Mcp(command) => mcp::run(arguments, command),
         Command::Sessions(command) => sessions::run(arguments, command),
         Command::Replay(command) => replay::run(arguments, command),
         Command::Verify => verify::run(arguments),

@@ -17,12 +17,12 @@ mod variants;
 use std::io::{IsTerminal, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use build::build_summary;
 
-use lakeward_core::error::{Error, ErrorKind, Result};
+use lakeward::documents::ErrorDocument;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::text::shown;
 use lakeward_lake::composite_key::CompositeKey;
 use lakeward_lake::dataset::Dataset;
@@ -42,17 +42,6 @@ const CELL_WIDTH: usize = 100;
 const LINE_WIDTH: usize = 10_000;
 /// With less room for each column, a list of rows would be unreadable.
 const LEAST_COLUMN_WIDTH: usize = 9;
-
-/// What `--json` prints for an error, on stderr.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ErrorDocument {
-    /// What failed.
-    pub error: String,
-    /// `user`, `lake` or `internal`.
-    pub kind: &'static str,
-    /// What to do next.
-    pub hint: Option<String>,
-}
 
 /// Writes to stdout; a closed pipe (as after `| head`) ends the process silently.
 fn out(text: &str) {
@@ -135,26 +124,14 @@ pub fn json_line(document: &impl Serialize) -> Result<()> {
 
 /// Prints an error with its sources and its hint to stderr.
 pub fn error(error: &Error, as_json: bool) {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    let hint = error.hint();
+    let document = ErrorDocument::of(error);
     if as_json {
-        let kind = match error.kind() {
-            ErrorKind::User => "user",
-            ErrorKind::Lake => "lake",
-            ErrorKind::Internal => "internal",
-            ErrorKind::Interrupted => "interrupted",
-        };
-        if let Ok(text) = serde_json::to_string(&ErrorDocument { error: text, kind, hint }) {
+        if let Ok(text) = serde_json::to_string(&document) {
             narrate(&text);
         }
         return;
     }
+    let ErrorDocument { error: text, hint, .. } = document;
     narrate(&format!("error: {}", shown(&text, 2000)));
     if let Some(hint) = hint {
         narrate(&format!("hint: {}", shown(&hint, 2000)));

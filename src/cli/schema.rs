@@ -10,12 +10,12 @@ use super::graph_feedback::FeedbackDocument;
 use super::model::ModelShown;
 use super::papers::{PaperList, PaperShown};
 use super::replay::ReplayDocument;
-use super::sessions::SessionList;
-use super::sql::SqlDocument;
 use super::task::{GraphReport, TaskDocument};
 use super::verify::Verification;
 use super::{Status, printer};
-use lakeward::documents::{AskDocument, Document, JoinDocument, TableList, TableReport};
+use lakeward::documents::{
+    AskDocument, Document, ErrorDocument, JoinDocument, SessionList, SqlDocument, TableList, TableReport,
+};
 use lakeward_agent::agentic::{CandidateSet, EvaluationReport, FinalRanking, QueryPlan, RunTrace};
 use lakeward_agent::session;
 use lakeward_agent::trace;
@@ -85,7 +85,7 @@ pub fn run(command: &SchemaCommand) -> Result<Status> {
         SchemaOf::EvaluationReport => schema_for!(EvaluationReport),
         SchemaOf::FinalRanking => schema_for!(FinalRanking),
         SchemaOf::RunTrace => schema_for!(RunTrace),
-        SchemaOf::Error => schema_for!(printer::ErrorDocument),
+        SchemaOf::Error => schema_for!(ErrorDocument),
     };
     printer::json(&schema)?;
     Ok(Status::Done)

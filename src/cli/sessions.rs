@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::args::{Arguments, SessionsCommand, SessionsWhat};
 use super::printer::conversation;
 use super::{Status, lake, printer};
+use lakeward::documents::SessionList;
 use lakeward::functions;
 use lakeward_agent::execution;
-use lakeward_agent::session::{Session, SessionState, SessionStore, SessionSummary, transcript};
+use lakeward_agent::session::{Session, SessionState, SessionStore, transcript};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_core::text::shown;
@@ -20,17 +18,6 @@ use lakeward_operate::{Limits, plan_inputs, plan_sql};
 const OWN_FUNCTIONS: [&str; 3] = ["value_normalize", "value_number", "value_date"];
 /// Characters of a line of comment.
 const COMMENT: usize = 600;
-
-/// What `sessions --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SessionList {
-    /// The program's version.
-    pub lakeward: &'static str,
-    /// The folder of their files.
-    pub folder: String,
-    /// The sessions, the most recently written first; unusable ones last.
-    pub sessions: Vec<SessionSummary>,
-}
 
 /// Lists sessions, shows one, or exports its transcript.
 pub fn run(arguments: &Arguments, command: &SessionsCommand) -> Result<Status> {
@@ -67,8 +54,7 @@ pub(super) fn list(arguments: &Arguments, store: &SessionStore) -> Result<Status
         (false, false) => Status::Done,
     };
     if arguments.json {
-        let folder = store.folder().display().to_string();
-        printer::json(&SessionList { lakeward: env!("CARGO_PKG_VERSION"), folder, sessions })?;
+        printer::json(&SessionList::new(store, sessions))?;
         return Ok(status);
     }
     conversation::sessions(&sessions);

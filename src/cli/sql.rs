@@ -1,63 +1,21 @@
 //! `lakeward sql "SELECT …"`
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use arrow::json::writer::{JsonArray, LineDelimited, WriterBuilder};
+use arrow::json::writer::{LineDelimited, WriterBuilder};
 use clap::ValueEnum;
-use schemars::JsonSchema;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
 
 use super::args::{Arguments, RowFormat, SqlCommand};
 use super::row_sink::RowSink;
 use super::{Status, lake, printer};
+use lakeward::documents::SqlDocument;
 use lakeward::functions;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::text::counted;
-use lakeward_operate::{CellForm, LakeContext, Limits, Note, NoteKind, ResultColumn, RowWriter, Rows, texts};
+use lakeward_operate::{CellForm, LakeContext, Limits, NoteKind, RowWriter, Rows, texts};
 
 /// Rows laid out together: column widths fit these, and a long result is printed page by page.
 const PAGE_ROWS: usize = 1000;
-
-/// What `sql --json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SqlDocument {
-    /// The program's version.
-    pub lakeward: &'static str,
-    /// The query.
-    pub query: String,
-    /// The columns in order.
-    pub columns: Vec<ResultColumn>,
-    /// The rows, each from column name to value.
-    pub rows: Vec<Row>,
-    /// Whether there are more rows than `--limit`.
-    pub truncated: bool,
-    /// Notes on cells read as NULL and on tables read in part.
-    pub notes: Vec<Note>,
-    /// Time from query to last row, in milliseconds.
-    pub elapsed_ms: f64,
-}
-
-/// One row, its values in the order of the columns.
-#[derive(Debug, JsonSchema)]
-#[schemars(transparent)]
-pub struct Row {
-    #[schemars(with = "Map<String, Value>")]
-    values: (Arc<[String]>, Map<String, Value>),
-}
-
-impl Serialize for Row {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let (names, values) = &self.values;
-        let mut map = serializer.serialize_map(Some(names.len()))?;
-        for name in names.iter() {
-            map.serialize_entry(name, values.get(name).unwrap_or(&Value::Null))?;
-        }
-        map.end()
-    }
-}
 
 /// Default number of rows shown.
 const DEFAULT_ROWS: usize = 500;
@@ -71,16 +29,20 @@ pub fn run(arguments: &Arguments, command: &SqlCommand) -> Result<Status> {
     let usual = if sink.is_file() || format == RowFormat::Parquet { 0 } else { DEFAULT_ROWS };
     let limit = command.limit.map_or(usual, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let mut rows = context.query(&command.query, Some(limit).filter(|limit| *limit > 0))?;
-    let count = match format {
-        RowFormat::Table if rows.explains() => print_plan(&mut rows)?,
-        RowFormat::Table => print_table(&mut rows)?,
-        RowFormat::Csv => write_csv(&mut rows, &sink)?,
-        RowFormat::Ndjson => write_ndjson(&mut rows, &sink)?,
-        RowFormat::Json => write_json(&mut rows, &context, &command.query, started, &sink)?,
-        RowFormat::Parquet => write_parquet(&mut rows, &sink)?,
+    let (count, truncated) = if format == RowFormat::Json {
+        write_json(rows, &context, &command.query, started, &sink)?
+    } else {
+        let count = match format {
+            RowFormat::Csv => write_csv(&mut rows, &sink)?,
+            RowFormat::Ndjson => write_ndjson(&mut rows, &sink)?,
+            RowFormat::Parquet => write_parquet(&mut rows, &sink)?,
+            _ if rows.explains() => print_plan(&mut rows)?,
+            _ => print_table(&mut rows)?,
+        };
+        let truncated = rows.truncated();
+        drop(rows);
+        (count, truncated)
     };
-    let truncated = rows.truncated();
-    drop(rows);
     let to_file = sink.is_file();
     let written = sink.finish()?;
     let notes = context.notes();
@@ -135,13 +97,14 @@ fn format_of(arguments: &Arguments, command: &SqlCommand) -> Result<RowFormat> {
 pub(super) fn show(arguments: &Arguments, context: &LakeContext, query: &str, limit: usize) -> Result<Status> {
     let started = Instant::now();
     let mut rows = context.query(query, Some(limit))?;
-    let count = match (arguments.json, rows.explains()) {
-        (true, _) => write_json(&mut rows, context, query, started, &RowSink::Stdout)?,
-        (false, true) => print_plan(&mut rows)?,
-        (false, false) => print_table(&mut rows)?,
+    let (count, truncated) = if arguments.json {
+        write_json(rows, context, query, started, &RowSink::Stdout)?
+    } else {
+        let count = if rows.explains() { print_plan(&mut rows)? } else { print_table(&mut rows)? };
+        let truncated = rows.truncated();
+        drop(rows);
+        (count, truncated)
     };
-    let truncated = rows.truncated();
-    drop(rows);
     if !arguments.json {
         context.notes().iter().for_each(|note| printer::note(&note.to_string()));
         if truncated {
@@ -229,29 +192,15 @@ fn write_parquet(rows: &mut Rows, sink: &RowSink) -> Result<usize> {
     Ok(count)
 }
 
-fn write_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Instant, sink: &RowSink) -> Result<usize> {
-    let columns = rows.columns().to_vec();
-    let names: Arc<[String]> = columns.iter().map(|column| column.name.clone()).collect();
-    let mut all = Vec::new();
-    while let Some(batch) = rows.next_batch()? {
-        let mut text = Vec::new();
-        let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(&mut text);
-        writer.write(&batch).and_then(|()| writer.finish()).map_err(|error| Error::Internal(error.to_string()))?;
-        drop(writer);
-        let values: Vec<Map<String, Value>> =
-            serde_json::from_slice(&text).map_err(|error| Error::Internal(error.to_string()))?;
-        all.extend(values.into_iter().map(|values| Row { values: (Arc::clone(&names), values) }));
-    }
-    let count = all.len();
-    let document = SqlDocument {
-        lakeward: env!("CARGO_PKG_VERSION"),
-        query: query.to_string(),
-        columns,
-        rows: all,
-        truncated: rows.truncated(),
-        notes: context.notes(),
-        elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
-    };
+/// Prints or writes all rows as one document. Returns their number and whether there are more.
+fn write_json(
+    rows: Rows<'_>,
+    context: &LakeContext,
+    query: &str,
+    started: Instant,
+    sink: &RowSink,
+) -> Result<(usize, bool)> {
+    let document = SqlDocument::read(query, context, rows, started)?;
     if sink.is_file() {
         let mut text = serde_json::to_vec(&document).map_err(|error| Error::Internal(error.to_string()))?;
         text.push(b'\n');
@@ -259,5 +208,5 @@ fn write_json(rows: &mut Rows, context: &LakeContext, query: &str, started: Inst
     } else {
         printer::json(&document)?;
     }
-    Ok(count)
+    Ok((document.rows.len(), document.truncated))
 }

@@ -43,6 +43,9 @@ pub use place::Place;
 pub use snapshot_cache::SnapshotCache;
 pub use task::{ModelOrder, TaskFound};
 
+/// The folder of the users' sessions, in that of the index.
+const USERS: &str = "users";
+
 /// A lake with one snapshot of its index. Cheap to share: clone it.
 #[derive(Clone)]
 pub struct Lakeward {
@@ -52,6 +55,8 @@ pub struct Lakeward {
     index: Arc<LakeIndex>,
     model: Option<Arc<Model>>,
     cache: Arc<SnapshotCache>,
+    /// Whose sessions these are, if not everybody's who can read the lake.
+    user: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for Lakeward {
@@ -78,7 +83,7 @@ impl Lakeward {
         let embedder = place.embedder()?;
         let config = place.config()?;
         let index = LakeIndex::open(&place.index, embedder.id())?;
-        Ok(Self { place, config, embedder, index: Arc::new(index), model: None, cache: Arc::default() })
+        Ok(Self { place, config, embedder, index: Arc::new(index), model: None, cache: Arc::default(), user: None })
     }
 
     /// Indexes the lake at `place`, or brings its index up to date, and opens it.
@@ -114,6 +119,11 @@ impl Lakeward {
             };
         }
         Ok(Self { model, config, ..self })
+    }
+
+    /// The same lake with the sessions of `user` alone; the name must be one of a file.
+    pub fn of_user(&self, user: &Arc<str>) -> Self {
+        Self { user: Some(Arc::clone(user)), ..self.clone() }
     }
 
     /// The language model.
@@ -244,7 +254,11 @@ impl Lakeward {
 
     /// The store of this lake's sessions.
     pub fn sessions(&self) -> SessionStore {
-        SessionStore::new(&self.place.index).teaching(self.config.learning.record.then(|| self.learned()))
+        let folder = match &self.user {
+            Some(user) => self.place.index.join(USERS).join(&**user),
+            None => self.place.index.clone(),
+        };
+        SessionStore::new(&folder).teaching(self.config.learning.record.then(|| self.learned()))
     }
 
     /// An agent over this snapshot.

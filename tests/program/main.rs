@@ -27,6 +27,7 @@ mod python_types;
 mod questions;
 mod random_plans;
 mod repl;
+mod service;
 mod session_plans;
 mod sessions;
 mod simulate;

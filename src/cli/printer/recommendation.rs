@@ -10,8 +10,6 @@ use lakeward_core::text::shown;
 
 /// Characters of a reason.
 const REASON: usize = 400;
-/// Operations with a lower score are not shown.
-const LEAST_SCORE: f64 = 0.02;
 
 /// The screen after a turn.
 pub fn screen(answer: &Recommendation) {
@@ -41,11 +39,11 @@ pub fn screen(answer: &Recommendation) {
             out(&format!("{more} more with less than half the best utility (`--json` lists them)"));
         }
     }
-    if worth_showing(answer).next().is_some() {
+    if answer.worth_showing().next().is_some() {
         out("");
         out("next:");
     }
-    for (place, operation) in worth_showing(answer).enumerate() {
+    for (place, operation) in answer.worth_showing().enumerate() {
         out(&format!("  {}", operation_line(place + 1, operation)));
     }
     question(answer);
@@ -62,15 +60,6 @@ fn listed_count(tables: &[RankedTable]) -> usize {
     }
     let best = tables.first().map_or(0.0, |best| best.utility.total);
     tables.iter().take_while(|table| table.utility.total >= best / 2.0).count()
-}
-
-/// The operations that are shown, best first; their numbers count from 1.
-pub fn worth_showing(answer: &Recommendation) -> impl Iterator<Item = &RankedOperation> {
-    let first = answer.operations.first().map(|operation| operation.kind);
-    answer.operations.iter().filter(move |operation| {
-        let empty = operation.runnable.is_none() && operation.question.is_none();
-        Some(operation.kind) == first || operation.score >= LEAST_SCORE && !empty
-    })
 }
 
 fn operation_line(number: usize, operation: &RankedOperation) -> String {
@@ -147,7 +136,7 @@ fn check_line(name: &str, check: &Match) -> String {
 
 /// Every term of the operations' ranks.
 pub fn why_operations(answer: &Recommendation) {
-    for (place, operation) in worth_showing(answer).enumerate() {
+    for (place, operation) in answer.worth_showing().enumerate() {
         out(&format!("  {}", operation_line(place + 1, operation)));
         out(&format!("     requested with probability {:.3}", operation.asked));
         for precondition in &operation.preconditions {

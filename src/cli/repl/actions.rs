@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::command::{COMMANDS, Pick, Slash, SqlOf, description};
 use super::{Repl, Status};
-use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation, recommendation};
 use crate::cli::{profile, replay, search, sessions};
 use lakeward::documents::{Document, JoinDocument, ModelCost, TableList};
@@ -375,7 +374,7 @@ fn what_next(answer: &Recommendation) -> String {
             choices => format!("type 1 to {choices} to answer, or ask in other words"),
         };
     }
-    let runnable = worth_showing(answer).position(|ranked| ranked.runnable.is_some());
+    let runnable = answer.worth_showing().position(|ranked| ranked.runnable.is_some());
     let mut parts: Vec<String> = runnable.map(|place| format!("`/run {}` runs it", place + 1)).into_iter().collect();
     if !answer.tables.is_empty() {
         parts.push("`/why 1` explains table 1, `/accept 1` accepts it, `/reject 1` rejects it".into());

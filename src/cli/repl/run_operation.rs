@@ -4,13 +4,11 @@ use std::path::Path;
 
 use super::command::Keys;
 use super::{Repl, Status};
-use crate::cli::printer::recommendation::worth_showing;
 use crate::cli::printer::{self, conversation};
 use crate::cli::sessions::write_new;
 use crate::cli::{interrupt, sql};
 use lakeward::functions;
 use lakeward_agent::execution;
-use lakeward_agent::recommend::RankedOperation;
 use lakeward_agent::session::transcript;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Edit, Plan, Step};
@@ -27,18 +25,12 @@ impl Repl<'_> {
         let Some(answer) = self.latest() else {
             return Err(Error::Usage("there is no operation yet; ask for something first".into()));
         };
-        let operations: Vec<&RankedOperation> = worth_showing(answer).collect();
         let Some(number) = number else {
-            let first =
-                operations.iter().enumerate().find_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
-            return first.ok_or_else(|| Error::Usage("no operation of the latest answer can be run yet".into()));
+            let first = answer.worth_showing().enumerate();
+            let mut first = first.filter_map(|(place, ranked)| Some((place + 1, ranked.runnable.clone()?)));
+            return first.next().ok_or_else(|| Error::Usage("no operation of the latest answer can be run yet".into()));
         };
-        let ranked = number.checked_sub(1).and_then(|place| operations.get(place));
-        let ranked = ranked.ok_or_else(|| {
-            Error::Usage(format!("there is no operation {number}: the answer has 1 to {}", operations.len()))
-        })?;
-        let runnable = ranked.runnable.clone().ok_or_else(|| Error::Usage(cannot_run(number, ranked)))?;
-        Ok((number, runnable))
+        Ok((number, answer.plan(number)?.clone()))
     }
 
     /// Runs `work` with the tables of the lake and of the session's steps.
@@ -180,11 +172,4 @@ fn show(plan: &Plan, preview: &PlanPreview) {
 
 fn no_working_table() -> Error {
     Error::Usage("there is no working table yet; set one with `/use TABLE`, or run an operation".into())
-}
-
-fn cannot_run(number: usize, ranked: &RankedOperation) -> String {
-    let unmet: Vec<&str> =
-        ranked.preconditions.iter().filter(|precondition| !precondition.met).map(|it| it.what.as_str()).collect();
-    let why = if unmet.is_empty() { ranked.reason.clone() } else { unmet.join("; ") };
-    format!("operation {number} ({}) cannot be run yet: {why}", ranked.kind.name())
 }

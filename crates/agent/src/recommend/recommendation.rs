@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::task_spec::TaskSpec;
 use lakeward_core::answer::in_order;
-use lakeward_core::error::Result;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::{ListCell, ListColumn, Listed, REASON_CHARS, column};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::{Input, Label, OperationKind, Signals, in_role};
@@ -35,6 +35,37 @@ pub struct Recommendation {
     /// What the analyst should know besides: what was left out, what could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// Operations with a lower score are not shown.
+const LEAST_SCORE: f64 = 0.02;
+
+impl Recommendation {
+    /// The operations worth showing, likeliest first; `operation 1` of an answer is the first of them.
+    pub fn worth_showing(&self) -> impl Iterator<Item = &RankedOperation> {
+        let first = self.operations.first().map(|operation| operation.kind);
+        self.operations.iter().filter(move |operation| {
+            let empty = operation.runnable.is_none() && operation.question.is_none();
+            Some(operation.kind) == first || operation.score >= LEAST_SCORE && !empty
+        })
+    }
+
+    /// The plan of operation `number` of those worth showing, from 1.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is none with this number, and with what is missing if it cannot be run yet.
+    pub fn plan(&self, number: usize) -> Result<&Plan> {
+        let Some(operation) = number.checked_sub(1).and_then(|place| self.worth_showing().nth(place)) else {
+            let count = self.worth_showing().count();
+            return Err(Error::Usage(format!("there is no operation {number}: the answer has 1 to {count}")));
+        };
+        operation.runnable.as_ref().ok_or_else(|| {
+            let unmet = operation.preconditions.iter().filter(|precondition| !precondition.met);
+            let unmet: Vec<&str> = unmet.map(|precondition| precondition.what.as_str()).collect();
+            let why = if unmet.is_empty() { operation.reason.clone() } else { unmet.join("; ") };
+            Error::Usage(format!("operation {number} ({}) cannot be run yet: {why}", operation.kind.name()))
+        })
+    }
 }
 
 impl NamesTables for Recommendation {

@@ -1,0 +1,30 @@
+//! Arguments of `serve` and `mcp`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct ServeCommand {
+    /// Where to listen; port 0 chooses a free one. An address that others reach needs `--token-file`.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8642")]
+    pub listen: SocketAddr,
+    /// Users with the SHA-256 of their tokens, in TOML: `[ana]`, `sha256 = "…"`, `rights = "read"` or `"write"`, and
+    /// `requests_per_minute = N` for a quota.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Another name that the service is reached by, with its port if that is not 80 or 443.
+    #[arg(long, value_name = "NAME[:PORT]")]
+    pub host: Vec<String>,
+    /// Leave out the agents' tool that runs SQL queries.
+    #[arg(long)]
+    pub no_query: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct McpCommand {
+    /// Leave out the tool that runs SQL queries.
+    #[arg(long)]
+    pub no_query: bool,
+}

@@ -1,0 +1,128 @@
+//! What all handlers share: the service, its users, the addresses it answers to, sessions that are being changed, figures, the log.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+
+use super::metrics::Metrics;
+use super::refusal::Refusal;
+use super::users::{Rights, User, Users};
+use crate::service::{Failure, Service, Stop};
+use lakeward::{Lakeward, Session};
+use lakeward_core::error::{Error, Result};
+
+/// Time for what is answered from the index.
+pub const LOOK: Duration = Duration::from_secs(15);
+/// Time for what reads files or asks a model.
+pub const READ: Duration = Duration::from_secs(60);
+/// Time for an operation to run.
+pub const RUN: Duration = Duration::from_secs(300);
+/// Locks of sessions that are kept.
+const MOST_LOCKS: usize = 1_000;
+
+type SessionLock = Arc<tokio::sync::Mutex<()>>;
+/// A user's name and a session's.
+type SessionKey = (Option<Arc<str>>, String);
+
+/// The shared state.
+pub struct App {
+    /// The lake and its threads.
+    pub service: Arc<Service>,
+    /// Who may ask.
+    pub users: Users,
+    /// Values of `Host` that are answered to.
+    pub hosts: BTreeSet<String>,
+    /// Name of the cookie: cookies do not tell ports apart.
+    pub cookie: String,
+    /// Figures.
+    pub metrics: Metrics,
+    /// Takes one line for each request.
+    pub log: Box<dyn Fn(&str) + Send + Sync>,
+    /// Whoever changes a session holds its lock.
+    changing: Mutex<HashMap<SessionKey, SessionLock>>,
+}
+
+impl App {
+    /// The state at the start.
+    pub fn new(
+        service: Arc<Service>,
+        users: Users,
+        (hosts, port): (BTreeSet<String>, u16),
+        log: Box<dyn Fn(&str) + Send + Sync>,
+    ) -> Self {
+        let cookie = format!("lakeward_{port}");
+        Self { service, users, hosts, cookie, metrics: Metrics::default(), log, changing: Mutex::default() }
+    }
+
+    /// The outcome of `work` on the lake, with the sessions of `user`.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        user: &User,
+        deadline: Duration,
+        work: impl FnOnce(&Lakeward, &Stop) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Refusal> {
+        let user = user.clone();
+        let outcome = self.service.work(deadline, move |lake, stop| work(&user.lake(lake), stop)).await;
+        outcome.map_err(|failure| self.refusal(&failure))
+    }
+
+    /// `failure` as a refusal.
+    pub fn refusal(&self, failure: &Failure) -> Refusal {
+        Refusal::of(failure, &self.service.lake().in_use().place().lake)
+    }
+
+    /// Changes the session `id` of `user`, which is saved if `work` succeeds. With `revision` only if that is still its state. Two changes of
+    /// one session wait for each other; another process's change in between is a conflict, told with the newer state.
+    pub async fn change<T: Send + 'static>(
+        &self,
+        user: &User,
+        (id, revision): (String, Option<u64>),
+        deadline: Duration,
+        work: impl FnOnce(&Lakeward, &Stop, &mut Session) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<(T, Session), Refusal> {
+        may_write(user)?;
+        let began = Instant::now();
+        let lock = self.lock_of(user, &id);
+        let held = tokio::time::timeout(deadline, lock.lock_owned()).await;
+        let held = held.map_err(|_| self.refusal(&Failure::Late(deadline)))?;
+        let name = id.clone();
+        let changed = self.work(user, deadline.saturating_sub(began.elapsed()), move |lake, stop| {
+            let store = lake.sessions();
+            let mut session = store.open(&name)?;
+            if revision.is_some_and(|revision| revision != session.revision) {
+                return Err(Error::SessionChanged { id: name });
+            }
+            let outcome = work(lake, stop, &mut session)?;
+            store.save(&mut session)?;
+            drop(held);
+            Ok((outcome, session))
+        });
+        match changed.await {
+            Err(mut refusal) if refusal.status == StatusCode::CONFLICT => {
+                let newer = self.work(user, LOOK, move |lake, _| lake.sessions().open(&id)).await;
+                refusal.document.session = newer.ok().map(Box::new);
+                Err(refusal)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn lock_of(&self, user: &User, id: &str) -> SessionLock {
+        let mut changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        if changing.len() >= MOST_LOCKS {
+            changing.retain(|_, lock| Arc::strong_count(lock) > 1);
+        }
+        Arc::clone(changing.entry((user.name.clone(), id.to_string())).or_default())
+    }
+}
+
+/// Refuses users who may only read.
+pub fn may_write(user: &User) -> std::result::Result<(), Refusal> {
+    if user.rights == Rights::Write {
+        return Ok(());
+    }
+    let hint = "`rights = \"write\"` in the token file allows sessions";
+    Err(Refusal::new(StatusCode::FORBIDDEN, "this user may only read, and sessions are written", Some(hint)))
+}

@@ -1,0 +1,272 @@
+//! A conversation: its turns with their answers, its operations, and what can be done next.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Redirect;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::layout::{Fault, Form, Visitor, page as whole, text};
+use crate::service::http::actions::{self, Turn};
+use crate::service::http::app::{App, LOOK, READ};
+use crate::service::mcp;
+use crate::service::percent::{percent_decoded, percent_encoded};
+use lakeward::{RankedOperation, RankedTable, Recommendation, Session};
+use lakeward_agent::session::transcript::understood;
+use lakeward_core::request::{Label, OperationKind};
+use lakeward_core::text::counted;
+
+/// Tables of an answer that are shown.
+const TABLES: usize = 10;
+
+/// Turns before the latest whose answers can be unfolded.
+const FOLDED: usize = 3;
+
+/// What the forms of a conversation need.
+pub struct Forms<'a> {
+    visitor: &'a Visitor,
+    session: &'a Session,
+}
+
+/// A turn.
+#[derive(Deserialize)]
+pub struct Asked {
+    text: String,
+    revision: u64,
+}
+
+/// A table that is accepted or rejected.
+#[derive(Deserialize)]
+pub struct Chosen {
+    /// Its id, encoded as in an address: a browser would change some characters of a field.
+    table: String,
+    accepted: bool,
+    revision: u64,
+}
+
+/// A change of this state of a conversation.
+#[derive(Deserialize)]
+pub struct Of {
+    revision: u64,
+}
+
+/// The page.
+pub async fn page(State(app): State<Arc<App>>, visitor: Visitor, Path(id): Path<String>) -> Result<Markup, Fault> {
+    let session = app.work(&visitor.user, LOOK, move |lake, _| {
+        let mut session = lake.sessions().open(&id)?;
+        // It comes from a file, which is not trusted.
+        for turn in &mut session.turns {
+            if let Some(answer) = turn.recommendation.take() {
+                turn.recommendation = Some(lake.gate().admit(answer)?.into_inner());
+            }
+        }
+        Ok(session)
+    });
+    let session = session.await?;
+    let forms = Forms { visitor: &visitor, session: &session };
+    let first = session.turns.first().map_or(session.id.as_str(), |turn| turn.text.as_str());
+    let last = session.turns.len().saturating_sub(1);
+    Ok(whole(
+        first,
+        Some(&visitor),
+        &html! {
+            h1 { "Conversation " (session.id) }
+            @for (place, turn) in session.turns.iter().enumerate() {
+                section class="turn" aria-label={ "Turn " (turn.number) } {
+                    h2 { (text(&turn.text)) }
+                    @match &turn.recommendation {
+                        Some(found) if place == last => (answer(found, Some(&forms))),
+                        Some(found) if place + FOLDED >= last => details { summary { "Answer" } (answer(found, None)) },
+                        _ => p { (counted(turn.tables.len() as u64, "table")) " shown" },
+                    }
+                }
+            }
+            (steps(&forms))
+            h2 id="next" { "Next" }
+            form method="post" action={ "/sessions/" (session.id) "/ask" } {
+                (forms.fields())
+                label for="text" { "Say what to change, choose, or do next" }
+                textarea id="text" name="text" rows="2" required maxlength="4000" {}
+                p { button { "Send" } }
+            }
+        },
+    ))
+}
+
+impl Forms<'_> {
+    /// The fields that every form of a conversation has.
+    pub fn fields(&self) -> Markup {
+        html! { (self.visitor.field()) input type="hidden" name="revision" value=(self.session.revision); }
+    }
+}
+
+/// An answer; with `forms` its operations and tables can be used.
+pub fn answer(found: &Recommendation, forms: Option<&Forms<'_>>) -> Markup {
+    let question = found.operations.first().filter(|first| first.kind == OperationKind::Clarify);
+    html! {
+        p { "Understood: " (text(&understood(&found.signals))) }
+        @if found.nothing_found {
+            p class="warn" { "Nothing in the lake seems to answer this; these are but the nearest." }
+        }
+        @if let Some(question) = question.and_then(|first| first.question.as_ref()) {
+            p { strong { (text(&question.text)) } }
+            ol { @for choice in &question.choices { li { (text(&choice.label)) } } }
+            p { "Answer with the number, or in your own words." }
+        }
+        @if found.worth_showing().next().is_some() {
+            h3 { "Operations" }
+            ol class="answers" {
+                @for (place, operation) in found.worth_showing().enumerate() {
+                    (operation_line(place + 1, operation, forms))
+                }
+            }
+        }
+        @if !found.tables.is_empty() {
+            h3 { "Tables" }
+            ol class="answers" { @for table in found.tables.iter().take(TABLES) { (table_line(table, forms)) } }
+        }
+        @for note in &found.notes { p { (text(note)) } }
+    }
+}
+
+fn operation_line(number: usize, operation: &RankedOperation, forms: Option<&Forms<'_>>) -> Markup {
+    html! {
+        li {
+            strong { (operation.kind.name()) } " (" (format!("{:.0} %", 100.0 * operation.score)) "): " (text(&operation.reason))
+            @for unmet in operation.preconditions.iter().filter(|condition| !condition.met) {
+                p class="why" { "Not yet: " (text(&unmet.what)) }
+            }
+            @if let Some(forms) = forms.filter(|_| operation.runnable.is_some()) {
+                p class="why" {
+                    a href={ "/sessions/" (forms.session.id) "/preview?operation=" (number) } { "Preview operation " (number) }
+                }
+            }
+        }
+    }
+}
+
+fn table_line(table: &RankedTable, forms: Option<&Forms<'_>>) -> Markup {
+    let found = table.evidence.search.as_ref().and_then(|found| found.relevance);
+    let contained = table.evidence.join.as_ref();
+    html! {
+        li {
+            a href={ "/table?id=" (percent_encoded(&table.table)) } { (text(&table.title)) }
+            " – " code { (text(&table.table)) }
+            @if table.record { " (catalogue record)" } @else { ", " (counted(table.rows, "row")) }
+            @if table.accepted { " – accepted" }
+            p class="why" { (text(&table.reason)) }
+            p class="why" {
+                "Utility " (format!("{:.2}", table.utility.total))
+                @if let Some(relevance) = found { "; serves the request with probability " (format!("{relevance:.2}")) }
+                @if let Some(join) = contained {
+                    "; " (text(&join.query_column)) " = " (text(&join.column)) " "
+                    (bar(join.containment, &format!("{:.0} % of the values", 100.0 * join.containment)))
+                }
+            }
+            @if let Some(forms) = forms {
+                @for (accepted, word) in [(true, "Accept"), (false, "Reject")] {
+                    form class="inline" method="post" action={ "/sessions/" (forms.session.id) "/choose" } {
+                        (forms.fields())
+                        input type="hidden" name="table" value=(percent_encoded(&table.table));
+                        input type="hidden" name="accepted" value=(accepted);
+                        button aria-label={ (word) " " (text(&table.title)) } { (word) }
+                    }
+                    " "
+                }
+            }
+        }
+    }
+}
+
+/// A share as a bar, with its words.
+pub fn bar(share: f64, words: &str) -> Markup {
+    let width = (100.0 * share.clamp(0.0, 1.0)).round();
+    html! {
+        svg width="100" height="10" role="img" aria-label=(words) viewBox="0 0 100 10" {
+            rect width=(width) height="10" {}
+        }
+        " " (words)
+    }
+}
+
+fn steps(forms: &Forms<'_>) -> Markup {
+    let session = forms.session;
+    html! {
+        @if !session.steps.is_empty() {
+            h2 { "Operations that were run" }
+            ol {
+                @for step in &session.steps {
+                    li {
+                        (step.plan.kind().name()) ": " (counted(step.rows, "row")) ", "
+                        (counted(step.columns.len() as u64, "column"))
+                        @if step.undone { " – taken back" } @else {
+                            " – "
+                            @let address = format!("/api/v1/sessions/{}/result?step={}", session.id, step.number);
+                            a href={ (address) "&format=csv" } { "Download step " (step.number) " as CSV" } " · "
+                            a href={ (address) "&format=parquet" } { "as Parquet" }
+                        }
+                        details { summary { "SQL" } pre { (step.sql) } }
+                    }
+                }
+            }
+            @if session.steps.iter().any(|step| !step.undone) {
+                form method="post" action={ "/sessions/" (session.id) "/undo" } {
+                    (forms.fields())
+                    button { "Take the latest operation back" }
+                }
+            }
+        }
+    }
+}
+
+/// The next turn.
+pub async fn ask(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(asked): Form<Asked>,
+) -> Result<Redirect, Fault> {
+    let turn = Turn { text: asked.text, ..Turn::default() };
+    let of = (id.clone(), Some(asked.revision));
+    app.change(&visitor.user, of, READ, move |lake, _, session| actions::ask(lake, session, turn)).await?;
+    Ok(back(&id))
+}
+
+/// Accepts or rejects a table.
+pub async fn choose(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(chosen): Form<Chosen>,
+) -> Result<Redirect, Fault> {
+    let of = (id.clone(), Some(chosen.revision));
+    app.change(&visitor.user, of, LOOK, move |lake, _, session| {
+        let id = percent_decoded(&chosen.table).unwrap_or(chosen.table);
+        let table = mcp::table_id(lake, &id)?;
+        if chosen.accepted {
+            session.accept(&table)
+        } else {
+            session.reject(&table)
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(back(&id))
+}
+
+/// Takes the latest operation back.
+pub async fn undo(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Form(of): Form<Of>,
+) -> Result<Redirect, Fault> {
+    app.change(&visitor.user, (id.clone(), Some(of.revision)), LOOK, |_, _, session| actions::undo(session)).await?;
+    Ok(back(&id))
+}
+
+/// To the end of the conversation.
+pub fn back(id: &str) -> Redirect {
+    Redirect::to(&format!("/sessions/{}#next", percent_encoded(id)))
+}

@@ -1,0 +1,165 @@
+//! What all pages have in common: head, navigation, errors, forms with their token.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
+use serde::de::DeserializeOwned;
+
+use crate::service::http::app::App;
+use crate::service::http::guard::Proof;
+use crate::service::http::refusal::Refusal;
+use crate::service::http::users::User;
+use lakeward_core::text::shown;
+
+/// Characters of a text.
+const TEXT: usize = 600;
+
+/// Text of the lake, safe to show.
+pub fn text(text: &str) -> String {
+    shown(text, TEXT)
+}
+
+/// Who looks at a page, and the token of their forms.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    /// The user.
+    pub user: User,
+    token: String,
+}
+
+impl Visitor {
+    /// The field that every form has.
+    pub fn field(&self) -> Markup {
+        html! { input type="hidden" name="token" value=(self.token); }
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Visitor {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Fault> {
+        let user = parts.extensions.get::<User>().cloned();
+        let user = user.ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, "nobody is logged in", None))?;
+        let token = match parts.extensions.get::<Proof>() {
+            Some(Proof::Cookie(cookie)) => app.users.form_token(cookie),
+            // Without a cookie no other page can send a form in this user's name.
+            _ => String::new(),
+        };
+        Ok(Self { user, token })
+    }
+}
+
+/// The fields of a form that our own page has sent.
+pub struct Form<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Form<T> {
+    type Rejection = Fault;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Fault> {
+        let proof = request.extensions().get::<Proof>().cloned();
+        let refused = |error: String| Fault(Refusal::new(StatusCode::BAD_REQUEST, error, None));
+        let body = axum::body::Bytes::from_request(request, app).await;
+        let body = body.map_err(|error| Fault(Refusal::new(error.status(), error.body_text(), None)))?;
+        let read = |error: axum::extract::rejection::FormRejection| refused(error.body_text());
+        if let Some(Proof::Cookie(cookie)) = proof {
+            let Fields { token } = fields(&body, app).await.map_err(read)?;
+            if !app.users.is_form_token(&cookie, &token) {
+                let hint = "load the page again and send the form from there";
+                return Err(Refusal::new(StatusCode::FORBIDDEN, "the form is not from this page", Some(hint)).into());
+            }
+        }
+        fields(&body, app).await.map(Form).map_err(read)
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Fields {
+    #[serde(default)]
+    token: String,
+}
+
+async fn fields<T: DeserializeOwned>(
+    body: &axum::body::Bytes,
+    app: &Arc<App>,
+) -> Result<T, axum::extract::rejection::FormRejection> {
+    let form = "application/x-www-form-urlencoded";
+    let mut request = Request::new(axum::body::Body::from(body.clone()));
+    *request.method_mut() = axum::http::Method::POST;
+    request.headers_mut().insert(header::CONTENT_TYPE, axum::http::HeaderValue::from_static(form));
+    axum::Form::<T>::from_request(request, app).await.map(|axum::Form(fields)| fields)
+}
+
+/// A refusal as a page.
+#[derive(Debug)]
+pub struct Fault(pub Refusal);
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self(refusal)
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        let (status, error) = (self.0.status, &self.0.document.error);
+        let page = page(
+            "Not done",
+            None,
+            &html! {
+                h1 { "This could not be done" }
+                p role="alert" { (text(&error.error)) }
+                @if let Some(hint) = &error.hint { p { (text(hint)) } }
+                p { a href="/" { "Back to the start" } }
+            },
+        );
+        let mut response = (status, page).into_response();
+        // Status and headers as programs get them.
+        for (name, value) in self.0.into_response().headers() {
+            if name == header::RETRY_AFTER || name == header::WWW_AUTHENTICATE {
+                response.headers_mut().insert(name, value.clone());
+            }
+        }
+        response
+    }
+}
+
+/// A whole page.
+pub fn page(title: &str, visitor: Option<&Visitor>, main: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (text(title)) " · Lakeward" }
+                link rel="stylesheet" href="/style.css";
+                link rel="icon" href="data:,";
+            }
+            body {
+                a class="skip" href="#main" { "To the content" }
+                header {
+                    nav aria-label="Pages" {
+                        a href="/" { "Ask" }
+                        a href="/search" { "Search" }
+                        @if let Some(visitor) = visitor {
+                            form method="post" action="/logout" {
+                                (visitor.field())
+                                button { "Log out " (visitor.user.shown()) }
+                            }
+                        }
+                    }
+                }
+                main id="main" { (main) }
+            }
+        }
+    }
+}
+
+/// The style sheet.
+pub async fn style() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("style.css"))
+}

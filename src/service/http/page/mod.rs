@@ -1,0 +1,36 @@
+//! The page: HTML made on the server, of forms and links, so that it works without scripts; nothing comes from another place.
+//!
+//! maud escapes every text; [`text`] also takes out what could hide or reorder it.
+
+mod conversation;
+mod dataset;
+mod home;
+mod layout;
+mod login;
+mod preview;
+mod search;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use super::app::App;
+
+/// The routes of the page.
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/", get(home::page))
+        .route("/style.css", get(layout::style))
+        .route("/login", get(login::page).post(login::with_token))
+        .route("/logout", post(login::end))
+        .route("/ask", post(home::ask))
+        .route("/search", get(search::page))
+        .route("/table", get(dataset::page))
+        .route("/sessions/{id}", get(conversation::page))
+        .route("/sessions/{id}/ask", post(conversation::ask))
+        .route("/sessions/{id}/choose", post(conversation::choose))
+        .route("/sessions/{id}/preview", get(preview::page))
+        .route("/sessions/{id}/run", post(preview::run))
+        .route("/sessions/{id}/undo", post(conversation::undo))
+}

@@ -1,0 +1,102 @@
+//! A request that is refused or fails, as a response: a status, and the document that the command line prints for an error.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::service::Failure;
+use lakeward::Session;
+use lakeward::documents::ErrorDocument;
+use lakeward_core::error::{Error, ErrorKind};
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The status.
+    pub status: StatusCode,
+    /// What failed.
+    pub document: RefusalDocument,
+    /// When to ask again.
+    pub retry_after: Option<Duration>,
+}
+
+/// A refusal as a document.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RefusalDocument {
+    /// The error.
+    #[serde(flatten)]
+    pub error: ErrorDocument,
+    /// The newer state of the session, if somebody else has changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<Box<Session>>,
+}
+
+impl Refusal {
+    /// A refusal of the user's request.
+    pub fn new(status: StatusCode, error: impl Into<String>, hint: Option<&str>) -> Self {
+        let error = ErrorDocument { error: error.into(), kind: "user", hint: hint.map(str::to_string) };
+        Self { status, document: RefusalDocument { error, session: None }, retry_after: None }
+    }
+
+    /// The same, to be asked again after `wait`.
+    pub fn after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
+    }
+
+    /// The refusal for `failure` about the lake in the folder `lake`, whose path is not told.
+    pub fn of(failure: &Failure, lake: &std::path::Path) -> Self {
+        let (status, kind) = match failure {
+            Failure::Busy => (StatusCode::SERVICE_UNAVAILABLE, "user"),
+            Failure::Late(_) => (StatusCode::GATEWAY_TIMEOUT, "user"),
+            Failure::Lake(error) => (status(error), ErrorDocument::of(error).kind),
+        };
+        let error = ErrorDocument { error: failure.message(lake), kind, hint: failure.hint(lake) };
+        let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(Duration::from_secs(2));
+        Self { status, document: RefusalDocument { error, session: None }, retry_after }
+    }
+}
+
+fn status(error: &Error) -> StatusCode {
+    match error {
+        Error::UnknownTable { .. } | Error::UnknownColumn { .. } | Error::UnknownSession { .. } => {
+            StatusCode::NOT_FOUND
+        }
+        Error::SessionChanged { .. } => StatusCode::CONFLICT,
+        _ => match error.kind() {
+            ErrorKind::User => StatusCode::BAD_REQUEST,
+            ErrorKind::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::Lake | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        },
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.document)).into_response();
+        if let Some(wait) = self.retry_after {
+            let seconds = HeaderValue::from(wait.as_secs().max(1));
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<JsonRejection> for Refusal {
+    fn from(rejection: JsonRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text(), None)
+    }
+}
+
+impl From<QueryRejection> for Refusal {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text(), None)
+    }
+}

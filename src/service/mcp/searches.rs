@@ -1,0 +1,159 @@
+//! The tools that search: tables by words, to join, to append.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::answer::{Answer, Listing, Page, Paging};
+use super::cards::{JoinCard, TableCard, UnionCard};
+use super::names;
+use lakeward::Lakeward;
+use lakeward_core::error::{Error, Result};
+use lakeward_search::{JoinAnswer, QueryTable, SearchAnswer, UnionOptions, union};
+
+/// Items of a page unless the caller asks for more.
+const DEFAULT_ITEMS: usize = 10;
+/// Items of a page at most.
+const MOST_ITEMS: usize = 50;
+/// Answers that a search gives at most, over all pages.
+const MOST_ANSWERS: usize = 200;
+/// Answers among which those of a folder are looked for.
+const MOST_RANKED: usize = 2_000;
+
+/// What to search for by words.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FindTables {
+    /// What is looked for, in plain words.
+    pub request: String,
+    /// Tables of a page: 10 by default, at most 50.
+    #[serde(default)]
+    pub k: Option<usize>,
+    /// Only tables whose id begins with this, such as a folder of `lake_overview`.
+    #[serde(default)]
+    pub folder: Option<String>,
+    /// Leave out catalogue records, whose data is not in the lake.
+    #[serde(default)]
+    pub tables_only: bool,
+    /// The part of the list.
+    #[serde(flatten)]
+    pub paging: Paging,
+}
+
+/// What to join with.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FindJoinable {
+    /// Id of a table of the lake.
+    pub table: String,
+    /// Its key column, or the columns of a composite key; without it the likeliest key is tried.
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// Tables of a page: 10 by default, at most 50.
+    #[serde(default)]
+    pub k: Option<usize>,
+    /// The part of the list.
+    #[serde(flatten)]
+    pub paging: Paging,
+}
+
+/// What to append to.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct FindUnionable {
+    /// Id of a table of the lake.
+    pub table: String,
+    /// Tables of a page: 10 by default, at most 50.
+    #[serde(default)]
+    pub k: Option<usize>,
+    /// The part of the list.
+    #[serde(flatten)]
+    pub paging: Paging,
+}
+
+/// The number of the snapshot, to which cursors belong.
+pub fn generation(lake: &Lakeward) -> u64 {
+    lake.index().manifest().generation
+}
+
+/// Tables that match a request in words.
+pub fn find_tables(lake: &Lakeward, asked: &FindTables) -> Result<Answer<TableCard>> {
+    let folder = asked.folder.as_deref().unwrap_or_default();
+    let request = format!("find_tables {} {folder} {}", asked.request, asked.tables_only);
+    let page = Page::of(&asked.paging, &request, generation(lake))?;
+    let narrowed = !folder.is_empty() || asked.tables_only;
+    let answers = lake.search(&asked.request, if narrowed { MOST_RANKED } else { MOST_ANSWERS })?;
+    let calibration = &lake.config().ranking.calibration;
+    let may_serve = answers.iter().any(|answer| answer.may_serve(calibration));
+    let wanted = |answer: &&SearchAnswer| answer.table.starts_with(folder) && !(asked.tables_only && answer.record);
+    let all: Vec<&SearchAnswer> = answers.iter().filter(wanted).take(MOST_ANSWERS).collect();
+    let hint = match (all.len(), may_serve) {
+        (0, _) => "no table matches; ask in other words, or see `lake_overview`",
+        _ if answers.len() == MOST_RANKED => {
+            "only the best 2000 of the lake were looked at: say more of what you look for"
+        }
+        (_, false) => "nothing in the lake seems to answer this: these are but the nearest",
+        (MOST_ANSWERS, _) => "`total` counts the best 200; `describe_table` shows what is in one",
+        _ => "`describe_table` shows what is in one, `find_joinable` and `find_unionable` what goes with it",
+    };
+    Ok(page.answer(ranked(&page, asked.k, &all, |answer| TableCard::found(answer), hint)))
+}
+
+/// Tables that can be joined.
+pub fn find_joinable(lake: &Lakeward, asked: &FindJoinable) -> Result<Answer<JoinCard>> {
+    let request = format!("find_joinable {} {:?}", asked.table, asked.columns);
+    let page = Page::of(&asked.paging, &request, generation(lake))?;
+    let query = names::query_table(lake, &asked.table)?;
+    let columns = asked.columns.iter().map(|name| column_place(&query, name)).collect::<Result<Vec<usize>>>()?;
+    let found = lake.join(&query, &columns, wanted(&page, asked.k))?;
+    let all: Vec<&JoinAnswer> = found.answers.iter().collect();
+    let hint = match (found.notes.first(), all.is_empty()) {
+        (Some(note), _) => note.as_str(),
+        (None, true) => "no table shares these values; name another column in `columns`",
+        (None, false) => "`ask` with `table` proposes the join and `preview_operation` counts its rows",
+    };
+    Ok(page.answer(counted_as_needed(&page, asked.k, &all, |answer| JoinCard::of(answer), hint)))
+}
+
+/// Tables whose rows can be appended.
+pub fn find_unionable(lake: &Lakeward, asked: &FindUnionable) -> Result<Answer<UnionCard>> {
+    let page = Page::of(&asked.paging, &format!("find_unionable {}", asked.table), generation(lake))?;
+    let query = names::query_table(lake, &asked.table)?;
+    // New rows would be counted by reading every candidate's file.
+    let weights = &lake.config().ranking;
+    let options = UnionOptions { k: wanted(&page, asked.k), count_rows: false, weights };
+    let answers = union::search(lake.index(), &lake.place().lake, &query, &options)?;
+    let answers = lake.gate().admit(answers)?;
+    let all: Vec<_> = answers.iter().collect();
+    let hint = match all.is_empty() {
+        true => "no table has columns that correspond",
+        false => "`ask` with `table` proposes the union and `preview_operation` counts its rows",
+    };
+    Ok(page.answer(counted_as_needed(&page, asked.k, &all, |answer| UnionCard::of(answer), hint)))
+}
+
+fn column_place(query: &QueryTable, name: &str) -> Result<usize> {
+    let columns = &query.entry.profile.columns;
+    let column = names::column(query.entry.id.as_str(), columns, name)?;
+    let place = columns.iter().position(|other| std::ptr::eq(other, column));
+    place.ok_or_else(|| Error::Internal("a found column is not in its table".into()))
+}
+
+fn items_of(k: Option<usize>) -> usize {
+    k.unwrap_or(DEFAULT_ITEMS).clamp(1, MOST_ITEMS)
+}
+
+/// How many answers a search must give for this page: one more tells whether there are more.
+fn wanted(page: &Page, k: Option<usize>) -> usize {
+    (page.start() + items_of(k) + 1).min(MOST_ANSWERS)
+}
+
+/// The page's part of `all` answers there are.
+fn ranked<A, T>(page: &Page, k: Option<usize>, all: &[A], card: impl Fn(&A) -> T, hint: &str) -> Listing<T> {
+    let items: Vec<T> = all.iter().skip(page.start()).take(items_of(k)).map(card).collect();
+    let more = page.start() + items.len() < all.len();
+    Listing { about: None, items, total: Some(all.len()), more, hint: hint.to_string() }
+}
+
+/// The page's part of the answers found so far, which are all only if there is none beyond the page.
+fn counted_as_needed<A, T>(page: &Page, k: Option<usize>, all: &[A], card: impl Fn(&A) -> T, hint: &str) -> Listing<T> {
+    let listing = ranked(page, k, all, card, hint);
+    let total = listing.total.filter(|_| !listing.more);
+    Listing { total, ..listing }
+}

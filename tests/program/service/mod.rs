@@ -1,0 +1,10 @@
+//! The lake as a service: its tools for other agents, and HTTP.
+#![cfg(unix)]
+
+mod attacks;
+mod hostile_lake;
+mod http;
+mod mcp;
+mod page;
+mod scripts;
+mod server;

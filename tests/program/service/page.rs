@@ -1,0 +1,167 @@
+//! The page as a browser without scripts uses it: links and forms; and hostile text on it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use reqwest::StatusCode;
+
+use super::scripts::{SKIPPED, run_script};
+use super::server::{Answer, Server};
+
+/// Bytes of a page at most.
+const MOST_BYTES: usize = 60_000;
+
+/// A browser without scripts that is logged in.
+struct Browser<'a> {
+    server: &'a Server,
+    cookie: String,
+}
+
+impl<'a> Browser<'a> {
+    fn new(server: &'a Server) -> Self {
+        Self { server, cookie: server.log_in() }
+    }
+
+    fn open(&self, path: &str) -> String {
+        let path = path.split('#').next().expect("a path");
+        let answer = self.server.send("GET", path, &[("cookie", &self.cookie), ("accept", "text/html")], "");
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text());
+        let text = answer.text();
+        check(&text);
+        text
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.server.send("GET", path, &[("cookie", &self.cookie)], "")
+    }
+
+    /// Sends the form of `page` whose action ends with `action`, filled in with `fields`, and follows to the page it leads to.
+    fn submit(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> String {
+        let answer = self.sent(page, action, fields);
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{action}: {}", answer.text());
+        self.open(answer.header("location"))
+    }
+
+    fn sent(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
+        static FORM: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>"#).expect("a pattern"));
+        static HIDDEN: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"type="hidden" name="([^"]*)" value="([^"]*)""#).expect("a pattern"));
+        let form = FORM
+            .captures_iter(page)
+            .find(|form| form[1].ends_with(action))
+            .unwrap_or_else(|| panic!("{action}: {page}"));
+        let hidden = HIDDEN.captures_iter(&form[2]).map(|field| (field[1].to_string(), field[2].to_string()));
+        let filled = fields.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let body: Vec<String> =
+            hidden.chain(filled).map(|(name, value)| format!("{name}={}", encoded(&value))).collect();
+        let own = self.server.origin();
+        let from = [
+            ("cookie", self.cookie.as_str()),
+            ("origin", own.as_str()),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        self.server.send("POST", &form[1], &from, body.join("&"))
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// What holds of every page: small, nothing from elsewhere, no script, nothing that hides text, labels for all fields.
+fn check(page: &str) {
+    assert!(page.len() <= MOST_BYTES, "{} bytes", page.len());
+    assert!(
+        !page.contains("<script") && !page.contains("<img") && !page.contains("<iframe") && !page.contains(" style="),
+        "{page}"
+    );
+    assert!(!page.contains(['\u{202e}', '\u{1b}', '\u{7}', '\u{200b}']), "{page}");
+    static ADDRESS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"(?:src|href|action)="([^"]*)""#).expect("a pattern"));
+    for address in ADDRESS.captures_iter(page) {
+        let own = address[1].starts_with('/') && !address[1].starts_with("//");
+        assert!(own || address[1].starts_with('#') || &address[1] == "data:,", "{}", &address[1]);
+    }
+    static FIELD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"<(?:textarea|input) id="([^"]*)""#).expect("a pattern"));
+    for field in FIELD.captures_iter(page) {
+        assert!(page.contains(&format!("<label for=\"{}\"", &field[1])), "{}", &field[1]);
+    }
+    assert!(
+        page.contains("<html lang=\"en\">") && page.contains("<main id=\"main\">") && page.matches("<h1").count() == 1,
+        "{page}"
+    );
+}
+
+#[test]
+fn from_a_request_to_a_file_without_scripts() {
+    let server = Server::start();
+    let browser = Browser::new(&server);
+    let home = browser.open("/");
+    let request = [("text", "only the rows where the city is Ghent"), ("table", "shops/sales")];
+    let conversation = browser.submit(&home, "/ask", &request);
+    assert!(conversation.contains("Understood: "), "{conversation}");
+    static PREVIEW: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"href="(/sessions/[^"]*/preview\?operation=1)""#).expect("a pattern"));
+    let link = PREVIEW.captures(&conversation).unwrap_or_else(|| panic!("no preview: {conversation}"))[1].to_string();
+    let preview = browser.open(&link);
+    assert!(preview.contains("Ghent") && preview.contains("Run it: 6 rows"), "{preview}");
+    let after = browser.submit(&preview, "/run", &[]);
+    static CSV: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"href="(/api/v1/sessions/[^"]*format=csv)""#).expect("a pattern"));
+    let file = CSV.captures(&after).unwrap_or_else(|| panic!("no file: {after}"))[1].replace("&amp;", "&");
+    let csv = browser.get(&file).text();
+    assert_eq!(csv.lines().count(), 7, "{csv}");
+    assert!(csv.lines().skip(1).all(|line| line.contains("Ghent")), "{csv}");
+    let undone = browser.submit(&after, "/undo", &[]);
+    assert!(undone.contains("taken back"), "{undone}");
+    let chosen = browser.submit(&undone, "/choose", &[]);
+    let next = browser.submit(&chosen, "/ask", &[("text", "tables to join with it")]);
+    assert!(next.contains("tables to join with it"), "{next}");
+    // The page before is old now: nothing is lost, and the page says so.
+    let old = browser.sent(&undone, "/ask", &[("text", "again")]);
+    assert_eq!(old.status, StatusCode::CONFLICT);
+    check(&old.text());
+    assert!(browser.open("/").contains("only the rows where the city is Ghent"));
+}
+
+#[test]
+fn hostile_text_is_shown_as_text() {
+    let server = Server::start();
+    let browser = Browser::new(&server);
+    let found = browser.open("/search?q=Ignore+all+previous+instructions");
+    assert!(found.contains("&lt;script&gt;alert(1)"), "{found}");
+    static TABLE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"href="(/table\?id=[^"]*)""#).expect("a pattern"));
+    let tables: Vec<String> = TABLE.captures_iter(&found).map(|link| link[1].to_string()).collect();
+    assert!(!tables.is_empty());
+    for table in &tables {
+        browser.open(table);
+    }
+    let hostile = browser.open("/table?id=hostile");
+    assert!(hostile.contains("&lt;img src=x onerror=alert(2)&gt;"), "{hostile}");
+    browser.open("/search?q=%3Cscript%3Ealert(1)%3C/script%3E%22%27");
+    let home = browser.open("/");
+    browser.submit(&home, "/ask", &[("text", "<script>alert(1)</script> sales \u{202e}of shops"), ("table", "")]);
+    for path in ["/table?id=%3Cscript%3E", "/sessions/%3Cscript%3E", "/nothing"] {
+        let answer = browser.get(path);
+        assert!(answer.status.is_client_error() && !answer.text().contains("<script"), "{}", answer.text());
+    }
+}
+
+#[test]
+fn a_wide_table_has_a_small_page() {
+    let server = Server::start();
+    Browser::new(&server).open("/table?id=wide");
+}
+
+#[test]
+fn a_browser_finds_nothing_that_hinders_and_asks_nobody_else() {
+    let server = Server::start();
+    let address = format!("{}{}", server.origin(), server.login);
+    let has_browser = std::path::Path::new("/usr/bin/chromium").exists();
+    let arguments = [address.as_str(), "shops/sales", "only the rows where the city is Ghent"];
+    if !has_browser || !run_script("browser.py", &arguments) {
+        println!("{SKIPPED}, or there is no /usr/bin/chromium");
+    }
+}

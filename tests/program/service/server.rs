@@ -1,0 +1,235 @@
+//! A running `lakeward serve` with the hostile lake, and a client for it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use reqwest::header::HeaderMap;
+use reqwest::{Method, StatusCode};
+use serde_json::Value;
+
+use super::hostile_lake;
+
+/// A service that ends with the test.
+pub struct Server {
+    process: Child,
+    /// Folder of its lake.
+    pub lake: PathBuf,
+    /// Its port.
+    pub port: u16,
+    /// The path with the code that is good once.
+    pub login: String,
+    /// The token of the local user; empty with a token file.
+    pub token: String,
+    log: Arc<Mutex<String>>,
+    client: reqwest::Client,
+    runtime: tokio::runtime::Runtime,
+    _folder: tempfile::TempDir,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("UTF-8")
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("ASCII"))
+    }
+}
+
+/// The program over `lake`.
+pub fn program(lake: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lakeward"));
+    command.arg("--lake").arg(lake).arg("--no-llm").env_remove("LAKEWARD_CONFIG");
+    command
+}
+
+impl Server {
+    /// A service for the user of this machine.
+    pub fn start() -> Self {
+        Self::with(&[], None)
+    }
+
+    /// A service for the users of `token_file`.
+    pub fn for_users(token_file: &str) -> Self {
+        Self::with(&[], Some(token_file))
+    }
+
+    /// The same, reached as `host` too.
+    pub fn at_host(host: &str, token_file: &str) -> Self {
+        Self::with(&["--host", host], Some(token_file))
+    }
+
+    fn with(arguments: &[&str], token_file: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lake = folder.path().join("lake");
+        hostile_lake::make(&lake);
+        let mut command = program(&lake);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
+        if let Some(text) = token_file {
+            let path = folder.path().join("tokens.toml");
+            std::fs::write(&path, text).expect("a file");
+            command.arg("--token-file").arg(path);
+        }
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
+        let mut stderr = BufReader::new(process.stderr.take().expect("stderr")).lines();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("stdout")).read_line(&mut line).expect("an address");
+        let rest = line.trim().strip_prefix("http://127.0.0.1:").unwrap_or_else(|| panic!("an address: {line}"));
+        let (port, login) = rest.split_once('/').expect("a path");
+        let mut token = String::new();
+        if token_file.is_none() {
+            let header = stderr.find_map(|line| line.ok()?.strip_prefix("Authorization: Bearer ").map(str::to_string));
+            token = header.expect("a token");
+        }
+        let log = Arc::new(Mutex::new(String::new()));
+        let kept = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in stderr.map_while(Result::ok) {
+                kept.lock().expect("the log").push_str(&format!("{line}\n"));
+            }
+        });
+        // Nothing here is encrypted, but the client has to have it. Another test may have installed it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let none = reqwest::redirect::Policy::none();
+        let client = reqwest::Client::builder().redirect(none).no_proxy().timeout(Duration::from_secs(120));
+        Self {
+            process,
+            lake,
+            port: port.parse().expect("a port"),
+            login: format!("/{login}"),
+            token,
+            log,
+            client: client.build().expect("a client"),
+            runtime: tokio::runtime::Runtime::new().expect("a runtime"),
+            _folder: folder,
+        }
+    }
+
+    /// The origin of its own page.
+    pub fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// A request with these headers alone.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Answer {
+        self.runtime.block_on(self.sent(method, path, headers, body.into()))
+    }
+
+    async fn sent(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Answer {
+        let method = Method::from_bytes(method.as_bytes()).expect("a method");
+        let mut request = self.client.request(method, format!("{}{path}", self.origin())).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.expect("an answer");
+        let (status, headers) = (response.status(), response.headers().clone());
+        Answer { status, headers, body: response.bytes().await.expect("a body").to_vec() }
+    }
+
+    /// GET with a token.
+    pub fn get_as(&self, token: &str, path: &str) -> Answer {
+        self.send("GET", path, &[("authorization", &format!("Bearer {token}"))], "")
+    }
+
+    /// GET as the local user.
+    pub fn get(&self, path: &str) -> Answer {
+        self.get_as(&self.token, path)
+    }
+
+    /// POST of JSON with a token.
+    pub fn post_as(&self, token: &str, path: &str, body: &Value) -> Answer {
+        let headers = [("authorization", &*format!("Bearer {token}")), ("content-type", "application/json")];
+        self.send("POST", path, &headers, body.to_string())
+    }
+
+    /// POST of JSON as the local user.
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_as(&self.token, path, body)
+    }
+
+    /// POST of the same JSON `times` times at once.
+    pub fn post_at_once(&self, path: &str, body: &Value, times: usize) -> Vec<Answer> {
+        let authorization = format!("Bearer {}", self.token);
+        let headers = [("authorization", authorization.as_str()), ("content-type", "application/json")];
+        let body = body.to_string().into_bytes();
+        self.runtime.block_on(async {
+            let mut waiting = tokio::task::JoinSet::new();
+            for _ in 0..times {
+                let mut request = self.client.post(format!("{}{path}", self.origin())).body(body.clone());
+                for (name, value) in headers {
+                    request = request.header(name, value);
+                }
+                waiting.spawn(async move {
+                    let response = request.send().await.expect("an answer");
+                    let (status, headers) = (response.status(), response.headers().clone());
+                    Answer { status, headers, body: response.bytes().await.expect("a body").to_vec() }
+                });
+            }
+            waiting.join_all().await
+        })
+    }
+
+    /// Logs in as a browser does; its cookie.
+    pub fn log_in(&self) -> String {
+        let answer = self.send("GET", &self.login, &[], "");
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text());
+        let cookie = answer.header("set-cookie");
+        assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+        cookie.split(';').next().expect("a cookie").to_string()
+    }
+
+    /// A connection on which nothing was sent.
+    pub fn connect(&self) -> TcpStream {
+        TcpStream::connect(("127.0.0.1", self.port)).expect("a connection")
+    }
+
+    /// What the service answers to these bytes, until it closes the connection.
+    pub fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.write_all(bytes).expect("a request");
+        let mut text = Vec::new();
+        let _ = stream.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        self.log.lock().expect("the log").clone()
+    }
+
+    /// Asks it to end.
+    pub fn terminate(&self) {
+        kill(Pid::from_raw(self.process.id() as i32), Signal::SIGTERM).expect("a signal");
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.process.wait().expect("an end")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
