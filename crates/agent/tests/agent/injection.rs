@@ -58,7 +58,7 @@ const REQUESTS: [(&str, Option<&str>); 8] = [
 /// Score from which on an operation is proposed in earnest; those of one answer sum to 1.
 const LIKELY: f64 = 0.1;
 /// Share of the best table's utility from which on a table is one of the answer.
-const NEAR: f64 = 0.75;
+const NEAR: f64 = 0.7;
 
 struct Item {
     id: String,

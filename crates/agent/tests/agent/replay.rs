@@ -128,7 +128,9 @@ fn a_model_that_fails_costs_one_line_and_nothing_else() {
     let alone = answer(&place, LlmConfig::default(), None, text);
     for kind in [FailureKind::Unreachable, FailureKind::TimedOut, FailureKind::Busy, FailureKind::Broken] {
         let failing = Failing(kind, AtomicUsize::new(0));
-        let with = answer(&place, LlmConfig::default(), Some(&failing), text);
+        // Trusted, so that it is asked to read first of all.
+        let trusted = LlmConfig { reading: Some(1.0), ..LlmConfig::default() };
+        let with = answer(&place, trusted, Some(&failing), text);
         assert_eq!(failing.1.load(Ordering::Relaxed), 1, "asked again after {kind:?}");
         assert_eq!(with.notes.len(), alone.notes.len() + 1, "{:?}", with.notes);
         assert!(with.notes.iter().any(|note| note.contains("reading the request")), "{:?}", with.notes);

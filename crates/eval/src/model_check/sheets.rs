@@ -162,7 +162,8 @@ fn same_rows(told: &[Vec<String>], meant: &[Vec<String>], ordered: bool) -> bool
         let same = |place: &&usize| told[**place] == *column;
         let alike = |place: &&usize| {
             let (mut a, mut b) = (told[**place].clone(), column.clone());
-            (a.sort(), b.sort());
+            a.sort();
+            b.sort();
             a == b
         };
         let Some(place) = free.iter().find(same).or_else(|| free.iter().find(alike)).copied() else { return false };
