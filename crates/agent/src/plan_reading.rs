@@ -72,6 +72,11 @@ impl PlanReading {
         self.written.map_or(self.assembly.plan, |written| written.plan)
     }
 
+    /// What the plan that a language model wrote does to the one before; none where it wrote none, or the same.
+    pub fn written_kind(&self) -> Option<OperationKind> {
+        Some(written_wish(&self.base, self.written.as_ref()?)?.kind)
+    }
+
     /// Whether a language model wrote a plan that has all that was asked for.
     pub fn is_settled(&self) -> bool {
         self.written.as_ref().is_some_and(|written| written.missing.is_empty())

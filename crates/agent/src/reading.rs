@@ -103,6 +103,10 @@ impl Agent<'_> {
                 signals.operation = model::with_voice(&signals.operation, read.operation, self.trust_in_reading());
                 signals.intention = model::with_voice(&signals.intention, read.intention, self.trust_in_reading());
                 let over = plan.map(|plan| PlanReading::by_model(read.turn.clone(), plan, read.written));
+                if let Some(kind) = over.as_ref().and_then(PlanReading::written_kind) {
+                    // What the plan changes is what is asked for now, whatever the model calls the whole of it.
+                    signals.operation = signals.operation.certain(kind);
+                }
                 (over, read.turn, Some(read.wanted))
             }
             None => (over, turn, None),

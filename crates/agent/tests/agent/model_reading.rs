@@ -99,6 +99,18 @@ fn its_plan_is_proposed_and_nothing_else_is_asked() {
 }
 
 #[test]
+fn what_its_plan_changes_is_proposed_whatever_it_calls_the_whole() {
+    let africa = json!({"compare": {
+        "left": {"column": "continent"}, "comparison": "equal", "right": {"value": "Africa"},
+    }});
+    let meant = json!({"source": {"table": TABLE}, "steps": [{"filter": africa}]});
+    let mut called = reading(meant.clone());
+    called["operation"] = json!("Join");
+    let answer = answer(&Reader::new(&[called]), "Africa only", trusted(1.0));
+    assert_eq!(first_plan(&answer), Some(&plan(&meant)), "{:?}", answer.operations.first());
+}
+
+#[test]
 fn what_does_not_hold_is_said_once_and_then_the_built_in_reader_reads() {
     let text = "the mean of gdpPercap for each continent";
     let (wrong, right) = (by_continent(TABLE, "wealth"), by_continent(TABLE, "gdpPercap"));
