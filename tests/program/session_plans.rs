@@ -4,7 +4,7 @@ use std::fs;
 
 use lakeward::{Lakeward, Place};
 use lakeward_agent::Request;
-use lakeward_agent::recommend::RankedOperation;
+use lakeward_agent::recommend::{Precondition, RankedOperation};
 use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Edit, Plan};
@@ -71,4 +71,47 @@ fn operations_go_on_from_the_plan_of_the_working_table() {
     let column = serde_json::from_str::<Edit>(r#"{"add": {"step": {"drop": ["shpo"]}}}"#).expect("a change");
     let unknown = lakeward.agent().edit_proposal(&session, &column).expect("a proposal");
     assert!(unknown.runnable.is_none() && unknown.preconditions[0].what.contains("`shop`"), "{unknown:?}");
+}
+
+#[test]
+fn an_answer_says_what_it_rests_on() {
+    let (_folder, lakeward) = lake();
+    let unmet = |operation: &RankedOperation| -> Vec<String> {
+        operation
+            .preconditions
+            .iter()
+            .filter(|condition| !condition.met)
+            .map(|condition| condition.what.clone())
+            .collect()
+    };
+    let rests_on = |whats: Vec<String>, what: &str| whats.iter().any(|told| told.contains(what));
+    let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
+    session.use_table(Input::Table("sales".into()));
+    let first = proposed(&lakeward, &mut session, "only tea", OperationKind::Filter);
+    let mut chosen = session.clone();
+    chosen.use_table(Input::Table("sales".into()));
+    let total = proposed(&lakeward, &mut chosen, "total amount per shop", OperationKind::Aggregate);
+    assert!(!rests_on(unmet(&total), "not carried out"), "it was not asked of the table chosen since: {total:?}");
+    // Not carried out.
+    let total = proposed(&lakeward, &mut session, "total amount per shop", OperationKind::Aggregate);
+    assert!(rests_on(unmet(&total), "“only tea” was not carried out"), "{total:?}");
+    // Carried out.
+    let mut session = lakeward.sessions().create(Some("t"), "lake").expect("a session");
+    session.use_table(Input::Table("sales".into()));
+    proposed(&lakeward, &mut session, "only tea", OperationKind::Filter);
+    let tea = first.runnable.expect("a plan");
+    lakeward.run(&mut session, &tea).expect("a run");
+    let mut doubtful = session.clone();
+    let total = proposed(&lakeward, &mut session, "total amount per shop", OperationKind::Aggregate);
+    assert!(!rests_on(unmet(&total), "only tea"), "{total:?}");
+    // Carried out in spite of a doubt.
+    let answer = doubtful.turns[0].recommendation.as_mut().expect("an answer");
+    let operation = answer.operations.iter_mut().find(|operation| operation.runnable.as_ref() == Some(&tea));
+    let doubt = Precondition { met: false, what: "what `tea` means is uncertain".into() };
+    operation.expect("the operation").preconditions.push(doubt);
+    let total = proposed(&lakeward, &mut doubtful, "total amount per shop", OperationKind::Aggregate);
+    assert!(rests_on(unmet(&total), "it rests on “only tea”"), "{total:?}");
+    doubtful.undo();
+    let total = proposed(&lakeward, &mut doubtful, "total amount per kind", OperationKind::Aggregate);
+    assert!(!rests_on(unmet(&total), "it rests on"), "{total:?}");
 }

@@ -19,8 +19,12 @@ fn not_carried_out(session: &Session) -> Option<String> {
     let acts = &latest.signals.acts;
     let changes = acts.iter().any(|act| matches!(act, Act::Refine | Act::Correct | Act::Retract | Act::New));
     let done = session.steps.iter().any(|step| step.turn == latest.number);
-    let stands = session.working().is_some();
-    (wanted && changes && !done && stands)
+    let before_table = match &session.table {
+        Some(_) => session.turns_before_table,
+        None => session.accepted.last().map_or(0, |choice| choice.turn),
+    };
+    let of_table = session.working().is_some() && latest.number > before_table;
+    (wanted && changes && !done && of_table)
         .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, SAID)))
 }
 

@@ -60,6 +60,11 @@ impl PlanReading {
         Self { turn, base, assembly, written }
     }
 
+    /// The same turn with the plan that a model wrote for it.
+    pub fn with_plan(self, written: Option<Written>) -> Self {
+        Self { written, ..self }
+    }
+
     /// Whether the turn only takes steps back, or makes them again: it is surely that and says nothing of rows.
     pub fn only_moves(&self) -> Option<Act> {
         let [act @ (Act::Undo | Act::Redo)] = self.turn.acts[..] else { return None };

@@ -95,10 +95,20 @@ impl Agent<'_> {
         };
         let mut signals = self.classified(session, text, answered.as_ref());
         let by_model = match model.filter(|_| says && turn.certainty() < self.trust_in_reading()) {
-            Some(model) => self.read_by_model(model, session, text, plan.as_ref(), at_hand)?,
-            None => None,
+            // Of a model that was not measured only a plan is taken, and it is said to be one.
+            Some(model) if self.config.llm.reading.is_some() || plan.is_some() => {
+                self.read_by_model(model, session, text, plan.as_ref(), at_hand)?
+            }
+            _ => None,
         };
         let (over, turn, wanted) = match by_model {
+            Some(read) if self.config.llm.reading.is_none() => {
+                let over = over.map(|over| over.with_plan(read.written));
+                if let Some(kind) = over.as_ref().and_then(PlanReading::written_kind) {
+                    signals.operation = signals.operation.certain(kind);
+                }
+                (over, turn, None)
+            }
             Some(read) => {
                 signals.operation = model::with_voice(&signals.operation, read.operation, self.trust_in_reading());
                 signals.intention = model::with_voice(&signals.intention, read.intention, self.trust_in_reading());

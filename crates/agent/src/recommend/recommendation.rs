@@ -57,7 +57,8 @@ impl Recommendation {
     pub fn plan(&self, number: usize) -> Result<&Plan> {
         let Some(operation) = number.checked_sub(1).and_then(|place| self.worth_showing().nth(place)) else {
             let count = self.worth_showing().count();
-            return Err(Error::Usage(format!("there is no operation {number}: the answer has 1 to {count}")));
+            let has = if count == 0 { "proposes none".to_string() } else { format!("has 1 to {count}") };
+            return Err(Error::Usage(format!("there is no operation {number}: the answer {has}")));
         };
         operation.runnable.as_ref().ok_or_else(|| {
             let unmet = operation.preconditions.iter().filter(|precondition| !precondition.met);

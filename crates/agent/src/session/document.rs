@@ -31,6 +31,9 @@ pub struct Session {
     /// Steps carried out before it was chosen: their results are no longer the working table.
     #[serde(default)]
     pub steps_before_table: usize,
+    /// The latest turn before it was chosen: what it asked for was not asked of this table.
+    #[serde(default)]
+    pub turns_before_table: usize,
     /// What is wanted of datasets: the demands in force, older ones first.
     pub demands: Vec<Demand>,
     /// What was searched for in the catalogue and found, oldest first; of the latest turns.

@@ -37,6 +37,7 @@ impl Session {
             lake: lake.into(),
             table: None,
             steps_before_table: 0,
+            turns_before_table: 0,
             demands: Vec::new(),
             retrievals: Vec::new(),
             accepted: Vec::new(),
@@ -103,6 +104,7 @@ impl Session {
     pub fn use_table(&mut self, input: Input) {
         self.table = Some(input);
         self.steps_before_table = self.steps.len();
+        self.turns_before_table = self.latest().map_or(0, |turn| turn.number);
     }
 
     /// Adds a plan that was carried out; its result is the working table now.

@@ -160,14 +160,7 @@ struct Told {
 fn told(lake: &Lake, chat: Option<&dyn Chat>, request: &(&str, Option<&str>), candidates: usize) -> Told {
     use lakeward_core::request::Label;
     let config = Config {
-        // `model check` measures that a model that obeys cells reads wrong; the rest is looked at here.
-        llm: LlmConfig {
-            candidates,
-            reading: Some(0.0),
-            seconds_per_turn: 600.0,
-            timeout_seconds: 300.0,
-            ..LlmConfig::default()
-        },
+        llm: LlmConfig { candidates, seconds_per_turn: 600.0, timeout_seconds: 300.0, ..LlmConfig::default() },
         ..Config::default()
     };
     let access = chat.map(|chat| ModelAccess { chat, prompts: Prompts::shipped(), cache: None });

@@ -151,17 +151,33 @@ fn an_empty_result_is_asked_about_once() {
 }
 
 #[test]
-fn a_model_that_is_not_trusted_is_not_asked_and_one_that_was_not_measured_is_said_to_be() {
-    let text = "the mean of gdpPercap for each continent";
+fn a_model_that_is_not_trusted_is_not_asked() {
     let chat = Reader::new(&[reading(by_continent(TABLE, "pop"))]);
-    let untrusted = answer(&chat, text, trusted(0.0));
-    let is_reading = |asked: &String| asked.contains("earlier_plans: ");
-    assert!(!chat.asked().iter().any(is_reading) && first_plan(&untrusted).is_some());
-    let chat = Reader::new(&[reading(by_continent(TABLE, "pop"))]);
-    let unmeasured = answer(&chat, "hmm, the usual suspects, by size?", LlmConfig::default());
-    if chat.asked().iter().any(is_reading) {
-        let told = &unmeasured.operations[0].preconditions;
-        assert!(told.iter().any(|condition| !condition.met && condition.what.contains("model check")), "{told:?}");
+    let answer = answer(&chat, "the mean of gdpPercap for each continent", trusted(0.0));
+    assert!(!chat.asked().iter().any(|asked| asked.contains("earlier_plans: ")) && first_plan(&answer).is_some());
+}
+
+/// Of which the built-in reader is hardly sure.
+const UNSURE: &str = "hmm, the usual suspects by size, or what was it, the big ones that we had, without the small?";
+
+#[test]
+fn a_plan_of_a_model_that_was_not_measured_is_said_to_be_one() {
+    let meant = by_continent(TABLE, "pop");
+    let chat = Reader::new(&[reading(meant.clone())]);
+    let answer = answer(&chat, UNSURE, LlmConfig::default());
+    assert_eq!(first_plan(&answer), Some(&plan(&meant)));
+    let told = &answer.operations[0].preconditions;
+    assert!(told.iter().any(|condition| !condition.met && condition.what.contains("model check")), "{told:?}");
+}
+
+#[test]
+fn acts_and_wishes_of_a_model_that_was_not_measured_change_nothing() {
+    for acts in [json!(["chat"]), json!(["undo"]), json!(["new"])] {
+        let says = json!({"acts": acts, "operation": "Union", "intention": "Prediction"});
+        let with = answer(&Reader::new(&[says]), UNSURE, LlmConfig::default());
+        let without = answer(&Reader::new(&[]), UNSURE, trusted(0.0));
+        assert_eq!(with.signals, without.signals);
+        assert_eq!(with.operations, without.operations);
     }
 }
 

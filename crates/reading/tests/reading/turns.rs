@@ -103,6 +103,14 @@ fn conditions_stand_before_or_behind_what_was_computed() {
 }
 
 #[test]
+fn a_part_of_a_date_has_only_what_it_can_have() {
+    let found = plans(&[("refine", "rides of [May 2024|value col=started part=month]")]);
+    assert_eq!(found, ["keeps the rows whose started is at least 2024-05-01 and started is below 2024-06-01"]);
+    let found = plans(&[("refine", "rides of [quarter 7|value col=started part=quarter]")]);
+    assert!(found[0].contains("!! `quarter 7`"), "{}", found[0]);
+}
+
+#[test]
 fn the_best_of_each_group_and_shares() {
     let found = plans(&[(
         "refine",

@@ -305,7 +305,10 @@ fn as_value(number: f64, column: &SchemaColumn) -> Value {
 fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> {
     let of = Expression::column(column.name.clone());
     let words = span.value.as_deref().unwrap_or(&span.words);
-    if let Some(part) = span.part {
+    // "January 2013" is neither a month of every year nor a whole year, whatever part the reader takes it for.
+    let says_month = column.kind == ColumnKind::Date && matches!(date(words), Some((_, Some(_), _)));
+    let part = span.part.filter(|part| !(says_month && matches!(part, DatePart::Year | DatePart::Month)));
+    if let Some(part) = part {
         let number = of_part(part, words)?;
         let left = if column.kind.is_number() && matches!(part, DatePart::Year) {
             of
@@ -368,10 +371,18 @@ fn in_month(of: Expression, comparison: Comparison, year: i32, month: u32) -> Co
     }
 }
 
-/// The number of a part of a date that words say.
+/// The number of a part of a date that words say, where that part can have it.
 fn of_part(part: DatePart, words: &str) -> Option<i64> {
     let said = || number(words).map(|number| number.value as i64);
-    match part {
+    let possible = match part {
+        DatePart::Month => 1..=12,
+        DatePart::Quarter => 1..=4,
+        DatePart::Weekday => 1..=7,
+        DatePart::Day => 1..=31,
+        DatePart::Hour => 0..=23,
+        DatePart::Year | DatePart::Decade | DatePart::YearMonth | DatePart::Date => i64::MIN..=i64::MAX,
+    };
+    let number = match part {
         DatePart::Month => month(words).map(i64::from).or_else(said),
         DatePart::Weekday => weekday(words).map(i64::from).or_else(said),
         DatePart::Decade => said().map(|decade| match decade {
@@ -380,5 +391,6 @@ fn of_part(part: DatePart, words: &str) -> Option<i64> {
         }),
         DatePart::Year => date(words).map(|(year, ..)| i64::from(year)).or_else(said),
         _ => said(),
-    }
+    };
+    number.filter(|number| possible.contains(number))
 }
