@@ -177,3 +177,14 @@ fn turns_about_answers_search_nothing_or_show_others() {
     assert!(refused.notes.iter().any(|note| note.starts_with("turned down")), "{:?}", refused.notes);
     assert_eq!(wanted(&session), wanted_before);
 }
+
+#[test]
+fn a_record_that_was_accepted_blocks_nothing() {
+    let (_folder, lakeward) = catalogue();
+    let mut session = lakeward.new_session();
+    let first = say(&lakeward, &mut session, "passengers of buses");
+    session.accept(&first.tables[0].table);
+    let next = say(&lakeward, &mut session, "only monthly ones");
+    assert!(!next.tables.is_empty(), "{next:?}");
+    assert_eq!(lakeward.agent().working(&session).expect("a session"), None);
+}

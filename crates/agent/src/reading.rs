@@ -66,7 +66,10 @@ impl Agent<'_> {
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Reading<'r>> {
         let named = request.table.as_deref().map(|name| self.input(name)).transpose()?;
-        let working = named.or_else(|| session.working());
+        let working = match named {
+            Some(named) => Some(named),
+            None => self.working(session)?,
+        };
         if request.text.trim().is_empty() && working.is_none() {
             return Err(Error::Usage("ask something, or name a table".into()));
         }

@@ -30,6 +30,20 @@ impl Agent<'_> {
         self.index.find(name).map(|_| Input::Table(name.to_string()))
     }
 
+    /// The table that a session works with; a record that was accepted is none, its data is not in the lake.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub fn working(&self, session: &Session) -> Result<Option<Input>> {
+        let working = session.working();
+        let Some(Input::Table(id)) = &working else { return Ok(working) };
+        let is_record = match self.index.get(id)? {
+            Some(table) => self.index.dataset(table)?.is_record(),
+            None => false,
+        };
+        Ok(working.filter(|_| !is_record))
+    }
+
     /// Reads and sketches a table that the conversation works with.
     ///
     /// # Errors

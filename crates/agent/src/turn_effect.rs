@@ -32,7 +32,7 @@ impl Agent<'_> {
         text: &str,
         model: Option<&LanguageModel<'_>>,
     ) -> Result<Option<TurnEffect>> {
-        let working = session.working();
+        let working = self.working(session)?;
         // A result of the session is read from the tables that its plan names.
         let file = working.as_ref().filter(|input| matches!(input, Input::File(_)));
         let query = file.map(|input| self.open_input(session, input)).transpose()?;

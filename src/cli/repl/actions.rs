@@ -258,7 +258,7 @@ impl Repl<'_> {
         self.save()?;
         let what = if accepted { "accepted" } else { "rejected" };
         printer::safe_line(&format!("{what}: {table}"));
-        if accepted && self.session.working() == Some(Input::Table(table)) {
+        if accepted && self.lakeward.agent().working(&self.session)? == Some(Input::Table(table)) {
             self.say("it is now the working table: `/join` and `/union` search from it");
         }
         Ok(Status::Done)
