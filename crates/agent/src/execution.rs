@@ -60,17 +60,16 @@ pub fn run(
 pub fn changes_working_table(session: &Session, plan: &Plan, preview: &PlanPreview) -> Result<()> {
     let Some(before) = session.plan() else { return Ok(()) };
     let known = before.relation.steps.len();
-    let idle = if *plan == before {
-        known > 0
-    } else {
-        plan.goes_on_from(&before) && preview.changes_nothing_after(known)
-    };
+    let idle =
+        if *plan == before { known > 0 } else { plan.goes_on_from(&before) && preview.changes_nothing_after(known) };
     if !idle {
         return Ok(());
     }
-    let reasons = preview.warnings.iter().filter(|warning| warning.step > known && warning.kind == WarningKind::NoChange);
+    let reasons =
+        preview.warnings.iter().filter(|warning| warning.step > known && warning.kind == WarningKind::NoChange);
     let reasons: Vec<&str> = reasons.map(|warning| warning.text.as_str()).collect();
-    let why = if reasons.is_empty() { "the plan is the one of the working table".to_string() } else { reasons.join("; ") };
+    let why =
+        if reasons.is_empty() { "the plan is the one of the working table".to_string() } else { reasons.join("; ") };
     Err(Error::Usage(format!("not carried out: {why}")))
 }
 

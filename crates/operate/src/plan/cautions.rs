@@ -1,19 +1,21 @@
 //! Warnings about a step: what it does not change, values it mixes, text it computes with, columns it loses.
 
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+
 use super::combine::Aligned;
 use super::counter::Counter;
 use super::preview::WarningKind;
+use super::totals::Totals;
+use crate::context::Strategy;
+use crate::counts::{for_each_batch, with_memory};
 use crate::inputs::{Family, InputColumn};
-use crate::quote::{identifier, literal};
-use lakeward_core::error::Result;
+use crate::quote::identifier;
+use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Expression, Grouping, Key, Measure, MeasureFunction, Order, Relation, Step, Union};
 use lakeward_core::text::counted;
 
-/// Longest values of a column of codes.
-const CODE_CHARS: usize = 3;
-/// Words for a row that holds the total of others, in the index's normal form.
-const TOTALS: [&str; 10] =
-    ["total", "totals", "subtotal", "all", "overall", "grand total", "world", "sum", "both sexes", "all ages"];
 /// Words in the name of a column that says what the numbers of its row are.
 const KINDS_OF_NUMBERS: [&str; 7] = ["unit", "units", "uom", "currency", "indicator", "variable", "metric"];
 /// Words in the name of a column of means.
@@ -233,18 +235,22 @@ impl Counter<'_> {
         if texts.is_empty() {
             return Ok(());
         }
-        let words: Vec<String> = TOTALS.iter().map(|word| literal(word)).collect();
-        let counts = texts.iter().map(|column| {
-            let name = identifier(&column.name);
-            let normal = column.call("value_normalize", &name);
-            // Among codes, ALL is the Albanian lek.
-            format!(
-                "CASE WHEN max(length({name})) > {CODE_CHARS} THEN count(*) FILTER (WHERE {normal} IN ({})) ELSE 0 END",
-                words.join(", ")
-            )
-        });
-        let counts = counts.collect::<Vec<_>>().join(", ");
-        let counts = self.ask(before, |from| format!("SELECT {counts} FROM {from}"))?;
+        let made = self.closed(before)?;
+        let names: Vec<String> = texts.iter().map(|column| identifier(&column.name)).collect();
+        let sql = self.compiler.with(&format!("SELECT {} FROM {}", names.join(", "), made.open.from));
+        let context = self.compiler.context;
+        let totals = with_memory(Strategy::Parallel, context, |strategy| {
+            let mut totals: Vec<Totals> = texts.iter().map(|_| Totals::default()).collect();
+            for_each_batch(context, &sql, strategy, &mut self.notes, |batch| {
+                for (totals, column) in totals.iter_mut().zip(batch.columns()) {
+                    let cells = cast(column, &DataType::Utf8).map_err(|error| Error::Internal(error.to_string()))?;
+                    totals.count(cells.as_string());
+                }
+                Ok(())
+            })?;
+            Ok(totals)
+        })?;
+        let counts = totals.iter().map(Totals::rows);
         for (column, rows) in texts.iter().zip(counts).filter(|(_, rows)| *rows > 0) {
             let rows = counted(rows, "row");
             let text = format!("{} holds totals of others in {rows}, which count beside them", column.name);

@@ -1,5 +1,6 @@
 //! Rows after each step of a plan, and what is found on the way: warnings and facts.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::block::Block;
@@ -25,6 +26,8 @@ const NEAREST: usize = 5;
 const MOST_VALUES: usize = 20_000;
 /// Values of a list that are looked for one by one.
 const MOST_LISTED: usize = 50;
+/// Values without rows that are named.
+const TOLD_VALUES: usize = 3;
 /// Bytes of the rows of a step that are kept at most.
 const KEPT_BYTES: usize = 32 << 20;
 /// Most rows of a join that are kept: of no other step is the number known before.
@@ -317,18 +320,29 @@ impl<'a> Counter<'a> {
         let mut single = Vec::new();
         wanted.parts().into_iter().for_each(|part| values_of(part, &mut single));
         single.retain(|one| !condition_looks_around(one));
+        let mut told = HashSet::new();
+        single.retain(|one| told.insert(one.to_string()));
         single.truncate(MOST_LISTED);
         if single.is_empty() || !self.has_time() {
             return Ok(());
         }
         let made = self.closed(before)?;
-        let counts = single.iter().map(|one| Ok(format!("count(*) FILTER (WHERE {})", condition(&made.table, one)?)));
+        let counts = single.iter().enumerate().map(|(at, one)| {
+            // Two values may be one number, and columns of one name are an error.
+            Ok(format!("count(*) FILTER (WHERE {}) AS c{at}", condition(&made.table, one)?))
+        });
         let select = format!("SELECT {} FROM {}", counts.collect::<Result<Vec<_>>>()?.join(", "), made.open.from);
         let sql = self.compiler.with(&select);
         let counts = figures(self.compiler.context, &sql, &mut self.notes)?;
-        for (one, _) in single.iter().zip(counts).filter(|(_, rows)| *rows == 0) {
+        let mut none = single.iter().zip(counts).filter(|(_, rows)| *rows == 0).map(|(one, _)| one);
+        for one in none.by_ref().take(TOLD_VALUES) {
             let what = self.what_there_is(before, one)?;
             self.warn(place, WarningKind::NothingLeft, format!("there is no row whose {one}{what}"));
+        }
+        let more = none.count() as u64;
+        if more > 0 {
+            let text = format!("nor are there rows for {} of the condition", counted(more, "more value"));
+            self.warn(place, WarningKind::NothingLeft, text);
         }
         Ok(())
     }

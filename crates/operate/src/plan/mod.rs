@@ -19,6 +19,7 @@ mod measure;
 mod preview;
 mod run;
 mod table;
+mod totals;
 mod turn;
 mod value;
 

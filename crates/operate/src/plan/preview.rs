@@ -14,7 +14,8 @@ use crate::counts::{add_notes, with_memory};
 use crate::notes::Note;
 use crate::rows::ResultColumn;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Plan, Relation};
+use lakeward_core::plan::{Plan, Relation, Step};
+use lakeward_core::text::counted;
 
 /// What a plan may become, and what is told of it before.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,10 +135,11 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
     for step in &plan.relation.steps {
         after.steps.push(step.clone());
         let mut facts = Vec::new();
-        if let Some(before) = rows {
+        let before = rows;
+        if let Some(before) = before {
             (rows, facts) = counter.last_step(&after, before)?;
         }
-        steps.push(StepPreview { does: step.to_string(), rows, facts });
+        steps.push(StepPreview { does: does(step, before, rows), rows, facts });
     }
     let rows_out = rows.unwrap_or(0);
     if counter.stopped.is_none() && rows_out > limits.max_rows {
@@ -149,6 +151,16 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
     let Counter { notes, warnings, stopped, .. } = counter;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(PlanPreview { sql, rows_in, steps, rows_out, columns, sample, warnings, stopped, notes, elapsed_ms })
+}
+
+/// What a step does, with the rows that a filter keeps of those before it.
+fn does(step: &Step, before: Option<u64>, after: Option<u64>) -> String {
+    match (step, before, after) {
+        (Step::Filter(condition), Some(before), Some(after)) if after > 0 => {
+            format!("keeps the {after} of {} whose {condition}", counted(before, "row"))
+        }
+        _ => step.to_string(),
+    }
 }
 
 impl PlanPreview {
