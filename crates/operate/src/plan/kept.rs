@@ -168,13 +168,14 @@ mod tests {
         let kept = KeptSteps::new(folder.path());
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
         let batch = RecordBatch::try_from_iter([("n", numbers)]).expect("a batch");
-        let [old, older] = ["a", "b"].map(|key| kept.put_rows(key, &batch.schema(), &[batch.clone()]).expect("a file"));
+        let [old, older] =
+            ["a", "b"].map(|key| kept.put_rows(key, &batch.schema(), std::slice::from_ref(&batch)).expect("a file"));
         for (path, minutes) in [(&old, 20), (&older, 30)] {
             let file = File::options().append(true).open(path).expect("a file");
             file.set_len(MOST_BYTES - 1000).expect("a long file");
             file.set_modified(SystemTime::now() - Duration::from_secs(minutes * 60)).expect("a time");
         }
-        kept.put_rows("c", &batch.schema(), &[batch.clone()]).expect("a file");
+        kept.put_rows("c", &batch.schema(), std::slice::from_ref(&batch)).expect("a file");
         assert!(!older.exists() && old.exists() && kept.rows("c").is_some());
     }
 }
