@@ -96,6 +96,9 @@ fn carry_out(
     if let Some(reason) = preview.stopped {
         return Err(Error::Usage(reason));
     }
+    if command.out.is_none() {
+        execution::changes_working_table(session, plan, &preview)?;
+    }
     let outcome = match (&command.session, &command.out) {
         (None, Some(out)) => run_plan(&context, plan, &limits, out)?,
         (_, out) => {

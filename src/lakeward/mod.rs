@@ -38,6 +38,9 @@ use lakeward_tasks::task_graph::learned::is_learned;
 use lakeward_tasks::task_graph::resolution::Judge;
 use lakeward_tasks::task_graph::{self, DatasetRecord, GraphInputs, GraphOptions, GraphStats};
 
+/// Folder of kept steps of plans, in that of the index.
+const STEPS: &str = "cache/steps";
+
 pub use model::{Model, model_options};
 pub use place::Place;
 pub use snapshot_cache::SnapshotCache;
@@ -307,6 +310,7 @@ impl Lakeward {
     /// # Errors
     /// Those of [`LakeContext::new`].
     pub fn context(&self, limits: Limits) -> Result<LakeContext> {
-        LakeContext::new(&self.place.lake, &self.index, limits)
+        let context = LakeContext::new(&self.place.lake, &self.index, limits)?;
+        Ok(context.keeping_steps_in(&self.place.index.join(STEPS)))
     }
 }

@@ -10,11 +10,14 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, TimeUnit};
 use flate2::read::GzDecoder;
 use lakeward::{BuildOptions, LakeContext, Lakeward, Limits, Place, Plan, Silent};
-use lakeward_operate::plan_sql;
+use lakeward_operate::{PreviewLimits, plan_preview, plan_sql};
 use serde::Deserialize;
 
 /// A difference of numbers, in parts of the sum of their sizes, that is none.
 const TOLERANCE: f64 = 1e-7;
+
+/// Of so many plans one is previewed step by step, too.
+const PREVIEWED: usize = 8;
 
 /// A plan with its result.
 #[derive(Deserialize)]
@@ -102,6 +105,14 @@ fn figures(context: &LakeContext, line: &Line) -> Result<Figures, String> {
     Ok(found)
 }
 
+/// Whether steps one by one give as many rows as the whole, each from the one before.
+fn previewed(context: &LakeContext, line: &Line) -> Result<(), String> {
+    let plan = Plan::from_json(&line.plan.to_string()).map_err(|error| error.to_string())?;
+    let preview = plan_preview(context, &plan, &PreviewLimits::default()).map_err(|error| error.to_string())?;
+    let (expected, found) = (line.result.rows as u64, preview.rows_out);
+    if preview.stopped.is_some() || expected == found { Ok(()) } else { Err(format!("{expected} rows, found {found}")) }
+}
+
 /// What differs first.
 fn difference(expected: &Figures, found: &Figures) -> Option<String> {
     if (expected.rows, &expected.digest) != (found.rows, &found.digest) {
@@ -132,6 +143,10 @@ fn random_plans_give_duckdbs_results() {
             Err(error) => Some(error),
         };
         plans += 1;
+        if number % PREVIEWED == 0 && failed.is_none() {
+            failures
+                .extend(previewed(&context, &line).err().map(|why| format!("line {}, previewed: {why}", number + 1)));
+        }
         failures.extend(failed.map(|why| format!("line {}: {why}\n{}", number + 1, line.plan)));
     }
     assert!(plans >= 2_000, "{plans} plans");

@@ -4,7 +4,7 @@ use super::Agent;
 use crate::session::{NewStep, Session, SessionStore, StepInput};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
-use lakeward_operate::{LakeContext, Limits, Outcome, PreviewLimits};
+use lakeward_operate::{LakeContext, Limits, Outcome, PlanPreview, PreviewLimits, WarningKind};
 
 /// Lets queries name the results of the session's steps, as `session.step_1` and so on.
 ///
@@ -29,7 +29,7 @@ pub fn connect(context: &LakeContext, store: &SessionStore, session: &Session) -
 /// Carries `plan` out; its result is the session's working table. The session is not written.
 ///
 /// # Errors
-/// As [`lakeward_operate::run_plan`]; then the session is as before.
+/// As [`lakeward_operate::run_step`]; then the session is as before.
 pub fn run(
     context: &LakeContext,
     store: &SessionStore,
@@ -38,7 +38,7 @@ pub fn run(
     limits: &PreviewLimits,
 ) -> Result<Outcome> {
     let (path, file) = store.new_step(session)?;
-    let outcome = lakeward_operate::run_plan(context, plan, limits, &path)?;
+    let outcome = lakeward_operate::run_step(context, plan, limits, &path)?;
     let inputs = outcome.inputs.iter();
     session.push_step(NewStep {
         plan: plan.clone(),
@@ -51,6 +51,26 @@ pub fn run(
         file,
     });
     Ok(outcome)
+}
+
+/// That `plan`, of which `preview` tells, makes another table than the working table of the session.
+///
+/// # Errors
+/// [`Error::Usage`] with what keeps it from that.
+pub fn changes_working_table(session: &Session, plan: &Plan, preview: &PlanPreview) -> Result<()> {
+    let Some(before) = session.plan() else { return Ok(()) };
+    let known = before.relation.steps.len();
+    let idle =
+        if *plan == before { known > 0 } else { plan.goes_on_from(&before) && preview.changes_nothing_after(known) };
+    if !idle {
+        return Ok(());
+    }
+    let reasons =
+        preview.warnings.iter().filter(|warning| warning.step > known && warning.kind == WarningKind::NoChange);
+    let reasons: Vec<&str> = reasons.map(|warning| warning.text.as_str()).collect();
+    let why =
+        if reasons.is_empty() { "the plan is the one of the working table".to_string() } else { reasons.join("; ") };
+    Err(Error::Usage(format!("not carried out: {why}")))
 }
 
 impl Agent<'_> {

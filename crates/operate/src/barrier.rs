@@ -4,16 +4,18 @@
 //!
 //! - Sorting what a limit has left, it sorts below the limit, and counts skipped rows twice.
 //! - Keeping the first rows of what windows have computed, it keeps the first rows below the windows.
+//! - Rows that `unnest` repeats keep the keys of those they come from for it, and are distinct already.
 //! - A literal of each table of a union, and all of a group of all rows, is a constant for it, and then it misses the order of
 //!   partitions.
 //!
-//! So there is a barrier above each limit, union and group of all rows, and above the windows of a SELECT. It has no order and no
-//! constants; keys it has, for DataFusion groups by all that a key determines, and later takes that back.
+//! So there is a barrier above each limit, union and group of all rows, above the windows of a SELECT, and below a DISTINCT of what
+//! was repeated. It has no order and no constants; keys it has except the last one, for DataFusion groups by all that a key determines, and later takes that back.
 //! Conditions still move below it, and columns that nobody needs are still left out.
 //!
 //! Where a query runs in one partition, a barrier also takes those below it (the tables of a union) one after the other:
 //! DataFusion takes rows as they come, so that their order would differ from run to run.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 use std::future::poll_fn;
@@ -21,14 +23,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::DFSchemaRef;
-use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchemaRef, FunctionalDependencies};
 use datafusion::error::Result;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{
-    Expr, Extension, LogicalPlan, Projection, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+    Distinct, DistinctOn, Expr, Extension, LogicalPlan, Projection, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
 };
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
@@ -52,6 +54,7 @@ pub fn with_barriers(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         Ok(Transformed::yes(match node {
             LogicalPlan::Limit(_) | LogicalPlan::Union(_) => Barrier::above(node)?,
+            LogicalPlan::Distinct(distinct) if repeats(distinct.input())? => without_keys_below(distinct)?,
             LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
                 Barrier::above(LogicalPlan::Aggregate(aggregate))?
             }
@@ -65,16 +68,51 @@ pub fn with_barriers(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(plan.data)
 }
 
+/// Whether rows of `plan` may be repeated ones.
+fn repeats(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| Ok(matches!(node, LogicalPlan::Unnest(_))))
+}
+
+fn without_keys_below(distinct: Distinct) -> Result<LogicalPlan> {
+    let below = |input: Arc<LogicalPlan>| Barrier::projected(Arc::unwrap_or_clone(input), true).map(Arc::new);
+    Ok(LogicalPlan::Distinct(match distinct {
+        Distinct::All(input) => Distinct::All(below(input)?),
+        Distinct::On(on) => Distinct::On(DistinctOn { input: below(on.input)?, ..on }),
+    }))
+}
+
 /// A barrier of a logical plan.
-#[derive(Debug, PartialEq, Eq, Hash, PartialOrd)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Barrier {
     input: LogicalPlan,
+    schema: DFSchemaRef,
+    /// Whether nothing is a key.
+    without_keys: bool,
+}
+
+impl PartialOrd for Barrier {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.input.partial_cmp(&other.input)
+    }
 }
 
 impl Barrier {
+    fn of(input: LogicalPlan, without_keys: bool) -> Result<Self> {
+        let mut schema = Arc::clone(input.schema());
+        if without_keys {
+            let keyless = schema.as_ref().clone().with_functional_dependencies(FunctionalDependencies::empty())?;
+            schema = Arc::new(keyless);
+        }
+        Ok(Self { input, schema, without_keys })
+    }
+
     fn above(input: LogicalPlan) -> Result<LogicalPlan> {
+        Self::projected(input, false)
+    }
+
+    fn projected(input: LogicalPlan, without_keys: bool) -> Result<LogicalPlan> {
         let columns = input.schema().columns().into_iter().map(Expr::Column).collect();
-        let barrier = LogicalPlan::Extension(Extension { node: Arc::new(Self { input }) });
+        let barrier = LogicalPlan::Extension(Extension { node: Arc::new(Self::of(input, without_keys)?) });
         // Of a subquery DataFusion asks what its first column is, which it does not see in a node that is not its own.
         Projection::try_new(columns, Arc::new(barrier)).map(LogicalPlan::Projection)
     }
@@ -90,7 +128,7 @@ impl UserDefinedLogicalNodeCore for Barrier {
     }
 
     fn schema(&self) -> &DFSchemaRef {
-        self.input.schema()
+        &self.schema
     }
 
     fn expressions(&self) -> Vec<Expr> {
@@ -106,7 +144,7 @@ impl UserDefinedLogicalNodeCore for Barrier {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, mut inputs: Vec<LogicalPlan>) -> Result<Self> {
-        Ok(Self { input: inputs.swap_remove(0) })
+        Self::of(inputs.swap_remove(0), self.without_keys)
     }
 
     fn necessary_children_exprs(&self, columns: &[usize]) -> Option<Vec<Vec<usize>>> {

@@ -17,7 +17,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_sketch::normalise::{is_missing, without_footnotes};
-use lakeward_sketch::number::{Number, parse_number};
+use lakeward_sketch::number::{Number, parse_number, parse_plain};
 use lakeward_sketch::temporal::{DateOrder, Moment, parse_date};
 
 /// Days from 0001-01-01, day 1, to 1970-01-01.
@@ -135,35 +135,42 @@ impl CellReader {
             CellType::Text { na_is_code } => text(array, cells, na_is_code),
             CellType::Integer => {
                 let parse = |cell: &str| integer(cell, digits);
-                Arc::new(values(cells, misfits, parse).collect::<Int64Array>())
+                Arc::new(values(cells, misfits, plain_integer, parse).collect::<Int64Array>())
             }
             CellType::Float => {
+                let plain = |cell: &str| parse_plain(cell).map(|number| number.value);
                 let parse = |cell: &str| parse_number(cell, digits).map(|number| number.value);
-                Arc::new(values(cells, misfits, parse).collect::<Float64Array>())
+                Arc::new(values(cells, misfits, plain, parse).collect::<Float64Array>())
             }
             CellType::Date => {
                 let day = |moment: Moment| if moment.second == 0 { days(&moment) } else { None };
                 let parse = |cell: &str| parse_date(cell, order).and_then(day);
-                Arc::new(values(cells, misfits, parse).collect::<Date32Array>())
+                Arc::new(values(cells, misfits, iso_day, parse).collect::<Date32Array>())
             }
             CellType::Timestamp => {
                 let parse = |cell: &str| microseconds(cell, order);
-                Arc::new(values(cells, misfits, parse).collect::<TimestampMicrosecondArray>())
+                Arc::new(values(cells, misfits, |_| None, parse).collect::<TimestampMicrosecondArray>())
             }
-            CellType::Boolean => Arc::new(values(cells, misfits, boolean).collect::<BooleanArray>()),
+            CellType::Boolean => Arc::new(values(cells, misfits, |_| None, boolean).collect::<BooleanArray>()),
             CellType::Declared(_) => Arc::clone(array),
         })
     }
 }
 
-/// What `parse` makes of each cell, without its footnote marks where it needs that; counts what is neither a value nor missing.
+/// What `plain` makes of each cell, else `parse`, without its footnote marks where it needs that; counts what is neither a value
+/// nor missing. `plain` reads the usual form of a value fast, and gives none for everything else.
 fn values<T>(
     cells: &StringArray,
     misfits: &mut u64,
+    plain: impl Fn(&str) -> Option<T>,
     mut parse: impl FnMut(&str) -> Option<T>,
 ) -> impl Iterator<Item = Option<T>> {
     cells.iter().map(move |cell| {
-        let cell = cell.map(str::trim).filter(|cell| !is_missing(cell))?;
+        let cell = cell?;
+        if let Some(value) = plain(cell) {
+            return Some(value);
+        }
+        let cell = Some(cell.trim()).filter(|cell| !is_missing(cell))?;
         let value = parse(cell).or_else(|| parse(without_footnotes(cell)));
         *misfits += u64::from(value.is_none());
         value
@@ -181,6 +188,28 @@ fn text(array: &ArrayRef, cells: &StringArray, na_is_code: bool) -> ArrayRef {
     let mut values = StringBuilder::with_capacity(cells.len(), cells.value_data().len());
     cells.iter().for_each(|cell| values.append_option(cell.filter(|cell| !missing(cell))));
     Arc::new(values.finish())
+}
+
+/// A whole number of plain digits.
+fn plain_integer(cell: &str) -> Option<i64> {
+    // Up to 15 digits, which a double holds exactly.
+    parse_plain(cell).filter(|number| number.integer).map(|number| number.value as i64)
+}
+
+/// The day that `2021-03-14` names.
+fn iso_day(cell: &str) -> Option<i32> {
+    let [a, b, c, d, b'-', e, f, b'-', g, h] = *cell.as_bytes() else { return None };
+    let number = |digits: &[u8]| {
+        digits
+            .iter()
+            .try_fold(0u32, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0')))
+    };
+    let (year, month, day) = (number(&[a, b, c, d])?, number(&[e, f])?, number(&[g, h])?);
+    if year == 0 {
+        return None;
+    }
+    days(&Moment { year: year.try_into().ok()?, month: month.try_into().ok()?, day: day.try_into().ok()?, second: 0 })
+        .filter(|_| day > 0)
 }
 
 fn integer(cell: &str, digits: &mut String) -> Option<i64> {

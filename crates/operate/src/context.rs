@@ -20,6 +20,7 @@ use super::fault::LakeFault;
 use super::lake_catalog::{CATALOG, LakeCatalog, Place, ROOT_SCHEMA, Tables};
 use super::names::Names;
 use super::notes::{Note, Notes};
+use super::plan::KeptSteps;
 use super::rows::Rows;
 use super::session_tables::SESSION_SCHEMA;
 use super::stop::Stop;
@@ -66,6 +67,7 @@ pub struct LakeContext {
     notes: Arc<Notes>,
     limits: Limits,
     stop: Option<Stop>,
+    kept: Option<KeptSteps>,
 }
 
 /// How a query is to run.
@@ -123,12 +125,21 @@ impl LakeContext {
         let notes = Arc::new(Notes::default());
         let tables = Arc::new(Tables::new(lake, Names::new(index)?, Arc::clone(&notes), opener));
         session.register_catalog(CATALOG, Arc::new(LakeCatalog::new(Arc::clone(&tables), None)));
-        Ok(Self { runtime, session, tables, notes, limits, stop: None })
+        Ok(Self { runtime, session, tables, notes, limits, stop: None, kept: None })
     }
 
     /// The same context, whose queries end with [`Error::Interrupted`] soon after `asked` says yes.
     pub fn stopping_when(self, asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { stop: Some(Stop::when(asked)), ..self }
+    }
+
+    /// The same context, which keeps in `folder` what previews of plans compute, so that no step is computed twice.
+    pub fn keeping_steps_in(self, folder: &Path) -> Self {
+        Self { kept: Some(KeptSteps::new(folder)), ..self }
+    }
+
+    pub(super) fn kept(&self) -> Option<&KeptSteps> {
+        self.kept.as_ref()
     }
 
     /// The result of the session's step `step` lies in the Parquet file at `path`; from now on it is the table
@@ -263,6 +274,11 @@ impl LakeContext {
     /// What there is to know about the tables that the latest query has read so far.
     pub fn notes(&self) -> Vec<Note> {
         self.notes.list()
+    }
+
+    /// Rows of the file at `path`, if the latest query has read all of it.
+    pub(super) fn rows_read(&self, path: &Path) -> Option<u64> {
+        self.notes.rows_of(path)
     }
 
     /// Plans a statement over the tables at `places`: as it stands, else with its names in the case of the columns.

@@ -21,6 +21,8 @@ use lakeward_sketch::temporal::DateOrder;
 
 /// Column names told for an unknown one.
 const NEAREST: usize = 5;
+/// How much a column must look like a key to be one, as in a profile's list of keys.
+const KEY_LIKENESS: f64 = 0.75;
 /// Rows from which the order of day and month is learnt, as in the scan.
 const HEAD_ROWS: u64 = 1000;
 
@@ -90,6 +92,10 @@ pub struct InputColumn {
     pub data_type: DataType,
     /// What its values are.
     pub family: Family,
+    /// Signs that its numbers are written with, none among them as an empty text: `$`, `%`.
+    pub signs: Vec<String>,
+    /// Whether no two rows have the same value in it.
+    pub unique: bool,
     /// How it writes its values, as the second argument of the functions of [`super::functions`]; empty: as usual.
     pub writing: String,
 }
@@ -97,7 +103,8 @@ pub struct InputColumn {
 impl InputColumn {
     /// A column that a query computes.
     pub fn computed(name: &str, data_type: DataType) -> Self {
-        Self { name: name.to_string(), family: Family::of(&data_type), data_type, writing: String::new() }
+        let (family, signs) = (Family::of(&data_type), Vec::new());
+        Self { name: name.to_string(), family, data_type, signs, unique: false, writing: String::new() }
     }
 
     /// The call of one of those functions on `value`, which is written as in this column.
@@ -168,6 +175,8 @@ impl InputTable {
                     Family::Text if profile.logical == LogicalType::Empty => Family::Empty,
                     family => family,
                 },
+                signs: signs(profile),
+                unique: !is_step && profile.uniqueness >= 1.0 && profile.key_likeness >= KEY_LIKENESS,
                 // In a result a missing value is NULL already.
                 writing: if is_step || na_is_code(profile) { NA_IS_CODE.to_string() } else { String::new() },
             })
@@ -215,6 +224,20 @@ impl InputTable {
         }
         Ok(columns)
     }
+}
+
+/// The signs beside numbers of a column, by its patterns (`$9`, `9{2}%`).
+fn signs(profile: &ColumnProfile) -> Vec<String> {
+    if !matches!(profile.logical, LogicalType::Integer | LogicalType::Float) {
+        return Vec::new();
+    }
+    let sign = |(pattern, _): &(String, f64)| -> String {
+        pattern.chars().filter(|c| matches!(c, '%' | '$' | '€' | '£' | '¥')).collect()
+    };
+    let mut signs: Vec<String> = profile.patterns.iter().map(sign).collect();
+    signs.sort();
+    signs.dedup();
+    signs
 }
 
 /// Quoted where SQL would not read it as it stands.

@@ -183,10 +183,14 @@ impl Tables {
         Ok(profile)
     }
 
+    fn is_kept(&self, place: &Place) -> bool {
+        matches!(place, Place::Session(name) if self.session.get(name).is_ok_and(|table| table.kept))
+    }
+
     async fn opened(&self, place: &Place) -> Result<Arc<dyn TableProvider>> {
         let (path, is_parquet) = self.file(place)?;
         let columns = self.columns(place)?;
-        if is_parquet && let Some(table) = parquet(&self.opener, &columns, &path).await? {
+        if is_parquet && let Some(table) = parquet(&self.opener, &columns, &path, self.is_kept(place)).await? {
             return Ok(Arc::new(table));
         }
         Ok(Arc::new(LakeTable::open(self.id(place)?, &columns, path, Arc::clone(&self.notes))?))
@@ -195,13 +199,20 @@ impl Tables {
 
 /// A Parquet file through DataFusion's own reader; `None` where its columns had to be renamed, because empty or repeated
 /// names cannot be told apart there.
-async fn parquet(opener: &SessionContext, columns: &[ColumnProfile], path: &Path) -> Result<Option<ListingTable>> {
+/// Of rows that are `kept` the types are those that were written.
+async fn parquet(
+    opener: &SessionContext,
+    columns: &[ColumnProfile],
+    path: &Path,
+    kept: bool,
+) -> Result<Option<ListingTable>> {
     let path = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
     let failed = |error: DataFusionError| Error::unreadable(&path, error.strip_backtrace());
     let url = ListingTableUrl::parse(file_url(&path)).map_err(failed)?;
     // Rows that a filter drops are not decoded, whatever the settings of the session that asks.
     let mut format = TableParquetOptions::default();
     format.global.pushdown_filters = true;
+    format.global.schema_force_view_types &= !kept;
     let format = ParquetFormat::default().with_options(format);
     let options = ListingOptions::new(Arc::new(format)).with_file_extension("");
     let config = ListingTableConfig::new(url).with_listing_options(options);
@@ -219,7 +230,7 @@ pub fn column_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<DataTy
     if is_parquet(path) {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| Error::Internal(error.to_string()))?;
-        if let Some(table) = runtime.block_on(parquet(&SessionContext::new(), columns, path))? {
+        if let Some(table) = runtime.block_on(parquet(&SessionContext::new(), columns, path, false))? {
             return Ok(table.schema().fields().iter().map(|field| field.data_type().clone()).collect());
         }
     }

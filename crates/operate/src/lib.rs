@@ -40,6 +40,6 @@ pub use notes::{Note, NoteKind};
 pub use output::{RowWriter, exists, finish};
 pub use plan::{
     Outcome, OutcomeInput, PlanInput, PlanPreview, PlanWarning, PreviewLimits, RelationColumn, StepPreview,
-    WarningKind, plan_inputs, plan_preview, plan_sql, relation_columns, run_plan,
+    WarningKind, plan_inputs, plan_preview, plan_sql, relation_columns, run_plan, run_step,
 };
 pub use rows::{CellForm, ResultColumn, Rows, texts};

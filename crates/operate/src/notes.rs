@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use schemars::JsonSchema;
@@ -63,6 +63,8 @@ struct State {
     misfits: BTreeMap<(String, String), (String, u64)>,
     in_part: BTreeMap<String, String>,
     parquet: Vec<PathBuf>,
+    /// Rows of files that were read to their end.
+    rows: BTreeMap<PathBuf, u64>,
     exhausted: bool,
 }
 
@@ -87,6 +89,16 @@ impl Notes {
     /// Something of `table` is missing.
     pub fn in_part(&self, table: &str, reason: String) {
         self.state().in_part.insert(table.to_string(), reason);
+    }
+
+    /// The file at `path` was read to its end and has so many rows.
+    pub fn read_whole(&self, path: &Path, rows: u64) {
+        self.state().rows.insert(path.to_path_buf(), rows);
+    }
+
+    /// The rows of the file at `path`, if the query has read all of it.
+    pub fn rows_of(&self, path: &Path) -> Option<u64> {
+        self.state().rows.get(path).copied()
     }
 
     /// The query reads the Parquet file `path`.

@@ -4,6 +4,8 @@
 //! first and is the longer one as a rule, so the two change places. Its rows are numbered and the result is sorted by these
 //! numbers; as the join is known to keep them in order, that costs a sort only where the join is carried out another way.
 //!
+//! What keeps the rows that have a partner (`EXISTS`) becomes a join only while it is planned, so its rows are numbered and sorted, too.
+//!
 //! DataFusion 55 takes a key for unique where `unnest` has repeated its rows, and leaves out what stands behind it in an order.
 
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::Result;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::logical_plan::Join;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::eliminate_duplicated_expr::EliminateDuplicatedExpr;
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
@@ -24,6 +26,7 @@ use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
 pub fn by_first_table(plan: LogicalPlan) -> Result<LogicalPlan> {
     let ordered = plan.transform_up(|node| match node {
         LogicalPlan::Join(join) => Ok(Transformed::yes(ordered(join)?)),
+        LogicalPlan::Filter(filter) if asks_for_partners(&filter.predicate)? => Ok(Transformed::yes(in_order(filter)?)),
         other => Ok(Transformed::no(other)),
     })?;
     Ok(ordered.data)
@@ -60,6 +63,22 @@ impl OptimizerRule for WholeOrders {
             plan => self.0.rewrite(plan, config),
         }
     }
+}
+
+fn asks_for_partners(condition: &Expr) -> Result<bool> {
+    condition.exists(|part| Ok(matches!(part, Expr::Exists(_) | Expr::InSubquery(_))))
+}
+
+/// The rows that a filter keeps, in the order in which they come to it.
+fn in_order(filter: Filter) -> Result<LogicalPlan> {
+    let columns: Vec<Expr> = filter.input.schema().columns().into_iter().map(Expr::Column).collect();
+    let numbered = LogicalPlanBuilder::from(filter.input.as_ref().clone()).window([row_number()]);
+    // A join below has numbered them already.
+    let Ok(numbered) = numbered else { return Ok(LogicalPlan::Filter(filter)) };
+    let numbered = numbered.build()?;
+    let Some(number) = numbered.schema().columns().pop() else { return Ok(LogicalPlan::Filter(filter)) };
+    let filtered = LogicalPlanBuilder::from(numbered).filter(filter.predicate)?;
+    filtered.sort([Expr::Column(number).sort(true, false)])?.project(columns)?.build()
 }
 
 fn ordered(join: Join) -> Result<LogicalPlan> {

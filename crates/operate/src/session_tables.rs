@@ -26,6 +26,8 @@ pub struct SessionTable {
     pub path: PathBuf,
     /// The step it is the result of; `None` for a file.
     pub step: Option<usize>,
+    /// Whether it holds rows that are kept, which only plans read.
+    pub kept: bool,
     /// What is in it; read when first needed.
     profile: Option<Arc<TableProfile>>,
     /// Size and time of change when it was read.
@@ -51,7 +53,7 @@ impl SessionTables {
     /// The result of `step` lies at `path`; the name it has from now on.
     pub fn set_step(&self, step: usize, path: &Path) -> String {
         let name = step_name(step);
-        let table = SessionTable { path: path.to_path_buf(), step: Some(step), profile: None, stamp: None };
+        let table = SessionTable { step: Some(step), ..SessionTable::of(path.to_path_buf()) };
         self.tables().insert(name.clone(), table);
         name
     }
@@ -87,8 +89,16 @@ impl SessionTables {
             name = format!("{stem}_{number}");
             number += 1;
         }
-        tables.insert(name.clone(), SessionTable { path: real, step: None, profile: None, stamp: None });
+        tables.insert(name.clone(), SessionTable::of(real));
         Ok(name)
+    }
+
+    /// The rows kept as `key` lie at `path`; their name.
+    pub fn set_kept(&self, key: &str, path: &Path) -> String {
+        let name = format!("kept_{key}");
+        let table = || SessionTable { kept: true, ..SessionTable::of(path.to_path_buf()) };
+        self.tables().entry(name.clone()).or_insert_with(table);
+        name
     }
 
     /// The name in the schema that `name` means, upper and lower case aside.
@@ -101,9 +111,9 @@ impl SessionTables {
         tables.keys().find(|known| known.to_lowercase() == lower).cloned()
     }
 
-    /// All names, sorted.
+    /// All names that queries are told of, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.tables().keys().cloned().collect()
+        listed(&self.tables()).cloned().collect()
     }
 
     /// The table called `name`.
@@ -113,7 +123,7 @@ impl SessionTables {
     pub fn get(&self, name: &str) -> Result<SessionTable> {
         let tables = self.tables();
         tables.get(name).cloned().ok_or_else(|| {
-            let names: Vec<String> = tables.keys().map(|name| format!("`{SESSION_SCHEMA}.{name}`")).collect();
+            let names: Vec<String> = listed(&tables).map(|name| format!("`{SESSION_SCHEMA}.{name}`")).collect();
             let known =
                 if names.is_empty() { "has no results yet".into() } else { format!("has {}", names.join(", ")) };
             Error::Usage(format!("there is no `{SESSION_SCHEMA}.{name}`: the session {known}"))
@@ -146,6 +156,16 @@ impl SessionTables {
         let path = path.to_path_buf();
         of_step(step, &path, error)
     }
+}
+
+impl SessionTable {
+    fn of(path: PathBuf) -> Self {
+        Self { path, step: None, kept: false, profile: None, stamp: None }
+    }
+}
+
+fn listed(tables: &BTreeMap<String, SessionTable>) -> impl Iterator<Item = &String> {
+    tables.iter().filter(|(_, table)| !table.kept).map(|(name, _)| name)
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

@@ -164,7 +164,9 @@ fn read(
     }
     let mut cells: Vec<CellReader> =
         columns.iter().map(|&column| CellReader::new(source.types[column].clone())).collect();
+    let mut rows = 0;
     while let Some(batch) = reader.next_batch()? {
+        rows += batch.num_rows() as u64;
         let mut arrays = Vec::with_capacity(columns.len());
         for (cells, &column) in cells.iter_mut().zip(columns) {
             arrays.push(cells.read(batch.column(column))?);
@@ -181,6 +183,7 @@ fn read(
         }
     }
     note_losses(source, reader.as_ref());
+    source.notes.read_whole(&source.path, rows);
     Ok(())
 }
 

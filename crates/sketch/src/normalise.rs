@@ -341,7 +341,8 @@ pub fn is_missing(cell: &str) -> bool {
         0xe2 => matches!(cell, "–" | "—" | "−" | "…"),
         // `Na` is sodium and `Nan` a first name; missing values are written `NA`, `na`, `NaN` or `nan`.
         b'N' if matches!(cell, "Na" | "Nan") => false,
-        _ => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
+        b'n' | b'N' | b'#' | b'(' | b'<' | b'm' | b'M' => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word)),
+        _ => false,
     }
 }
 

@@ -121,6 +121,7 @@ impl Repl<'_> {
             if let Some(reason) = &preview.stopped {
                 return Err(Error::Usage(reason.clone()));
             }
+            execution::changes_working_table(&repl.session, plan, &preview)?;
             let outcome = execution::run(context, &repl.store, &mut repl.session, plan, &limits)?;
             let Some(step) = repl.session.steps.last() else { return Ok(()) };
             if json {

@@ -6,16 +6,20 @@
 //! of rows is kept through all later steps, by hidden columns where the plan leaves a column out that it orders by.
 
 mod block;
+mod cautions;
 mod combine;
 mod condition;
 mod counter;
 mod equality;
+mod join_count;
+mod kept;
 mod key_pair;
 mod literal_values;
 mod measure;
 mod preview;
 mod run;
 mod table;
+mod totals;
 mod turn;
 mod value;
 
@@ -23,13 +27,15 @@ use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 
+pub(crate) use kept::KeptSteps;
 pub use preview::{PlanPreview, PlanWarning, PreviewLimits, StepPreview, WarningKind, plan_preview};
-pub use run::{Outcome, OutcomeInput, PlanInput, plan_inputs, run_plan};
+pub use run::{Outcome, OutcomeInput, PlanInput, plan_inputs, run_plan, run_step};
 
 use super::context::{LakeContext, Strategy};
 use super::counts::with_memory;
 use super::inputs::{Family, InputTable};
 use block::indented;
+use kept::KeptRelation;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::{Plan, Relation};
 use lakeward_core::request::Input;
@@ -73,6 +79,8 @@ pub fn relation_columns(context: &LakeContext, relation: &Relation) -> Result<Ve
 struct Compiler<'a> {
     context: &'a LakeContext,
     inputs: Vec<(Input, InputTable)>,
+    /// Relations whose rows are kept, to start from.
+    kept: Vec<KeptRelation>,
     /// Parts of the query: their names, quoted, and their SQL.
     parts: Vec<(String, String)>,
     /// Names of parts and tables in lower case.
@@ -81,7 +89,7 @@ struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     fn new(context: &'a LakeContext) -> Self {
-        Self { context, inputs: Vec::new(), parts: Vec::new(), names: Vec::new() }
+        Self { context, inputs: Vec::new(), kept: Vec::new(), parts: Vec::new(), names: Vec::new() }
     }
 
     /// The query of a plan. Its tables are looked up first: no part of a query may have the name of a table.
@@ -104,7 +112,7 @@ impl<'a> Compiler<'a> {
     /// A compiler for queries beside this one, over the same parts.
     fn clone_parts(&self) -> Compiler<'a> {
         let (parts, names) = (self.parts.clone(), self.names.clone());
-        Compiler { context: self.context, inputs: self.inputs.clone(), parts, names }
+        Compiler { context: self.context, inputs: self.inputs.clone(), kept: Vec::new(), parts, names }
     }
 
     /// The table that an input stands for.

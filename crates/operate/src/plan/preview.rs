@@ -14,7 +14,8 @@ use crate::counts::{add_notes, with_memory};
 use crate::notes::Note;
 use crate::rows::ResultColumn;
 use lakeward_core::error::{Error, Result};
-use lakeward_core::plan::{Plan, Relation};
+use lakeward_core::plan::{Plan, Relation, Step};
+use lakeward_core::text::counted;
 
 /// What a plan may become, and what is told of it before.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,7 +111,11 @@ pub enum WarningKind {
     MeanOfMeans,
     /// Rows of totals among the rows they sum up.
     TotalsAmongParts,
-    /// Text that is computed with, of which some is no number.
+    /// Numbers of different units that are computed together.
+    MixedUnits,
+    /// What tells rows apart is left out.
+    KeyDropped,
+    /// Text that is computed with, of which some is no number; text of numbers that is ordered as text.
     TextAsNumbers,
 }
 
@@ -123,27 +128,50 @@ pub fn plan_preview(context: &LakeContext, plan: &Plan, limits: &PreviewLimits) 
     plan.check()?;
     let mut counter = Counter::new(context, limits);
     let sql = counter.compiler.compile(plan)?;
-    let source = Relation::of(plan.relation.source.clone());
-    let rows_in = counter.rows(&source)?;
+    let rows_in = counter.source(&plan.relation)?;
     let mut rows = Some(rows_in);
     let mut steps = Vec::new();
-    for (place, step) in plan.relation.steps.iter().enumerate() {
-        let before = Relation { source: source.source.clone(), steps: plan.relation.steps[..place].to_vec() };
-        rows = match rows {
-            Some(rows) => counter.step(place + 1, &before, step, rows)?,
-            None => None,
-        };
-        steps.push(StepPreview { does: step.to_string(), rows, facts: counter.facts() });
+    let mut after = Relation::of(plan.relation.source.clone());
+    for step in &plan.relation.steps {
+        after.steps.push(step.clone());
+        let mut facts = Vec::new();
+        let before = rows;
+        if let Some(before) = before {
+            (rows, facts) = counter.last_step(&after, before)?;
+        }
+        steps.push(StepPreview { does: does(step, before, rows), rows, facts });
     }
     let rows_out = rows.unwrap_or(0);
     if counter.stopped.is_none() && rows_out > limits.max_rows {
         counter.stopped = Some(too_many_rows(rows_out, limits.max_rows));
     }
     let wanted = if counter.stopped.is_some() || !counter.has_time() { 0 } else { limits.sample_rows };
-    let (columns, sample) = first_rows(context, &sql, wanted, &mut counter.notes)?;
+    let from_kept = counter.compiler.compile(plan)?;
+    let (columns, sample) = first_rows(context, &from_kept, wanted, &mut counter.notes)?;
     let Counter { notes, warnings, stopped, .. } = counter;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
     Ok(PlanPreview { sql, rows_in, steps, rows_out, columns, sample, warnings, stopped, notes, elapsed_ms })
+}
+
+/// What a step does, with the rows that a filter keeps of those before it.
+fn does(step: &Step, before: Option<u64>, after: Option<u64>) -> String {
+    match (step, before, after) {
+        (Step::Filter(condition), Some(before), Some(after)) if after > 0 => {
+            format!("keeps the {after} of {} whose {condition}", counted(before, "row"))
+        }
+        _ => step.to_string(),
+    }
+}
+
+impl PlanPreview {
+    /// Whether it has steps after the first `known`, and none of them changes anything.
+    pub fn changes_nothing_after(&self, known: usize) -> bool {
+        let idle = |step: usize| {
+            let of_step = |warning: &PlanWarning| warning.step == step && warning.kind == WarningKind::NoChange;
+            self.warnings.iter().any(of_step)
+        };
+        known < self.steps.len() && (known + 1..=self.steps.len()).all(idle)
+    }
 }
 
 /// The reason why a result of `rows` rows is refused.

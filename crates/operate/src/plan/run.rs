@@ -1,7 +1,7 @@
 //! Carries a plan out: its rows go to a Parquet file, which is the next working table.
 //!
 //! Rows come in the order of the working table, on one core, so that the same plan on the same files makes the same
-//! file. A join that does not fit into memory so is done again by sorting both tables in temporary files; only then is the
+//! file. Steps whose rows a preview has kept are not computed again. A join that does not fit into memory so is done again by sorting both tables in temporary files; only then is the
 //! order of rows not fixed.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::counter::Counter;
 use super::preview::{PreviewLimits, too_many_rows};
 use crate::context::{LakeContext, Strategy};
-use crate::counts::with_memory;
+use crate::counts::{add_notes, with_memory};
 use crate::inputs::InputTable;
 use crate::notes::Note;
 use crate::output::RowWriter;
@@ -65,8 +65,31 @@ pub fn run_plan(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out:
     if let Some(reason) = counter.stopped {
         return Err(Error::Usage(reason));
     }
-    let inputs: Vec<&InputTable> = counter.compiler.inputs.iter().map(|(_, input)| input).collect();
-    answer_to_file(context, sql, &inputs, limits, started, out)
+    let from_kept = counter.compiler.compile(plan)?;
+    let inputs = counter.compiler.inputs.iter();
+    let inputs = inputs
+        .map(|(_, input)| Ok(OutcomeInput { name: input.name.clone(), content: content_hash(&input.path)? }))
+        .collect::<Result<Vec<_>>>()?;
+    let (rows, columns, output) =
+        with_memory(Strategy::InOrder, context, |strategy| write(context, &from_kept, strategy, limits, out))?;
+    add_notes(&mut counter.notes, context.notes());
+    let written_bytes = output.replace()?;
+    let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+    Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes: counter.notes })
+}
+
+/// [`run_plan`] to the Parquet file `out`, which is never changed after that: plans that go on from this one start there.
+///
+/// # Errors
+/// As [`run_plan`].
+pub fn run_step(context: &LakeContext, plan: &Plan, limits: &PreviewLimits, out: &Path) -> Result<Outcome> {
+    let before = Counter::new(context, limits).key_of_whole(&plan.relation)?;
+    let outcome = run_plan(context, plan, limits, out)?;
+    // Tables that have changed meanwhile make another key.
+    if before.is_some() && before == Counter::new(context, limits).key_of_whole(&plan.relation)? {
+        context.kept().into_iter().zip(before).for_each(|(kept, key)| kept.put_file(&key, out));
+    }
+    Ok(outcome)
 }
 
 /// A table of a plan as its query knows it.
@@ -91,30 +114,6 @@ pub fn plan_inputs(context: &LakeContext, plan: &Plan) -> Result<Vec<PlanInput>>
         Ok(PlanInput { sql, path, content })
     });
     tables.collect()
-}
-
-/// Runs `sql`, which reads `inputs`, and writes its rows to the file `out`, in place of one that is there.
-///
-/// # Errors
-/// As [`run_plan`].
-fn answer_to_file(
-    context: &LakeContext,
-    sql: String,
-    inputs: &[&InputTable],
-    limits: &PreviewLimits,
-    started: Instant,
-    out: &Path,
-) -> Result<Outcome> {
-    let inputs = inputs
-        .iter()
-        .map(|input| Ok(OutcomeInput { name: input.name.clone(), content: content_hash(&input.path)? }))
-        .collect::<Result<Vec<_>>>()?;
-    let (rows, columns, output) =
-        with_memory(Strategy::InOrder, context, |strategy| write(context, &sql, strategy, limits, out))?;
-    let notes = context.notes();
-    let written_bytes = output.replace()?;
-    let elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-    Ok(Outcome { sql, rows, columns, inputs, written_bytes, elapsed_ms, notes })
 }
 
 /// Writes the answer to `sql` to a file that is to lie at `out`: CSV where its name says so, else Parquet.

@@ -61,6 +61,12 @@ impl Compiler<'_> {
         made.open.sql()
     }
 
+    /// The query of all columns of `made`, with those to order by, all but its WITH.
+    pub(super) fn whole(&mut self, made: &mut Made) -> String {
+        self.order_open(made);
+        made.open.sql()
+    }
+
     /// Applies the order of `made` to what is open.
     fn order_open(&mut self, made: &mut Made) {
         if made.order.is_empty() || !made.open.order.is_empty() {
@@ -151,10 +157,12 @@ impl Compiler<'_> {
     /// # Errors
     /// As [`super::Compiler::compile`].
     pub(super) fn relation(&mut self, relation: &Relation) -> Result<Made> {
-        let mut made = Made::of(self.input(&relation.source)?);
-        for step in &relation.steps {
-            self.step(&mut made, step)?;
-        }
+        let kept = self.kept.iter().filter(|kept| kept.begins(relation));
+        let (mut made, done) = match kept.max_by_key(|kept| kept.relation.steps.len()) {
+            Some(kept) => (kept.made.clone(), kept.relation.steps.len()),
+            None => (Made::of(self.input(&relation.source)?), 0),
+        };
+        relation.steps[done..].iter().try_for_each(|step| self.step(&mut made, step))?;
         Ok(made)
     }
 

@@ -223,8 +223,14 @@ fn arithmetic(operator: Arithmetic, left: &Typed, right: &Typed, name: &str) -> 
             Ok(Typed::new(sql, name, if whole { WHOLE } else { NUMBER }))
         }
         Arithmetic::ToThePower => {
-            let power = format!("power({}, {})", left.double()?, right.double()?);
-            Ok(Typed::new(format!("nanvl({power}, NULL)"), name, NUMBER))
+            let (base, exponent) = (left.double()?, right.double()?);
+            // Zero has no power below zero, which is an error of the query where all is known while it is planned.
+            let base = match right.sql.parse::<f64>() {
+                Ok(exponent) if exponent >= 0.0 => base,
+                Ok(_) => not_zero(&base),
+                Err(_) => format!("CASE WHEN {exponent} < 0 THEN {} ELSE {base} END", not_zero(&base)),
+            };
+            Ok(Typed::new(format!("nanvl(power({base}, {exponent}), NULL)"), name, NUMBER))
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Operations carried out over the sample lake.
 
+mod hostile_plans;
 mod operations;
+mod plan_warnings;
 mod plans;
 
 /// The folder of the repository.

@@ -1,28 +1,25 @@
-//! Plans as SQL: what each step makes of small tables whose results can be counted by hand, what a preview warns of, and
-//! hostile plans.
+//! Plans as SQL: what each step makes of small tables whose results can be counted by hand.
 
 use std::fs;
-use std::path::Path;
-use std::time::Instant;
 
-use lakeward_core::Error;
 use lakeward_core::monitor::Silent;
 use lakeward_core::plan::Plan;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
-use lakeward_operate::{
-    LakeContext, Limits, PlanPreview, PreviewLimits, WarningKind, plan_preview, plan_sql, run_plan,
-};
+use lakeward_operate::{LakeContext, Limits, PlanPreview, PreviewLimits, plan_preview, plan_sql, run_plan, run_step};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-struct Lake {
-    folder: TempDir,
-    context: LakeContext,
+pub struct Lake {
+    pub folder: TempDir,
+    /// Keeps steps of plans.
+    pub context: LakeContext,
+    /// Keeps nothing.
+    pub plain: LakeContext,
 }
 
-fn lake(files: &[(&str, &str)]) -> Lake {
+pub fn lake(files: &[(&str, &str)]) -> Lake {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file");
@@ -30,11 +27,13 @@ fn lake(files: &[(&str, &str)]) -> Lake {
     let index = folder.path().join(".lakeward");
     build::build(folder.path(), &index, StaticModel::builtin(), &BuildOptions::default(), &Silent).expect("a build");
     let open = LakeIndex::open(&index, StaticModel::builtin().id()).expect("an index");
+    let plain = LakeContext::new(folder.path(), &open, Limits::default()).expect("a context");
     let context = LakeContext::new(folder.path(), &open, Limits::default()).expect("a context");
-    Lake { folder, context }
+    let context = context.keeping_steps_in(&index.join("cache/steps"));
+    Lake { folder, context, plain }
 }
 
-const SALES: &str = "shop,Day,kind,amount,note\n\
+pub const SALES: &str = "shop,Day,kind,amount,note\n\
     North,2020-01-05,tea,10,a\n\
     North,2020-02-10,coffee,20,\n\
     South,2020-02-11,tea,5,b\n\
@@ -42,27 +41,35 @@ const SALES: &str = "shop,Day,kind,amount,note\n\
     East,2021-03-02,coffee,40,d\n\
     East,2021-03-02,coffee,40,d\n\
     ,2021-07-09,water,1,e\n";
-const SHOPS: &str = "name,region,staff\nNORTH,upper,4\nSouth,lower,6\nWest,lower,9\n";
+pub const SHOPS: &str = "name,region,staff\nNORTH,upper,4\nSouth,lower,6\nWest,lower,9\n";
 const WIDE: &str = "country,2000,2010,2020\nA,1,2,3\nB,4,,6\n";
 const MORE: &str = "Kind,Sold,place\ntea,3,North\nmilk,8,West\n";
 
-fn small() -> Lake {
+pub fn small() -> Lake {
     lake(&[("sales.csv", SALES), ("shops.csv", SHOPS), ("wide.csv", WIDE), ("more.csv", MORE)])
 }
 
-fn plan(source: &str, steps: Value) -> Plan {
+pub fn plan(source: &str, steps: Value) -> Plan {
     let plan = json!({"version": 1, "source": {"table": source}, "steps": steps});
     Plan::from_json(&plan.to_string()).expect("a plan")
 }
 
-fn preview(lake: &Lake, plan: &Plan) -> PlanPreview {
+/// What the plan would do: the same where steps are kept, where they have been kept, and where none are.
+pub fn preview(lake: &Lake, plan: &Plan) -> PlanPreview {
     let limits = PreviewLimits { sample_rows: 100, ..PreviewLimits::default() };
-    plan_preview(&lake.context, plan, &limits)
-        .unwrap_or_else(|error| panic!("{error}\n{}", plan_sql(&lake.context, plan).unwrap_or_default()))
+    let preview = |context: &LakeContext| {
+        let preview = plan_preview(context, plan, &limits)
+            .unwrap_or_else(|error| panic!("{error}\n{}", plan_sql(context, plan).unwrap_or_default()));
+        PlanPreview { elapsed_ms: 0.0, ..preview }
+    };
+    let plain = preview(&lake.plain);
+    assert_eq!(preview(&lake.context), plain, "with steps kept");
+    assert_eq!(preview(&lake.context), plain, "from kept steps");
+    plain
 }
 
 /// The rows of the result, each as JSON; its rows counted one by one are those of the preview.
-fn rows(lake: &Lake, source: &str, steps: Value) -> Vec<String> {
+pub fn rows(lake: &Lake, source: &str, steps: Value) -> Vec<String> {
     let preview = preview(lake, &plan(source, steps));
     let rows: Vec<String> =
         preview.sample.iter().map(|row| Value::Array(row.clone()).to_string().replace('"', "")).collect();
@@ -70,15 +77,15 @@ fn rows(lake: &Lake, source: &str, steps: Value) -> Vec<String> {
     rows
 }
 
-fn column(name: &str) -> Value {
+pub fn column(name: &str) -> Value {
     json!({"column": name})
 }
 
-fn is(name: &str, comparison: &str, value: Value) -> Value {
+pub fn is(name: &str, comparison: &str, value: Value) -> Value {
     json!({"compare": {"left": column(name), "comparison": comparison, "right": {"value": value}}})
 }
 
-fn keep(names: &[&str]) -> Value {
+pub fn keep(names: &[&str]) -> Value {
     json!({"select": names.iter().map(|name| json!({"column": name})).collect::<Vec<_>>()})
 }
 
@@ -378,89 +385,6 @@ fn measures_beside_the_rows() {
 }
 
 #[test]
-fn a_preview_warns_before_anything_runs() {
-    let lake = lake(&[
-        ("sales.csv", SALES),
-        ("shops.csv", SHOPS),
-        ("twice.csv", "name,tax\nNorth,1\nNorth,2\nnorth,3\n"),
-        ("sums.csv", "place,people\nA,10\nB,20\nTotal,30\n"),
-        ("mixed.csv", "id,size\n1,12\n2,about 9\n3,large\n4,7\n5,huge\n"),
-    ]);
-    let warned = |source: &str, steps: Value| -> Vec<(WarningKind, String)> {
-        let preview = preview(&lake, &plan(source, steps));
-        preview.warnings.into_iter().map(|warning| (warning.kind, warning.text)).collect()
-    };
-    let first = |source: &str, steps: Value| warned(source, steps).into_iter().next().expect("a warning");
-    let (kind, text) = first("sales", json!([{"filter": is("kind", "equal", json!("cofee"))}]));
-    assert!(kind == WarningKind::NothingLeft && text.contains("coffee"), "{text}");
-    let (kind, text) = first("sales", json!([{"filter": is("amount", "greater", json!(500))}]));
-    assert!(kind == WarningKind::NothingLeft && text.contains("from 1 to 40"), "{text}");
-    assert_eq!(first("sales", json!([{"filter": is("amount", "less", json!(500))}])).0, WarningKind::NoChange);
-    assert_eq!(first("sales", json!([{"limit": {"rows": 7}}])).0, WarningKind::NoChange);
-    let to_twice =
-        json!([{"join": {"with": {"source": {"table": "twice"}}, "on": [{"left": "shop", "right": "name"}]}}]);
-    let kinds: Vec<WarningKind> = warned("sales", to_twice).into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, [WarningKind::RowsMultiplied, WarningKind::MostUnmatched]);
-    let mean = json!([{"group": {"keys": [{"of": column("shop")}], "measures": [{"function": "mean", "of": column("amount")}]}},
-        {"group": {"measures": [{"function": "mean", "of": column("mean_amount")}]}}]);
-    assert_eq!(first("sales", mean).0, WarningKind::MeanOfMeans);
-    let sum = |name: &str| json!([{"group": {"measures": [{"function": "sum", "of": column(name)}]}}]);
-    assert_eq!(first("sums", sum("people")).0, WarningKind::TotalsAmongParts);
-    assert_eq!(first("mixed", sum("size")).0, WarningKind::TextAsNumbers);
-    assert!(warned("sales", sum("amount")).is_empty());
-}
-
-#[test]
-fn hostile_plans_get_an_answer() {
-    let lake = lake(&[
-        ("odd.csv", "\"a\"\"b; DROP TABLE odd --\",\"x'y\"\n1,q\n2,\"it's\"\n"),
-        ("many.csv", &format!("k,v\n{}", "1,2\n".repeat(3000))),
-    ]);
-    let named = "a\"b; DROP TABLE odd --";
-    let odd = json!([{"filter": is("x'y", "equal", json!("it's"))}, {"derive": {"name": "\"; --\n", "value": column(named)}}]);
-    assert_eq!(rows(&lake, "odd", odd), ["[2,it's,2]"]);
-    let error = |source: &str, steps: Value| plan_sql(&lake.context, &plan(source, steps)).expect_err("an error");
-    assert!(
-        matches!(error("odd", json!([{"drop": ["x_y"]}])), Error::UnknownColumn { nearest, .. } if nearest[0] == "x'y")
-    );
-    assert!(matches!(error("od", json!([])), Error::UnknownTable { .. }));
-    assert!(matches!(error("odd", json!([{"drop": [named, "x'y"]}])), Error::Usage(_)));
-    assert!(matches!(error("odd", json!([{"rename": [[named, "X'Y"]]}])), Error::Usage(_)));
-    let explodes = plan(
-        "many",
-        json!([{"join": {"with": {"source": {"table": "many"}}, "on": [{"left": "k", "right": "k"}], "columns": [{"column": "v"}]}}]),
-    );
-    let started = Instant::now();
-    let preview = preview(&lake, &explodes);
-    assert!(preview.stopped.is_some_and(|reason| reason.contains("9000000 rows")) && preview.sample.is_empty());
-    assert!(started.elapsed().as_secs() < 20);
-    let out = lake.folder.path().join("out.parquet");
-    assert!(matches!(run_plan(&lake.context, &explodes, &PreviewLimits::default(), &out), Err(Error::Usage(_))));
-    assert!(!Path::new(&out).exists(), "nothing is half written");
-    let within = plan(
-        "odd",
-        json!([{"union": {"others": [{"with": {"source": {"table": "many"}, "steps": [
-        {"join": {"with": {"source": {"table": "many"}}, "on": [{"left": "k", "right": "k"}], "columns": [{"column": "v"}]}},
-        {"group": {"measures": [{"function": "count", "as": named}]}}]}}]}}]),
-    );
-    assert!(
-        matches!(run_plan(&lake.context, &within, &PreviewLimits::default(), &out), Err(Error::Usage(_))),
-        "in a table to append"
-    );
-    assert!(
-        plan_preview(&lake.context, &within, &PreviewLimits::default()).is_ok_and(|preview| preview.stopped.is_some())
-    );
-    let many: Vec<Value> = (0..500).map(|number| is("k", "different", json!(number + 5))).collect();
-    assert_eq!(rows(&lake, "many", json!([{"filter": {"all": many}}, {"limit": {"rows": 2}}])).len(), 2);
-    let deep: Vec<Value> = (0..150).map(|_| json!({"limit": {"rows": 2}})).collect();
-    assert_eq!(rows(&lake, "many", Value::Array(deep)).len(), 2);
-    let steps: Vec<Value> = (0..1000).map(|_| json!({"limit": {"rows": 2}})).collect();
-    let text = json!({"version": 1, "source": {"table": "many"}, "steps": steps}).to_string();
-    assert!(matches!(Plan::from_json(&text), Err(Error::Usage(reason)) if reason.contains("200 steps")));
-    assert!(matches!(Plan::from_json("{\"version\": 9}"), Err(Error::Usage(reason)) if reason.contains("version 9")));
-}
-
-#[test]
 fn a_run_writes_what_the_preview_counted() {
     let lake = small();
     let plan =
@@ -469,4 +393,40 @@ fn a_run_writes_what_the_preview_counted() {
     let outcome = run_plan(&lake.context, &plan, &PreviewLimits::default(), &out).expect("a run");
     assert_eq!((outcome.rows, outcome.inputs.len()), (3, 1));
     assert!(out.is_file() && outcome.sql.contains("ORDER BY \"amount\" ASC NULLS LAST"), "{}", outcome.sql);
+}
+
+#[test]
+fn plans_that_go_on_start_from_what_was_run() {
+    let lake = small();
+    let limits = PreviewLimits::default();
+    let tea = plan("sales", json!([{"filter": is("kind", "equal", json!("tea"))}]));
+    let out = lake.folder.path().join("step_1.parquet");
+    run_step(&lake.context, &tea, &limits, &out).expect("a run");
+    let more = json!([{"filter": is("kind", "equal", json!("tea"))}, {"group": {"measures": [{"function": "count"}]}}]);
+    assert_eq!(rows(&lake, "sales", more.clone()), ["[3]"]);
+    // A table that changes is read again.
+    fs::write(lake.folder.path().join("sales.csv"), format!("{SALES}West,2022-01-01,tea,3,f\n")).expect("a file");
+    assert_eq!(rows(&lake, "sales", more), ["[4]"]);
+    let reports = lake.folder.path().join(".lakeward/cache/steps/reports");
+    assert!(fs::read_dir(reports).expect("a folder").count() >= 4);
+}
+
+#[test]
+fn rows_that_were_turned_have_no_keys() {
+    let lake = small();
+    let sums = json!({"group": {"keys": [{"of": column("kind")}], "measures": [
+        {"function": "sum", "of": column("amount"), "as": "a"}, {"function": "count", "as": "b"}]}});
+    let turn = json!({"unpivot": {"columns": ["a", "b"], "name": "n", "value": "v"}});
+    let distinct = json!([sums, turn, keep(&["kind"]), {"distinct": []}]);
+    assert_eq!(rows(&lake, "sales", distinct), ["[coffee]", "[tea]", "[water]"]);
+    let semi = |kind: &str| {
+        let mixed = json!({"union": {"others": [{"with": {"source": {"table": "more"}},
+            "columns": [["kind", "Kind"], ["amount", "place"]]}]}});
+        let on = json!([{"left": "kind", "right": "kind"}, {"left": "amount", "right": "amount"}]);
+        let other = json!({"source": {"table": "sales"}, "steps": [{"filter": is("amount", "less", json!(30))}]});
+        let join = json!({"join": {"with": other, "kind": kind, "on": on}});
+        rows(&lake, "sales", json!([keep(&["kind", "amount"]), mixed, join])).join("")
+    };
+    assert_eq!(semi("semi"), "[tea,10][coffee,20][tea,5][tea,7][water,1]");
+    assert_eq!(semi("anti"), "[coffee,40][coffee,40][tea,North][milk,West]");
 }

@@ -1,0 +1,37 @@
+//! Cells of a column that name the total of other rows: `Total`, `World`, `All ages`.
+
+use arrow::array::StringArray;
+use lakeward_sketch::normalise::without_footnotes;
+
+/// What they are called.
+const NAMES: [&str; 10] =
+    ["total", "totals", "subtotal", "all", "overall", "grand total", "world", "sum", "both sexes", "all ages"];
+/// Longest of them with what may stand around it.
+const LONGEST_BYTES: usize = 24;
+/// Longest values of a column of codes, among which ALL is the Albanian lek.
+const CODE_CHARS: usize = 3;
+
+/// Counts such cells.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    rows: u64,
+    /// Whether a value is too long for a code.
+    words: bool,
+}
+
+impl Totals {
+    pub fn count(&mut self, cells: &StringArray) {
+        for cell in cells.iter().flatten() {
+            self.words |= cell.len() > CODE_CHARS;
+            if cell.len() <= LONGEST_BYTES {
+                let name = without_footnotes(cell.trim());
+                self.rows += u64::from(NAMES.iter().any(|total| name.eq_ignore_ascii_case(total)));
+            }
+        }
+    }
+
+    /// Rows with such a cell.
+    pub fn rows(&self) -> u64 {
+        if self.words { self.rows } else { 0 }
+    }
+}
