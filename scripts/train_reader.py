@@ -11,7 +11,7 @@
 give is kept in FILE.pt.
 
 The encoder starts from all-MiniLM-L6-v2 with the word pieces of the built-in sentence model, whose vectors stay as they are, so that the
-program has them once. Heads: a role for each word, and for each span the columns it speaks of, operator, function, direction, part of a
+program has them once. Heads: a role for each word, and for each span the columns it speaks of, the value of its column, operator, function, direction, part of a
 date and use of another table; for the turn what it does (the first line of the examples names the classes). Columns come in another order at each look, some unrelated ones are left out, and
 one word in ten is hidden. Writes crates/reading/src/reader/model/reader.safetensors: matrices of signed bytes as the sentence model has
 them (scripts/quantise_sentence_model.py), heads with a scale for each row. One thread a process; a seed gives the same weights on the same machine.
@@ -47,6 +47,7 @@ NAMES = {"query": "attention.self.query", "key": "attention.self.key", "value": 
 COMPARED, COMPUTED, DATED = {"value", "test", "compare", "period"}, {"measure", "derive", "old"}, {"value", "group", "derive"}
 PAIRED, MANY = {"compare", "measure", "derive"}, {"show", "hide", "group", "measure", "old"}
 LINKED = {"value", "test", "compare", "distinct", "show", "hide", "column", "group", "measure", "order", "derive", "key", "old"}
+VALUED = {"value", "old"}
 ABOUT_DATASET = {"topic", "place", "period", "grain", "publisher", "format", "frequency", "licence", "status"}
 
 
@@ -77,8 +78,8 @@ class Layer(nn.Module):
 class Reader(nn.Module):
     def __init__(self, model, classes):
         super().__init__()
-        count = {name: len(found) for name, found in classes.items() if name != "features"}
-        self.features = classes["features"]
+        count = {name: len(found) for name, found in classes.items() if not name.endswith("features")}
+        self.features, self.value_features = classes["features"], classes["value_features"]
         link = LINK + self.features + 1
         weights = {name.removeprefix("bert."): tensor for name, tensor in load_file(model / "model.safetensors").items()}
         pieces = load_file(PIECES)
@@ -95,6 +96,7 @@ class Reader(nn.Module):
             "on_result": nn.Linear(HIDDEN, 2), "span": nn.Linear(4 * HIDDEN, SPAN), "operator": nn.Linear(SPAN, count["operators"]),
             "function": nn.Linear(SPAN, count["functions"] + 1), "descending": nn.Linear(SPAN, 2), "part": nn.Linear(SPAN, count["parts"] + 1),
             "how": nn.Linear(SPAN, count["hows"]), "unwanted": nn.Linear(SPAN, 2), "column": nn.Linear(HIDDEN, LINK),
+            "value": nn.Linear(SPAN, LINK + self.value_features + 1), "value_key": nn.Linear(HIDDEN, LINK),
             "first": nn.Linear(SPAN, link), "second": nn.Linear(SPAN, link), "each": nn.Linear(SPAN, link),
         })
 
@@ -127,6 +129,11 @@ class Reader(nn.Module):
                 scores = torch.einsum("sl,scl->sc", wanted, keys) / math.sqrt(LINK) + torch.einsum("sf,scf->sc", minds, batch["features"])
                 scores = scores.masked_fill(~batch["seen"][of], -1e4)
                 out[name] = torch.cat([none, scores], -1)
+            if batch["shown"].shape[1]:
+                keys = heads["value_key"](torch.einsum("svp,sph->svh", batch["shown"], x[of]))
+                wanted, minds, none = heads["value"](span).split([LINK, self.value_features, 1], -1)
+                scores = torch.einsum("sl,svl->sv", wanted, keys) / math.sqrt(LINK) + torch.einsum("sf,svf->sv", minds, batch["value_features"])
+                out["value"] = torch.cat([none, scores.masked_fill(batch["shown"].sum(-1) == 0, -1e4)], -1)
         return out
 
 
@@ -159,10 +166,11 @@ def permuted(item, rng):
     rng.shuffle(order)
     head = min((item["columns"][at][0] for at in seen), default=len(item["pieces"]) - 1)
     pieces = item["pieces"][:head]
-    columns = [(0, 0)] * len(item["columns"])
+    columns, values = [(0, 0)] * len(item["columns"]), [[] for _ in item["columns"]]
     for at in order:
         start, end = item["columns"][at]
         columns[at] = (len(pieces), len(pieces) + end - start)
+        values[at] = [(begin + len(pieces) - start, stop + len(pieces) - start) for begin, stop in item["values"][at]]
         pieces = pieces + item["pieces"][start:end]
     pieces = [*pieces, item["pieces"][-1]]
     hide = 1 if rng.random() < 0.5 else 0
@@ -172,7 +180,7 @@ def permuted(item, rng):
         for start, end in item["words"]:
             if rng.random() < 0.1:
                 pieces[start:end] = [unknown] * (end - start)
-    return item | {"pieces": pieces, "columns": columns}
+    return item | {"pieces": pieces, "columns": columns, "values": values}
 
 
 def batched(items):
@@ -184,7 +192,17 @@ def batched(items):
     spans = [(row, span) for row, item in enumerate(items) for span in item["spans"]]
     inside, before, after = (torch.zeros(len(spans), most_words) for _ in range(3))
     features = torch.zeros(len(spans), most_columns, len(spans[0][1]["features"][0]) if spans else 1)
-    answer = {name: torch.full((len(spans),), -100) for name in ("operator", "function", "descending", "part", "how", "unwanted", "first", "second")}
+    answer = {name: torch.full((len(spans),), -100) for name in ("operator", "function", "descending", "part", "how", "unwanted", "first", "second", "value")}
+    shown_of = [item["values"][span["columns"][0]] if span["columns"] and span["name"] in VALUED else [] for item, span in ((items[row], span) for row, span in spans)]
+    most_values = max((len(found) for found in shown_of), default=0)
+    told = max((len(span["value_features"][0]) for _, span in spans if span["value_features"]), default=0)
+    shown, value_features = torch.zeros(len(spans), most_values, longest), torch.zeros(len(spans), most_values, told)
+    for place, (found, (_, span)) in enumerate(zip(shown_of, spans)):
+        for at, (start, end) in enumerate(found):
+            shown[place, at, start:end] = 1 / max(1, end - start)
+        if found:
+            value_features[place, : len(found)] = torch.tensor(span["value_features"])
+            answer["value"][place] = 0 if span["value"] is None else 1 + span["value"]
     each, each_counts = torch.zeros(len(spans), most_columns + 1), torch.zeros(len(spans), dtype=torch.bool)
     for row, item in enumerate(items):
         pieces[row, : len(item["pieces"])] = torch.tensor(item["pieces"])
@@ -232,7 +250,7 @@ def batched(items):
     seconds = torch.tensor([item["acts"][1] for item in items])
     answer |= {"tags": tags, "act": acts, "second_act": seconds, "on_result": torch.tensor([int(item["on_result"]) for item in items])}
     return {"pieces": pieces, "mask": mask, "words": words, "columns": columns, "seen": seen, "features": features, "inside": inside,
-            "before": before, "after": after, "of": torch.tensor([row for row, _ in spans], dtype=torch.long), "answer": answer,
+            "before": before, "after": after, "shown": shown, "value_features": value_features, "of": torch.tensor([row for row, _ in spans], dtype=torch.long), "answer": answer,
             "each": each, "each_counts": each_counts, "items": items, "spans": spans}
 
 
@@ -249,12 +267,12 @@ def loss_of(out, batch, partly=False):
         for name in ("operator", "first"):
             total = total + F.cross_entropy(out[name].float(), batch["answer"][name], ignore_index=-100)
         return total
-    total, weights = 0, {"tags": 3.0, "act": 0.7, "second_act": 0.3, "on_result": 0.3, "first": 1.5}
+    total, weights = 0, {"tags": 3.0, "act": 0.7, "second_act": 0.3, "on_result": 0.3, "first": 1.5, "value": 1.0}
     for name, answer in batch["answer"].items():
         if name not in out or not (answer != -100).any():
             continue
         scores = out[name].flatten(0, -2) if name == "tags" else out[name]
-        smoothing = 0.0 if name in ("first", "second") else 0.05
+        smoothing = 0.0 if name in ("first", "second", "value") else 0.05
         total = total + weights.get(name, 0.5) * F.cross_entropy(scores.float(), answer.flatten(), ignore_index=-100, label_smoothing=smoothing)
     if batch["each_counts"].any():
         kept, of = batch["each_counts"], batch["of"]
@@ -315,7 +333,7 @@ def figures(model, items):
                 all_["told"] += len(told)
                 all_["true"] += len(true)
                 whole[row] &= told == true
-            for name in ("operator", "function", "descending", "part", "how", "unwanted", "first", "second"):
+            for name in ("operator", "function", "descending", "part", "how", "unwanted", "first", "second", "value"):
                 if name not in out:
                     continue
                 answer = batch["answer"][name]
@@ -383,6 +401,8 @@ def begun_from(reader, path):
     take(reader.first_norm.bias, found["embeddings.LayerNorm.bias"])
     take(reader.positions, found["embeddings.position_embeddings.weight"])
     for name, head in reader.heads.items():
+        if f"head.{name}.bias" not in found:
+            continue
         take(head.weight, found[f"head.{name}.weight"] if f"head.{name}.weight" in found else matrix(f"head.{name}"))
         take(head.bias, found[f"head.{name}.bias"])
 

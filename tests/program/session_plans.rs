@@ -92,8 +92,11 @@ fn an_answer_says_what_it_rests_on() {
     chosen.use_table(Input::Table("sales".into()));
     let total = proposed(&lakeward, &mut chosen, "total amount per shop", OperationKind::Aggregate);
     assert!(!rests_on(unmet(&total), "not carried out"), "it was not asked of the table chosen since: {total:?}");
-    // Not carried out.
-    let total = proposed(&lakeward, &mut session, "total amount per shop", OperationKind::Aggregate);
+    // What could not be carried out at all.
+    let mut lost = session.clone();
+    let answer = lost.turns[0].recommendation.as_mut().expect("an answer");
+    answer.operations.iter_mut().for_each(|operation| operation.runnable = None);
+    let total = proposed(&lakeward, &mut lost, "total amount per shop", OperationKind::Aggregate);
     assert!(rests_on(unmet(&total), "“only tea” was not carried out"), "{total:?}");
     // Carried out.
     let mut session = lakeward.sessions().create(Some("t"), "lake").expect("a session");
@@ -114,4 +117,36 @@ fn an_answer_says_what_it_rests_on() {
     doubtful.undo();
     let total = proposed(&lakeward, &mut doubtful, "total amount per kind", OperationKind::Aggregate);
     assert!(!rests_on(unmet(&total), "it rests on"), "{total:?}");
+}
+
+#[test]
+fn what_was_asked_for_counts_before_it_is_carried_out() {
+    let (_folder, lakeward) = lake();
+    let mut session = lakeward.sessions().create(Some("s"), "lake").expect("a session");
+    session.use_table(Input::Table("sales".into()));
+    let pending = |session: &Session| session.pending().last().map(|plan| steps(plan)).unwrap_or_default();
+    proposed(&lakeward, &mut session, "total amount per shop", OperationKind::Aggregate);
+    let tea = proposed(&lakeward, &mut session, "only tea", OperationKind::Filter);
+    let both = ["keeps the rows whose kind is tea", "computes the total amount for each shop"];
+    assert_eq!(pending(&session), both);
+    assert_eq!(tea.reason, both.join(", then "), "nothing of it has been carried out yet");
+    assert!(!tea.preconditions.iter().any(|condition| condition.what.contains("was not carried out")), "{tea:?}");
+
+    // Steps back take what is pending before anything that was carried out, and offer what stood before it.
+    let request = Request { text: "undo that".into(), ..Request::default() };
+    let mut back = session.clone();
+    let answer = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner();
+    assert_eq!(answer.operations.len(), 1);
+    assert_eq!(answer.operations[0].reason, both[1]);
+    assert_eq!(pending(&back), [both[1]]);
+    let answer = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner();
+    assert!(answer.operations.is_empty() && back.pending().is_empty(), "{answer:?}");
+
+    // Once it is carried out, or another table is chosen, nothing is pending.
+    let mut other = session.clone();
+    other.use_table(Input::Table("sales".into()));
+    assert!(other.pending().is_empty());
+    lakeward.run(&mut session, &tea.runnable.expect("a plan")).expect("a run");
+    assert!(session.pending().is_empty());
+    assert_eq!(steps(&session.plan_before(1).expect("a table")), [""; 0]);
 }

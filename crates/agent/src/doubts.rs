@@ -18,27 +18,29 @@ fn not_carried_out(session: &Session) -> Option<String> {
     let wanted = latest.recommendation.as_ref().is_some_and(|answer| !answer.operations.is_empty());
     let acts = &latest.signals.acts;
     let changes = acts.iter().any(|act| matches!(act, Act::Refine | Act::Correct | Act::Retract | Act::New));
-    let done = session.steps.iter().any(|step| step.turn == latest.number);
-    let before_table = match &session.table {
-        Some(_) => session.turns_before_table,
-        None => session.accepted.last().map_or(0, |choice| choice.turn),
-    };
-    let of_table = session.working().is_some() && latest.number > before_table;
+    let done = session.steps.iter().any(|step| step.turn == latest.number) || latest.requested().is_some();
+    let of_table = session.working().is_some() && latest.number > session.turns_before_working();
     (wanted && changes && !done && of_table)
         .then(|| format!("“{}” was not carried out: this goes on without it", shown(&latest.text, SAID)))
 }
 
-/// The latest request whose step stands and was in doubt when it was carried out; one that began anew leaves all before it behind.
+/// The latest request whose step stands, or is pending, and was in doubt; one that began anew leaves all before it behind.
 fn carried_out_in_doubt(session: &Session) -> Option<String> {
     let turn_of = |step: &Step| session.turns.iter().find(|turn| turn.number == step.turn);
     let standing = session.steps.iter().filter(|step| !step.undone && step.number > session.steps_before_table);
+    let carried_out = standing.filter_map(|step| Some((&step.plan, turn_of(step)?)));
+    let pending = session.pending();
+    let pending = session.turns.iter().filter_map(|turn| {
+        let plan = turn.requested()?;
+        pending.contains(&plan).then_some((plan, turn))
+    });
     let mut doubtful = None;
-    for (step, turn) in standing.filter_map(|step| Some((step, turn_of(step)?))) {
+    for (plan, turn) in carried_out.chain(pending) {
         if turn.signals.acts.contains(&Act::New) {
             doubtful = None;
         }
         let mut operations = turn.recommendation.iter().flat_map(|answer| &answer.operations);
-        let chosen = operations.find(|operation| operation.runnable.as_ref() == Some(&step.plan));
+        let chosen = operations.find(|operation| operation.runnable.as_ref() == Some(plan));
         if chosen.is_some_and(|operation| operation.preconditions.iter().any(|condition| !condition.met)) {
             doubtful = Some(turn);
         }

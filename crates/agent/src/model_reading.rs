@@ -142,7 +142,7 @@ impl Agent<'_> {
             ("conversation", json!(said)),
             ("earlier_plans", json!(earlier.into_iter().map(relation).collect::<Vec<_>>())),
             ("plan", plan.map_or(Value::Null, relation)),
-            ("proposed", proposed(session, plan).map_or(Value::Null, relation)),
+            ("proposed", session.pending().last().map_or(Value::Null, |plan| relation(plan))),
             ("request", json!(clean(text, REQUEST))),
         ];
         let known = Known { session, plan, others, roles, shown: listed.len(), tried: Cell::new(false) };
@@ -364,16 +364,6 @@ fn told_demand(demand: &Demand) -> Value {
         told["to"] = json!(to);
     }
     told
-}
-
-/// The plan that the latest answer offered first and that has not been run.
-fn proposed<'s>(session: &'s Session, plan: Option<&Plan>) -> Option<&'s Plan> {
-    let latest = session.latest()?;
-    if session.steps.last().is_some_and(|step| step.turn == latest.number) {
-        return None;
-    }
-    let first = latest.recommendation.as_ref()?.operations.first()?;
-    first.runnable.as_ref().filter(|offered| Some(*offered) != plan)
 }
 
 /// Columns as a model is told of them, `name: type` with values or range where these may be shared; of a very wide table those that the

@@ -27,13 +27,15 @@ use lakeward_search::Candidate;
 /// Where the reader is less sure of an act, nothing is taken back.
 const SURE: f32 = 0.5;
 /// A turn that is less likely read right is said to be uncertain.
-const LIKELY: f64 = 0.45;
+const LIKELY: f64 = 0.53;
 
 /// A turn as it was read over a table.
 pub(super) struct PlanReading {
     /// What was read.
     pub turn: TurnReading,
-    /// The plan that it goes on from.
+    /// The plan that was carried out.
+    stands: Plan,
+    /// The plan that it goes on from: what was asked for last, carried out or not.
     pub base: Plan,
     /// What it makes of that plan, tables aside.
     assembly: Assembly,
@@ -57,7 +59,7 @@ impl PlanReading {
     /// A turn as a model reads it over `base`.
     pub fn by_model(turn: TurnReading, base: Plan, written: Option<Written>) -> Self {
         let assembly = Assembly { plan: base.clone(), tables: Vec::new(), not_applied: Vec::new() };
-        Self { turn, base, assembly, written }
+        Self { turn, stands: base.clone(), base, assembly, written }
     }
 
     /// The same turn with the plan that a model wrote for it.
@@ -94,7 +96,8 @@ impl PlanReading {
 }
 
 impl Agent<'_> {
-    /// Reads a turn over the table that `plan` makes. Turns that take steps back are read on the plan before them.
+    /// Reads a turn over the table that `stands` makes, and over what was asked of it since. Turns that take steps back are read on the plan before
+    /// them.
     ///
     /// # Errors
     /// Whatever reading the heads of its tables reports.
@@ -102,21 +105,19 @@ impl Agent<'_> {
         &self,
         session: &Session,
         text: &str,
-        plan: Plan,
+        stands: Plan,
         at_hand: Option<AtHand<'_>>,
     ) -> Result<PlanReading> {
-        let (turn, assembly) = self.assembled(session, text, &plan, at_hand, true)?;
-        let reading = PlanReading { turn, base: plan, assembly, written: None };
+        let is_at_hand = session.plan().as_ref() == Some(&stands);
+        let base = session.pending().last().filter(|_| is_at_hand).map_or(&stands, |plan| *plan).clone();
+        let (turn, assembly) = self.assembled(session, text, &base, at_hand, true)?;
+        let reading = PlanReading { turn, stands, base, assembly, written: None };
         if !reading.turn.has(Act::Undo) || reading.only_moves().is_some() {
             return Ok(reading);
         }
-        let mut before = session.clone();
-        for _ in 0..reading.turn.steps() {
-            before.undo();
-        }
-        let Some(plan) = before.plan() else { return Ok(reading) };
-        let (turn, assembly) = self.assembled(session, text, &plan, at_hand, true)?;
-        Ok(PlanReading { turn, base: plan, assembly, written: None })
+        let Some(base) = session.plan_before(reading.turn.steps()) else { return Ok(reading) };
+        let (turn, assembly) = self.assembled(session, text, &base, at_hand, true)?;
+        Ok(PlanReading { turn, base, assembly, ..reading })
     }
 
     /// The turn as it is read over a plan, and what it makes of it; without the tables that it wants where these are in it already.
@@ -288,8 +289,8 @@ impl Agent<'_> {
         if preconditions.is_empty() {
             preconditions.push(met("everything that was understood is applied"));
         }
-        let operation = self.changed_plan(session, &reading.base, wish.plan, wish.kind, preconditions)?;
-        Ok(RankedOperation { table: wish.table, ..operation })
+        let operation = self.changed_plan(session, &reading.stands, wish.plan, wish.kind, preconditions)?;
+        Ok(RankedOperation { table: wish.table, requested: true, ..operation })
     }
 }
 

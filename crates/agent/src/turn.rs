@@ -12,7 +12,7 @@ use super::weighed::Weighed;
 use super::{Agent, Request};
 use crate::agentic::RunCache;
 use crate::recommend::next_operations::{self, Base, Situation};
-use crate::recommend::{Recommendation, Utility, question};
+use crate::recommend::{RankedOperation, Recommendation, Utility, question};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::Plan;
@@ -100,7 +100,12 @@ impl Agent<'_> {
     /// The answer to a turn that only takes steps back or makes them again: nothing is searched for, and nothing else is proposed.
     fn move_back(&self, session: &mut Session, reading: Reading<'_>, act: Act, steps: usize) -> Result<Turned> {
         let mut notes = Vec::new();
-        for _ in 0..steps {
+        let pending = if act == Act::Undo { session.pending().len().min(steps) } else { 0 };
+        if pending > 0 {
+            notes.push("what was asked for and not carried out is dropped".into());
+        }
+        let before = (pending > 0 && pending == steps).then(|| session.plan_before(steps)).flatten();
+        for _ in pending..steps {
             let (step, did, nothing) = match act {
                 Act::Redo => (session.redo(), "is made again", "there is nothing more to make again"),
                 _ => (session.undo(), "is taken back", "there is nothing more to take back"),
@@ -111,7 +116,16 @@ impl Agent<'_> {
             };
             notes.push(format!("step {} {did}", step.number));
         }
-        self.answer_with_notes(session, &reading, notes)
+        let stands = session.plan();
+        let operations = match (before, stands) {
+            (Some(before), Some(stands)) if before != stands => {
+                let kind = before.kind();
+                let operation = self.changed_plan(session, &stands, before, kind, Vec::new())?;
+                vec![RankedOperation { score: 1.0, asked: 1.0, requested: true, ..operation }]
+            }
+            _ => Vec::new(),
+        };
+        self.answer_with_notes(session, &reading, operations, notes)
     }
 
     fn recommend(
@@ -197,6 +211,16 @@ impl Agent<'_> {
             weights,
         };
         let mut operations = next_operations::rank(&situation);
+        if reading.over.is_some() {
+            // What is asked for of the table at hand and could not be read is guessed.
+            let guessed = |operation: &&mut RankedOperation| {
+                !operation.requested && operation.kind == kind.label && operation.kind.combines()
+            };
+            for operation in operations.iter_mut().filter(guessed) {
+                let what = "which table and columns is not read from the words: this one fits best";
+                operation.preconditions.push(next_operations::unmet(what));
+            }
+        }
         for operation in operations.iter_mut().take(WITH_SQL) {
             let (Some(runnable), None) = (&operation.runnable, &operation.sql) else { continue };
             match self.sql(session, runnable) {

@@ -61,12 +61,13 @@ impl Agent<'_> {
             }
         };
         let plan = match over {
-            Some(over) if over.only_moves().is_some() => {
-                let mut before = session.clone();
+            Some(over) if over.only_moves() == Some(Act::Undo) => session.plan_before(over.turn.steps()),
+            Some(over) if over.only_moves() == Some(Act::Redo) => {
+                let mut again = session.clone();
                 for _ in 0..over.turn.steps() {
-                    before.undo();
+                    again.redo();
                 }
-                before.plan()
+                again.plan()
             }
             over => over.map(PlanReading::into_plan),
         };

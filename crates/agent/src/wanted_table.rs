@@ -93,8 +93,13 @@ impl Agent<'_> {
             if named < LEAST_PARTNER && fit < LEAST_PARTNER && by_words < LEAST_PARTNER {
                 continue;
             }
+            // A table that nobody named is chosen for what it has.
+            if named < LEAST_PARTNER && !wish.wanted.is_empty() && columns.is_empty() {
+                continue;
+            }
             let repeats = answer.fan_out.max(1.0).log10().min(1.0);
-            let score = NAME * named + fit + by_words + answer.score - REPEATS * repeats;
+            let keys = share_of_keys(candidate, &wish.keys);
+            let score = NAME * named + fit + by_words + keys + answer.score - REPEATS * repeats;
             if best.as_ref().is_none_or(|(known, ..)| score > *known) {
                 best = Some((score, candidate, answer, columns));
             }
@@ -286,6 +291,20 @@ fn wanted_columns(candidate: &Candidate, wanted: &[String]) -> (f64, Vec<String>
         }
     }
     if wanted.is_empty() { (0.0, columns) } else { (sum / wanted.len() as f64, columns) }
+}
+
+/// The share of the keys that are named for which a candidate has a column, 1 where none is named.
+fn share_of_keys(candidate: &Candidate, keys: &[String]) -> f64 {
+    if keys.is_empty() {
+        return 1.0;
+    }
+    let columns: Vec<NameParts> =
+        candidate.dataset.columns().iter().map(|column| NameParts::of(&column.name)).collect();
+    let has = |key: &&String| {
+        let key = NameParts::of(key);
+        columns.iter().any(|name| key.likeness(name).max(key.short_form(name)) >= NAMED_KEY)
+    };
+    keys.iter().filter(has).count() as f64 / keys.len() as f64
 }
 
 /// How much words name a candidate, in 0..=1.

@@ -53,12 +53,14 @@ pub struct Situation<'a> {
 }
 
 impl Situation<'_> {
-    /// Whether what was read goes before the kind of operation that the request sounds like: unless that is clear and another, and parts of
-    /// what was read are not.
+    /// Whether what was read goes before the kind of operation that the request sounds like: unless that is clear, another, and one that could
+    /// be carried out or asked, and parts of what was read are in doubt.
     fn leads(&self, wished: &RankedOperation) -> bool {
         let asked = &self.signals.operation;
         let doubtful = wished.preconditions.iter().any(|part| !part.met);
-        wished.runnable.is_some() && (wished.kind == asked.label || asked.confidence < CLEARLY_ANOTHER || !doubtful)
+        let says_nothing = matches!(asked.label, OperationKind::Filter | OperationKind::Aggregate);
+        let is_another = wished.kind != asked.label && !says_nothing && asked.confidence >= CLEARLY_ANOTHER;
+        wished.runnable.is_some() && !(is_another && doubtful)
     }
 
     /// Whether a question has to come first: nobody could say what is wanted, or nothing of it could be applied.
@@ -127,6 +129,7 @@ pub(crate) fn proposal(kind: OperationKind, preconditions: Vec<Precondition>, re
         kind,
         score: 0.0,
         asked: 0.0,
+        requested: false,
         preconditions,
         table: None,
         runnable: None,

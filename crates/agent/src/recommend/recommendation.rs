@@ -305,6 +305,9 @@ pub struct RankedOperation {
     pub score: f64,
     /// The probability that the request asks for it.
     pub asked: f64,
+    /// Whether it is what the request says, not a suggestion: until it is carried out, the next request goes on from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requested: bool,
     /// What has to hold for it.
     pub preconditions: Vec<Precondition>,
     /// The table it would use besides the working table.

@@ -31,7 +31,7 @@ pub struct Session {
     /// Steps carried out before it was chosen: their results are no longer the working table.
     #[serde(default)]
     pub steps_before_table: usize,
-    /// The latest turn before it was chosen: what it asked for was not asked of this table.
+    /// The latest turn before it was chosen, or a step taken back or made again: what it asked for was not asked of this table.
     #[serde(default)]
     pub turns_before_table: usize,
     /// What is wanted of datasets: the demands in force, older ones first.

@@ -5,7 +5,7 @@ use chrono::{SecondsFormat, Utc};
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
 use crate::recommend::Recommendation;
 use lakeward_core::plan::Plan;
-use lakeward_core::request::Input;
+use lakeward_core::request::{Act, Input};
 
 /// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
@@ -122,7 +122,9 @@ impl Session {
 
     /// Takes back the latest step that stands; the working table is the one before. Its file stays.
     pub fn undo(&mut self) -> Option<&Step> {
+        let before = self.latest().map_or(0, |turn| turn.number);
         let step = self.steps.iter_mut().rev().find(|step| !step.undone)?;
+        self.turns_before_table = before;
         step.undone = true;
         Some(step)
     }
@@ -130,7 +132,9 @@ impl Session {
     /// Makes the step again that was taken back last, where no other was carried out since.
     pub fn redo(&mut self) -> Option<&Step> {
         let stands = self.steps.iter().rposition(|step| !step.undone).map_or(0, |place| place + 1);
+        let before = self.latest().map_or(0, |turn| turn.number);
         let step = self.steps.get_mut(stands)?;
+        self.turns_before_table = before;
         step.undone = false;
         Some(step)
     }
@@ -150,10 +154,60 @@ impl Session {
         self.working().map(|input| self.plan_of(&input))
     }
 
+    /// The number of the turn after which the table that operations start from was chosen or gone back to; 0 where none was.
+    pub(crate) fn turns_before_working(&self) -> usize {
+        let accepted = self.accepted.last().filter(|_| self.table.is_none());
+        accepted.map_or(0, |choice| choice.turn).max(self.turns_before_table)
+    }
+
+    /// What the latest turns asked for, one after the other, without any of it being carried out, oldest first: the next turn goes on from the
+    /// last of these plans.
+    pub fn pending(&self) -> Vec<&Plan> {
+        let mut pending = Vec::new();
+        if self.working().is_none() {
+            return pending;
+        }
+        let before = self.turns_before_working();
+        for turn in self.turns.iter().filter(|turn| turn.number > before) {
+            let requested = turn.requested();
+            if self.steps.iter().any(|step| step.turn == turn.number) {
+                pending.clear();
+            } else if turn.signals.acts == [Act::Undo] {
+                while !pending.is_empty() && pending.last().copied() != requested {
+                    pending.pop();
+                }
+            } else {
+                pending.extend(requested);
+            }
+        }
+        pending
+    }
+
+    /// The plan that stood `steps` before the one that the next turn goes on from: what is pending is taken back before what was carried out.
+    pub fn plan_before(&self, steps: usize) -> Option<Plan> {
+        let pending = self.pending();
+        if steps < pending.len() {
+            return Some(pending[pending.len() - 1 - steps].clone());
+        }
+        let mut before = self.clone();
+        for _ in pending.len()..steps {
+            before.undo();
+        }
+        before.plan()
+    }
+
     /// How a table is made: the plan of the step that made it, else the table as it is.
     pub fn plan_of(&self, input: &Input) -> Plan {
         let step = if let Input::Step(number) = input { self.step(*number) } else { None };
         step.map_or_else(|| Plan::of(input.clone()), |step| step.plan.clone())
+    }
+}
+
+impl Turn {
+    /// The plan that it asked for, where it can be carried out.
+    pub fn requested(&self) -> Option<&Plan> {
+        let operations = &self.recommendation.as_ref()?.operations;
+        operations.iter().find(|operation| operation.requested)?.runnable.as_ref()
     }
 }
 

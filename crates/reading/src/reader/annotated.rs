@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use super::Reader;
 use super::demands::{revised, schema_of_demands};
 use super::input::{FEATURES, Input, Pieces, features};
-use super::schema::{ColumnKind, FIGURE, Schema, SchemaColumn, columns_by_steps, schema_of};
+use super::schema::{
+    ColumnKind, FIGURE, Schema, SchemaColumn, VALUE_FEATURES, columns_by_steps, schema_of, value_features,
+};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::{NotApplied, TableWish, assemble};
 use lakeward_core::request::Act;
@@ -178,6 +180,9 @@ impl AnnotatedTurn {
             if *role == Role::Derive && span.columns.len() == 2 {
                 span.second = span.columns.pop();
             }
+            if span.value.is_none() && matches!(role, Role::Value | Role::Old) {
+                span.value = span.column().and_then(|column| schema.columns[column].as_it_stands(&span));
+            }
             span
         };
         let spans = self.spans.iter().map(span).collect();
@@ -228,6 +233,7 @@ pub fn classes() -> Value {
         "roles": names(Role::ALL, Role::name), "acts": names(Act::ALL, Act::name),
         "operators": names(Operator::ALL, Operator::name), "functions": names(Function::ALL, Function::name),
         "parts": names(&PARTS, DatePart::word), "hows": names(How::ALL, How::name), "features": FEATURES,
+        "value_features": VALUE_FEATURES,
     })
 }
 
@@ -423,7 +429,11 @@ fn example(text: &str, input: &Input, reading: &TurnReading, schema: &Schema, ma
         let columns: Vec<usize> = span.columns.iter().copied().filter(seen).collect();
         let features = features(text, range.clone(), input, schema, matches);
         let features: Vec<Vec<f32>> = features.into_iter().map(|row| row.to_vec()).collect();
+        let values = span.columns.first().map_or(&[][..], |column| &input.values[*column]);
+        let meant = span.value.as_deref().and_then(|value| values.iter().position(|(shown, _)| shown == value));
+        let value_features: Vec<_> = values.iter().map(|(value, _)| value_features(&span.words, value)).collect();
         spans.push(json!({
+            "value": meant, "value_features": value_features,
             "from": range.start, "to": range.end, "role": span.role.place(),
             "columns": columns, "second": span.second.filter(seen),
             "operator": span.operator.place(), "function": span.function.map(Function::place),
@@ -436,6 +446,7 @@ fn example(text: &str, input: &Input, reading: &TurnReading, schema: &Schema, ma
         "text": text, "pieces": input.pieces,
         "words": input.word_pieces.iter().map(pair).collect::<Vec<_>>(),
         "columns": input.column_pieces.iter().map(pair).collect::<Vec<_>>(),
+        "values": input.values.iter().map(|values| values.iter().map(|(_, pieces)| pair(pieces)).collect()).collect::<Vec<Vec<_>>>(),
         "acts": reading.acts.iter().map(|act| act.place()).collect::<Vec<_>>(),
         "on_result": reading.on_result, "spans": spans,
     })

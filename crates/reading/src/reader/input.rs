@@ -1,13 +1,13 @@
 //! What the model sees: the text, the turn before, and the columns with what is known of them.
 //!
-//! `[CLS] text [SEP] turn before [SEP] | name kind used = value | name kind …`, in word pieces of the sentence model. A vector of the encoder
-//! stands for each word of the text (the mean of its pieces) and for each column.
+//! `[CLS] text [SEP] turn before [SEP] | name kind used = value = value | name kind …`, in word pieces of the sentence model. A vector of the
+//! encoder stands for each word of the text (the mean of its pieces), for each column and for each value that is shown of it.
 
 use std::ops::Range;
 
 use lakeward_core::text::name_words;
 
-use super::schema::{ColumnKind, ColumnNames, Schema, ValueMatch};
+use super::schema::{ColumnKind, ColumnNames, Schema, SchemaColumn, ValueMatch};
 use super::words::{MOST_WORDS, Word, words};
 
 /// Most pieces of the turn before.
@@ -19,8 +19,8 @@ pub const MOST_PIECES: usize = 320;
 /// Most pieces of a column's name, and of one value.
 const NAME_PIECES: usize = 10;
 const VALUE_PIECES: usize = 6;
-/// Values shown of a column that has few.
-const SHOWN_VALUES: usize = 3;
+/// Most values shown of a column; fewer where there is no room.
+const SHOWN_VALUES: usize = 8;
 /// Features of a span and a column, see [`features`].
 pub const FEATURES: usize = 6;
 
@@ -43,6 +43,8 @@ pub struct Input {
     pub word_pieces: Vec<Range<usize>>,
     /// The pieces of each column of the schema; empty for one that there was no room for.
     pub column_pieces: Vec<Range<usize>>,
+    /// The values that are shown of each column, with their pieces.
+    pub values: Vec<Vec<(String, Range<usize>)>>,
     /// The names of the columns.
     pub names: ColumnNames,
 }
@@ -67,19 +69,43 @@ impl Input {
         let start = previous.char_indices().nth(PREVIOUS_CHARS).map_or(previous, |(at, _)| &previous[..at]);
         pieces.extend(vocabulary.pieces(start).into_iter().take(PREVIOUS_PIECES));
         pieces.push(end);
-        let mut column_pieces = vec![0..0; schema.columns.len()];
         let names = schema.names();
+        let mut described: Vec<(usize, Vec<u32>)> = Vec::new();
+        let mut room = MOST_PIECES.saturating_sub(pieces.len() + 1);
         for place in by_relevance((text, &words), schema, &names, matches) {
-            let column = described(vocabulary, schema, place, matches);
-            if pieces.len() + column.len() + 1 > MOST_PIECES {
+            let column = described_column(vocabulary, &schema.columns[place]);
+            if column.len() > room {
                 break;
             }
+            room -= column.len();
+            described.push((place, column));
+        }
+        let mut column_pieces = vec![0..0; schema.columns.len()];
+        let mut values = vec![Vec::new(); schema.columns.len()];
+        let mut left = described.iter().filter(|(place, _)| shown(schema, *place, matches).next().is_some()).count();
+        for (place, column) in described {
             let from = pieces.len();
             pieces.extend(column);
+            // What room there is, the columns that still come share alike.
+            let mut own = room / left.max(1);
+            let mut is_shown = false;
+            for value in shown(schema, place, matches).take(SHOWN_VALUES) {
+                is_shown = true;
+                let written = vocabulary.pieces(value).into_iter().take(VALUE_PIECES);
+                let written: Vec<u32> = vocabulary.pieces("=").into_iter().chain(written).collect();
+                if written.len() > own {
+                    break;
+                }
+                own -= written.len();
+                room -= written.len();
+                values[place].push((value.to_string(), pieces.len() + 1..pieces.len() + written.len()));
+                pieces.extend(written);
+            }
+            left -= usize::from(is_shown);
             column_pieces[place] = from..pieces.len();
         }
         pieces.push(end);
-        Self { pieces, words, word_pieces, column_pieces, names }
+        Self { pieces, words, word_pieces, column_pieces, values, names }
     }
 }
 
@@ -114,29 +140,25 @@ fn by_relevance(
     places
 }
 
-/// The pieces of one column.
-fn described(vocabulary: &dyn Pieces, schema: &Schema, place: usize, matches: &[ValueMatch]) -> Vec<u32> {
-    let column = &schema.columns[place];
+/// The pieces of one column without its values.
+fn described_column(vocabulary: &dyn Pieces, column: &SchemaColumn) -> Vec<u32> {
     let mut pieces = vocabulary.pieces("|");
     pieces.extend(vocabulary.pieces(&name_words(&column.name).join(" ")).into_iter().take(NAME_PIECES));
     pieces.extend(vocabulary.pieces(if column.of_result { "result" } else { column.kind.word() }));
     for used in &column.used {
         pieces.extend(vocabulary.pieces(used));
     }
-    let found: Vec<&str> =
-        matches.iter().filter(|found| found.column == place).map(|found| found.value.as_str()).collect();
-    let shown: Vec<&str> = if !found.is_empty() {
-        found
-    } else if column.kind == ColumnKind::Text && column.complete && schema.columns.len() <= 24 {
-        column.values.iter().map(String::as_str).collect()
-    } else {
-        Vec::new()
-    };
-    for value in shown.into_iter().take(SHOWN_VALUES) {
-        pieces.extend(vocabulary.pieces("="));
-        pieces.extend(vocabulary.pieces(value).into_iter().take(VALUE_PIECES));
-    }
     pieces
+}
+
+/// The values of a column that the model sees: those in the text, then the others where the column has few.
+fn shown<'s>(schema: &'s Schema, place: usize, matches: &'s [ValueMatch]) -> impl Iterator<Item = &'s str> {
+    let column = &schema.columns[place];
+    let found = matches.iter().filter(move |found| found.column == place).map(|found| found.value.as_str());
+    let is_found = move |value: &&str| matches.iter().any(|found| found.column == place && found.value == *value);
+    let few = column.kind == ColumnKind::Text && column.complete;
+    let others = column.values.iter().filter(move |_| few).map(String::as_str).filter(move |value| !is_found(value));
+    found.chain(others)
 }
 
 /// What can be said of each column for a run of words without the model: how alike its name is, how much one of its values is, whether a

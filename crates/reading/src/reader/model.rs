@@ -10,7 +10,7 @@ use lakeward_models::embed::{PieceEncoder, SentenceModel, gelu};
 use safetensors::SafeTensors;
 
 use super::input::{FEATURES, Input, Pieces, features};
-use super::schema::{Holds, Schema, ValueMatch};
+use super::schema::{Holds, Schema, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use lakeward_core::request::Act;
 
@@ -76,6 +76,8 @@ pub struct Reader {
     how: Head,
     unwanted: Head,
     column: Head,
+    value: Head,
+    value_key: Head,
     first: Head,
     second: Head,
     each: Head,
@@ -127,6 +129,8 @@ impl Reader {
             how: of_span("how", How::ALL.len())?,
             unwanted: of_span("unwanted", 2)?,
             column: of_text("column", LINK)?,
+            value: of_span("value", LINK + VALUE_FEATURES + 1)?,
+            value_key: of_text("value_key", LINK)?,
             first: of_span("first", link)?,
             second: of_span("second", link)?,
             each: of_span("each", link)?,
@@ -161,7 +165,17 @@ impl Reader {
         let mut said = vec![Act::ALL[first_act]];
         said.extend(Act::ALL.get(best(&self.second_act.apply(turn))).filter(|act| **act != said[0]));
         let tags: Vec<Vec<f32>> = words.iter().map(|word| softmax(self.tags.apply(word))).collect();
-        let view = View { text, input: &input, schema, matches: &matches, words: &words, columns: &columns, turn };
+        let value_key = |pieces: &Range<usize>| self.value_key.apply(&mean(pieces));
+        let view = View {
+            text,
+            input: &input,
+            schema,
+            matches: &matches,
+            words: &words,
+            columns: &columns,
+            value_key: &value_key,
+            turn,
+        };
         let runs = runs(&tags);
         let is_outside = |word: &usize| !runs.iter().any(|(range, ..)| range.contains(word));
         let overlooked = (0..tags.len()).filter(is_outside).map(|word| 1.0 - tags[word][0]).fold(0.0, f32::max);
@@ -176,7 +190,7 @@ impl Reader {
     }
 
     fn span(&self, view: &View<'_>, range: Range<usize>, role: Role, sure: f32) -> Span {
-        let View { text, input, schema, matches, words, columns, turn } = view;
+        let View { text, input, schema, matches, words, columns, turn, .. } = view;
         let hidden = self.encoder.dims();
         let mean = |range: Range<usize>| {
             let mut sum = vec![0.0f32; hidden];
@@ -234,14 +248,38 @@ impl Reader {
         if matches!(role, Role::Value | Role::Old)
             && let Some(column) = span.column()
         {
-            let found = value_of(&span, column, input, matches);
-            // The beginning of a value may mean another one.
-            span.confidence = span
-                .confidence
-                .min(found.map_or(1.0, |found| if found.likeness < ALIKE { found.likeness } else { 1.0 }));
-            span.value = found.map(|found| found.value.clone());
+            let (value, sure) = self.value_meant(view, &span, column, &vector);
+            span.confidence = span.confidence.min(sure);
+            span.value = value;
         }
         span
+    }
+
+    /// The value of a column that a span means, and how surely: the one that it names, else the one of those shown that the model takes it for;
+    /// none where it says neither.
+    fn value_meant(&self, view: &View<'_>, span: &Span, column: usize, vector: &[f32]) -> (Option<String>, f32) {
+        let named = value_of(span, column, view.input, view.matches);
+        if let Some(named) = named.filter(|named| named.likeness >= 1.0) {
+            return (Some(named.value.clone()), 1.0);
+        }
+        let shown = &view.input.values[column];
+        let wanted = self.value.apply(vector);
+        let (link, rest) = wanted.split_at(LINK);
+        let (minds, none) = rest.split_at(VALUE_FEATURES);
+        let scale = (LINK as f32).sqrt();
+        let score = |(value, pieces): &(String, Range<usize>)| {
+            dot(link, &(view.value_key)(pieces)) / scale + dot(minds, &value_features(&span.words, value))
+        };
+        let scores = softmax(none.iter().copied().chain(shown.iter().map(score)).collect());
+        let chosen = best(&scores);
+        if let Some(place) = chosen.checked_sub(1) {
+            return (Some(shown[place].0.clone()), scores[chosen]);
+        }
+        // What begins a value may mean another one.
+        match named {
+            Some(named) => (Some(named.value.clone()), if named.likeness < ALIKE { named.likeness } else { 1.0 }),
+            None => (None, 1.0),
+        }
     }
 }
 
@@ -253,6 +291,7 @@ struct View<'a> {
     matches: &'a [ValueMatch],
     words: &'a [Vec<f32>],
     columns: &'a [Option<Vec<f32>>],
+    value_key: &'a dyn Fn(&Range<usize>) -> Vec<f32>,
     turn: &'a [f32],
 }
 

@@ -4,12 +4,15 @@ use lakeward_core::plan::{Expression, Grouping, Plan, Relation, Step};
 use lakeward_core::text::NameParts;
 use lakeward_sketch::normalise::Normaliser;
 
+use super::span::{Role, Span};
 use super::words::{MOST_WORDS, words};
 
 /// Most words of a value that is looked up in the text.
 const LONGEST_VALUE: usize = 6;
 /// The name of the column that stands for the figure that the turn itself computes ("regions with at least three").
 pub const FIGURE: &str = "figure";
+/// Features of words and a value, see [`value_features`].
+pub const VALUE_FEATURES: usize = 2;
 /// Most values of a column that matches are told of.
 const MOST_MATCHES: usize = 4;
 
@@ -77,6 +80,20 @@ impl SchemaColumn {
             of_result: false,
             used: Vec::new(),
         }
+    }
+
+    /// The value that the words of a span are where its annotator wrote no other: the one of this spelling; of a condition the words
+    /// themselves, unless they are a part of a value.
+    pub(super) fn as_it_stands(&self, span: &Span) -> Option<String> {
+        if self.kind != ColumnKind::Text || self.of_result || span.part.is_some() {
+            return None;
+        }
+        let wanted = key(&span.words);
+        if let Some(known) = self.values.iter().find(|value| key(value) == wanted) {
+            return Some(known.clone());
+        }
+        let is_part = self.values.iter().any(|value| key(value).contains(&wanted));
+        (span.role == Role::Value && !is_part).then(|| span.words.trim().to_string())
     }
 }
 
@@ -184,6 +201,13 @@ fn named(phrase: &str, keys: &[(String, &String)], holds: impl Fn(&str) -> bool)
         }
     }
     best.map(|(value, likeness)| (value.clone(), likeness))
+}
+
+/// What can be said of words and a value of a column without the model: how alike they are, and how much one is a short form of the other.
+pub fn value_features(phrase: &str, value: &str) -> [f32; VALUE_FEATURES] {
+    let (wanted, own) = (key(phrase), key(value));
+    let alike = if wanted == own { 1.0 } else { of_one_stem(&wanted, &own).max(word_of(phrase, value)) };
+    [alike, NameParts::of(phrase).short_form(&NameParts::of(value)) as f32]
 }
 
 /// Whether two words are one but for their endings, and how surely, in 0..=.9: a beginning of four letters that is most of both, so

@@ -111,6 +111,40 @@ fn a_part_of_a_date_has_only_what_it_can_have() {
 }
 
 #[test]
+fn words_without_a_value_are_the_value_as_the_table_spells_it() {
+    let found = plans(&[
+        ("refine", "[porto|value col=city], [Faro|value col=city] and [Ana Reis|value col=driver]"),
+        ("retract", "not [faro|old col=city]"),
+    ]);
+    assert_eq!(
+        found,
+        [
+            "keeps the rows whose city is Porto or Faro and driver is Ana Reis",
+            "keeps the rows whose driver is Ana Reis and city is Porto"
+        ]
+    );
+}
+
+#[test]
+fn a_month_in_a_column_of_months_is_its_number() {
+    let found = plans(&[("refine", "rides from [April|value col=ride part=month op=>=] on")]);
+    assert_eq!(found, ["keeps the rows whose ride is at least 4"]);
+}
+
+#[test]
+fn values_are_meant_that_share_no_word_with_what_is_typed() {
+    let text = r#"{"c": "x", "sheet": "runners", "columns": ["bib:integer", "sex:text=M|F", "surface:text=tarmac|gravel|grass", "minutes:number"]}"#;
+    let conversations = conversations(text).expect("annotations");
+    let schema = Schema { columns: conversations[0].sheet.clone().expect("columns") };
+    for (text, meant) in [("only the women", "sex is F"), ("men only", "sex is M")] {
+        let turn = Reader::builtin().read(text, "", &schema, &|_, _| false);
+        let plan = assemble(&turn, &schema, &Plan::of(Input::Table("runners".into()))).plan;
+        let steps: Vec<String> = plan.relation.steps.iter().map(ToString::to_string).collect();
+        assert_eq!(steps, [format!("keeps the rows whose {meant}")]);
+    }
+}
+
+#[test]
 fn the_best_of_each_group_and_shares() {
     let found = plans(&[(
         "refine",

@@ -310,7 +310,8 @@ fn compared(column: &SchemaColumn, span: &Span) -> Option<Condition> {
     let part = span.part.filter(|part| !(says_month && matches!(part, DatePart::Year | DatePart::Month)));
     if let Some(part) = part {
         let number = of_part(part, words)?;
-        let left = if column.kind.is_number() && matches!(part, DatePart::Year) {
+        // A column of numbers beside a part of a date holds that part.
+        let left = if column.kind.is_number() && part != DatePart::Decade {
             of
         } else {
             Expression::Part { part, of: Box::new(of) }
