@@ -94,11 +94,12 @@ impl Agent<'_> {
     }
 
     /// The records that meet what is wanted; nothing where the lake has only tables and nothing is demanded of them, and where
-    /// nothing is wanted. `others` are texts that are searched for besides.
+    /// nothing is wanted. `said` are the turns that say it, `others` texts that are searched for besides.
     pub(super) fn records(
         &self,
         session: &Session,
         (demands, hidden): (&[Demand], &[String]),
+        said: &[String],
         others: &[(String, f64)],
     ) -> Result<Option<RecordsFound>> {
         let states = demands.iter().any(|demand| demand.hard && demand.role != Role::Period);
@@ -112,6 +113,7 @@ impl Agent<'_> {
         let exclude: Vec<String> = session.rejected.iter().map(|choice| &choice.table).chain(hidden).cloned().collect();
         let query = RecordQuery {
             texts: &texts,
+            said,
             demands,
             k: DEPTH,
             exclude: &exclude,
@@ -130,7 +132,7 @@ impl Agent<'_> {
 
     /// Identifies a search and the state of the index.
     fn key_of(&self, query: &RecordQuery<'_>) -> String {
-        let asked = (query.texts, query.demands, query.exclude, &self.index.manifest().checksum);
+        let asked = (query.texts, query.said, query.demands, query.exclude, &self.index.manifest().checksum);
         let bytes = serde_json::to_vec(&asked).unwrap_or_default();
         blake3::hash(&bytes).to_hex()[..32].to_string()
     }

@@ -69,8 +69,13 @@ impl Agent<'_> {
             Some(found) => found.texts(&reading.words, self.config.llm.voice, &self.ranking.turn),
             None => vec![(reading.words.clone(), 1.0)],
         };
-        let records =
-            self.records(session, (&reading.signals.demands, &reading.hidden), texts.get(1..).unwrap_or_default())?;
+        let said = session.said_of_demands(&reading.signals, &reading.request.text);
+        let records = self.records(
+            session,
+            (&reading.signals.demands, &reading.hidden),
+            &said,
+            texts.get(1..).unwrap_or_default(),
+        )?;
         let mut proposed: Vec<TableRef> = by_loop.as_ref().map(|found| self.proposed(found)).unwrap_or_default();
         for answer in records.iter().flat_map(|found| &found.answers.answers) {
             proposed.extend(self.index.get(&answer.table)?);

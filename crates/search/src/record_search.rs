@@ -67,6 +67,8 @@ pub enum Route {
 pub struct RecordQuery<'a> {
     /// Words to search by, each text with its weight; none where only demands were made.
     pub texts: &'a [(String, f64)],
+    /// What was said of what is looked for, turn by turn: whole sentences for the model that reads such; `texts` where there is none.
+    pub said: &'a [String],
     /// What must (hard) or should (soft) be met; the first 64.
     pub demands: &'a [Demand],
     /// Answers wanted.
@@ -244,13 +246,12 @@ impl Ranking<'_> {
         Ok(scores)
     }
 
-    /// The vector of all texts: of what they mean together where records have such vectors, else rare words weighing more; none where it
-    /// would be zero.
+    /// The vector of the request: of what was said where records have vectors of what they are about, else of all texts with rare words
+    /// weighing more; none where it would be zero.
     fn vector(&self) -> Result<Option<RequestVector>> {
         if let Some(encoder) = text_encoder(self.index, self.embedder) {
-            let texts: Vec<&str> = self.query.texts.iter().map(|(text, _)| text.as_str()).collect();
-            let text = on_one_line(&texts.join(", "));
-            return Ok((!text.is_empty()).then(|| RequestVector { vector: encoder.embed(&text), of_texts: true }));
+            let vector = self.vector_of_said(encoder);
+            return Ok(vector.map(|vector| RequestVector { vector, of_texts: true }));
         }
         let mut weighted: Vec<(String, f32)> = Vec::new();
         for (text, weight) in self.query.texts {
@@ -262,6 +263,28 @@ impl Ranking<'_> {
         let mut vector = vec![0.0; self.embedder.dims()];
         self.embedder.embed_weighted(&weighted, &mut vector);
         Ok(normalise(&mut vector).then_some(RequestVector { vector, of_texts: false }))
+    }
+
+    /// The vector of what was said as a whole and turn by turn, each of the two counting as much as the other; of the texts where nothing was.
+    fn vector_of_said(&self, encoder: &dyn Embedder) -> Option<Vec<f32>> {
+        let joined = |texts: &mut dyn Iterator<Item = &str>| on_one_line(&texts.collect::<Vec<_>>().join(" "));
+        let said = self.query.said;
+        let whole = match said {
+            [] => joined(&mut self.query.texts.iter().map(|(text, _)| text.as_str())),
+            said => joined(&mut said.iter().map(String::as_str)),
+        };
+        let mut sum = vec![0.0; encoder.dims()];
+        let mut add = |text: &str, weight: f32| {
+            let vector = encoder.embed(text);
+            sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += weight * value);
+        };
+        if !whole.is_empty() {
+            add(&whole, 1.0);
+        }
+        if said.len() > 1 {
+            said.iter().for_each(|turn| add(&on_one_line(turn), 1.0 / said.len() as f32));
+        }
+        normalise(&mut sum).then_some(sum)
     }
 
     /// The places of the records to be ranked, ascending, and whether every other one is worse than the best of them, whatever its

@@ -5,7 +5,7 @@ use chrono::{SecondsFormat, Utc};
 use super::document::{Choice, Session, Step, StepInput, Turn, VERSION};
 use crate::recommend::Recommendation;
 use lakeward_core::plan::Plan;
-use lakeward_core::request::{Act, Input};
+use lakeward_core::request::{Act, Input, Signals};
 
 /// A plan that was carried out, before the session numbers it.
 #[derive(Debug, Clone)]
@@ -194,6 +194,22 @@ impl Session {
             before.undo();
         }
         before.plan()
+    }
+
+    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last.
+    pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> Vec<String> {
+        let speaks = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::New | Act::Refine | Act::Correct));
+        let mut said: Vec<String> = speaks(&signals.acts).then(|| text.to_string()).into_iter().collect();
+        let mut begun = signals.acts.contains(&Act::New);
+        for turn in self.turns.iter().rev() {
+            if begun {
+                break;
+            }
+            said.extend(speaks(&turn.signals.acts).then(|| turn.text.clone()));
+            begun = turn.signals.acts.contains(&Act::New);
+        }
+        said.reverse();
+        said
     }
 
     /// How a table is made: the plan of the step that made it, else the table as it is.

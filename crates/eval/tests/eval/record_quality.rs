@@ -152,6 +152,7 @@ fn labelled_demands_find_the_record() {
             let texts: Vec<(String, f64)> = texts.values().map(|text| (text.clone(), 1.0)).collect();
             let query = RecordQuery {
                 texts: &texts,
+                said: &[],
                 demands: &demands,
                 k: 10,
                 exclude: &[],
@@ -295,6 +296,7 @@ fn answered_in_a_process_of_its_own() {
         let texts = [(words.join(" "), 1.0)];
         let query = RecordQuery {
             texts: &texts,
+            said: &[],
             demands: &demands,
             k: 10,
             exclude: &[],

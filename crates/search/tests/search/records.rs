@@ -133,8 +133,16 @@ fn soft(demand: Demand) -> Demand {
 /// Each answer with the roles it violates: `rents`, `wages -place`.
 fn asked(index: &LakeIndex, text: &str, demands: &[Demand], k: usize, route: Route) -> Vec<String> {
     let texts = [(text.to_string(), 1.0)];
-    let query =
-        RecordQuery { texts: &texts, demands, k, exclude: &[], among: None, route, weights: RankingWeights::shipped() };
+    let query = RecordQuery {
+        texts: &texts,
+        said: &[],
+        demands,
+        k,
+        exclude: &[],
+        among: None,
+        route,
+        weights: RankingWeights::shipped(),
+    };
     let found = record_search::search(index, StaticModel::builtin(), &query).expect("answers");
     let shown = |answer: &record_search::RecordAnswer| {
         answer.relaxed.iter().fold(answer.table.clone(), |text, role| format!("{text} -{role}"))
@@ -173,6 +181,7 @@ fn stated_demands_filter_and_are_relaxed_step_by_step() {
 fn query_of(demands: &[Demand]) -> RecordQuery<'_> {
     RecordQuery {
         texts: &[],
+        said: &[],
         demands,
         k: 10,
         exclude: &[],
