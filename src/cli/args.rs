@@ -508,6 +508,9 @@ pub enum SessionsWhat {
         /// The query that makes the working table from tables of the lake, with the content hash of each file it reads.
         #[arg(long)]
         sql: bool,
+        /// A script that makes the working table again with the Python package `datafusion`, and checks the files it reads.
+        #[arg(long, conflicts_with = "sql")]
+        python: bool,
     },
 }
 

@@ -12,10 +12,8 @@ use lakeward_agent::session::{Session, SessionState, SessionStore, transcript};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::store::{AtomicFile, Purpose};
 use lakeward_core::text::shown;
-use lakeward_operate::{Limits, plan_inputs, plan_sql};
+use lakeward_operate::{Limits, own_functions, plan_inputs, plan_script, plan_sql};
 
-/// Functions that only queries of Lakeward have.
-const OWN_FUNCTIONS: [&str; 3] = ["value_normalize", "value_number", "value_date"];
 /// Characters of a line of comment.
 const COMMENT: usize = 600;
 
@@ -25,9 +23,10 @@ pub fn run(arguments: &Arguments, command: &SessionsCommand) -> Result<Status> {
     match &command.what {
         None => list(arguments, &store),
         Some(SessionsWhat::Show { id }) => show(arguments, &chosen(&store, id.as_deref())?),
-        Some(SessionsWhat::Export { id, out, sql }) => {
+        Some(SessionsWhat::Export { id, out, sql, python }) => {
             let session = chosen(&store, id.as_deref())?;
-            let text = if *sql { query(arguments, &session)? } else { transcript::markdown(&session) };
+            let is_table = *sql || *python;
+            let text = if is_table { again(arguments, &session, *python)? } else { transcript::markdown(&session) };
             export(arguments, &session, &text, out.as_deref())
         }
     }
@@ -74,30 +73,32 @@ fn show(arguments: &Arguments, session: &Session) -> Result<Status> {
     Ok(Status::Done)
 }
 
-/// The query that makes the working table of a session again, behind what it reads.
-fn query(arguments: &Arguments, session: &Session) -> Result<String> {
+/// What makes the working table of a session again: its query behind what it reads, or a script.
+fn again(arguments: &Arguments, session: &Session, python: bool) -> Result<String> {
     let plan = session.plan().ok_or_else(|| Error::Usage(format!("session `{}` has no working table", session.id)))?;
     let lakeward = lake::open(arguments)?;
     let context = functions::context(&lakeward, Limits::default())?;
     execution::connect(&context, &lakeward.sessions(), session)?;
+    let mut heading = vec![format!("The working table of session {}: {}", session.id, plan.relation.source)];
+    heading.extend(plan.relation.steps.iter().enumerate().map(|(place, step)| format!("{}. {step}", place + 1)));
+    let shown_lines = |lines: &[String]| -> Vec<String> { lines.iter().map(|line| shown(line, COMMENT)).collect() };
+    let lake = &lakeward.place().lake;
+    if python {
+        return plan_script(&context, &plan, lake, &shown_lines(&heading));
+    }
     let sql = plan_sql(&context, &plan)?;
-    let line = |text: &str| format!("-- {}\n", shown(text, COMMENT));
-    let mut text = line(&format!("The working table of session {}: {}", session.id, plan.relation.source));
-    for (place, step) in plan.relation.steps.iter().enumerate() {
-        text.push_str(&line(&format!("{}. {step}", place + 1)));
-    }
     for table in plan_inputs(&context, &plan)? {
-        let path = table.path.strip_prefix(&lakeward.place().lake).unwrap_or(&table.path).display();
-        text.push_str(&line(&format!("{} is {path}, content {}", table.sql, table.content)));
+        let path = table.path.strip_prefix(lake).unwrap_or(&table.path).display();
+        heading.push(format!("{} is {path}, content {}", table.sql, table.content));
     }
-    let own: Vec<&str> = OWN_FUNCTIONS.into_iter().filter(|name| sql.contains(&format!("{name}("))).collect();
+    let own = own_functions(&sql)?.join(", ");
     if !own.is_empty() {
-        let own = own.join(", ");
-        text.push_str(&line(&format!(
-            "{own}: of Lakeward, other engines lack it; `lakeward sql -- \"$(cat FILE)\"` runs this query"
-        )));
+        heading.push(format!(
+            "{own}: of Lakeward, other engines lack it; `lakeward sql -- \"$(cat FILE)\"` runs this query, `--python` defines it"
+        ));
     }
-    Ok(text + &sql + ";\n")
+    let comments: String = shown_lines(&heading).iter().map(|line| format!("-- {line}\n")).collect();
+    Ok(format!("{comments}{sql};\n"))
 }
 
 fn export(arguments: &Arguments, session: &Session, text: &str, out: Option<&Path>) -> Result<Status> {

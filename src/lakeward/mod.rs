@@ -298,11 +298,13 @@ impl Lakeward {
     /// not saved.
     ///
     /// # Errors
-    /// Those of [`execution::run`]; the session is then unchanged.
+    /// Those of [`execution::preview`] and [`execution::run`]; the session is then unchanged.
     pub fn run(&self, session: &mut Session, plan: &Plan) -> Result<Outcome> {
         let (context, sessions) = (self.context(Limits::default())?, self.sessions());
+        let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
         execution::connect(&context, &sessions, session)?;
-        execution::run(&context, &sessions, session, plan, &PreviewLimits::default())
+        execution::preview(&context, session, plan, &limits)?;
+        execution::run(&context, &sessions, session, plan, &limits)
     }
 
     /// A context that answers SQL over the lake's tables.

@@ -44,6 +44,8 @@ fn operations_go_on_from_the_plan_of_the_working_table() {
     let tea = tea.runnable.expect("a plan");
     assert_eq!(steps(&tea), ["keeps the rows whose kind is tea"]);
     assert_eq!(lakeward.run(&mut session, &tea).expect("a run").rows, 3);
+    let again = lakeward.run(&mut session, &tea).expect_err("nothing changes").to_string();
+    assert_eq!(again, "not carried out: the plan is the one of the working table");
     assert_eq!((session.working(), session.plan()), (Some(Input::Step(1)), Some(tea.clone())));
     let per_shop =
         proposed(&lakeward, &mut session, "total amount per shop", OperationKind::Aggregate).runnable.expect("a plan");

@@ -4,7 +4,7 @@ use super::Agent;
 use crate::session::{NewStep, Session, SessionStore, StepInput};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
-use lakeward_operate::{LakeContext, Limits, Outcome, PlanPreview, PreviewLimits, WarningKind};
+use lakeward_operate::{LakeContext, Limits, Outcome, PlanPreview, PreviewLimits, WarningKind, plan_preview};
 
 /// Lets queries name the results of the session's steps, as `session.step_1` and so on.
 ///
@@ -51,6 +51,19 @@ pub fn run(
         file,
     });
     Ok(outcome)
+}
+
+/// What `plan` would do to the working table of the session, whose steps `context` knows.
+///
+/// # Errors
+/// As [`plan_preview`]; [`Error::Usage`] with what keeps it from being carried out, as [`changes_working_table`].
+pub fn preview(context: &LakeContext, session: &Session, plan: &Plan, limits: &PreviewLimits) -> Result<PlanPreview> {
+    let preview = plan_preview(context, plan, limits)?;
+    if let Some(reason) = preview.stopped {
+        return Err(Error::Usage(reason));
+    }
+    changes_working_table(session, plan, &preview)?;
+    Ok(preview)
 }
 
 /// That `plan`, of which `preview` tells, makes another table than the working table of the session.

@@ -167,7 +167,11 @@ impl Agent<'_> {
         let over = reading.over.as_ref().or(over_best.as_ref());
         let unclear = working.is_some() && over.is_some_and(PlanReading::is_unclear);
         let wanted = self.columns_to_add(&reading.wanted_columns, base_query);
-        let partner = best_for(OperationKind::Join, partners, &wanted, &self.ranking);
+        let at_grain = match base_query.filter(|_| signals.operation.label == OperationKind::Join) {
+            Some(table) => self.at_grain(text, &reading.wanted_columns, table, partners)?,
+            None => None,
+        };
+        let partner = at_grain.as_ref().or(best_for(OperationKind::Join, partners, &wanted, &self.ranking));
         let supplements = supplements(partners, &wanted, &reading.request.text, &self.ranking);
         let at_hand = working.as_ref().zip(query.as_ref()).map(|(input, table)| AtHand { input, table });
         let wish = match over {

@@ -7,17 +7,19 @@ use super::Agent;
 use super::known_columns::AtHand;
 use super::scored::Scored;
 use super::weighed::names_table;
-use crate::recommend::next_operations::SOURCE_COLUMN;
+use crate::recommend::mentions::Phrases;
+use crate::recommend::next_operations::{SOURCE_COLUMN, requested_columns};
 use crate::session::Session;
 use lakeward_core::error::Result;
 use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, Union, UnionPart};
 use lakeward_core::request::Input;
-use lakeward_core::text::{NameParts, is_function_word, name_words};
+use lakeward_core::text::{NameParts, is_function_word, name_likeness, name_words};
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::semantic::LogicalType;
 use lakeward_reading::reader::{How, NotApplied, TableWish};
+use lakeward_search::composite::{self, CompositeOptions};
 use lakeward_search::union::{self, UnionOptions};
-use lakeward_search::{Candidate, JoinAnswer, UnionAnswer};
+use lakeward_search::{Candidate, JoinAnswer, QueryTable, UnionAnswer};
 
 /// A table is taken for words that describe it from this likeness of names, columns or meaning, in 0..=1.
 const LEAST_PARTNER: f64 = 0.35;
@@ -36,6 +38,10 @@ const SEVERAL: f64 = 1.05;
 /// A column is one that is wanted from this likeness; one word of several counts less.
 const WANTED_COLUMN: f64 = 0.45;
 const ONE_WORD: f64 = 0.8;
+/// Columns that can be one key together.
+const MOST_KEYS: usize = 8;
+/// Partners at a grain that are looked at.
+const GRAIN_DEPTH: usize = 20;
 /// Alternatives looked at for a table to append.
 const UNION_DEPTH: usize = 60;
 
@@ -163,6 +169,36 @@ impl Agent<'_> {
         let with = Relation::of(Input::Table(answer.table.clone()));
         let next = Next::Step(Box::new(Step::Join(Join { with, kind, on, columns })));
         Ok(Some(Chosen { table: answer.table.clone(), next, not_applied }))
+    }
+
+    /// The partner that has the columns which a request wants at the grain that it names, as in "the population for each country and
+    /// year": its keys are all the columns at hand that are named. `None` where fewer than two are, or no partner has both.
+    ///
+    /// # Errors
+    /// Those of [`composite::search`].
+    pub(super) fn at_grain(
+        &self,
+        text: &str,
+        wanted: &[String],
+        table: &QueryTable,
+        partners: &[Scored],
+    ) -> Result<Option<Candidate>> {
+        let (phrases, own) = (Phrases::of(text), &table.entry.profile.columns);
+        let least = self.ranking.operations.wanted_column;
+        let is_wanted = |name: &str| wanted.iter().any(|wanted| name_likeness(wanted, name) >= least);
+        let keys = phrases.columns(own).into_iter().map(|mention| mention.column);
+        let columns: Vec<usize> = keys.filter(|&place| !is_wanted(&own[place].name)).collect();
+        if !(2..=MOST_KEYS).contains(&columns.len()) {
+            return Ok(None);
+        }
+        let options = CompositeOptions { k: GRAIN_DEPTH, columns, weights: &self.ranking };
+        let answers = composite::search(self.index, self.lake, table, &options)?.answers.into_inner();
+        let enough = |answer: &JoinAnswer| answer.containment >= self.ranking.fit.least_containment;
+        Ok(answers.into_iter().filter(enough).find_map(|answer| {
+            let partner = partners.iter().find(|scored| scored.id() == answer.table)?;
+            let candidate = Candidate { join: Some(answer), ..partner.candidate.clone() };
+            (!requested_columns(wanted, least, &phrases, own, &candidate).is_empty()).then_some(candidate)
+        }))
     }
 
     /// What a search for the words of a wish finds, each table with its score as a share of the best one's.

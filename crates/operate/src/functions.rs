@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
 };
 
 use super::cells::{days, is_code};
-use lakeward_sketch::normalise::{Normaliser, without_footnotes};
+use lakeward_sketch::normalise::{Normaliser, is_missing, without_footnotes};
 use lakeward_sketch::number::parse_number;
 use lakeward_sketch::temporal::{DateOrder, parse_date};
 
@@ -163,9 +163,9 @@ impl ValueFunction {
             Form::Number => {
                 let mut digits = String::new();
                 let mut parse = |cell: &str| parse_number(cell, &mut digits).map(|number| number.value);
-                let number = |cell: &str| parse(cell).or_else(|| parse(without_footnotes(cell)));
-                let mut number = number;
-                Arc::new(cells.iter().map(|cell| cell.and_then(|cell| number(cell.trim()))).collect::<Float64Array>())
+                let mut number = |cell: &str| parse(cell).or_else(|| parse(without_footnotes(cell)));
+                let mut of = |cell: &str| (!is_missing(cell)).then(|| number(cell)).flatten();
+                Arc::new(cells.iter().map(|cell| cell.and_then(|cell| of(cell.trim()))).collect::<Float64Array>())
             }
             Form::Date => {
                 let parse = |cell: &str| parse_date(cell, writing.date_order).and_then(|moment| days(&moment));

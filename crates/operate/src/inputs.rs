@@ -138,24 +138,7 @@ impl InputTable {
     /// [`Error::UnknownTable`] with the nearest ids, [`Error::Usage`] for a step that the session does not have, and what
     /// reading the table's head meets.
     pub fn resolve(context: &LakeContext, input: &Input) -> Result<Self> {
-        let tables = context.tables();
-        let (place, name, label) = match input {
-            Input::Table(id) => {
-                let place = tables.find(id)?;
-                let id = tables.id(&place)?;
-                let label = id.rsplit('/').next().unwrap_or(&id).to_string();
-                (place, id, label)
-            }
-            Input::File(path) => {
-                let label = tables.session.add_file(Path::new(path))?;
-                (Place::Session(label.clone()), path.clone(), label)
-            }
-            Input::Step(step) => {
-                let label = step_name(*step);
-                tables.session.get(&label)?;
-                (Place::Session(label.clone()), format!("step {step}"), label)
-            }
-        };
+        let (tables, (place, name, label)) = (context.tables(), located(context, input)?);
         let sql = match &place {
             Place::Lake(_) => identifier(&name),
             Place::Session(label) => format!("{SESSION_SCHEMA}.{}", plain_or_quoted(label)),
@@ -224,6 +207,36 @@ impl InputTable {
         }
         Ok(columns)
     }
+}
+
+/// What is known of the columns of the table that `input` stands for.
+///
+/// # Errors
+/// As [`InputTable::resolve`].
+pub fn profiles(context: &LakeContext, input: &Input) -> Result<Vec<ColumnProfile>> {
+    context.tables().columns(&located(context, input)?.0)
+}
+
+/// Where a table is, what people call it, and the last part of its name.
+fn located(context: &LakeContext, input: &Input) -> Result<(Place, String, String)> {
+    let tables = context.tables();
+    Ok(match input {
+        Input::Table(id) => {
+            let place = tables.find(id)?;
+            let id = tables.id(&place)?;
+            let label = id.rsplit('/').next().unwrap_or(&id).to_string();
+            (place, id, label)
+        }
+        Input::File(path) => {
+            let label = tables.session.add_file(Path::new(path))?;
+            (Place::Session(label.clone()), path.clone(), label)
+        }
+        Input::Step(step) => {
+            let label = step_name(*step);
+            tables.session.get(&label)?;
+            (Place::Session(label.clone()), format!("step {step}"), label)
+        }
+    })
 }
 
 /// The signs beside numbers of a column, by its patterns (`$9`, `9{2}%`).

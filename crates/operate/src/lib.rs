@@ -25,6 +25,7 @@ mod output;
 mod plan;
 mod quote;
 mod rows;
+mod script;
 mod session_tables;
 mod statement;
 mod stop;
@@ -43,3 +44,4 @@ pub use plan::{
     WarningKind, plan_inputs, plan_preview, plan_sql, relation_columns, run_plan, run_step,
 };
 pub use rows::{CellForm, ResultColumn, Rows, texts};
+pub use script::{own_functions, plan_script};

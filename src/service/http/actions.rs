@@ -148,10 +148,7 @@ pub fn run(lake: &Lakeward, stop: &Stop, session: &mut Session, plan: &Plan) -> 
     let (context, store) = (query_context(lake, stop)?, lake.sessions());
     let limits = PreviewLimits { sample_rows: 0, ..PreviewLimits::default() };
     execution::connect(&context, &store, session)?;
-    let preview = plan_preview(&context, plan, &limits)?;
-    if let Some(reason) = preview.stopped {
-        return Err(Error::Usage(reason));
-    }
+    let preview = execution::preview(&context, session, plan, &limits)?;
     let outcome = execution::run(&context, &store, session, plan, &limits)?;
     Ok((preview.warnings, outcome))
 }

@@ -6,7 +6,7 @@
 //! enters a score is kept beside it.
 
 pub mod fit;
-mod mentions;
+pub(crate) mod mentions;
 pub mod next_operations;
 pub mod question;
 mod recommendation;

@@ -9,6 +9,7 @@ use lakeward_core::plan::{Join, JoinKey, JoinKind, Kept, Plan, Relation, Step, U
 use lakeward_core::request::{Input, Label, OperationKind, Signals};
 use lakeward_core::text::name_likeness;
 use lakeward_lake::dataset::TableEntry;
+use lakeward_lake::profile::ColumnProfile;
 use lakeward_search::{Candidate, RankingWeights, UnionAnswer};
 
 use super::mentions::Phrases;
@@ -174,7 +175,8 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
         preconditions.push(unmet(format!("the key may match by accident: {}", weakness.reason())));
     }
     preconditions.push(check(answer.fan_out <= 1.5, format!("a row meets {:.1} rows", answer.fan_out.max(1.0))));
-    let columns = requested_columns(situation, phrases, answer.adds.as_slice(), candidate);
+    let least = situation.weights.operations.wanted_column;
+    let columns = requested_columns(situation.wanted, least, phrases, &base.entry.profile.columns, candidate);
     let adds = if columns.is_empty() { &answer.adds } else { &columns };
     let reason =
         format!("adds {} from `{}` on `{}` = `{}`", listed(adds), answer.table, answer.query_column, answer.column);
@@ -191,24 +193,27 @@ fn join(situation: &Situation<'_>, phrases: &Phrases) -> RankedOperation {
     }
 }
 
-/// The columns of the partner that were asked for, by constraint or in passing; none means all.
-fn requested_columns(
-    situation: &Situation<'_>,
+/// The columns of the partner that were asked for, by constraint or in passing; none means all. Words for a key at hand ask for none.
+pub(crate) fn requested_columns(
+    wanted: &[String],
+    least: f64,
     phrases: &Phrases,
-    adds: &[String],
+    own: &[ColumnProfile],
     candidate: &Candidate,
 ) -> Vec<String> {
-    let required = situation.wanted;
-    let least = situation.weights.operations.wanted_column;
-    let asked = |name: &String| required.iter().any(|wanted| name_likeness(wanted, name) >= least);
-    let mut columns: Vec<String> = adds.iter().filter(|name| asked(name)).cloned().collect();
-    if columns.is_empty() {
-        let profile = candidate.dataset.columns();
-        let mentioned = phrases.columns(profile);
-        let names = mentioned.iter().filter_map(|mention| profile.get(mention.column)).map(|column| &column.name);
-        columns.extend(names.filter(|name| adds.contains(name)).cloned());
+    let Some(answer) = &candidate.join else { return Vec::new() };
+    let asked = |name: &String| wanted.iter().any(|wanted| name_likeness(wanted, name) >= least);
+    let columns: Vec<String> = answer.adds.iter().filter(|name| asked(name)).cloned().collect();
+    if !columns.is_empty() {
+        return columns;
     }
-    columns
+    let is_key = |column: &ColumnProfile| answer.on.iter().any(|pair| pair.query_column == column.name);
+    let own = phrases.columns(own).into_iter().filter(|mention| is_key(&own[mention.column]));
+    let keys: Vec<usize> = own.map(|mention| mention.word).collect();
+    let profile = candidate.dataset.columns();
+    let mentioned = phrases.columns(profile).into_iter().filter(|mention| !keys.contains(&mention.word));
+    let names = mentioned.filter_map(|mention| profile.get(mention.column)).map(|column| &column.name);
+    names.filter(|name| answer.adds.contains(name)).cloned().collect()
 }
 
 fn union(situation: &Situation<'_>) -> RankedOperation {

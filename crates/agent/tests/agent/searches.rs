@@ -1,16 +1,19 @@
-//! Each search runs once a turn: counted by the vectors that the searches of a turn ask the embedder for.
+//! Each search runs once a turn, counted by the vectors that the searches of a turn ask the embedder for; and a request that names a grain
+//! finds the partner that has it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lakeward_agent::config::Config;
 use lakeward_agent::session::{Session, SessionStore};
 use lakeward_agent::{Agent, Request};
 use lakeward_core::monitor::Silent;
+use lakeward_core::plan::Step;
 use lakeward_core::request::OperationKind;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{BuildOptions, build};
 use lakeward_models::embed::{Embedder, StaticModel};
+use tempfile::TempDir;
 
 /// The model in the program, keeping which weighted words it is asked for: each search for a text asks once.
 struct Counting {
@@ -36,13 +39,42 @@ impl Embedder for Counting {
     }
 }
 
-#[test]
-fn each_search_runs_once_a_turn() {
+fn sample_lake() -> (PathBuf, TempDir, LakeIndex) {
     let lake = Path::new(crate::REPOSITORY).join("lake");
     let folder = tempfile::tempdir().expect("a folder");
     let builtin = StaticModel::builtin();
     build(&lake, folder.path(), builtin, &BuildOptions::default(), &Silent).expect("a build");
     let index = LakeIndex::open(folder.path(), builtin.id()).expect("an index");
+    (lake, folder, index)
+}
+
+#[test]
+fn columns_at_a_grain_come_from_a_partner_that_has_it() {
+    let (lake, folder, index) = sample_lake();
+    let sessions = SessionStore::new(folder.path());
+    let agent = Agent::new(&lake, &index, StaticModel::builtin(), Config::default(), sessions);
+    let join = |text: &str, table: &str| {
+        let request = Request { text: text.into(), table: Some(table.into()), ..Request::default() };
+        let answer = agent.turn(&mut Session::new("grain", "lake"), &request).expect("an answer");
+        let join = answer.operations.iter().find(|operation| operation.kind == OperationKind::Join);
+        let plan = join.and_then(|join| join.runnable.clone()).expect("a plan");
+        let Some(Step::Join(join)) = plan.relation.steps.last().cloned() else { panic!("{plan:?}") };
+        let on: Vec<String> = join.on.iter().map(|key| format!("{} = {}", key.left, key.right)).collect();
+        let adds: Vec<String> = join.columns.into_iter().map(|kept| kept.column).collect();
+        (join.with.source.to_string(), on.join(", "), adds.join(", "))
+    };
+    let all = |partner: &str, on: &str, adds: &str| (partner.to_string(), on.to_string(), adds.to_string());
+    let emissions = "energy/co2_per_person/co2pp_1970_1984";
+    let (partner, keys) = ("population/country_pops_1960_2022", "country = country_name, year = year");
+    assert_eq!(join("add the population for each country and year", emissions), all(partner, keys, "population"));
+    assert_eq!(join("join the population by country and year", emissions), all(partner, keys, "population"));
+    // Of what no table has at this grain, nothing else is taken for it.
+    assert_ne!(join("add the continent for each country and year", emissions).0, partner);
+}
+
+#[test]
+fn each_search_runs_once_a_turn() {
+    let (lake, folder, index) = sample_lake();
     let mut paired = 0;
     // Of the misspelt request the further tables that the rules propose are ranked by its words, too.
     for (text, table, ranked_again) in [

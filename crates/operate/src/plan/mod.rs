@@ -50,6 +50,17 @@ pub fn plan_sql(context: &LakeContext, plan: &Plan) -> Result<String> {
     Compiler::new(context).compile(plan)
 }
 
+/// The parts of that query before its last SELECT, by their quoted names, and that.
+///
+/// # Errors
+/// As [`plan_sql`].
+pub(crate) fn plan_parts(context: &LakeContext, plan: &Plan) -> Result<(Vec<(String, String)>, String)> {
+    plan.check()?;
+    let mut compiler = Compiler::new(context);
+    let last = compiler.compile_parts(plan)?;
+    Ok((compiler.parts, last))
+}
+
 /// A column that a relation has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelationColumn {
@@ -92,15 +103,21 @@ impl<'a> Compiler<'a> {
         Self { context, inputs: Vec::new(), kept: Vec::new(), parts: Vec::new(), names: Vec::new() }
     }
 
-    /// The query of a plan. Its tables are looked up first: no part of a query may have the name of a table.
+    /// The query of a plan.
     fn compile(&mut self, plan: &Plan) -> Result<String> {
+        let last = self.compile_parts(plan)?;
+        Ok(self.with(&last))
+    }
+
+    /// The last SELECT of that query; the parts before are kept. Its tables are looked up first: no part may have the name of a
+    /// table.
+    fn compile_parts(&mut self, plan: &Plan) -> Result<String> {
         for input in plan.inputs() {
             self.input(input)?;
         }
         self.clear();
         let mut made = self.relation(&plan.relation)?;
-        let last = self.last(&mut made);
-        Ok(self.with(&last))
+        Ok(self.last(&mut made))
     }
 
     /// Forgets the parts of the query.
