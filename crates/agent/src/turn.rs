@@ -218,7 +218,8 @@ impl Agent<'_> {
         if reading.over.is_some() {
             // What is asked for of the table at hand and could not be read is guessed.
             let guessed = |operation: &&mut RankedOperation| {
-                !operation.requested && operation.kind == kind.label && operation.kind.combines()
+                let is_read = operation.kind == OperationKind::Join && at_grain.is_some();
+                !operation.requested && !is_read && operation.kind == kind.label && operation.kind.combines()
             };
             for operation in operations.iter_mut().filter(guessed) {
                 let what = "which table and columns is not read from the words: this one fits best";
