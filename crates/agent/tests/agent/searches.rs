@@ -67,7 +67,6 @@ fn columns_at_a_grain_come_from_a_partner_that_has_it() {
     let emissions = "energy/co2_per_person/co2pp_1970_1984";
     let (partner, keys) = ("population/country_pops_1960_2022", "country = country_name, year = year");
     assert_eq!(join("add the population for each country and year", emissions), all(partner, keys, "population"));
-    assert_eq!(join("join the population by country and year", emissions), all(partner, keys, "population"));
     // Of what no table has at this grain, nothing else is taken for it.
     assert_ne!(join("add the continent for each country and year", emissions).0, partner);
 }
