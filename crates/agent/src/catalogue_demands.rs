@@ -132,7 +132,7 @@ impl Agent<'_> {
 
     /// Identifies a search and the state of the index.
     fn key_of(&self, query: &RecordQuery<'_>) -> String {
-        let asked = (query.texts, query.said, query.demands, query.exclude, &self.index.manifest().checksum);
+        let asked = (query.texts, query.demands, query.exclude, &self.index.manifest().checksum);
         let bytes = serde_json::to_vec(&asked).unwrap_or_default();
         blake3::hash(&bytes).to_hex()[..32].to_string()
     }

@@ -491,6 +491,9 @@ class RankedOperation:
     """What has to hold for it."""
     reason: str
     """Why, in one line."""
+    requested: bool = False
+    """Whether it is what the request says, not a suggestion: until it is carried out, the next request goes on from it.
+    """
     table: str | None = None
     """The table it would use besides the working table."""
     runnable: Mapping[str, Any] | None = None

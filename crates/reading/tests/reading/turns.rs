@@ -159,6 +159,14 @@ fn the_best_of_each_group_and_shares() {
         found,
         ["keeps the rows whose city is Lisbon; computes the mean of 100 where cancelled is true, else 0 of all rows"]
     );
+    let found = plans(&[(
+        "refine",
+        "[what share|measure fn=share] of rides were [cancelled|test col=cancelled op=yes] in [lisbon|value col=city val=Lisbon]",
+    )]);
+    assert_eq!(
+        found,
+        ["keeps the rows whose city is Lisbon; computes the mean of 100 where cancelled is true, else 0 of all rows"]
+    );
 }
 
 #[test]

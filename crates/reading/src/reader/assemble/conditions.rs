@@ -186,12 +186,20 @@ impl Assembler<'_> {
         true
     }
 
-    /// The condition of a share: the last one that is said, as in "what share of the orders of 2020 came back".
+    /// The condition of a share: the yes or no that is said, as in "what share of the orders came back in 2020"; else the last one, as in "of
+    /// those over 60, what share are women".
     pub(super) fn counted_by_share(&self) -> Option<usize> {
         let is_condition = |span: &Span| matches!(span.role, Role::Value | Role::Test | Role::Compare);
-        let spans = self.reading.spans.iter().enumerate();
         let is_of_rows = |span: &Span| span.column().is_some_and(|column| !self.schema.columns[column].of_result);
-        spans.filter(|(_, span)| is_condition(span) && is_of_rows(span)).map(|(place, _)| place).next_back()
+        let spans = self.reading.spans.iter().enumerate();
+        let conditions: Vec<(usize, &Span)> =
+            spans.filter(|(_, span)| is_condition(span) && is_of_rows(span)).collect();
+        let says_yes = |span: &Span| matches!(span.operator, Operator::Yes | Operator::No) && span.role == Role::Test;
+        let mut answers = conditions.iter().filter(|(_, span)| says_yes(span));
+        match (answers.next(), answers.next()) {
+            (Some((place, _)), None) => Some(*place),
+            _ => conditions.last().map(|(place, _)| *place),
+        }
     }
 
     /// The condition that a span says, if its column can have it.
