@@ -196,20 +196,14 @@ impl Session {
         before.plan()
     }
 
-    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last.
+    /// What was said of what is looked for, turn by turn since it was begun, with a request that is read as `signals` last. Turns that changed
+    /// nothing of it say nothing of it.
     pub(crate) fn said_of_demands(&self, signals: &Signals, text: &str) -> Vec<String> {
-        let speaks = |acts: &[Act]| acts.iter().any(|act| matches!(act, Act::New | Act::Refine | Act::Correct));
-        let mut said: Vec<String> = speaks(&signals.acts).then(|| text.to_string()).into_iter().collect();
-        let mut begun = signals.acts.contains(&Act::New);
-        for turn in self.turns.iter().rev() {
-            if begun {
-                break;
-            }
-            said.extend(speaks(&turn.signals.acts).then(|| turn.text.clone()));
-            begun = turn.signals.acts.contains(&Act::New);
-        }
-        said.reverse();
-        said
+        let before = self.turns.iter().map(|turn| (&turn.signals, turn.text.as_str()));
+        let all: Vec<(&Signals, &str)> = before.chain([(signals, text)]).collect();
+        let begun = all.iter().rposition(|(signals, _)| signals.acts.contains(&Act::New)).unwrap_or(0);
+        let changes = |at: &usize| *at == begun || all[*at].0.demands != all[*at - 1].0.demands;
+        (begun..all.len()).filter(changes).map(|at| all[at].1.to_string()).collect()
     }
 
     /// How a table is made: the plan of the step that made it, else the table as it is.
