@@ -8,7 +8,7 @@ use lakeward_agent::recommend::{Precondition, RankedOperation};
 use lakeward_agent::session::Session;
 use lakeward_core::monitor::Silent;
 use lakeward_core::plan::{Edit, Plan};
-use lakeward_core::request::{Input, OperationKind};
+use lakeward_core::request::{Act, Input, OperationKind};
 use lakeward_index::build::BuildOptions;
 
 const SALES: &str = "shop,kind,amount\nNorth,tea,10\nNorth,coffee,20\nSouth,tea,5\nSouth,tea,7\nEast,coffee,40\n";
@@ -143,6 +143,13 @@ fn what_was_asked_for_counts_before_it_is_carried_out() {
     assert_eq!(pending(&back), [both[1]]);
     let answer = lakeward.ask(&mut back, &request).expect("an answer").0.into_inner();
     assert!(answer.operations.is_empty() && back.pending().is_empty(), "{answer:?}");
+
+    // What is turned down is dropped as well.
+    let request = Request { text: "no, not that".into(), ..Request::default() };
+    let mut refused = session.clone();
+    let answer = lakeward.ask(&mut refused, &request).expect("an answer").0.into_inner();
+    assert_eq!(answer.signals.acts, [Act::Reject]);
+    assert_eq!(pending(&refused), [both[1]]);
 
     // Once it is carried out, or another table is chosen, nothing is pending.
     let mut other = session.clone();

@@ -139,11 +139,11 @@ impl Agent<'_> {
                     about = listed.into_iter().take(most).collect();
                 }
                 let notes = self.asked(&reading.request.text, &about)?;
-                self.answer_with_notes(session, reading, Vec::new(), notes).map(Some)
+                self.answer_with_notes(session, reading, notes).map(Some)
             }
-            Act::Chat if turn.spans.is_empty() => self
-                .answer_with_notes(session, reading, Vec::new(), vec!["nothing to look for in that".into()])
-                .map(Some),
+            Act::Chat if turn.spans.is_empty() => {
+                self.answer_with_notes(session, reading, vec!["nothing to look for in that".into()]).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -154,17 +154,12 @@ impl Agent<'_> {
         let dataset = match self.index.get(id)? {
             Some(table) => self.index.dataset(table)?,
             None => {
-                return self.answer_with_notes(
-                    session,
-                    reading,
-                    Vec::new(),
-                    vec![format!("`{id}` is not in the lake any more")],
-                );
+                return self.answer_with_notes(session, reading, vec![format!("`{id}` is not in the lake any more")]);
             }
         };
         if dataset.is_record() {
             let note = format!("`{id}` is chosen; it is a record, its data is not in the lake: {}", dataset.citation());
-            return self.answer_with_notes(session, reading, Vec::new(), vec![note]);
+            return self.answer_with_notes(session, reading, vec![note]);
         }
         session.use_table(Input::Table(id.to_string()));
         // What is said besides is said of it.
@@ -191,8 +186,18 @@ impl Agent<'_> {
         Ok(notes)
     }
 
-    /// An answer that searches nothing and proposes nothing but what is given.
+    /// An answer that searches nothing and proposes nothing.
     pub(super) fn answer_with_notes(
+        &self,
+        session: &mut Session,
+        reading: &Reading<'_>,
+        notes: Vec<String>,
+    ) -> Result<Turned> {
+        self.answer_with_operations(session, reading, Vec::new(), notes)
+    }
+
+    /// An answer that searches nothing and proposes what is given.
+    pub(super) fn answer_with_operations(
         &self,
         session: &mut Session,
         reading: &Reading<'_>,

@@ -70,8 +70,16 @@ impl PlanReading {
     /// Whether the turn only takes steps back, or makes them again: it is surely that and says nothing of rows.
     pub fn only_moves(&self) -> Option<Act> {
         let [act @ (Act::Undo | Act::Redo)] = self.turn.acts[..] else { return None };
-        let says_more = self.turn.spans.iter().any(|span| speaks_of_rows(span.role));
-        (self.turn.confidence >= SURE && !says_more).then_some(act)
+        (self.turn.confidence >= SURE && !self.says_more()).then_some(act)
+    }
+
+    /// Whether the turn only turns down what was asked for last.
+    pub fn only_rejects(&self) -> bool {
+        self.turn.acts == [Act::Reject] && !self.says_more()
+    }
+
+    fn says_more(&self) -> bool {
+        self.turn.spans.iter().any(|span| speaks_of_rows(span.role))
     }
 
     /// The plan after the turn, tables that have to be searched for aside.

@@ -59,6 +59,9 @@ impl Agent<'_> {
         {
             return self.move_back(session, reading, act, steps);
         }
+        if reading.over.as_ref().is_some_and(PlanReading::only_rejects) && !session.pending().is_empty() {
+            return self.move_back(session, reading, Act::Undo, 1);
+        }
         if let Some(answer) = self.answer_shown(session, &reading)? {
             return Ok(answer);
         }
@@ -125,7 +128,7 @@ impl Agent<'_> {
             }
             _ => Vec::new(),
         };
-        self.answer_with_notes(session, &reading, operations, notes)
+        self.answer_with_operations(session, &reading, operations, notes)
     }
 
     fn recommend(

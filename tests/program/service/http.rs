@@ -98,13 +98,13 @@ fn only_this_machine_is_served_without_a_token_file() {
 #[test]
 fn a_conversation_over_http_runs_and_undoes_operations() {
     let server = Server::start();
-    let at = |action: &str| format!("/api/v1/sessions/work/{action}");
-    assert_eq!(server.post("/api/v1/sessions", &json!({"name": "work"})).status, StatusCode::OK);
+    let at = |action: &str| format!("/api/v1/sessions/talk/{action}");
+    assert_eq!(server.post("/api/v1/sessions", &json!({"name": "talk"})).status, StatusCode::OK);
     let asked =
         server.post(&at("ask"), &json!({"text": "only the rows where the city is Ghent", "table": "shops/sales"}));
     assert_eq!(asked.status, StatusCode::OK, "{}", asked.text());
     let asked = asked.json();
-    assert_eq!((asked["session"].as_str(), asked["turn"].as_u64()), (Some("work"), Some(1)));
+    assert_eq!((asked["session"].as_str(), asked["turn"].as_u64()), (Some("talk"), Some(1)));
     let plan = json!({"plan": {"version": 1, "source": {"table": "shops/sales"}, "steps": [{"limit": {"rows": 7}}]}});
     let preview = server.post(&at("preview"), &plan).json();
     assert_eq!(
@@ -116,7 +116,7 @@ fn a_conversation_over_http_runs_and_undoes_operations() {
     assert_eq!(ran.status, StatusCode::OK, "{}", ran.text());
     assert_eq!((ran.json()["step"].as_u64(), ran.json()["outcome"]["rows"].as_u64()), (Some(1), Some(7)));
     let csv = server.get(&at("result?format=csv"));
-    assert_eq!(csv.header("content-disposition"), "attachment; filename=\"work-step-1.csv\"");
+    assert_eq!(csv.header("content-disposition"), "attachment; filename=\"talk-step-1.csv\"");
     assert_eq!(csv.text().lines().count(), 8);
     assert!(csv.text().starts_with("shop,city,year,sales\n"), "{}", csv.text());
     assert!(server.get(&at("result?step=1&format=parquet")).body.starts_with(b"PAR1"));

@@ -172,9 +172,14 @@ impl Session {
             let requested = turn.requested();
             if self.steps.iter().any(|step| step.turn == turn.number) {
                 pending.clear();
-            } else if turn.signals.acts == [Act::Undo] {
-                while !pending.is_empty() && pending.last().copied() != requested {
-                    pending.pop();
+            } else if matches!(turn.signals.acts[..], [Act::Undo | Act::Reject]) {
+                // What is left is asked for again.
+                match requested {
+                    None if turn.signals.acts == [Act::Reject] => drop(pending.pop()),
+                    Some(left) => {
+                        pending.truncate(pending.iter().rposition(|plan| *plan == left).map_or(0, |at| at + 1))
+                    }
+                    None => pending.clear(),
                 }
             } else {
                 pending.extend(requested);
