@@ -21,7 +21,7 @@ use lakeward_eval::variant::Variant;
 use lakeward_eval::variant::drill::add_drills;
 use lakeward_eval::variant::system::VariantModel;
 use lakeward_eval::variant::table::VariantSettings;
-use lakeward_eval::{extraction, layout, peak_memory, provenance, run as trec_run, signals};
+use lakeward_eval::{acts, extraction, layout, peak_memory, provenance, run as trec_run, signals};
 use lakeward_models::embed::{Embedder, SentenceModel};
 use lakeward_models::llm::Limits;
 use lakeward_search::RankingWeights;
@@ -36,6 +36,9 @@ struct Measured {
 pub fn run(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
     if extraction::is_one(&command.folder) {
         return extracted(arguments, command);
+    }
+    if acts::is_one(&command.folder) {
+        return acts_read(arguments, command);
     }
     let weights = match &command.weights {
         Some(path) => RankingWeights::load(path)?,
@@ -110,6 +113,27 @@ fn extracted(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
         false => printer::evaluation::extraction(&scores),
     }
     Ok(if scores.papers > 0 { Status::Done } else { Status::NothingFound })
+}
+
+/// Scores the acts of a benchmark's utterances over the catalogue of `--corpus`.
+fn acts_read(arguments: &Arguments, command: &EvalCommand) -> Result<Status> {
+    let Some(corpus) = &command.corpus else {
+        return Err(Error::Usage(
+            "acts are read over a catalogue: name the folder of its records with `--corpus`".into(),
+        ));
+    };
+    let bar = Bar::new(arguments.quiet)?;
+    let benchmark = layout::read(corpus)?;
+    let systems =
+        Systems::over(&benchmark, built_in(), RankingWeights::shipped().clone(), command.keep_index.as_deref());
+    let scores = acts::score(&command.folder, &*systems.index(&bar)?.0)?;
+    bar.finish();
+    let Some(scores) = scores else { return Ok(Status::NothingFound) };
+    match arguments.json {
+        true => printer::json(&scores)?,
+        false => printer::evaluation::acts(&scores),
+    }
+    Ok(Status::Done)
 }
 
 /// Reads the benchmark, with the records and papers of another one if requested.

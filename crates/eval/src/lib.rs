@@ -3,6 +3,7 @@
 //! It only measures the other modules. [`layout`] reads a folder as a [`Benchmark`], a [`System`] ranks documents for each of its
 //! queries, [`metrics`] scores the rankings. Judgments and labels never reach a system.
 
+pub mod acts;
 pub mod baseline;
 pub mod benchmark;
 pub mod compare;

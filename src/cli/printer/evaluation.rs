@@ -1,10 +1,13 @@
 //! Output of `lakeward eval`: one list per group of queries, comparisons, signals, costs; problems of the benchmark on stderr.
 
 use super::{bytes, list, narrate, out, right_align, variants};
+use lakeward_core::request::Label;
 use lakeward_core::text::{counted, shown};
+use lakeward_eval::acts::ActScores;
 use lakeward_eval::benchmark::Problem;
 use lakeward_eval::compare::PairedDifference;
 use lakeward_eval::evaluate::IDEAL;
+
 use lakeward_eval::extraction::ExtractionScores;
 use lakeward_eval::labels::LabelScores;
 use lakeward_eval::left_out::{LeftOut, TOLERANCE, Unlearned};
@@ -226,6 +229,13 @@ fn comparisons(report: &EvalReport) {
     right_align(&mut table, &[4, 6]);
     out(&table.trim_fmt());
     out("");
+}
+
+/// Scores of the acts of utterances.
+pub fn acts(scores: &ActScores) {
+    confusion(&format!("acts of {} turns", scores.turns), &scores.acts);
+    let wrong: Vec<String> = scores.wrong.iter().map(|(id, read)| format!("{id} as {}", read.name())).collect();
+    out(&format!("otherwise read: {}", wrong.join(", ")));
 }
 
 fn signals(report: &EvalReport) {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Label;
+
 /// What an analyst does with a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -41,9 +43,9 @@ pub enum Act {
     Unclear,
 }
 
-impl Act {
-    /// All of them, in the order of the reader's classes.
-    pub const ALL: &'static [Self] = &[
+impl Label for Act {
+    /// In the order of the reader's classes.
+    const ALL: &'static [Self] = &[
         Self::Refine,
         Self::Correct,
         Self::Retract,
@@ -62,8 +64,7 @@ impl Act {
         Self::Unclear,
     ];
 
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Refine => "refine",
             Self::Correct => "correct",
@@ -83,14 +84,11 @@ impl Act {
             Self::Unclear => "unclear",
         }
     }
+}
 
+impl Act {
     /// The one of this name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|act| act.name() == name)
-    }
-
-    /// Its position in [`Self::ALL`].
-    pub fn place(self) -> usize {
-        Self::ALL.iter().position(|act| *act == self).unwrap_or_default()
     }
 }

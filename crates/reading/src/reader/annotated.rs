@@ -18,7 +18,7 @@ use super::schema::{
 };
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
 use super::{NotApplied, TableWish, assemble};
-use lakeward_core::request::Act;
+use lakeward_core::request::{Act, Label};
 
 /// A line of an annotated file: a conversation's head, or one of its turns.
 #[derive(Debug, Deserialize)]

@@ -12,7 +12,7 @@ use safetensors::SafeTensors;
 use super::input::{FEATURES, Input, Pieces, features};
 use super::schema::{Holds, Schema, VALUE_FEATURES, ValueMatch, value_features};
 use super::span::{Function, How, Operator, PARTS, Role, Span, TurnReading};
-use lakeward_core::request::Act;
+use lakeward_core::request::{Act, Label};
 
 static WEIGHTS: &[u8] = include_bytes!("model/reader.safetensors");
 
