@@ -420,3 +420,27 @@ fn packed_files_are_read_and_a_broken_pack_is_told() {
     assert_eq!(run.code, 3, "{}", run.stderr);
     assert!(run.stderr.contains("queries.jsonl.zst"), "{}", run.stderr);
 }
+
+#[test]
+fn acts_over_a_catalogue_are_scored() {
+    let act = |id: &str, text: &str, act: &str| {
+        let before = r#"[{"role": "user", "text": "is there anything on bus passengers?"}, {"role": "system", "results": []}]"#;
+        format!(r#"{{"id": "{id}", "task": "act", "context": {before}, "text": "{text}", "act": "{act}"}}"#)
+    };
+    let corpus = r#"{"id": "r1", "title": "Passenger bus statistics, monthly", "geography": {"n": 1, "members": ["Canada"]}}
+{"id": "r2", "title": "Urban transit revenue", "geography": {"n": 1, "members": ["Ontario"]}}"#;
+    let acts = [act("a1", "thanks, lovely weather today", "small_talk"), act("a2", "undo that", "undo")].join("\n");
+    let place = Place::new(&[("bench/acts.jsonl", &acts), ("records/corpus.jsonl", corpus)]);
+    place.write("records/queries.jsonl", br#"{"id": "q", "task": "search", "text": "bus"}"#);
+    place.write("records/qrels.txt", b"q 0 r1 1");
+
+    let report = place.report(&["--corpus", "records"]);
+    assert_eq!((&report["turns"], &report["acts"]["accuracy"]), (&2.into(), &1.0.into()), "{report}");
+    assert_eq!(report["wrong"], Value::Array(Vec::new()));
+
+    let without = place.eval(&[]);
+    assert!(without.code != 0 && without.stderr.contains("`--corpus`"), "{}", without.stderr);
+    place.write("bench/acts.jsonl", act("a1", "thanks", "gratitude").as_bytes());
+    let unknown = place.eval(&["--corpus", "records"]);
+    assert!(unknown.code != 0 && unknown.stderr.contains("unknown act `gratitude`"), "{}", unknown.stderr);
+}

@@ -1,9 +1,9 @@
 //! One vector per table and record that says what it is about, by the model that reads whole texts
 //! ([`Embedder::as_text_encoder`]); other models have none. A request is compared with it by its cosine.
 //!
-//! It is the sum of the vectors of five short texts, scaled to length 1: the title with the words of the path; the description; both;
-//! title, description and headers; title, headers and a few values. A cosine with the sum is the mean of five cosines, so one row per
-//! table does what five would (eval/search.md).
+//! It is the sum of the vectors of short texts, scaled to length 1: the title with the words of the path; the description; both;
+//! title, description and headers; title, headers and a few values; and keywords with the sources, which count twice. A cosine with the sum is the
+//! mean of their cosines, so one row per table does what six would (eval/search.md).
 
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use super::structure::{
 };
 use super::vectors::{GraphChoice, TagPrefix, VectorSet, VectorSetBuilder};
 use lakeward_core::error::Result;
+use lakeward_core::role::Role;
 use lakeward_core::text::{is_placeholder, name_words, on_one_line};
 use lakeward_lake::dataset::Dataset;
 use lakeward_lake::semantic::LogicalType;
@@ -27,6 +28,8 @@ const HEADERS_WITH_VALUES: usize = 15;
 /// Values of a column, and of all columns.
 const VALUES_OF_COLUMN: usize = 3;
 const VALUES: usize = 12;
+/// Keywords, and then surveys and other sources.
+const KEYWORDS: usize = 16;
 /// Longest value, in bytes.
 const LONGEST_VALUE: usize = 40;
 /// Bytes of a description that are read, some 130 word pieces: the beginning says what it is about.
@@ -131,6 +134,11 @@ fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
         .take(VALUES)
         .collect();
     let joined = |parts: &[&str]| parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
+    let facets = metadata.iter().flat_map(|metadata| &metadata.facets);
+    let sources = facets.filter(|facet| Role::of_field(&facet.field) == Role::Source).flat_map(|facet| &facet.values);
+    let keywords: Vec<&str> =
+        metadata.iter().flat_map(|metadata| &metadata.tags).chain(sources).take(KEYWORDS).map(String::as_str).collect();
+    let keywords = keywords.join(", ");
     let few = headers(HEADERS_WITH_VALUES);
     let with_values = joined(&[&title, &few, &values.join(", ")]);
     let or = |text: String, other: &str| if text.is_empty() { other.to_string() } else { text };
@@ -141,6 +149,8 @@ fn texts(dataset: &Dataset) -> Vec<(String, usize)> {
         or(joined(&[&title, format!("{description} {}", headers(HEADERS)).trim()]), &with_values),
         with_values.clone(),
         short,
+        keywords.clone(),
+        keywords,
     ];
     let mut counted: Vec<(String, usize)> = Vec::new();
     for text in all.into_iter().filter(|text| !text.trim().is_empty()) {
