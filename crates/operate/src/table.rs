@@ -24,9 +24,9 @@ use super::cells::{CellReader, CellType};
 use super::fault::fault;
 use super::notes::Notes;
 use lakeward_core::error::{Error, Result};
+use lakeward_lake::location::Location;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions, TableReader};
-use lakeward_lake::source::{Compression, Format, classify};
 
 /// Batches between the reading thread and the query.
 const BATCHES_AHEAD: usize = 2;
@@ -76,8 +76,7 @@ impl LakeTable {
 /// # Errors
 /// Those of the reader, for a table that declares its types.
 pub fn cell_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<CellType>> {
-    let declared = matches!(classify(path), Some((Format::Parquet, Compression::None) | (Format::ArrowIpc, _)));
-    if declared {
+    if Location::of(path).declares_types() {
         let mut reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
         if let Some(batch) = reader.next_batch()? {
             let schema = batch.schema();

@@ -58,6 +58,14 @@ pub enum RepairKind {
     CutCells,
     /// Columns of lists, maps or structures, given as JSON text.
     NestedColumns,
+    /// Names of merged cells above several columns, put before the names of those.
+    MergedHeaders,
+    /// Cells of a workbook whose formula has an error in place of a value; they are missing.
+    ErrorCells,
+    /// Last rows that repeat the sums of the rows above; left out.
+    TotalRows,
+    /// Rows of notes below a table of a workbook; left out.
+    NotesBelow,
     /// JSON rows that are broken, or of another shape than the rest; left out.
     BrokenRows,
     /// JSON values under keys that the first rows do not have; left out.
@@ -68,6 +76,8 @@ pub enum RepairKind {
     TruncatedStream,
     /// The rest of the file is damaged or cannot be read; the rows before are kept.
     DamagedData,
+    /// Changes that another program has written beside a database and not into it yet; left out.
+    PendingChanges,
     /// Reading stopped at [`ReadOptions::max_rows`](super::ReadOptions).
     RowLimit,
 }
@@ -82,7 +92,7 @@ impl RepairKind {
     /// Whether rows of the file are missing from the result.
     pub fn loses_rows(self) -> bool {
         use RepairKind::*;
-        matches!(self, BrokenRows | OtherArrays | TruncatedStream | DamagedData | RowLimit)
+        matches!(self, BrokenRows | OtherArrays | TruncatedStream | DamagedData | PendingChanges | RowLimit)
     }
 }
 
@@ -120,11 +130,16 @@ impl fmt::Display for Repair {
             MixedLineEnds => write!(f, "{} unlike the others", many("line ends", "lines end"))?,
             CutCells => write!(f, "{} cut at the length limit", many("cell was", "cells were"))?,
             NestedColumns => write!(f, "{} nested values, given as JSON text", many("column has", "columns have"))?,
+            MergedHeaders => write!(f, "{} of merged cells put before names", many("row of names", "rows of names"))?,
+            ErrorCells => write!(f, "{} an error of its formula, read as missing", many("cell has", "cells have"))?,
+            TotalRows => write!(f, "{} the sums of the rows above, left out", many("row repeats", "rows repeat"))?,
+            NotesBelow => write!(f, "{} below the table left out", many("row of notes", "rows of notes"))?,
             BrokenRows => write!(f, "{} broken and left out", many("row is", "rows are"))?,
             LateKeys => write!(f, "{} under keys unknown to the first rows, left out", many("value is", "values are"))?,
             OtherArrays => write!(f, "{} of rows in the document left out", many("other array", "other arrays"))?,
             TruncatedStream => write!(f, "the compressed stream breaks off; the rows up to there are kept")?,
             DamagedData => write!(f, "the file is damaged; the rows up to there are kept")?,
+            PendingChanges => write!(f, "changes beside the file, not written into it yet, are left out")?,
             RowLimit => write!(f, "reading stopped at the row limit")?,
         }
         if let Some(line) = self.first_line {

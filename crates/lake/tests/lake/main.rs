@@ -1,4 +1,6 @@
 //! Badly written files, read by every reader.
 
+mod holders;
 mod reader_behaviour;
 mod readers;
+mod workbook_file;
