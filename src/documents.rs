@@ -183,7 +183,7 @@ impl TableReport {
     pub fn of(lakeward: &Lakeward, name: &str) -> Result<Self> {
         let index = lakeward.index();
         let dataset = match index.find(name) {
-            Err(Error::UnknownTable { .. }) if Location::of(Path::new(name)).file().is_file() => {
+            Err(Error::UnknownTable { .. }) if Location::of(Path::new(name)).is_table() => {
                 return Self::of_file(Path::new(name));
             }
             found => index.dataset(found?)?,

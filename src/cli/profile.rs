@@ -16,7 +16,7 @@ pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     let found = match lake::open(arguments) {
         Ok(lakeward) => TableReport::of(&lakeward, &command.table)?,
         // A file can be profiled without a lake.
-        Err(Error::NoLake | Error::NoIndex { .. }) if Location::of(Path::new(&command.table)).file().is_file() => {
+        Err(Error::NoLake | Error::NoIndex { .. }) if Location::of(Path::new(&command.table)).is_table() => {
             TableReport::of_file(Path::new(&command.table))?
         }
         Err(error) => return Err(error),

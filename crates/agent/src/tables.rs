@@ -23,7 +23,7 @@ impl Agent<'_> {
         if self.index.get(name)?.is_some() {
             return Ok(Input::Table(name.to_string()));
         }
-        if Location::of(Path::new(name)).file().is_file() {
+        if Location::of(Path::new(name)).is_table() {
             let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
             return Ok(Input::File(path.to_string_lossy().into_owned()));
         }

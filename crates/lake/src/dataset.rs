@@ -170,7 +170,7 @@ impl TableEntry {
     /// [`Error::Unreadable`] for a file that no longer exists, and as [`source::file_path`].
     pub fn file(&self, lake: &Path) -> Result<PathBuf> {
         let path = source::file_path(lake, &self.path)?;
-        if !Location::of(&path).file().exists() {
+        if !Location::of(&path).exists() {
             let reason = "it was removed or moved since it was indexed; run `lakeward index` again";
             return Err(Error::unreadable(&path, reason));
         }

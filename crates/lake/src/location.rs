@@ -1,14 +1,15 @@
-//! What is at a path: a file that is a table, or a table in a file that holds several.
+//! What is at a path: a file that is a table, a table in a file that holds several, or a table in several files.
 //!
 //! A table in a workbook or a database has the path of that file with its own name below it: `sales.xlsx/Q1`. A path of this kind
 //! goes wherever a file's goes, is indexed, cited and typed by users; only here it is taken apart. A file that holds a single
-//! table has its plain path.
+//! table has its plain path. A table in several files has the path of their folder, or a pattern; see [`crate::layout`].
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::dataset::ForeignKey;
+use crate::layout::{FileSet, is_pattern};
 use crate::reader::sqlite;
 use crate::source::{Compression, Format, LakeFile, classify, escape_name, time_of_change};
 use lakeward_core::error::Result;
@@ -34,11 +35,19 @@ pub enum Location {
         /// The table's name in it, as [`part_name`] writes it.
         name: String,
     },
+    /// A table in several files.
+    Files {
+        /// Their folder, or a pattern of their names.
+        path: PathBuf,
+    },
 }
 
 impl Location {
     /// What is at `path`; looks at the file system only where `path` itself is no file.
     pub fn of(path: &Path) -> Location {
+        if path.is_dir() || (is_pattern(path) && !path.is_file() && path.parent().is_some_and(Path::is_dir)) {
+            return Location::Files { path: path.to_path_buf() };
+        }
         if let (false, Some(parent), Some(name)) = (path.is_file(), path.parent(), path.file_name())
             && let Some((format, _)) = classify(parent).filter(|(format, _)| format.holds_tables())
             && parent.is_file()
@@ -49,11 +58,27 @@ impl Location {
         Location::File { path: path.to_path_buf(), format, compression }
     }
 
-    /// The file that is read.
+    /// The file that is read; of several, their folder or pattern.
     pub fn file(&self) -> &Path {
         match self {
-            Location::File { path, .. } => path,
+            Location::File { path, .. } | Location::Files { path } => path,
             Location::Part { file, .. } => file,
+        }
+    }
+
+    /// Whether there is a file or, of several, at least one.
+    pub fn exists(&self) -> bool {
+        match self {
+            Location::Files { path } => FileSet::at(path).is_some(),
+            other => other.file().is_file(),
+        }
+    }
+
+    /// Whether someone who types the path means a table: a folder only where its layout says so.
+    pub fn is_table(&self) -> bool {
+        match self {
+            Location::Files { path } if path.is_dir() => FileSet::by_layout(path).is_some(),
+            other => other.exists(),
         }
     }
 
@@ -63,7 +88,11 @@ impl Location {
             Format::Parquet => *compression == Compression::None,
             format => *format == Format::ArrowIpc,
         };
-        matches!(self, Location::File { format, compression, .. } if declared(format, compression))
+        match self {
+            Location::File { format, compression, .. } => declared(format, compression),
+            Location::Part { .. } => false,
+            Location::Files { path } => FileSet::at(path).is_some_and(|set| declared(&set.format, &set.compression)),
+        }
     }
 
     /// The path without links and relative parts.
@@ -71,10 +100,12 @@ impl Location {
     /// # Errors
     /// The operating system's, where there is no such file.
     pub fn canonical(&self) -> io::Result<PathBuf> {
-        let file = fs::canonicalize(self.file())?;
         Ok(match self {
-            Location::File { .. } => file,
-            Location::Part { name, .. } => file.join(name),
+            Location::Part { file, name, .. } => fs::canonicalize(file)?.join(name),
+            Location::Files { path } if is_pattern(path) && !path.is_dir() => {
+                fs::canonicalize(path.parent().unwrap_or(Path::new(".")))?.join(path.file_name().unwrap_or_default())
+            }
+            other => fs::canonicalize(other.file())?,
         })
     }
 
@@ -83,6 +114,10 @@ impl Location {
     /// # Errors
     /// The operating system's.
     pub fn file_stamp(&self) -> io::Result<(u64, u64)> {
+        if let Location::Files { path } = self {
+            let gone = || io::Error::new(io::ErrorKind::NotFound, "no table files in it");
+            return FileSet::at(path).map(|set| (set.read_bytes, set.modified_ns)).ok_or_else(gone);
+        }
         fs::metadata(self.file()).map(|meta| (meta.len(), time_of_change(&meta)))
     }
 }

@@ -15,6 +15,7 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::layout::{Choice, Choices, FileSet};
 use crate::location::{Location, part_name};
 use crate::metadata::is_readme;
 use crate::reader::{self, ReadOptions};
@@ -164,7 +165,24 @@ pub struct LakeListing {
 /// # Errors
 /// Only where `root` itself cannot be listed.
 pub fn list_files(root: &Path) -> Result<LakeListing> {
-    let mut walk = Walk { root, listing: LakeListing::default(), seen: HashMap::new(), linked: Vec::new() };
+    list_tables(root, &Choices::new())
+}
+
+/// [`list_files`] where `choices` decide which files are one table.
+///
+/// # Errors
+/// As [`list_files`].
+pub fn list_tables(root: &Path, choices: &Choices) -> Result<LakeListing> {
+    let (seen, linked, covered) = Default::default();
+    let mut walk = Walk { root, listing: LakeListing::default(), seen, linked, covered, choices };
+    for (pattern, _) in choices.iter().filter(|(_, choice)| **choice == Choice::One) {
+        let path = root.join(pattern.trim_end_matches('/'));
+        let inside = Path::new(pattern).components().all(|part| matches!(part, Component::Normal(_)));
+        match FileSet::at(&path).filter(|_| inside) {
+            Some(set) => walk.take_set(set),
+            None => walk.problem(&path, "set to be one table, but it names no table files of a single format"),
+        }
+    }
     let entries = fs::read_dir(root).map_err(|source| Error::io("list", root, source))?;
     walk.seen.insert(real_path(root), root.to_path_buf());
     let mut folders = walk.take_entries(entries);
@@ -190,6 +208,9 @@ struct Walk<'a> {
     /// Real path of each folder listed → the path it was listed under.
     seen: HashMap<PathBuf, PathBuf>,
     linked: Vec<PathBuf>,
+    /// Files that are parts of tables listed already.
+    covered: HashSet<PathBuf>,
+    choices: &'a Choices,
 }
 
 impl Walk<'_> {
@@ -227,6 +248,18 @@ impl Walk<'_> {
         }
         paths.retain(|path| !is_hidden(path));
         paths.sort();
+        let folder = paths.first().and_then(|path| path.parent()).map(Path::to_path_buf);
+        for set in folder.map(|folder| FileSet::all_in(&folder, folder == self.root)).unwrap_or_default() {
+            let relative = relative_name(self.root, &set.path);
+            // Who sets a folder or pattern to be separate tables means all that is below.
+            let is_separate = |(pattern, choice): (&String, &Choice)| {
+                *choice == Choice::Separate && Path::new(&relative).starts_with(pattern.trim_end_matches('/'))
+            };
+            if !self.choices.iter().any(is_separate) && !set.parts.iter().any(|part| self.covered.contains(&part.path))
+            {
+                self.take_set(set);
+            }
+        }
         let mut folders = Vec::new();
         for path in paths {
             let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
@@ -242,7 +275,18 @@ impl Walk<'_> {
         folders
     }
 
+    fn take_set(&mut self, set: FileSet) {
+        let relative = relative_name(self.root, &set.path);
+        let short_id = short_id(&relative).to_string();
+        self.covered.extend(set.parts.iter().map(|part| part.path.clone()));
+        let FileSet { path, format, compression, read_bytes, modified_ns, .. } = set;
+        self.listing.files.push(LakeFile { path, relative, short_id, format, compression, read_bytes, modified_ns });
+    }
+
     fn take_file(&mut self, path: PathBuf, meta: &fs::Metadata) {
+        if self.covered.contains(&path) {
+            return;
+        }
         if is_sidecar(&path) {
             return self.listing.sidecars.push(path);
         }
@@ -303,7 +347,7 @@ fn real_path(folder: &Path) -> PathBuf {
     fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
 }
 
-fn is_hidden(path: &Path) -> bool {
+pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| {
         let name = name.as_encoded_bytes();
         // `~$` begins the names of Excel's locks.
@@ -359,7 +403,7 @@ pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
 }
 
 /// Decodes each `%XX`; everything else stays as it is.
-fn unescaped(relative: &str) -> PathBuf {
+pub(super) fn unescaped(relative: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(relative.len());
     let mut rest = relative.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -558,8 +602,10 @@ impl TryFrom<String> for ContentHash {
 
 /// Hash of the file's bytes, read in 1 MB pieces; of a table in a file, of its columns and cells.
 pub fn content_hash(path: &Path) -> Result<ContentHash> {
-    if matches!(Location::of(path), Location::Part { .. }) {
-        return reader::rows_hash(reader::open_path(path, &ReadOptions::default())?);
+    match Location::of(path) {
+        Location::Part { .. } => return reader::rows_hash(reader::open_path(path, &ReadOptions::default())?),
+        Location::Files { path } => return parts_hash(&path, content_hash),
+        Location::File { .. } => {}
     }
     let mut file = File::open(path).map_err(|source| Error::io("read", path, source))?;
     hash_rest(&mut file, &mut blake3::Hasher::new(), path)
@@ -578,6 +624,18 @@ pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Pat
     }
 }
 
+/// Hash of the names of a table's files and of what `hash_of` gives for each.
+fn parts_hash(path: &Path, hash_of: impl Fn(&Path) -> Result<ContentHash>) -> Result<ContentHash> {
+    let set = FileSet::at(path).ok_or_else(|| Error::unreadable(path, "no table files in it"))?;
+    let mut hasher = blake3::Hasher::new();
+    for part in &set.parts {
+        hasher.update(set.name_of(&part.path).as_bytes());
+        // A file that cannot be read is reported by its reader.
+        hasher.update(hash_of(&part.path).map_or([0; 32], |hash| hash.0).as_slice());
+    }
+    Ok(ContentHash::of(&hasher))
+}
+
 /// Whether a file of which only a sample is read is too large to be read to its end for the hash; see [`ends_hash`].
 pub fn is_told_by_ends(path: &Path) -> bool {
     Location::of(path).file_stamp().is_ok_and(|(bytes, _)| bytes > LARGEST_HASHED_WHOLE)
@@ -588,8 +646,10 @@ pub fn ends_hash(path: &Path) -> Result<ContentHash> {
     let failed = |source| Error::io("read", path, source);
     let mut hasher = blake3::Hasher::new();
     let location = Location::of(path);
-    if let Location::Part { name, .. } = &location {
-        hasher.update(name.as_bytes());
+    match &location {
+        Location::Part { name, .. } => _ = hasher.update(name.as_bytes()),
+        Location::Files { path } => return parts_hash(path, ends_hash),
+        Location::File { .. } => {}
     }
     let mut file = File::open(location.file()).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();

@@ -71,7 +71,7 @@ impl SessionTables {
     /// [`Error::Io`] where there is no such file.
     pub fn add_file(&self, path: &Path) -> Result<String> {
         let real = Location::of(path).canonical().map_err(|error| Error::io("read", path, error))?;
-        if !Location::of(&real).file().is_file() {
+        if !Location::of(&real).is_table() {
             return Err(Error::unreadable(path, "it is no file"));
         }
         let mut tables = self.tables();

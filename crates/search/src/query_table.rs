@@ -58,7 +58,7 @@ impl QueryTable {
         let Some(table) = index.get(name)? else {
             let path = Path::new(name);
             // An unknown name is told with the nearest ones.
-            if !Location::of(path).file().is_file() {
+            if !Location::of(path).is_table() {
                 index.find(name)?;
             }
             return Self::read(path, None, embedder);

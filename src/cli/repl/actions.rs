@@ -148,7 +148,7 @@ impl Repl<'_> {
             };
         }
         match self.lakeward.index().find(name) {
-            Err(Error::UnknownTable { .. }) if Location::of(Path::new(name)).file().is_file() => {
+            Err(Error::UnknownTable { .. }) if Location::of(Path::new(name)).is_table() => {
                 let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
                 Ok(Input::File(path.to_string_lossy().into_owned()))
             }

@@ -28,7 +28,7 @@ pub(super) fn table(lakeward: &Lakeward, name: &str) -> Result<Named> {
     let index = lakeward.index();
     let found = match index.get(name)? {
         Some(table) => table,
-        None if Location::of(Path::new(name)).file().is_file() => return Ok(Named::File(name.to_string())),
+        None if Location::of(Path::new(name)).is_table() => return Ok(Named::File(name.to_string())),
         None => match by_sql_name(lakeward, name)? {
             Some(table) => table,
             // The error has the nearest names.

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::batch::TextBatch;
@@ -178,8 +179,8 @@ impl TableReader for Delimited {
         &self.report
     }
 
-    fn is_typed(&self) -> bool {
-        false
+    fn declared_types(&self) -> Option<SchemaRef> {
+        None
     }
 }
 

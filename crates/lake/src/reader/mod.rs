@@ -21,6 +21,7 @@ mod ipc;
 mod json;
 mod json_scan;
 mod parquet;
+mod parts;
 mod report;
 mod row_reader;
 mod sniff;
@@ -32,6 +33,7 @@ mod workbook;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +42,9 @@ use self::decode::Text;
 pub use self::hash::PendingHash;
 use self::hash::StreamHash;
 pub(crate) use self::hash::rows_hash;
-pub use self::report::{Dialect, ReadReport, Repair, RepairKind, Sample};
+pub use self::parts::key_array;
+pub use self::report::{Dialect, PartsRead, ReadReport, Repair, RepairKind, Sample};
+use crate::layout::FileSet;
 use crate::location::{Location, part_name};
 use crate::source::{self, Compression, Format, LakeFile};
 use lakeward_core::error::{Error, Result};
@@ -69,8 +73,13 @@ pub trait TableReader: Send {
     /// The report on reading so far; final once [`TableReader::next_batch`] has returned `None`.
     fn report(&self) -> &ReadReport;
 
+    /// The types of the columns, where the file declares them.
+    fn declared_types(&self) -> Option<SchemaRef>;
+
     /// Whether the file declares its columns' types.
-    fn is_typed(&self) -> bool;
+    fn is_typed(&self) -> bool {
+        self.declared_types().is_some()
+    }
 }
 
 /// How much to read, and what is known of the file.
@@ -152,7 +161,16 @@ pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableRead
     match Location::of(path) {
         Location::File { path, format, compression } => open_as(&path, format, compression, None, options),
         Location::Part { file, format, name } => open_as(&file, format, Compression::None, Some(&name), options),
+        Location::Files { path } => open_files(parts::set_at(&path)?, options, None),
     }
+}
+
+/// Opens the table in the files of `set`; of those that are not among `wanted`, by place, no rows are read.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_files(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Box<dyn TableReader>> {
+    Ok(Box::new(parts::Parts::open(set, options, wanted)?))
 }
 
 /// The names of the tables in a file that may hold several.

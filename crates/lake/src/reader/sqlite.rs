@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
@@ -304,7 +305,7 @@ impl TableReader for SqliteRows {
         &self.report
     }
 
-    fn is_typed(&self) -> bool {
-        false
+    fn declared_types(&self) -> Option<SchemaRef> {
+        None
     }
 }

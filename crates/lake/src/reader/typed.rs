@@ -154,8 +154,8 @@ impl TableReader for TypedRows {
         &self.report
     }
 
-    fn is_typed(&self) -> bool {
-        true
+    fn declared_types(&self) -> Option<SchemaRef> {
+        Some(Arc::clone(&self.schema))
     }
 }
 

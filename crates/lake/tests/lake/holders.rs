@@ -56,13 +56,13 @@ fn ods_row(cells: &[&str]) -> String {
     format!("<table:table-row>{}</table:table-row>", cells.iter().map(cell).collect::<String>())
 }
 
-struct Found {
-    names: Vec<String>,
-    rows: Vec<Vec<String>>,
-    report: ReadReport,
+pub struct Found {
+    pub names: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    pub report: ReadReport,
 }
 
-fn read(path: &Path) -> Found {
+pub fn read(path: &Path) -> Found {
     let mut reader = open_path(path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     let names = reader.columns().iter().map(|column| column.name.clone()).collect();
     let mut rows = Vec::new();
