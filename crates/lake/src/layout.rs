@@ -31,6 +31,22 @@ pub enum Choice {
     Separate,
 }
 
+/// The format of the table that a folder is by a log or metadata in it: which of its files are in force, only those say.
+pub(crate) fn table_format(folder: &Path) -> Option<&'static str> {
+    if folder.join("_delta_log").is_dir() {
+        return Some("Delta");
+    }
+    let described = |metadata: fs::ReadDir| {
+        metadata.flatten().any(|entry| entry.file_name().to_string_lossy().ends_with(".metadata.json"))
+    };
+    fs::read_dir(folder.join("metadata")).is_ok_and(described).then_some("Iceberg")
+}
+
+/// Why the files of such a folder are not read.
+pub(crate) fn unread_format(format: &str) -> String {
+    format!("a table of {format}, whose log is not read: its files may be of older versions, so none of them is")
+}
+
 /// What is set for a lake: a folder, or a pattern of names in one (`sales/sales_*.csv`), as a path below its root.
 pub type Choices = BTreeMap<String, Choice>;
 
@@ -68,6 +84,7 @@ impl FileSet {
     /// The table at `path`, a folder or a pattern of names in one; `None` where that has no table files, or some of several formats.
     pub fn at(path: &Path) -> Option<FileSet> {
         match path.is_dir() {
+            true if table_format(path).is_some() => None,
             true => FileSet::by_layout(path).or_else(|| {
                 let inside = visible(path)?.into_iter().map(|(_, path)| path);
                 Found::below(path, inside).set(path, SET.into())
@@ -158,7 +175,7 @@ impl Found {
                 // Its name may hold a value.
                 found.modified_ns = found.modified_ns.max(time_of_change(&meta));
                 // Links may lead in circles.
-                if path.components().count() - depth < MOST_DEPTH {
+                if table_format(&path).is_none() && path.components().count() - depth < MOST_DEPTH {
                     pending.extend(visible(&path).unwrap_or_default().into_iter().map(|(_, path)| path));
                 }
             } else if meta.is_file() && classify(&path).is_some_and(|(format, _)| !format.holds_tables()) {

@@ -86,7 +86,7 @@ impl Location {
     pub fn declares_types(&self) -> bool {
         let declared = |format: &Format, compression: &Compression| match format {
             Format::Parquet => *compression == Compression::None,
-            format => *format == Format::ArrowIpc,
+            format => matches!(format, Format::ArrowIpc | Format::Avro),
         };
         match self {
             Location::File { format, compression, .. } => declared(format, compression),

@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{Choice, Choices, FileSet};
+use crate::layout::{self, Choice, Choices, FileSet};
 use crate::location::{Location, part_name};
 use crate::metadata::is_readme;
 use crate::reader::{self, ReadOptions};
@@ -40,6 +40,8 @@ pub enum Format {
     Json,
     /// An Arrow IPC file (Feather version 2) or stream.
     ArrowIpc,
+    /// An Avro object container file.
+    Avro,
     /// A table of a workbook: `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`.
     Workbook,
     /// A table of a SQLite database: `.sqlite`, `.sqlite3`, `.db`, `.db3`, `.gpkg`.
@@ -184,6 +186,9 @@ pub fn list_tables(root: &Path, choices: &Choices) -> Result<LakeListing> {
         }
     }
     let entries = fs::read_dir(root).map_err(|source| Error::io("list", root, source))?;
+    if let Some(format) = layout::table_format(root) {
+        return Err(Error::unreadable(root, layout::unread_format(format)));
+    }
     walk.seen.insert(real_path(root), root.to_path_buf());
     let mut folders = walk.take_entries(entries);
     loop {
@@ -219,6 +224,10 @@ impl Walk<'_> {
     }
 
     fn take_folder(&mut self, folder: &Path) -> Vec<PathBuf> {
+        if let Some(format) = layout::table_format(folder) {
+            self.problem(folder, layout::unread_format(format));
+            return Vec::new();
+        }
         if let Some(first) = self.seen.insert(real_path(folder), folder.to_path_buf()) {
             let reason = format!("links to `{}`, which is listed already", first.display());
             self.seen.insert(real_path(folder), first);
@@ -452,6 +461,7 @@ fn format_of(extension: &str) -> Option<Format> {
         "ndjson" | "jsonl" | "jsonlines" => Format::NdJson,
         "json" | "geojson" => Format::Json,
         "arrow" | "arrows" | "feather" | "ipc" => Format::ArrowIpc,
+        "avro" => Format::Avro,
         "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Format::Workbook,
         "sqlite" | "sqlite3" | "db" | "db3" | "gpkg" => Format::Sqlite,
         _ => return None,

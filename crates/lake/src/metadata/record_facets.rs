@@ -213,6 +213,7 @@ fn format_of(path: &str) -> Option<&'static str> {
         source::Format::NdJson => "JSON lines",
         source::Format::Json => "JSON",
         source::Format::ArrowIpc => "Arrow",
+        source::Format::Avro => "Avro",
         source::Format::Workbook => "Workbook",
         source::Format::Sqlite => "SQLite",
     })

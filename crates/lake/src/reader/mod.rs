@@ -2,14 +2,15 @@
 //!
 //! A reader returns a table's columns and then its rows in batches, with memory bounded whatever the size of the file. Text
 //! formats ([`delimited`], [`json`]) return every cell as text and leave types to the profiler, because the types of a text
-//! file are guesses (`02134` is no number); so do [`workbook`] and [`sqlite`], whose files hold several tables; [`parquet`] and
-//! [`ipc`] return the types their files declare. Lakes are untrusted
+//! file are guesses (`02134` is no number); so do [`workbook`] and [`sqlite`], whose files hold several tables; [`parquet`],
+//! [`ipc`] and [`avro`] return the types their files declare. Lakes are untrusted
 //! input: a file that cannot be read is an [`Error::Unreadable`] with its reason; repairs made while reading are listed in
 //! the [`ReadReport`]; nothing panics and nothing is left out silently.
 //!
 //! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`row_reader`] (cut)
 //! → [`batch`] (columns).
 
+mod avro;
 mod batch;
 mod cell_kind;
 mod decode;
@@ -235,6 +236,7 @@ fn open_as(
         Format::NdJson => Box::new(json::JsonRows::open(path, json::Shape::Lines, options)?),
         Format::Json => Box::new(json::JsonRows::open(path, json::Shape::Document, options)?),
         Format::ArrowIpc => ipc::open(path, options)?,
+        Format::Avro => avro::open(path, options)?,
         Format::Workbook => workbook::open(path, table, options)?,
         Format::Sqlite => sqlite::open(path, table, options)?,
         Format::Parquet if compression == Compression::None => parquet::open(path, options)?,

@@ -13,7 +13,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::report::{PartsRead, ReadReport, RepairKind, Sample};
 use super::{Column, ReadOptions, TableReader, open_as};
-use crate::layout::{FileSet, Part};
+use crate::layout::{FileSet, Part, table_format, unread_format};
 use lakeward_core::error::{Error, Result};
 
 /// Differences and faults that a report describes.
@@ -54,11 +54,14 @@ impl Parts {
         let (mut fields, mut first): (Vec<(Column, DataType)>, Option<ReadReport>) = (Vec::new(), None);
         let (mut drift, mut faults, mut first_fault, mut typed) = (Vec::new(), Vec::new(), None, false);
         let mut readable = Vec::new();
+        let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted.contains(&at));
         for (at, part) in set.parts.iter().enumerate() {
             let reader = match open_part(&set, part, &options) {
                 Ok(reader) => reader,
                 Err(error) => {
-                    faults.push(fault(&set.name_of(&part.path), &error));
+                    if is_wanted(at) {
+                        faults.push(fault(&set.name_of(&part.path), &error));
+                    }
                     first_fault.get_or_insert(error);
                     continue;
                 }
@@ -140,7 +143,7 @@ impl Parts {
         let schema = Schema::new(
             fields.iter().map(|(column, kind)| Field::new(&column.name, kind.clone(), true)).collect::<Vec<_>>(),
         );
-        let keep = |at: &usize| readable.binary_search(at).is_ok() && wanted.is_none_or(|wanted| wanted.contains(at));
+        let keep = |at: &usize| readable.binary_search(at).is_ok() && is_wanted(*at);
         let parts = (0..set.parts.len()).filter(keep).map(|at| {
             let part = &set.parts[at];
             Part { path: part.path.clone(), values: keys.iter().map(|&key| part.values[key].clone()).collect() }
@@ -306,5 +309,9 @@ fn some_of(texts: &[String]) -> String {
 
 /// The parts at `path`, if that is a folder or a pattern.
 pub(super) fn set_at(path: &Path) -> Result<FileSet> {
-    FileSet::at(path).ok_or_else(|| Error::unreadable(path, "no table files of a single format in it"))
+    let none = || match table_format(path) {
+        Some(format) => Error::unreadable(path, unread_format(format)),
+        None => Error::unreadable(path, "no table files of a single format in it"),
+    };
+    FileSet::at(path).ok_or_else(none)
 }

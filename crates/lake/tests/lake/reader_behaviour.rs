@@ -13,6 +13,8 @@ use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::array_value_to_string;
+use arrow_avro::compression::CompressionCodec;
+use arrow_avro::writer::format::AvroOcfFormat;
 use lakeward_core::Error;
 use lakeward_lake::reader::{ReadOptions, RepairKind, TableReader, open_path};
 
@@ -28,7 +30,7 @@ struct Content {
 type Written = fn(&Content) -> Vec<u8>;
 
 /// Names of files, each with what writes a table under it and whether cells have types there.
-const FORMATS: [(&str, Written, bool); 13] = [
+const FORMATS: [(&str, Written, bool); 14] = [
     ("t.csv", |table| delimited(table, ','), false),
     ("t.tsv", |table| delimited(table, '\t'), false),
     ("t.csv.gz", |table| gzip(&delimited(table, ';')), false),
@@ -40,6 +42,7 @@ const FORMATS: [(&str, Written, bool); 13] = [
     ("t.arrow", arrow_file, true),
     ("t.arrows", arrow_stream, true),
     ("t.arrows.gz", |table| gzip(&arrow_stream(table)), true),
+    ("t.avro", avro_file, true),
     ("t.xlsx", workbook, false),
     ("t.sqlite", database_file, false),
 ];
@@ -117,6 +120,16 @@ fn arrow_stream(table: &Content) -> Vec<u8> {
     let mut writer = arrow::ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     writer.into_inner().unwrap()
+}
+
+fn avro_file(table: &Content) -> Vec<u8> {
+    let batch = batch(table);
+    let schema = batch.schema().as_ref().clone();
+    let writer = arrow_avro::writer::WriterBuilder::new(schema).with_compression(Some(CompressionCodec::Snappy));
+    let mut writer = writer.build::<_, AvroOcfFormat>(Vec::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    writer.into_inner()
 }
 
 fn workbook(table: &Content) -> Vec<u8> {
