@@ -19,6 +19,7 @@ use lakeward_core::listing::{ListCell, ListColumn, Listed, column};
 use lakeward_index::LakeIndex;
 use lakeward_lake::composite_key::{self, CompositeKey};
 use lakeward_lake::dataset::{Dataset, StoredDataset};
+use lakeward_lake::location::Location;
 use lakeward_lake::reader::Sample;
 use lakeward_lake::source;
 use lakeward_models::embed::StaticModel;
@@ -182,7 +183,9 @@ impl TableReport {
     pub fn of(lakeward: &Lakeward, name: &str) -> Result<Self> {
         let index = lakeward.index();
         let dataset = match index.find(name) {
-            Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => return Self::of_file(Path::new(name)),
+            Err(Error::UnknownTable { .. }) if Location::of(Path::new(name)).is_table() => {
+                return Self::of_file(Path::new(name));
+            }
             found => index.dataset(found?)?,
         };
         // A record has no file, so no composite keys.

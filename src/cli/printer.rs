@@ -300,6 +300,9 @@ pub fn profile(dataset: &Dataset, composite_keys: &[CompositeKey]) {
     let evidence = if evidence.is_empty() { String::new() } else { format!(" ({})", shown(&evidence, 300)) };
     let rows = entry.report.sample.map_or_else(|| format!("{} rows", profile.rows), |sample| sample.to_string());
     out(&format!("{rows}, {} columns; {grain}{evidence}", profile.columns.len()));
+    if let Some(parts) = &entry.report.parts {
+        out(&parts.to_string());
+    }
     if entry.report.sample.is_some() {
         out("sampled: everything below is based on those rows");
     }

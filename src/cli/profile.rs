@@ -9,13 +9,14 @@ use super::{Status, lake, printer};
 use lakeward::documents::{TableLine, TableList, TableReport};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::Listed;
+use lakeward_lake::location::Location;
 
 /// `lakeward profile TABLE`
 pub fn run(arguments: &Arguments, command: &ProfileCommand) -> Result<Status> {
     let found = match lake::open(arguments) {
         Ok(lakeward) => TableReport::of(&lakeward, &command.table)?,
         // A file can be profiled without a lake.
-        Err(Error::NoLake | Error::NoIndex { .. }) if Path::new(&command.table).is_file() => {
+        Err(Error::NoLake | Error::NoIndex { .. }) if Location::of(Path::new(&command.table)).is_table() => {
             TableReport::of_file(Path::new(&command.table))?
         }
         Err(error) => return Err(error),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::agentic::Settings;
 use crate::recommend::utility::UtilityWeights;
 use lakeward_core::error::{Error, Result, nearest_field};
+use lakeward_lake::layout::Choices;
 use lakeward_models::llm::config::{EmbeddingConfig, LlmConfig};
 use lakeward_search::{RankingWeights, RelevanceWeights};
 
@@ -43,6 +44,9 @@ pub struct Config {
     pub embedding: EmbeddingConfig,
     /// What may be learned from use.
     pub learning: FeedbackConfig,
+    /// Folders, and patterns of names such as `sales/sales_*.csv`, whose files are one table or separate ones.
+    #[serde(skip_serializing_if = "Choices::is_empty")]
+    pub tables: Choices,
 }
 
 /// What may be learned from use: nothing, unless the user says otherwise. What is learned stays in the folder of the index.
@@ -70,6 +74,7 @@ impl Default for Config {
             llm: LlmConfig::default(),
             embedding: EmbeddingConfig::default(),
             learning: FeedbackConfig::default(),
+            tables: Choices::new(),
         }
     }
 }
@@ -154,8 +159,8 @@ impl Config {
         }
         let file = path.parent().unwrap_or(Path::new("")).join(named);
         let ranked = Self::ranking_by(RankingWeights::load(&file)?)?;
-        let Self { weights, conversation, memory, search, llm, embedding, learning, .. } = self;
-        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, ..ranked })
+        let Self { weights, conversation, memory, search, llm, embedding, learning, tables, .. } = self;
+        Ok(Self { weights, conversation, memory, search, llm, embedding, learning, tables, ..ranked })
     }
 
     fn checked(self, path: &Path) -> Result<Self> {

@@ -7,6 +7,7 @@ use crate::session::Session;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::request::Input;
 use lakeward_index::LakeIndex;
+use lakeward_lake::location::Location;
 use lakeward_lake::source::{TableId, file_path};
 use lakeward_search::QueryTable;
 
@@ -22,7 +23,7 @@ impl Agent<'_> {
         if self.index.get(name)?.is_some() {
             return Ok(Input::Table(name.to_string()));
         }
-        if Path::new(name).is_file() {
+        if Location::of(Path::new(name)).is_table() {
             let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
             return Ok(Input::File(path.to_string_lossy().into_owned()));
         }
@@ -64,7 +65,8 @@ impl Agent<'_> {
     /// Reads a candidate that nobody asked to open, where that is quick.
     pub(super) fn open_candidate(&self, id: &str) -> Result<Option<QueryTable>> {
         let entry = self.index.table(self.index.find(id)?)?;
-        let small = file_path(self.lake, &entry.path)?.metadata().is_ok_and(|file| file.len() <= MOST_BYTES_UNASKED);
+        let path = file_path(self.lake, &entry.path)?;
+        let small = Location::of(&path).file_stamp().is_ok_and(|(bytes, _)| bytes <= MOST_BYTES_UNASKED);
         // A file that vanished or broke since it was indexed proposes nothing.
         Ok(if small { QueryTable::resolve(self.index, self.lake, id, self.embedder).ok() } else { None })
     }

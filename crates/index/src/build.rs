@@ -24,6 +24,7 @@ use super::{merge, verify};
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::{Monitor, Total};
 use lakeward_core::store::{FileLock, make_folder, remove_unfinished};
+use lakeward_lake::layout::Choices;
 use lakeward_lake::metadata::MetadataIndex;
 use lakeward_lake::reader::{ReadOptions, Repair, RepairKind};
 use lakeward_lake::source::{self, ContentHash, Origin};
@@ -121,6 +122,8 @@ pub struct BuildOptions {
     /// Read only this many rows of every table, from the first on; if `None`, all. Tables that were read with another setting are read
     /// again.
     pub sample_rows: Option<u64>,
+    /// Which files are one table, where their layout is not to decide.
+    pub tables: Choices,
 }
 
 impl BuildOptions {
@@ -159,7 +162,7 @@ pub fn build(
         // An index that cannot be opened must not be extended and reported as up to date.
         LakeIndex::open_snapshot(folder, manifest.clone(), embedder.id())?;
     }
-    let mut listing = source::list_files(lake)?;
+    let mut listing = source::list_tables(lake, &options.tables)?;
     let records = read_records(lake, &mut manifest, options.records.as_deref(), &mut listing)?;
     let (metadata, mut problems) = MetadataIndex::read(lake, &listing.sidecars);
     problems.append(&mut listing.problems);

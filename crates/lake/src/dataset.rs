@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::location::Location;
 use super::metadata::TableMetadata;
 use super::profile::{self, ColumnProfile, TableProfile};
 use super::reader::ReadReport;
@@ -43,6 +44,20 @@ pub struct TableEntry {
     pub report: ReadReport,
     /// What the table contains.
     pub profile: TableProfile,
+    /// The keys of other tables that the database declares its columns to be.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub foreign_keys: Vec<ForeignKey>,
+}
+
+/// Columns that are declared to hold the key of another table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct ForeignKey {
+    /// The columns of the table.
+    pub columns: Vec<String>,
+    /// The other table, as its path below the lake's root.
+    pub to_path: String,
+    /// Its columns, in the same order; empty where the declaration leaves them out: its primary key.
+    pub to_columns: Vec<String>,
 }
 
 /// One record of a catalogue: rows and columns are unknown.
@@ -155,7 +170,7 @@ impl TableEntry {
     /// [`Error::Unreadable`] for a file that no longer exists, and as [`source::file_path`].
     pub fn file(&self, lake: &Path) -> Result<PathBuf> {
         let path = source::file_path(lake, &self.path)?;
-        if !path.exists() {
+        if !Location::of(&path).exists() {
             let reason = "it was removed or moved since it was indexed; run `lakeward index` again";
             return Err(Error::unreadable(&path, reason));
         }
@@ -194,6 +209,8 @@ pub struct StoredDataset {
     record: bool,
     report: ReadReport,
     profile: TableProfile,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    foreign_keys: Vec<ForeignKey>,
 }
 
 impl Serialize for Dataset {
@@ -225,13 +242,15 @@ impl StoredDataset {
             record: true,
             profile: profile::profile(&nothing),
             report: nothing.report,
+            foreign_keys: Vec::new(),
         }
     }
 }
 
 impl From<StoredDataset> for Dataset {
     fn from(stored: StoredDataset) -> Self {
-        let StoredDataset { id, path, read_bytes, content, citation, metadata, record, report, profile } = stored;
+        let StoredDataset { id, path, read_bytes, content, citation, metadata, record, report, profile, foreign_keys } =
+            stored;
         if !record {
             return Self::Table(Arc::new(TableEntry {
                 id,
@@ -242,6 +261,7 @@ impl From<StoredDataset> for Dataset {
                 metadata,
                 report,
                 profile,
+                foreign_keys,
             }));
         }
         let catalogue = match Origin::read(&path) {

@@ -1,6 +1,6 @@
 //! Which tables exist and what they contain.
 //!
-//! A file is listed ([`source`]), read ([`reader`]), scanned once ([`scan`]) and profiled ([`profile`]); its publisher's
+//! A file is listed ([`source`]), found again by its path ([`location`], [`layout`]), read ([`reader`]), scanned once ([`scan`]) and profiled ([`profile`]); its publisher's
 //! metadata is read from separate files ([`metadata`]). A [`dataset::TableEntry`] holds all that is stored of a table except
 //! its values.
 
@@ -8,6 +8,8 @@ pub mod cell_hashes;
 pub mod composite_key;
 pub mod dataset;
 pub mod grain;
+pub mod layout;
+pub mod location;
 pub mod metadata;
 pub mod places;
 pub mod profile;

@@ -15,8 +15,10 @@ use std::time::UNIX_EPOCH;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::layout::{self, Choice, Choices, FileSet};
+use crate::location::{Location, part_name};
 use crate::metadata::is_readme;
-use crate::reader;
+use crate::reader::{self, ReadOptions};
 use lakeward_core::error::{Error, Result};
 
 /// Bytes read at once, and bytes of each end of a file that is hashed by its ends.
@@ -38,6 +40,19 @@ pub enum Format {
     Json,
     /// An Arrow IPC file (Feather version 2) or stream.
     ArrowIpc,
+    /// An Avro object container file.
+    Avro,
+    /// A table of a workbook: `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`.
+    Workbook,
+    /// A table of a SQLite database: `.sqlite`, `.sqlite3`, `.db`, `.db3`, `.gpkg`.
+    Sqlite,
+}
+
+impl Format {
+    /// Whether a file may hold several tables; they have paths of their own below the file's, such as `sales.xlsx/Q1`.
+    pub fn holds_tables(self) -> bool {
+        matches!(self, Format::Workbook | Format::Sqlite)
+    }
 }
 
 /// A file's compression according to its name; readers go by the content.
@@ -52,18 +67,20 @@ pub enum Compression {
     Zstd,
 }
 
-/// One table file of a lake.
+/// One table of a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct LakeFile {
     /// Where to open it.
     pub path: PathBuf,
     /// Its path below the lake's root, `/`-separated; bytes that are not UTF-8 and control characters are written `%XX`.
     pub relative: String,
+    /// The id that it has unless another table's is the same: `relative` without the extension of its file.
+    pub short_id: String,
     /// How its cells are stored.
     pub format: Format,
     /// Its compression, according to its name.
     pub compression: Compression,
-    /// Its size on disk, in bytes.
+    /// The size of its file on disk, in bytes.
     pub read_bytes: u64,
     /// When its content or its attributes last changed, in nanoseconds since 1970 UTC; 0 where unknown.
     pub modified_ns: u64,
@@ -150,8 +167,28 @@ pub struct LakeListing {
 /// # Errors
 /// Only where `root` itself cannot be listed.
 pub fn list_files(root: &Path) -> Result<LakeListing> {
-    let mut walk = Walk { root, listing: LakeListing::default(), seen: HashMap::new(), linked: Vec::new() };
+    list_tables(root, &Choices::new())
+}
+
+/// [`list_files`] where `choices` decide which files are one table.
+///
+/// # Errors
+/// As [`list_files`].
+pub fn list_tables(root: &Path, choices: &Choices) -> Result<LakeListing> {
+    let (seen, linked, covered) = Default::default();
+    let mut walk = Walk { root, listing: LakeListing::default(), seen, linked, covered, choices };
+    for (pattern, _) in choices.iter().filter(|(_, choice)| **choice == Choice::One) {
+        let path = root.join(pattern.trim_end_matches('/'));
+        let inside = Path::new(pattern).components().all(|part| matches!(part, Component::Normal(_)));
+        match FileSet::at(&path).filter(|_| inside) {
+            Some(set) => walk.take_set(set),
+            None => walk.problem(&path, "set to be one table, but it names no table files of a single format"),
+        }
+    }
     let entries = fs::read_dir(root).map_err(|source| Error::io("list", root, source))?;
+    if let Some(format) = layout::table_format(root) {
+        return Err(Error::unreadable(root, layout::unread_format(format)));
+    }
     walk.seen.insert(real_path(root), root.to_path_buf());
     let mut folders = walk.take_entries(entries);
     loop {
@@ -176,6 +213,9 @@ struct Walk<'a> {
     /// Real path of each folder listed → the path it was listed under.
     seen: HashMap<PathBuf, PathBuf>,
     linked: Vec<PathBuf>,
+    /// Files that are parts of tables listed already.
+    covered: HashSet<PathBuf>,
+    choices: &'a Choices,
 }
 
 impl Walk<'_> {
@@ -184,6 +224,10 @@ impl Walk<'_> {
     }
 
     fn take_folder(&mut self, folder: &Path) -> Vec<PathBuf> {
+        if let Some(format) = layout::table_format(folder) {
+            self.problem(folder, layout::unread_format(format));
+            return Vec::new();
+        }
         if let Some(first) = self.seen.insert(real_path(folder), folder.to_path_buf()) {
             let reason = format!("links to `{}`, which is listed already", first.display());
             self.seen.insert(real_path(folder), first);
@@ -213,6 +257,18 @@ impl Walk<'_> {
         }
         paths.retain(|path| !is_hidden(path));
         paths.sort();
+        let folder = paths.first().and_then(|path| path.parent()).map(Path::to_path_buf);
+        for set in folder.map(|folder| FileSet::all_in(&folder, folder == self.root)).unwrap_or_default() {
+            let relative = relative_name(self.root, &set.path);
+            // Who sets a folder or pattern to be separate tables means all that is below.
+            let is_separate = |(pattern, choice): (&String, &Choice)| {
+                *choice == Choice::Separate && Path::new(&relative).starts_with(pattern.trim_end_matches('/'))
+            };
+            if !self.choices.iter().any(is_separate) && !set.parts.iter().any(|part| self.covered.contains(&part.path))
+            {
+                self.take_set(set);
+            }
+        }
         let mut folders = Vec::new();
         for path in paths {
             let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
@@ -228,7 +284,18 @@ impl Walk<'_> {
         folders
     }
 
+    fn take_set(&mut self, set: FileSet) {
+        let relative = relative_name(self.root, &set.path);
+        let short_id = short_id(&relative).to_string();
+        self.covered.extend(set.parts.iter().map(|part| part.path.clone()));
+        let FileSet { path, format, compression, read_bytes, modified_ns, .. } = set;
+        self.listing.files.push(LakeFile { path, relative, short_id, format, compression, read_bytes, modified_ns });
+    }
+
     fn take_file(&mut self, path: PathBuf, meta: &fs::Metadata) {
+        if self.covered.contains(&path) {
+            return;
+        }
         if is_sidecar(&path) {
             return self.listing.sidecars.push(path);
         }
@@ -236,13 +303,38 @@ impl Walk<'_> {
         if !meta.is_file() {
             return self.problem(&path, "not a regular file");
         }
-        if extension(&path, compression) == "txt" && !reader::looks_delimited(&path) {
+        let extension = extension(&path, compression);
+        // Other programs' files have these names, too.
+        let is_other = match extension.as_str() {
+            "txt" => !reader::looks_delimited(&path),
+            "db" | "db3" => !reader::sqlite::is_database(&path),
+            _ => false,
+        };
+        if is_other {
             return;
         }
         let relative = relative_name(self.root, &path);
-        let modified_ns = time_of_change(meta);
-        self.listing.files.push(LakeFile { path, relative, format, compression, read_bytes: meta.len(), modified_ns });
+        let short_id = short_id(&relative).to_string();
+        let (read_bytes, modified_ns) = (meta.len(), time_of_change(meta));
+        let file = LakeFile { path, relative, short_id, format, compression, read_bytes, modified_ns };
+        self.listing.files.extend(tables_of(file));
     }
+}
+
+/// The tables of a file: those of a workbook or database, where there are several, else itself.
+fn tables_of(file: LakeFile) -> Vec<LakeFile> {
+    // What cannot be read is named when it is to be read as a table.
+    let names = reader::tables_in(&file.path, file.format).unwrap_or_default();
+    if names.len() < 2 {
+        return vec![file];
+    }
+    let table = |name: String| {
+        let name = part_name(&name);
+        let within = |path: &str| format!("{path}/{name}");
+        let (relative, short_id) = (within(&file.relative), within(&file.short_id));
+        LakeFile { path: file.path.join(&name), relative, short_id, ..file.clone() }
+    };
+    names.into_iter().map(table).collect()
 }
 
 /// The later of the times at which the content and the attributes were changed: a file that replaces another (`cp -p`,
@@ -264,10 +356,11 @@ fn real_path(folder: &Path) -> PathBuf {
     fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf())
 }
 
-fn is_hidden(path: &Path) -> bool {
+pub(super) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| {
         let name = name.as_encoded_bytes();
-        name.starts_with(b".") || name == b"__MACOSX"
+        // `~$` begins the names of Excel's locks.
+        name.starts_with(b".") || name.starts_with(b"~$") || name == b"__MACOSX"
     })
 }
 
@@ -278,7 +371,7 @@ fn relative_name(root: &Path, path: &Path) -> String {
     parts.join("/")
 }
 
-fn escape_name(name: &[u8]) -> String {
+pub(super) fn escape_name(name: &[u8]) -> String {
     let mut out = String::new();
     for chunk in name.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -308,11 +401,18 @@ pub fn file_path(root: &Path, relative: &str) -> Result<PathBuf> {
     if !relative.contains('%') || plain.exists() {
         return Ok(plain);
     }
-    Ok(root.join(unescaped(relative)))
+    // The name of a table in a file stays as it is written.
+    let mut within = Path::new(relative).ancestors().skip(1);
+    let file = within.find_map(|above| {
+        let file = Some(root.join(above)).filter(|file| file.is_file());
+        let file = file.or_else(|| Some(root.join(unescaped(above.to_str()?))).filter(|file| file.is_file()))?;
+        Some(file.join(Path::new(relative).strip_prefix(above).ok()?))
+    });
+    Ok(file.unwrap_or_else(|| root.join(unescaped(relative))))
 }
 
 /// Decodes each `%XX`; everything else stays as it is.
-fn unescaped(relative: &str) -> PathBuf {
+pub(super) fn unescaped(relative: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(relative.len());
     let mut rest = relative.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -342,7 +442,16 @@ pub fn classify(path: &Path) -> Option<(Format, Compression)> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let (stem, compression) = strip_compression(&name);
     let (_, extension) = stem.rsplit_once('.')?;
-    Some((format_of(extension)?, compression))
+    let format = format_of(extension)?;
+    // Databases and workbooks are not read as streams.
+    (!format.holds_tables() || compression == Compression::None).then_some((format, compression))
+}
+
+/// [`classify`] of a table by its path below the lake's root: of a table in a file, what the file is.
+pub fn classify_table(relative: &str) -> Option<(Format, Compression)> {
+    let relative = Path::new(relative);
+    let files = relative.ancestors().skip(1).filter_map(classify);
+    files.filter(|(format, _)| format.holds_tables()).last().or_else(|| classify(relative))
 }
 
 fn format_of(extension: &str) -> Option<Format> {
@@ -352,6 +461,9 @@ fn format_of(extension: &str) -> Option<Format> {
         "ndjson" | "jsonl" | "jsonlines" => Format::NdJson,
         "json" | "geojson" => Format::Json,
         "arrow" | "arrows" | "feather" | "ipc" => Format::ArrowIpc,
+        "avro" => Format::Avro,
+        "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Format::Workbook,
+        "sqlite" | "sqlite3" | "db" | "db3" | "gpkg" => Format::Sqlite,
         _ => return None,
     })
 }
@@ -404,9 +516,9 @@ fn describes_tables(path: &Path) -> bool {
     matches!(read, Some(Ok(_))) && head.trim_start().starts_with('{') && WORDS.iter().any(|word| head.contains(word))
 }
 
-/// One id per file, in the order given: the relative path without its extensions, the full path where two would be equal.
+/// One id per table, in the order given: the relative path without extensions, the full path where two would be equal.
 pub fn assign_ids(files: &[LakeFile]) -> Vec<TableId> {
-    let mut ids: Vec<String> = files.iter().map(|file| short_id(&file.relative).to_string()).collect();
+    let mut ids: Vec<String> = files.iter().map(|file| file.short_id.clone()).collect();
     // A lengthened id can equal another file's short one (`a.csv`, `a.tsv`, `a.csv.csv`), hence the loop.
     loop {
         let mut owners: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -498,8 +610,13 @@ impl TryFrom<String> for ContentHash {
     }
 }
 
-/// Hash of the file's bytes, read in 1 MB pieces.
+/// Hash of the file's bytes, read in 1 MB pieces; of a table in a file, of its columns and cells.
 pub fn content_hash(path: &Path) -> Result<ContentHash> {
+    match Location::of(path) {
+        Location::Part { .. } => return reader::rows_hash(reader::open_path(path, &ReadOptions::default())?),
+        Location::Files { path } => return parts_hash(&path, content_hash),
+        Location::File { .. } => {}
+    }
     let mut file = File::open(path).map_err(|source| Error::io("read", path, source))?;
     hash_rest(&mut file, &mut blake3::Hasher::new(), path)
 }
@@ -517,17 +634,35 @@ pub(super) fn hash_rest(file: &mut File, hasher: &mut blake3::Hasher, path: &Pat
     }
 }
 
+/// Hash of the names of a table's files and of what `hash_of` gives for each.
+fn parts_hash(path: &Path, hash_of: impl Fn(&Path) -> Result<ContentHash>) -> Result<ContentHash> {
+    let set = FileSet::at(path).ok_or_else(|| Error::unreadable(path, "no table files in it"))?;
+    let mut hasher = blake3::Hasher::new();
+    for part in &set.parts {
+        hasher.update(set.name_of(&part.path).as_bytes());
+        // A file that cannot be read is reported by its reader.
+        hasher.update(hash_of(&part.path).map_or([0; 32], |hash| hash.0).as_slice());
+    }
+    Ok(ContentHash::of(&hasher))
+}
+
 /// Whether a file of which only a sample is read is too large to be read to its end for the hash; see [`ends_hash`].
 pub fn is_told_by_ends(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.len() > LARGEST_HASHED_WHOLE)
+    Location::of(path).file_stamp().is_ok_and(|(bytes, _)| bytes > LARGEST_HASHED_WHOLE)
 }
 
 /// The hash that identifies a large file of which only a sample is read: of its size and its first and last megabyte.
 pub fn ends_hash(path: &Path) -> Result<ContentHash> {
     let failed = |source| Error::io("read", path, source);
-    let mut file = File::open(path).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len();
     let mut hasher = blake3::Hasher::new();
+    let location = Location::of(path);
+    match &location {
+        Location::Part { name, .. } => _ = hasher.update(name.as_bytes()),
+        Location::Files { path } => return parts_hash(path, ends_hash),
+        Location::File { .. } => {}
+    }
+    let mut file = File::open(location.file()).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
     hasher.update(&size.to_le_bytes());
     let mut end = Vec::new();
     (&mut file).take(END_BYTES as u64).read_to_end(&mut end).map_err(failed)?;

@@ -27,8 +27,9 @@ use super::session_tables::{SESSION_SCHEMA, SessionTables};
 use super::table::{LakeTable, cell_types};
 use lakeward_core::error::{Error, Result};
 use lakeward_index::LakeIndex;
+use lakeward_lake::location::Location;
 use lakeward_lake::profile::{ColumnProfile, TableProfile};
-use lakeward_lake::source::{Compression, Format, classify};
+use lakeward_lake::source::{Compression, Format};
 
 /// Name of the catalogue that stands for the lake.
 pub const CATALOG: &str = "lake";
@@ -238,7 +239,7 @@ pub fn column_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<DataTy
 }
 
 fn is_parquet(path: &Path) -> bool {
-    matches!(classify(path), Some((Format::Parquet, Compression::None)))
+    matches!(Location::of(path), Location::File { format: Format::Parquet, compression: Compression::None, .. })
 }
 
 /// `file://` with every byte escaped that means something in an address or a glob.

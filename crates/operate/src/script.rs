@@ -23,9 +23,10 @@ use super::plan::plan_parts;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Plan;
 use lakeward_core::request::Input;
+use lakeward_lake::location::Location;
 use lakeward_lake::reader::{self, ReadOptions, RepairKind};
 use lakeward_lake::scan::date_order;
-use lakeward_lake::source::{Compression, Format, classify};
+use lakeward_lake::source::{Compression, Format};
 use lakeward_sketch::temporal::DateOrder;
 
 const CELLS: &str = include_str!("script/cells.py");
@@ -167,15 +168,16 @@ fn has_second(arguments: &[Token]) -> bool {
 fn source(context: &LakeContext, input: &Input, lake: &Path) -> Result<Value> {
     let InputTable { sql, path, .. } = InputTable::resolve(context, input)?;
     let file = path.strip_prefix(lake).unwrap_or(&path).to_string_lossy();
-    let mut source = json!({"table": sql, "file": file, "sha256": sha256(&path)?, "format": "parquet"});
-    match classify(&path) {
-        Some((Format::Parquet, Compression::None)) => {}
-        Some((Format::Csv, _)) => describe(context, input, &path, &mut source)?,
+    let mut source = json!({"table": sql, "file": file, "format": "parquet"});
+    match Location::of(&path) {
+        Location::File { format: Format::Parquet, compression: Compression::None, .. } => {}
+        Location::File { format: Format::Csv, .. } => describe(context, input, &path, &mut source)?,
         _ => {
             let reason = format!("`{}` is neither delimited text nor Parquet", path.display());
             return Err(Error::Usage(format!("{reason}, and the script reads nothing else; `--sql` gives the query")));
         }
     }
+    source["sha256"] = json!(sha256(&path)?);
     Ok(source)
 }
 

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lakeward_core::error::{Error, Result};
+use lakeward_lake::location::Location;
 use lakeward_lake::profile::{self, TableProfile};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
-use lakeward_lake::source::{self, Compression, Format, classify};
 
 /// Name of the schema that holds them.
 pub const SESSION_SCHEMA: &str = "session";
@@ -70,8 +70,8 @@ impl SessionTables {
     /// # Errors
     /// [`Error::Io`] where there is no such file.
     pub fn add_file(&self, path: &Path) -> Result<String> {
-        let real = std::fs::canonicalize(path).map_err(|error| Error::io("read", path, error))?;
-        if !real.is_file() {
+        let real = Location::of(path).canonical().map_err(|error| Error::io("read", path, error))?;
+        if !Location::of(&real).is_table() {
             return Err(Error::unreadable(path, "it is no file"));
         }
         let mut tables = self.tables();
@@ -136,7 +136,7 @@ impl SessionTables {
     /// Those of reading its file; [`Error::UnreadableStep`] names the step whose result is gone or damaged.
     pub fn profile(&self, name: &str) -> Result<(Arc<TableProfile>, bool)> {
         let table = self.get(name)?;
-        let stamp = std::fs::metadata(&table.path).ok().map(|meta| (meta.len(), source::time_of_change(&meta)));
+        let stamp = Location::of(&table.path).file_stamp().ok();
         if let Some(profile) = table.profile.filter(|_| stamp == table.stamp) {
             return Ok((profile, false));
         }
@@ -203,8 +203,7 @@ fn stem(path: &Path) -> String {
 
 /// What is in the file at `path`: of all its rows, or of its head where it declares its types.
 fn read_profile(path: &Path) -> Result<TableProfile> {
-    let declared = matches!(classify(path), Some((Format::Parquet, Compression::None) | (Format::ArrowIpc, _)));
-    let max_rows = declared.then_some(HEAD_ROWS);
+    let max_rows = Location::of(path).declares_types().then_some(HEAD_ROWS);
     let mut reader = reader::open_path(path, &ReadOptions { max_rows, ..ReadOptions::default() })?;
     Ok(profile::profile(&scan::scan(reader.as_mut())?))
 }

@@ -8,14 +8,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::array::{AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::take_record_batch;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::DFSchema;
 use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
@@ -24,9 +25,10 @@ use super::cells::{CellReader, CellType};
 use super::fault::fault;
 use super::notes::Notes;
 use lakeward_core::error::{Error, Result};
+use lakeward_lake::layout::FileSet;
+use lakeward_lake::location::Location;
 use lakeward_lake::profile::ColumnProfile;
 use lakeward_lake::reader::{self, ReadOptions, TableReader};
-use lakeward_lake::source::{Compression, Format, classify};
 
 /// Batches between the reading thread and the query.
 const BATCHES_AHEAD: usize = 2;
@@ -38,6 +40,8 @@ const USUAL_ROWS: usize = 8192;
 struct Source {
     id: String,
     path: PathBuf,
+    /// Its files, where it has several.
+    set: Option<FileSet>,
     /// Column names as the reader gives them.
     names: Vec<String>,
     types: Vec<CellType>,
@@ -66,8 +70,41 @@ impl LakeTable {
         let types = cell_types(&path, columns)?;
         let fields: Vec<Field> =
             names.iter().zip(&types).map(|(name, cells)| Field::new(name, cells.data_type(), true)).collect();
-        let source = Source { id, path, names, types, notes };
+        let set = matches!(Location::of(&path), Location::Files { .. }).then(|| FileSet::at(&path)).flatten();
+        let source = Source { id, path, set, names, types, notes };
         Ok(Self { source: Arc::new(source), schema: Arc::new(Schema::new(fields)) })
+    }
+}
+
+impl LakeTable {
+    /// The files, by place, whose paths' values pass `filters`, which speak of nothing else; `None` for all files.
+    fn files_for(&self, state: &dyn Session, filters: &[Expr]) -> DataFusionResult<Option<Vec<usize>>> {
+        let Some(set) = self.source.set.as_ref().filter(|_| !filters.is_empty()) else { return Ok(None) };
+        let mut arrays = Vec::with_capacity(self.schema.fields().len());
+        for (field, cells) in self.schema.fields().iter().zip(&self.source.types) {
+            let key = set.keys.iter().position(|key| key == field.name());
+            arrays.push(match key {
+                Some(key) => {
+                    let values = set.parts.iter().map(|part| part.values[key].as_deref());
+                    let read = match cells {
+                        CellType::Declared(kind) => reader::key_array(values, kind),
+                        _ => reader::key_array(values, &DataType::Utf8),
+                    };
+                    CellReader::new(cells.clone()).read(&read).map_err(fault)?
+                }
+                None => new_null_array(field.data_type(), set.parts.len()),
+            });
+        }
+        let files = RecordBatch::try_new(self.schema(), arrays)?;
+        let schema = DFSchema::try_from(self.schema())?;
+        let mut passes = vec![true; set.parts.len()];
+        for filter in filters {
+            let found = state.create_physical_expr(filter.clone(), &schema)?.evaluate(&files)?;
+            let found = found.into_array(set.parts.len())?;
+            let Some(found) = found.as_boolean_opt() else { return Ok(None) };
+            passes.iter_mut().zip(found).for_each(|(passes, found)| *passes &= found == Some(true));
+        }
+        Ok(Some((0..passes.len()).filter(|&place| passes[place]).collect()))
     }
 }
 
@@ -76,11 +113,9 @@ impl LakeTable {
 /// # Errors
 /// Those of the reader, for a table that declares its types.
 pub fn cell_types(path: &Path, columns: &[ColumnProfile]) -> Result<Vec<CellType>> {
-    let declared = matches!(classify(path), Some((Format::Parquet, Compression::None) | (Format::ArrowIpc, _)));
-    if declared {
-        let mut reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
-        if let Some(batch) = reader.next_batch()? {
-            let schema = batch.schema();
+    if Location::of(path).declares_types() {
+        let reader = reader::open_path(path, &ReadOptions { max_rows: Some(1), ..ReadOptions::default() })?;
+        if let Some(schema) = reader.declared_types() {
             return Ok(schema.fields().iter().map(|field| CellType::Declared(field.data_type().clone())).collect());
         }
     }
@@ -97,16 +132,30 @@ impl TableProvider for LakeTable {
         TableType::Base
     }
 
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DataFusionResult<Vec<TableProviderFilterPushDown>> {
+        let of_keys = |filter: &&Expr| {
+            let columns = filter.column_refs();
+            let keys = self.source.set.iter().flat_map(|set| &set.keys).collect::<Vec<_>>();
+            !columns.is_empty() && !filter.is_volatile() && columns.iter().all(|column| keys.contains(&&column.name))
+        };
+        let support = |filter| match of_keys(filter) {
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
+    }
+
     async fn scan(
         &self,
-        _state: &dyn Session,
+        state: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
+        filters: &[Expr],
         limit: Option<usize>,
     ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
         let columns: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let schema = Arc::new(self.schema.project(&columns)?);
-        let reading = Reading { source: Arc::clone(&self.source), columns, schema: Arc::clone(&schema) };
+        let files = self.files_for(state, filters)?;
+        let reading = Reading { source: Arc::clone(&self.source), files, columns, schema: Arc::clone(&schema) };
         let plan = StreamingTableExec::try_new(schema, vec![Arc::new(reading)], None, [], false, limit)?;
         Ok(Arc::new(plan))
     }
@@ -116,6 +165,8 @@ impl TableProvider for LakeTable {
 #[derive(Debug)]
 struct Reading {
     source: Arc<Source>,
+    /// The files to read, by place; `None` for all.
+    files: Option<Vec<usize>>,
     columns: Vec<usize>,
     schema: SchemaRef,
 }
@@ -130,6 +181,7 @@ impl PartitionStream for Reading {
         let batches = builder.tx();
         let most_rows = context.session_config().batch_size();
         let (source, columns, schema) = (Arc::clone(&self.source), self.columns.clone(), Arc::clone(&self.schema));
+        let files = self.files.clone();
         builder.spawn_blocking(move || {
             // Sending fails when the query needs no more rows.
             let send = |batch| batches.blocking_send(Ok(batch)).is_ok();
@@ -144,7 +196,7 @@ impl PartitionStream for Reading {
                 }
                 Ok(true)
             };
-            read(&source, &columns, &schema, send).map_err(fault)
+            read(&source, files.as_deref(), &columns, &schema, send).map_err(fault)
         });
         builder.build()
     }
@@ -153,11 +205,15 @@ impl PartitionStream for Reading {
 /// Reads the table to its end, or until `send` says that no more is wanted.
 fn read(
     source: &Source,
+    files: Option<&[usize]>,
     columns: &[usize],
     schema: &SchemaRef,
     send: impl Fn(RecordBatch) -> Result<bool>,
 ) -> Result<()> {
-    let mut reader = reader::open_path(&source.path, &ReadOptions::default())?;
+    let mut reader = match files.and(FileSet::at(&source.path)) {
+        Some(set) => reader::open_files(set, &ReadOptions::default(), files)?,
+        None => reader::open_path(&source.path, &ReadOptions::default())?,
+    };
     if !reader.columns().iter().map(|column| &column.name).eq(&source.names) {
         let reason = "its columns have changed since it was indexed; run `lakeward index` again";
         return Err(Error::unreadable(&source.path, reason));
@@ -183,7 +239,9 @@ fn read(
         }
     }
     note_losses(source, reader.as_ref());
-    source.notes.read_whole(&source.path, rows);
+    if files.is_none() {
+        source.notes.read_whole(&source.path, rows);
+    }
     Ok(())
 }
 

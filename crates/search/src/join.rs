@@ -10,6 +10,7 @@ mod answer;
 mod asked;
 mod candidate;
 mod context;
+mod declared;
 mod features;
 mod variants;
 
@@ -20,6 +21,7 @@ use rayon::prelude::*;
 use self::asked::KeyColumn;
 use self::candidate::Candidate;
 use self::context::Contexts;
+use self::declared::declared_pairs;
 use super::query_table::{QueryColumn, QueryTable};
 use super::weights::RankingWeights;
 use lakeward_core::error::Result;
@@ -87,7 +89,7 @@ pub fn candidates_with_features(
     query: &QueryTable,
     options: &JoinOptions<'_>,
 ) -> Result<Vec<JoinCandidate>> {
-    let keys = key_columns(index, query, options)?;
+    let keys = key_columns(index, query, options, &[])?;
     let mut contexts = Contexts::of(index, query);
     let mut found = by_values(index, &keys)?;
     let known = found.iter().map(Candidate::key).collect();
@@ -115,10 +117,20 @@ pub fn search(index: &LakeIndex, query: &QueryTable, options: &JoinOptions<'_>) 
     if options.k == 0 {
         return Ok(Vec::new());
     }
-    let keys = key_columns(index, query, options)?;
+    let declared = declared_pairs(index, query)?;
+    let keys = key_columns(index, query, options, &declared)?;
     let mut contexts = Contexts::of(index, query);
-    let found = by_values(index, &keys)?;
-    let known = found.iter().map(Candidate::key).collect();
+    let mut found = by_values(index, &keys)?;
+    let mut known: HashSet<(usize, ColumnRef)> = found.iter().map(Candidate::key).collect();
+    for key in &keys {
+        let columns = declared.iter().filter(|(place, _)| *place == key.place).map(|(_, column)| *column).collect();
+        let unfound = key.new_candidates(index, columns, &known)?;
+        known.extend(unfound.iter().map(Candidate::key));
+        found.extend(unfound);
+    }
+    for candidate in &mut found {
+        candidate.declared = declared.contains(&(keys[candidate.key_column].place, candidate.column));
+    }
     let mut best = BTreeMap::new();
     add_best_of_tables(&mut best, found, &keys, &mut contexts, options)?;
     // Columns without shared values are only searched if they could still be among the best k.
@@ -180,8 +192,13 @@ fn kth_score(best: &BTreeMap<TableRef, (f64, Candidate)>, k: usize) -> f64 {
     *scores.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a)).1
 }
 
-fn key_columns<'a>(index: &LakeIndex, query: &'a QueryTable, options: &JoinOptions<'a>) -> Result<Vec<KeyColumn<'a>>> {
-    let columns = query_columns(query, options);
+fn key_columns<'a>(
+    index: &LakeIndex,
+    query: &'a QueryTable,
+    options: &JoinOptions<'a>,
+    declared: &[(usize, ColumnRef)],
+) -> Result<Vec<KeyColumn<'a>>> {
+    let columns = query_columns(query, options, declared);
     let evidence = &options.weights.join_evidence;
     let columns = columns.into_par_iter().enumerate();
     columns.map(|(number, column)| KeyColumn::new(index, query, number, column, evidence)).collect()
@@ -211,8 +228,8 @@ fn without_values(
     Ok(found)
 }
 
-/// The key columns to search with and the weight of each: the one given, or the likeliest keys.
-fn query_columns(query: &QueryTable, options: &JoinOptions<'_>) -> Vec<(usize, f64)> {
+/// The key columns to search with and the weight of each: the one given, or the likeliest keys and those `declared`.
+fn query_columns(query: &QueryTable, options: &JoinOptions<'_>, declared: &[(usize, ColumnRef)]) -> Vec<(usize, f64)> {
     if let Some(place) = options.column {
         return vec![(place, 1.0)];
     }
@@ -231,7 +248,8 @@ fn query_columns(query: &QueryTable, options: &JoinOptions<'_>) -> Vec<(usize, f
         })
         .collect();
     keys.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    keys.truncate(TRIED_KEYS);
+    let mut rank = 0..;
+    keys.retain(|(key, _)| rank.next() < Some(TRIED_KEYS) || declared.iter().any(|(place, _)| place == key));
     keys
 }
 

@@ -7,6 +7,7 @@ use lakeward_core::error::{Error, Result, nearest_names};
 use lakeward_index::overlap::QueryValues;
 use lakeward_index::{LakeIndex, TableRef, encode};
 use lakeward_lake::dataset::{Dataset, TableEntry};
+use lakeward_lake::location::Location;
 use lakeward_lake::profile::{self, ColumnProfile};
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::scan;
@@ -57,7 +58,7 @@ impl QueryTable {
         let Some(table) = index.get(name)? else {
             let path = Path::new(name);
             // An unknown name is told with the nearest ones.
-            if !path.is_file() {
+            if !Location::of(path).is_table() {
                 index.find(name)?;
             }
             return Self::read(path, None, embedder);
@@ -68,6 +69,8 @@ impl QueryTable {
         let path = entry.file(lake)?;
         let mut own = Self::read_rows(&path, rows, Some(table), embedder)?;
         own.rename(entry.id.clone());
+        let known = Arc::make_mut(&mut own.entry);
+        (known.path, known.foreign_keys) = (entry.path.clone(), entry.foreign_keys.clone());
         Ok(own)
     }
 
@@ -102,6 +105,7 @@ impl QueryTable {
             metadata: None,
             profile: profile::profile(&scan),
             report: scan.report,
+            foreign_keys: Vec::new(),
         });
         let dataset = Dataset::Table(Arc::clone(&entry));
         encode::prefetch(embedder, &dataset, &scan.sketches, 0);

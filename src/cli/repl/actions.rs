@@ -14,6 +14,7 @@ use lakeward_core::error::{Error, Result};
 use lakeward_core::listing::Listed;
 use lakeward_core::request::{Input, OperationKind};
 use lakeward_index::LakeIndex;
+use lakeward_lake::location::Location;
 use lakeward_operate::{Limits, PreviewLimits};
 use lakeward_search::QueryTable;
 use lakeward_search::cite::Gate;
@@ -147,7 +148,7 @@ impl Repl<'_> {
             };
         }
         match self.lakeward.index().find(name) {
-            Err(Error::UnknownTable { .. }) if Path::new(name).is_file() => {
+            Err(Error::UnknownTable { .. }) if Location::of(Path::new(name)).is_table() => {
                 let path = std::path::absolute(name).map_err(|error| Error::io("read", Path::new(name), error))?;
                 Ok(Input::File(path.to_string_lossy().into_owned()))
             }

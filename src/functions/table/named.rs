@@ -7,6 +7,7 @@ use crate::Lakeward;
 use lakeward_core::error::Result;
 use lakeward_index::TableRef;
 use lakeward_lake::dataset::TableEntry;
+use lakeward_lake::location::Location;
 use lakeward_operate::CATALOG;
 use lakeward_search::query_table;
 
@@ -27,7 +28,7 @@ pub(super) fn table(lakeward: &Lakeward, name: &str) -> Result<Named> {
     let index = lakeward.index();
     let found = match index.get(name)? {
         Some(table) => table,
-        None if Path::new(name).is_file() => return Ok(Named::File(name.to_string())),
+        None if Location::of(Path::new(name)).is_table() => return Ok(Named::File(name.to_string())),
         None => match by_sql_name(lakeward, name)? {
             Some(table) => table,
             // The error has the nearest names.

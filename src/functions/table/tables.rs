@@ -15,7 +15,7 @@ use lakeward_core::error::Result;
 use lakeward_index::TableRef;
 use lakeward_lake::dataset::{Dataset, TableEntry};
 use lakeward_lake::grain::GrainKind;
-use lakeward_lake::source::{Compression, Format, classify};
+use lakeward_lake::source::{Compression, Format, classify_table};
 use lakeward_operate::sql_name;
 
 static COLUMNS: LazyLock<Columns> = LazyLock::new(Columns::of::<Row>);
@@ -86,7 +86,7 @@ fn row(dataset: Dataset) -> Row {
     };
     let Dataset::Table(table) = dataset else { return row };
     let TableEntry { path, read_bytes, content, report, profile, .. } = Arc::unwrap_or_clone(table);
-    let (format, compression) = classify(std::path::Path::new(&path)).unzip();
+    let (format, compression) = classify_table(&path).unzip();
     Row {
         sql_name: Some(sql_name(&row.id)),
         format,

@@ -11,6 +11,7 @@ use super::super::table_draft::TableDraft;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::monitor::Monitor;
 use lakeward_lake::dataset::{Dataset, RecordEntry, TableEntry, own_citation};
+use lakeward_lake::location;
 use lakeward_lake::metadata::{self, CatalogueRecord, Records, TableMetadata};
 use lakeward_lake::profile;
 use lakeward_lake::reader::{self, ReadOptions};
@@ -106,6 +107,7 @@ fn draft_table(
         profile: profile::profile(&scan),
         report: scan.report,
         content,
+        foreign_keys: location::foreign_keys(file)?,
     }));
     let stamp = stamp(read, &dataset, modified_ns, sample_rows);
     Ok(Box::new(TableDraft::new(&dataset, &stamp, &scan.sketches, embedder)?))

@@ -206,13 +206,16 @@ impl RecordFacets {
 }
 
 fn format_of(path: &str) -> Option<&'static str> {
-    let (format, _) = source::classify(std::path::Path::new(path))?;
+    let (format, _) = source::classify_table(path)?;
     Some(match format {
         source::Format::Csv => "CSV",
         source::Format::Parquet => "Parquet",
         source::Format::NdJson => "JSON lines",
         source::Format::Json => "JSON",
         source::Format::ArrowIpc => "Arrow",
+        source::Format::Avro => "Avro",
+        source::Format::Workbook => "Workbook",
+        source::Format::Sqlite => "SQLite",
     })
 }
 

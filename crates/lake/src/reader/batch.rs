@@ -63,6 +63,11 @@ impl TextBatch {
         self.rows >= self.limits.rows || self.bytes >= self.limits.bytes
     }
 
+    /// Whether no row has been added since the last batch.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
     /// Adds a cell, valid UTF-8, to the current row.
     #[inline]
     pub(super) fn push(&mut self, column: usize, cell: &[u8]) {

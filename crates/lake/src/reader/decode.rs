@@ -64,21 +64,33 @@ impl Text {
         Text::of(path, open_bytes_hashed(path, Some(hash))?)
     }
 
-    fn of(path: &Path, opened: OpenedBytes) -> Result<Text> {
-        let mut text = Text {
-            input: opened.input,
-            read_bytes: opened.read_bytes,
-            file_bytes: opened.file_bytes,
+    /// The UTF-8 text `rows`, of `bytes` bytes, made from a file of which `read_bytes` were read.
+    pub(super) fn of_rows(rows: Box<dyn Read + Send>, bytes: u64, read_bytes: u64) -> Text {
+        let mut text = Text::begin(rows, Arc::new(AtomicU64::new(read_bytes)), bytes, false);
+        let raw = text.read_raw(Vec::new(), CHUNK_BYTES);
+        text.take_chunk(raw);
+        text
+    }
+
+    fn begin(input: Box<dyn Read + Send>, read_bytes: Arc<AtomicU64>, file_bytes: u64, packed: bool) -> Text {
+        Text {
+            input,
+            read_bytes,
+            file_bytes,
             buffer: Vec::new(),
             start: 0,
             charset: Charset::Utf8 { ascii_only: true },
             carry: Vec::new(),
             ended: false,
-            packed: opened.packed,
+            packed,
             damage: None,
             nul_bytes: 0,
             undecodable_bytes: 0,
-        };
+        }
+    }
+
+    fn of(path: &Path, opened: OpenedBytes) -> Result<Text> {
+        let mut text = Text::begin(opened.input, opened.read_bytes, opened.file_bytes, opened.packed);
         let raw = text.read_raw(Vec::new(), opened.first_chunk_bytes);
         if raw.is_empty() {
             let reason =

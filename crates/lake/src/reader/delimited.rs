@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 
 use super::batch::TextBatch;
@@ -29,7 +30,7 @@ pub(super) struct Delimited {
     records: Records,
     columns: Vec<Column>,
     batch: TextBatch,
-    report: ReadReport,
+    pub(super) report: ReadReport,
     max_rows: u64,
     short: Count,
     long: Count,
@@ -53,12 +54,35 @@ impl Delimited {
     /// As [`Delimited::open`], except those of [`Text::open`].
     pub(super) fn read(mut text: Text, path: &Path, options: &ReadOptions, least_columns: usize) -> Result<Delimited> {
         let sniffed = sniff_text(path, &mut text, options).map_err(|reason| Error::unreadable(path, reason))?;
+        Delimited::sniffed(text, &sniffed, path, options, least_columns)
+    }
+
+    /// Reads rows of comma-separated text that this program has written from the file `path`; their dialect is not reported.
+    ///
+    /// # Errors
+    /// As [`Delimited::read`].
+    pub(super) fn read_rows(mut text: Text, path: &Path, options: &ReadOptions) -> Result<Delimited> {
+        fill_head(&mut text);
+        let known = Known { delimiter: Some(b','), header: options.header, implied: None, plain: true };
+        let sniffed = sniff::sniff(text.window(), text.at_end(), known);
+        let mut table = Delimited::sniffed(text, &sniffed, path, options, 1)?;
+        table.report.dialect = None;
+        Ok(table)
+    }
+
+    fn sniffed(
+        mut text: Text,
+        sniffed: &Sniffed,
+        path: &Path,
+        options: &ReadOptions,
+        least_columns: usize,
+    ) -> Result<Delimited> {
         let mut report = ReadReport::default();
-        let lines = take_preamble(&mut text, &sniffed, &mut report);
+        let lines = take_preamble(&mut text, sniffed, &mut report);
         let splitter = Splitter::new(sniffed.delimiter, sniffed.quote, sniffed.backslash);
         let limits = GiantLimits { cell_bytes: options.max_cell_bytes, max_cells: options.max_columns };
         let mut records = Records::new(text, splitter, lines + 1, limits);
-        let columns = take_columns(&mut records, &sniffed, &mut report);
+        let columns = take_columns(&mut records, sniffed, &mut report);
         let columns = columns.ok_or_else(|| Error::unreadable(path, records.reason_for_no_record()))?;
         if columns.len() < least_columns {
             return Err(Error::unreadable(path, "text without columns"));
@@ -155,8 +179,8 @@ impl TableReader for Delimited {
         &self.report
     }
 
-    fn is_typed(&self) -> bool {
-        false
+    fn declared_types(&self) -> Option<SchemaRef> {
+        None
     }
 }
 
@@ -167,10 +191,14 @@ pub(super) fn looks_delimited(path: &Path) -> bool {
         .is_ok_and(|mut text| sniff_text(path, &mut text, &options).is_ok_and(|found| found.delimiter.is_some()))
 }
 
-fn sniff_text(path: &Path, text: &mut Text, options: &ReadOptions) -> Result<Sniffed, &'static str> {
+fn fill_head(text: &mut Text) {
     while !sniff::is_enough(text.window(), text.at_end()) && text.window().len() < MOST_HEAD_BYTES {
         text.fill();
     }
+}
+
+fn sniff_text(path: &Path, text: &mut Text, options: &ReadOptions) -> Result<Sniffed, &'static str> {
+    fill_head(text);
     let start = text.window().trim_ascii_start();
     if is_json(start) {
         return Err("a JSON document");
@@ -178,7 +206,8 @@ fn sniff_text(path: &Path, text: &mut Text, options: &ReadOptions) -> Result<Sni
     if start.is_empty() && text.at_end() {
         return Err("no text in it");
     }
-    let known = Known { delimiter: options.delimiter, header: options.header, implied: implied_delimiter(path) };
+    let implied = implied_delimiter(path);
+    let known = Known { delimiter: options.delimiter, header: options.header, implied, plain: false };
     Ok(sniff::sniff(text.window(), text.at_end(), known))
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::TableReader;
+use crate::scan::for_each_cell;
 use crate::source::{self, ContentHash};
 use lakeward_core::error::Result;
 
@@ -73,4 +74,32 @@ impl PendingHash {
             None => source::content_hash(&self.path),
         }
     }
+}
+
+/// Hash of the columns and cells of a table that is one of several in its file: changes of the others leave it as it is.
+///
+/// # Errors
+/// Those of reading the rows.
+pub(crate) fn rows_hash(mut reader: Box<dyn TableReader>) -> Result<ContentHash> {
+    let mut columns: Vec<blake3::Hasher> = Vec::new();
+    let mut whole = blake3::Hasher::new();
+    for column in reader.columns() {
+        take_cell(&mut whole, Some(&column.header));
+        columns.push(blake3::Hasher::new());
+    }
+    while let Some(batch) = reader.next_batch()? {
+        for (hasher, array) in columns.iter_mut().zip(batch.columns()) {
+            for_each_cell(array.as_ref(), |cell| take_cell(hasher, cell))?;
+        }
+    }
+    columns.iter().for_each(|hasher| {
+        whole.update(hasher.finalize().as_bytes());
+    });
+    Ok(ContentHash::of(&whole))
+}
+
+fn take_cell(hasher: &mut blake3::Hasher, cell: Option<&str>) {
+    let length = cell.map_or(u64::MAX, |cell| cell.len() as u64);
+    hasher.update(&length.to_le_bytes());
+    hasher.update(cell.unwrap_or_default().as_bytes());
 }

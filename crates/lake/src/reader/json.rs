@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use serde::de::IgnoredAny;
 
@@ -181,8 +182,8 @@ impl TableReader for JsonRows {
         &self.report
     }
 
-    fn is_typed(&self) -> bool {
-        false
+    fn declared_types(&self) -> Option<SchemaRef> {
+        None
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! A reader returns a table's columns and then its rows in batches, with memory bounded whatever the size of the file. Text
 //! formats ([`delimited`], [`json`]) return every cell as text and leave types to the profiler, because the types of a text
-//! file are guesses (`02134` is no number); [`parquet`] and [`ipc`] return the types their files declare. Lakes are untrusted
+//! file are guesses (`02134` is no number); so do [`workbook`] and [`sqlite`], whose files hold several tables; [`parquet`],
+//! [`ipc`] and [`avro`] return the types their files declare. Lakes are untrusted
 //! input: a file that cannot be read is an [`Error::Unreadable`] with its reason; repairs made while reading are listed in
 //! the [`ReadReport`]; nothing panics and nothing is left out silently.
 //!
 //! Bytes to rows, for delimited text: [`decode`] (unpack, decode) → [`sniff`] (dialect) → [`split`] and [`row_reader`] (cut)
 //! → [`batch`] (columns).
 
+mod avro;
 mod batch;
 mod cell_kind;
 mod decode;
@@ -20,15 +22,19 @@ mod ipc;
 mod json;
 mod json_scan;
 mod parquet;
+mod parts;
 mod report;
 mod row_reader;
 mod sniff;
 mod split;
+pub(crate) mod sqlite;
 mod typed;
+mod workbook;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +42,12 @@ use self::batch::BatchLimits;
 use self::decode::Text;
 pub use self::hash::PendingHash;
 use self::hash::StreamHash;
-pub use self::report::{Dialect, ReadReport, Repair, RepairKind, Sample};
-use crate::source::{self, Compression, Format, LakeFile, classify};
+pub(crate) use self::hash::rows_hash;
+pub use self::parts::key_array;
+pub use self::report::{Dialect, PartsRead, ReadReport, Repair, RepairKind, Sample};
+use crate::layout::FileSet;
+use crate::location::{Location, part_name};
+use crate::source::{self, Compression, Format, LakeFile};
 use lakeward_core::error::{Error, Result};
 
 /// A column and its name.
@@ -64,8 +74,13 @@ pub trait TableReader: Send {
     /// The report on reading so far; final once [`TableReader::next_batch`] has returned `None`.
     fn report(&self) -> &ReadReport;
 
+    /// The types of the columns, where the file declares them.
+    fn declared_types(&self) -> Option<SchemaRef>;
+
     /// Whether the file declares its columns' types.
-    fn is_typed(&self) -> bool;
+    fn is_typed(&self) -> bool {
+        self.declared_types().is_some()
+    }
 }
 
 /// How much to read, and what is known of the file.
@@ -117,7 +132,7 @@ impl ReadOptions {
 /// # Errors
 /// [`Error::Io`] where the file cannot be opened, [`Error::Unreadable`] where it holds no table.
 pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
-    open_as(&file.path, file.format, file.compression, options)
+    open_path(&file.path, options)
 }
 
 /// Opens a table of a lake and hashes its file while it is read; see [`PendingHash::finish`].
@@ -126,7 +141,7 @@ pub fn open(file: &LakeFile, options: &ReadOptions) -> Result<Box<dyn TableReade
 /// As [`open`].
 pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn TableReader>, PendingHash)> {
     let path = &file.path;
-    if file.format != Format::Csv {
+    if !matches!(Location::of(path), Location::File { format: Format::Csv, .. }) {
         // These are not read from start to end, or are read twice.
         let ends_only = options.max_rows.is_some() && source::is_told_by_ends(path);
         let hash = if ends_only { source::ends_hash(path)? } else { source::content_hash(path)? };
@@ -138,13 +153,62 @@ pub fn open_hashed(file: &LakeFile, options: &ReadOptions) -> Result<(Box<dyn Ta
     Ok((Box::new(reader), PendingHash::streamed(path.clone(), stream)))
 }
 
-/// Opens a table file outside a lake; a file of unknown extension is tried as delimited text.
+/// Opens the table at `path`, in a lake or not: a file, or a table in one, such as `sales.xlsx/Q1`; see [`Location`]. A file of
+/// unknown extension is tried as delimited text.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_path(path: &Path, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
-    let (format, compression) = classify(path).unwrap_or((Format::Csv, Compression::None));
-    open_as(path, format, compression, options)
+    match Location::of(path) {
+        Location::File { path, format, compression } => open_as(&path, format, compression, None, options),
+        Location::Part { file, format, name } => open_as(&file, format, Compression::None, Some(&name), options),
+        Location::Files { path } => open_files(parts::set_at(&path)?, options, None),
+    }
+}
+
+/// Opens the table in the files of `set`; of those that are not among `wanted`, by place, no rows are read.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_files(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Box<dyn TableReader>> {
+    Ok(Box::new(parts::Parts::open(set, options, wanted)?))
+}
+
+/// The names of the tables in a file that may hold several.
+///
+/// # Errors
+/// [`Error::Unreadable`] where it cannot be read.
+pub(crate) fn tables_in(path: &Path, format: Format) -> Result<Vec<String>> {
+    match format {
+        Format::Workbook => workbook::tables(path),
+        Format::Sqlite => sqlite::tables(path),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The table called `name` among `tables`, as [`part_name`] writes it; without a name, the only one.
+fn chosen_table(path: &Path, name: Option<&str>, mut tables: Vec<String>) -> Result<String> {
+    match name {
+        Some(name) => match tables.iter().position(|table| part_name(table) == name) {
+            Some(at) => Ok(tables.swap_remove(at)),
+            None => Err(no_such_table(path, name, &tables)),
+        },
+        None if tables.len() == 1 => Ok(tables.remove(0)),
+        None if tables.is_empty() => Err(Error::unreadable(path, "no table in it")),
+        None => Err(Error::unreadable(path, format!("it has {} tables; {}", tables.len(), listed(&tables)))),
+    }
+}
+
+fn no_such_table(path: &Path, name: &str, tables: &[String]) -> Error {
+    Error::unreadable(path, format!("it has no table `{name}`; {}", listed(tables)))
+}
+
+/// How to name one of `tables`.
+fn listed(tables: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let names: Vec<String> = tables.iter().take(SHOWN).map(|table| format!("`{}`", part_name(table))).collect();
+    let more = if tables.len() > SHOWN { ", …" } else { "" };
+    format!("after a slash its path takes one of {}{more}", names.join(", "))
 }
 
 /// The bytes of a regular file, unpacked where they are gzip or zstd.
@@ -164,6 +228,7 @@ fn open_as(
     path: &Path,
     format: Format,
     compression: Compression,
+    table: Option<&str>,
     options: &ReadOptions,
 ) -> Result<Box<dyn TableReader>> {
     Ok(match format {
@@ -171,6 +236,9 @@ fn open_as(
         Format::NdJson => Box::new(json::JsonRows::open(path, json::Shape::Lines, options)?),
         Format::Json => Box::new(json::JsonRows::open(path, json::Shape::Document, options)?),
         Format::ArrowIpc => ipc::open(path, options)?,
+        Format::Avro => avro::open(path, options)?,
+        Format::Workbook => workbook::open(path, table, options)?,
+        Format::Sqlite => sqlite::open(path, table, options)?,
         Format::Parquet if compression == Compression::None => parquet::open(path, options)?,
         Format::Parquet => return Err(Error::unreadable(path, "a packed Parquet file; unpack it first")),
     })

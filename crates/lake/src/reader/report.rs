@@ -58,6 +58,14 @@ pub enum RepairKind {
     CutCells,
     /// Columns of lists, maps or structures, given as JSON text.
     NestedColumns,
+    /// Names of merged cells above several columns, put before the names of those.
+    MergedHeaders,
+    /// Cells of a workbook whose formula has an error in place of a value; they are missing.
+    ErrorCells,
+    /// Last rows that repeat the sums of the rows above; left out.
+    TotalRows,
+    /// Rows of notes below a table of a workbook; left out.
+    NotesBelow,
     /// JSON rows that are broken, or of another shape than the rest; left out.
     BrokenRows,
     /// JSON values under keys that the first rows do not have; left out.
@@ -68,6 +76,12 @@ pub enum RepairKind {
     TruncatedStream,
     /// The rest of the file is damaged or cannot be read; the rows before are kept.
     DamagedData,
+    /// Changes that another program has written beside a database and not into it yet; left out.
+    PendingChanges,
+    /// Files of a table whose columns differ from those of the files before; what a file lacks is missing.
+    DriftingColumns,
+    /// Files of a table that cannot be read; left out.
+    UnreadableParts,
     /// Reading stopped at [`ReadOptions::max_rows`](super::ReadOptions).
     RowLimit,
 }
@@ -82,7 +96,10 @@ impl RepairKind {
     /// Whether rows of the file are missing from the result.
     pub fn loses_rows(self) -> bool {
         use RepairKind::*;
-        matches!(self, BrokenRows | OtherArrays | TruncatedStream | DamagedData | RowLimit)
+        matches!(
+            self,
+            BrokenRows | OtherArrays | TruncatedStream | DamagedData | PendingChanges | UnreadableParts | RowLimit
+        )
     }
 }
 
@@ -120,11 +137,20 @@ impl fmt::Display for Repair {
             MixedLineEnds => write!(f, "{} unlike the others", many("line ends", "lines end"))?,
             CutCells => write!(f, "{} cut at the length limit", many("cell was", "cells were"))?,
             NestedColumns => write!(f, "{} nested values, given as JSON text", many("column has", "columns have"))?,
+            MergedHeaders => write!(f, "{} of merged cells put before names", many("row of names", "rows of names"))?,
+            ErrorCells => write!(f, "{} an error of its formula, read as missing", many("cell has", "cells have"))?,
+            TotalRows => write!(f, "{} the sums of the rows above, left out", many("row repeats", "rows repeat"))?,
+            NotesBelow => write!(f, "{} below the table left out", many("row of notes", "rows of notes"))?,
             BrokenRows => write!(f, "{} broken and left out", many("row is", "rows are"))?,
             LateKeys => write!(f, "{} under keys unknown to the first rows, left out", many("value is", "values are"))?,
             OtherArrays => write!(f, "{} of rows in the document left out", many("other array", "other arrays"))?,
             TruncatedStream => write!(f, "the compressed stream breaks off; the rows up to there are kept")?,
             DamagedData => write!(f, "the file is damaged; the rows up to there are kept")?,
+            PendingChanges => write!(f, "changes beside the file, not written into it yet, are left out")?,
+            DriftingColumns => {
+                write!(f, "{} columns unlike those of the files before", many("file has", "files have"))?
+            }
+            UnreadableParts => write!(f, "{} cannot be read and left out", many("file", "files"))?,
             RowLimit => write!(f, "reading stopped at the row limit")?,
         }
         if let Some(line) = self.first_line {
@@ -158,6 +184,23 @@ impl fmt::Display for Sample {
     }
 }
 
+/// The files that a table was read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+pub struct PartsRead {
+    /// How many.
+    pub files: u64,
+    /// Columns whose values are in the files' paths.
+    pub keys: Vec<String>,
+    /// Why they are one table, in one clause.
+    pub reason: String,
+}
+
+impl fmt::Display for PartsRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} as one table: {}", counted(self.files, "file", "files"), self.reason)
+    }
+}
+
 /// The report on reading one file; final once the reader has returned its last batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct ReadReport {
@@ -173,6 +216,9 @@ pub struct ReadReport {
     /// The part that was read, where a row limit ended reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
+    /// The files of the table, where it has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<PartsRead>,
     /// What was repaired or left out, one entry per kind, in order of [`RepairKind`].
     pub repairs: Vec<Repair>,
 }
@@ -231,11 +277,16 @@ impl ReadReport {
         self.add(kind, count, line);
     }
 
+    /// Describes a repair that has no description yet.
+    pub(super) fn describe(&mut self, kind: RepairKind, detail: &str) {
+        if let Ok(at) = self.repairs.binary_search_by_key(&kind, |repair| repair.kind) {
+            self.repairs[at].detail.get_or_insert_with(|| detail.to_string());
+        }
+    }
+
     /// Records damage of the file with its reason.
     pub(super) fn add_damage(&mut self, kind: RepairKind, reason: &str, line: Option<u64>) {
         self.add(kind, 1, line);
-        if let Ok(at) = self.repairs.binary_search_by_key(&kind, |repair| repair.kind) {
-            self.repairs[at].detail.get_or_insert_with(|| reason.to_string());
-        }
+        self.describe(kind, reason);
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Known {
     pub(super) header: Option<bool>,
     /// The delimiter that the file's extension implies.
     pub(super) implied: Option<u8>,
+    /// Whether the text is written as RFC 4180 has it: no comments, no other quote than `"`, and that doubled.
+    pub(super) plain: bool,
 }
 
 struct Row<'a> {
@@ -67,11 +69,11 @@ pub(super) fn is_enough(window: &[u8], at_end: bool) -> bool {
 /// Sniffs the head of a text.
 pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
     let (sample, whole) = sample(window, at_end);
-    let (lead, hint) = separator_line(sample);
-    let comments = lead + comment_lines(&sample[lead..]);
+    let (lead, hint) = if known.plain { (0, None) } else { separator_line(sample) };
+    let comments = if known.plain { 0 } else { lead + comment_lines(&sample[lead..]) };
     let body = &sample[comments..];
-    let quote = quote_of(body);
-    let backslash = uses_backslash(body);
+    let quote = if known.plain { Some(b'"') } else { quote_of(body) };
+    let backslash = !known.plain && uses_backslash(body);
     let delimiter = known.delimiter.or(hint).or_else(|| vote(body, whole, quote, backslash, known.implied));
     let mut splitter = Splitter::new(delimiter, quote, backslash);
     let rows = cut(&mut splitter, body, whole);
@@ -87,7 +89,7 @@ pub(super) fn sniff(window: &[u8], at_end: bool, known: Known) -> Sniffed {
         && splitter.count_cells(line) == usual
     {
         (table_start, hash_header, header) = (lead + offset, true, Some(true));
-    } else if let (Some(row), 0, true) = (rows.first(), comments, usual >= 2) {
+    } else if let (Some(row), 0, true) = (rows.first(), comments, usual >= 2 && !known.plain) {
         hash_header = row.cells.first().is_some_and(|cell| cell.starts_with("# "));
     }
     let header = known.header.or(header).unwrap_or_else(|| has_header(rows));

@@ -154,8 +154,8 @@ impl TableReader for TypedRows {
         &self.report
     }
 
-    fn is_typed(&self) -> bool {
-        true
+    fn declared_types(&self) -> Option<SchemaRef> {
+        Some(Arc::clone(&self.schema))
     }
 }
 
@@ -210,13 +210,16 @@ fn render_binary(array: &ArrayRef) -> Result<ArrayRef, String> {
         DataType::LargeBinary => Arc::clone(array),
         _ => cast(array, &DataType::LargeBinary).map_err(|error| error.to_string())?,
     };
-    let text = array.as_binary::<i64>().iter().map(|value| {
-        value.map(|bytes| match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_string(),
-            Err(_) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        })
-    });
+    let text = array.as_binary::<i64>().iter().map(|value| value.map(binary_text));
     Ok(Arc::new(text.collect::<StringArray>()))
+}
+
+/// Bytes as text where they are UTF-8, else their hexadecimal digits.
+pub(super) fn binary_text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
 }
 
 fn render_json(array: &ArrayRef) -> Result<ArrayRef, String> {

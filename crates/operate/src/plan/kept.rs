@@ -23,7 +23,7 @@ use crate::output::RowWriter;
 use lakeward_core::error::{Error, Result};
 use lakeward_core::plan::Relation;
 use lakeward_core::store::{AtomicFile, BlobCache, Purpose, make_folder};
-use lakeward_lake::source::time_of_change;
+use lakeward_lake::location::Location;
 
 /// Version of what is kept; another one is not found.
 const VERSION: u32 = 1;
@@ -82,8 +82,8 @@ impl KeptSteps {
             format!("{VERSION} {} {:?} {:?}", env!("CARGO_PKG_VERSION"), limits.max_rows, limits.max_fan_out);
         text.push_str(&serde_json::to_string(relation).map_err(|error| Error::Internal(error.to_string()))?);
         for InputTable { sql, columns, path, .. } in inputs {
-            let meta = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-            text.push_str(&format!("\n{sql} {path:?} {} {} {columns:?}", meta.len(), time_of_change(&meta)));
+            let (bytes, changed) = Location::of(path).file_stamp().map_err(|error| Error::io("read", path, error))?;
+            text.push_str(&format!("\n{sql} {path:?} {bytes} {changed} {columns:?}"));
         }
         Ok(format!("{:032x}", xxh3_128(text.as_bytes())))
     }

@@ -12,6 +12,7 @@ use super::tuples::{DistinctHashes, QueryTuples, row_text, tuple_hash, written_h
 use lakeward_core::error::{Error, Result};
 use lakeward_index::Segment;
 use lakeward_lake::cell_hashes::{CellHash, CellHasher, na_is_a_code};
+use lakeward_lake::location::Location;
 use lakeward_lake::reader::{self, ReadOptions};
 use lakeward_lake::source;
 
@@ -101,11 +102,11 @@ pub fn count(lake: &Path, segment: &Segment, table: u32, tuples: &QueryTuples, m
 
 /// Whether the file at `path` differs from `stamp`: by its size, or by its content where the times differ.
 fn has_changed(path: &Path, stamp: &lakeward_index::catalog::FileStamp) -> Result<bool> {
-    let meta = std::fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-    if meta.len() != stamp.read_bytes {
+    let (bytes, changed) = Location::of(path).file_stamp().map_err(|error| Error::io("read", path, error))?;
+    if bytes != stamp.read_bytes {
         return Ok(true);
     }
-    if source::time_of_change(&meta) == stamp.modified_ns && stamp.modified_ns > 0 {
+    if changed == stamp.modified_ns && stamp.modified_ns > 0 {
         return Ok(false);
     }
     Ok(source::content_hash(path)?.as_bytes() != &stamp.content)

@@ -118,6 +118,9 @@ pub struct JoinAnswer {
     /// estimate where the candidate has more values than the index stores as samples.
     #[serde(default)]
     pub variants: f64,
+    /// Whether a database declares one of the columns to be a foreign key of the other; the score is then 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declared: bool,
     /// Up to three matching values.
     pub matches: Vec<ValueMatch>,
     /// Differences that normalisation removed.
@@ -181,6 +184,7 @@ impl JoinAnswer {
             semantic_likeness: 0.0,
             rarity: 0.0,
             variants: 0.0,
+            declared: false,
             matches: Vec::new(),
             normalised: Vec::new(),
             variant_matches: Vec::new(),
@@ -250,6 +254,7 @@ pub(super) fn answer(
         semantic_likeness: candidate.evidence.cosine,
         rarity: overlap.map_or(0.0, |overlap| overlap.rarity),
         variants,
+        declared: candidate.declared,
         variant_matches,
         matches: matches.into_iter().take(SHOWN_MATCHES).collect(),
         normalised,
@@ -257,6 +262,9 @@ pub(super) fn answer(
         ..JoinAnswer::uncounted(query, &entry, vec![on])
     };
     answer.reason = reason(&answer, query_values);
+    if answer.declared {
+        answer.reason = format!("declared as a foreign key; {}", answer.reason);
+    }
     answer.reason.push_str(&sample_words(Some(query), &entry));
     Ok(answer)
 }

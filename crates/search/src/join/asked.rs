@@ -153,7 +153,7 @@ impl<'a> KeyColumn<'a> {
                 accidental: self.column.profile.weakness.is_some() || record.weakness().is_some(),
             };
             let (key_column, weight) = (self.number, self.weight);
-            candidates.push(Candidate { table, column, key_column, weight, evidence, context: None });
+            candidates.push(Candidate { table, column, key_column, weight, evidence, declared: false, context: None });
         }
         Ok(candidates)
     }

@@ -15,6 +15,8 @@ pub(super) struct Candidate {
     /// Weight of the key column among those tried, 0..=1.
     pub weight: f64,
     pub evidence: Evidence,
+    /// Whether a database declares the two columns to hold the same key.
+    pub declared: bool,
     /// Its context, once computed.
     pub context: Option<Context>,
 }
@@ -30,13 +32,19 @@ impl Candidate {
         JoinFeatures::of(&self.evidence, &self.context.unwrap_or_default(), weights)
     }
 
-    /// Its score, 0..=1.
+    /// Its score, 0..=1; 1 where it is declared, whatever the values.
     pub fn score(&self, weights: &RankingWeights) -> f64 {
+        if self.declared {
+            return 1.0;
+        }
         self.weight * weights.join.score(&self.features(&weights.join_evidence))
     }
 
     /// Upper bound of its score, for any context.
     pub fn bound(&self, weights: &RankingWeights) -> f64 {
+        if self.declared {
+            return 1.0;
+        }
         let context = self.context.unwrap_or(Context::GREATEST);
         self.weight * weights.join.score(&JoinFeatures::of(&self.evidence, &context, &weights.join_evidence))
     }

@@ -1,0 +1,337 @@
+//! Tables that lie in many files: folders of Hive (`year=2020`), of dates (`2020/01`), of Spark and Dask (`part-00000`, `_SUCCESS`).
+//!
+//! Files are one table only where their layout says so; two files with the same columns are two tables, since tables of single
+//! years are often meant to be. Which parts a table has is read off its folder anew each time, by the same rule for who lists a
+//! lake and for who opens the table: its path is the folder's, or, where other tables are beside the parts, a pattern such as
+//! `part-*.csv`. The settings of a lake decide otherwise, either way ([`Choices`]).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::source::{Compression, Format, classify, is_hidden, time_of_change, unescaped};
+
+/// Folders below each other that are looked into.
+const MOST_DEPTH: usize = 16;
+/// What Hive writes where a partition's value is missing.
+const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+/// Files that Spark, Dask and others leave beside the parts of a table.
+const MARKERS: [&str; 3] = ["_SUCCESS", "_metadata", "_common_metadata"];
+
+/// Whether the files that a pattern names are one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// All are parts of one table.
+    One,
+    /// Each is a table of its own.
+    Separate,
+}
+
+/// The format of the table that a folder is by a log or metadata in it: which of its files are in force, only those say.
+pub(crate) fn table_format(folder: &Path) -> Option<&'static str> {
+    if folder.join("_delta_log").is_dir() {
+        return Some("Delta");
+    }
+    let described = |metadata: fs::ReadDir| {
+        metadata.flatten().any(|entry| entry.file_name().to_string_lossy().ends_with(".metadata.json"))
+    };
+    fs::read_dir(folder.join("metadata")).is_ok_and(described).then_some("Iceberg")
+}
+
+/// Why the files of such a folder are not read.
+pub(crate) fn unread_format(format: &str) -> String {
+    format!("a table of {format}, whose log is not read: its files may be of older versions, so none of them is")
+}
+
+/// What is set for a lake: a folder, or a pattern of names in one (`sales/sales_*.csv`), as a path below its root.
+pub type Choices = BTreeMap<String, Choice>;
+
+/// The files of one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSet {
+    /// The folder or pattern.
+    pub path: PathBuf,
+    /// By path; at least one.
+    pub parts: Vec<Part>,
+    /// How the cells of all of them are stored.
+    pub format: Format,
+    /// By the name of the first.
+    pub compression: Compression,
+    /// Names of the columns whose values are in the paths.
+    pub keys: Vec<String>,
+    /// Why these files are one table, in one clause.
+    pub reason: String,
+    /// When a file or folder of it was last changed; see [`time_of_change`].
+    pub modified_ns: u64,
+    /// Size of all files, in bytes.
+    pub read_bytes: u64,
+}
+
+/// One file of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The value of each key; `None` where it is missing.
+    pub values: Vec<Option<String>>,
+}
+
+impl FileSet {
+    /// The table at `path`, a folder or a pattern of names in one; `None` where that has no table files, or some of several formats.
+    pub fn at(path: &Path) -> Option<FileSet> {
+        match path.is_dir() {
+            true if table_format(path).is_some() => None,
+            true => FileSet::by_layout(path).or_else(|| {
+                let inside = visible(path)?.into_iter().map(|(_, path)| path);
+                Found::below(path, inside).set(path, SET.into())
+            }),
+            false => {
+                let (folder, pattern) = (path.parent()?, path.file_name()?.to_str()?);
+                let named = visible(folder)?.into_iter().filter(|(name, _)| matches(pattern, name));
+                let numbered = pattern.to_lowercase().starts_with("part") && pattern.contains(DIGIT);
+                let reason = if numbered { NUMBERED } else { SET };
+                Found::below(folder, named.map(|(_, path)| path)).set(path, reason.into())
+            }
+        }
+    }
+
+    /// The table that the layout of `folder` says it is.
+    pub(crate) fn by_layout(folder: &Path) -> Option<FileSet> {
+        let entries = visible(folder)?;
+        let (folders, files): (Vec<_>, Vec<_>) =
+            entries.iter().partition(|(_, path): &&(String, PathBuf)| path.is_dir());
+        let key = folders.first().and_then(|(name, _)| key_value(name)).map(|(key, _)| key);
+        let below = || Found::below(folder, folders.iter().map(|(_, path)| path.clone()));
+        if let Some(key) = key {
+            let all_keyed = folders.iter().all(|(name, _)| key_value(name).is_some_and(|(other, _)| other == key));
+            return if all_keyed { below().set(folder, format!("folders `{key}=…`")) } else { None };
+        }
+        let tables: Vec<&(String, PathBuf)> = files.into_iter().filter(|(_, path)| classify(path).is_some()).collect();
+        if !folders.is_empty() {
+            let dated = tables.is_empty() && folders.iter().all(|(name, path)| is_year(name) && has_months(path));
+            return if dated { below().dated(folder) } else { None };
+        }
+        let marker = MARKERS.into_iter().find(|marker| folder.join(marker).is_file());
+        let numbered = tables.len() > 1 && tables.iter().all(|(name, _)| is_part(name));
+        let reason = marker.map(|marker| format!("`{marker}` beside its files"));
+        let reason = reason.or_else(|| numbered.then(|| NUMBERED.to_string()))?;
+        Found::below(folder, tables.iter().map(|(_, path)| path.clone())).set(folder, reason)
+    }
+
+    /// The tables of several files that lie in `folder` directly; at the lake's root they have patterns for paths.
+    pub fn all_in(folder: &Path, is_root: bool) -> Vec<FileSet> {
+        if let Some(set) = FileSet::by_layout(folder) {
+            let pattern = match set.keys.first() {
+                Some(key) if set.reason.starts_with("folders `") => format!("{key}=*"),
+                Some(_) => "[0-9][0-9][0-9][0-9]".into(),
+                None => "*".into(),
+            };
+            let path = if is_root { folder.join(pattern) } else { folder.to_path_buf() };
+            return vec![FileSet { path, ..set }];
+        }
+        let mut families: BTreeMap<String, usize> = BTreeMap::new();
+        for (name, _) in visible(folder).unwrap_or_default().into_iter().filter(|(_, path)| classify(path).is_some()) {
+            if let Some(pattern) = part_pattern(&name) {
+                *families.entry(pattern).or_default() += 1;
+            }
+        }
+        let families = families.into_iter().filter(|(_, count)| *count > 1);
+        families.filter_map(|(pattern, _)| FileSet::at(&folder.join(pattern))).collect()
+    }
+
+    /// The name that `part` has in this table: its path below the table's folder.
+    pub fn name_of(&self, part: &Path) -> String {
+        let base = if self.path.is_dir() { Some(self.path.as_path()) } else { self.path.parent() };
+        let below = base.and_then(|base| part.strip_prefix(base).ok()).unwrap_or(part);
+        below.to_string_lossy().replace('\\', "/")
+    }
+}
+
+/// Why files with the names of parts are one table.
+const NUMBERED: &str = "numbered part files";
+/// Why files are one table that no rule finds.
+const SET: &str = "its path names several files";
+
+/// The files below some paths.
+struct Found {
+    files: Vec<(PathBuf, Vec<(String, String)>)>,
+    modified_ns: u64,
+    read_bytes: u64,
+}
+
+impl Found {
+    /// All table files at and below `paths`, which are in `base`.
+    fn below(base: &Path, paths: impl Iterator<Item = PathBuf>) -> Found {
+        let mut found = Found { files: Vec::new(), modified_ns: 0, read_bytes: 0 };
+        let depth = base.components().count();
+        let mut pending: Vec<PathBuf> = paths.collect();
+        while let Some(path) = pending.pop() {
+            let Ok(meta) = fs::metadata(&path) else { continue };
+            if meta.is_dir() {
+                // Its name may hold a value.
+                found.modified_ns = found.modified_ns.max(time_of_change(&meta));
+                // Links may lead in circles.
+                if table_format(&path).is_none() && path.components().count() - depth < MOST_DEPTH {
+                    pending.extend(visible(&path).unwrap_or_default().into_iter().map(|(_, path)| path));
+                }
+            } else if meta.is_file() && classify(&path).is_some_and(|(format, _)| !format.holds_tables()) {
+                found.modified_ns = found.modified_ns.max(time_of_change(&meta));
+                found.read_bytes += meta.len();
+                let folders = path.parent().and_then(|parent| parent.strip_prefix(base).ok()).unwrap_or(Path::new(""));
+                let names = folders.components().map(|part| part.as_os_str().to_string_lossy());
+                let values = names.filter_map(|name| key_value(&name)).collect();
+                found.files.push((path, values));
+            }
+        }
+        found.files.sort();
+        found
+    }
+
+    fn set(self, path: &Path, reason: String) -> Option<FileSet> {
+        let (format, compression) = classify(&self.files.first()?.0)?;
+        if self.files.iter().any(|(file, _)| classify(file).is_none_or(|(other, _)| other != format)) {
+            return None;
+        }
+        let mut keys: Vec<String> = Vec::new();
+        for (key, _) in self.files.iter().flat_map(|(_, values)| values) {
+            if !keys.contains(key) {
+                keys.push(key.clone());
+            }
+        }
+        let part = |(path, values): (PathBuf, Vec<(String, String)>)| {
+            let value = |key: &String| values.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone());
+            let values = keys.iter().map(|key| value(key).filter(|value| value != HIVE_NULL)).collect();
+            Part { path, values }
+        };
+        let parts = self.files.into_iter().map(part).collect();
+        let (path, modified_ns, read_bytes) = (path.to_path_buf(), self.modified_ns, self.read_bytes);
+        Some(FileSet { path, parts, format, compression, keys, reason, modified_ns, read_bytes })
+    }
+
+    /// The table in folders of years, months and perhaps days; `None` where a folder holds files that are no parts of one table.
+    fn dated(mut self, base: &Path) -> Option<FileSet> {
+        const LEVELS: [&str; 4] = ["year", "month", "day", "hour"];
+        let mut folders: BTreeMap<PathBuf, (usize, bool)> = BTreeMap::new();
+        for (path, values) in &mut self.files {
+            let folder = path.parent()?;
+            let inside = folders.entry(folder.to_path_buf()).or_insert((0, true));
+            *inside = (inside.0 + 1, inside.1 && path.file_name().is_some_and(|name| is_part(&name.to_string_lossy())));
+            let names: Vec<String> =
+                folder.strip_prefix(base).ok()?.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+            if names.len() > LEVELS.len() || names.iter().any(|name| name.parse::<u16>().is_err()) {
+                return None;
+            }
+            *values = LEVELS.map(str::to_string).into_iter().zip(names).collect();
+        }
+        let is_one = folders.values().all(|(count, all_parts)| *count == 1 || *all_parts);
+        if is_one { self.set(base, "folders of years and months".into()) } else { None }
+    }
+}
+
+/// The entries of a folder whose names are not those of hidden or side files, sorted.
+fn visible(folder: &Path) -> Option<Vec<(String, PathBuf)>> {
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let named = entries.filter_map(|path| Some((path.file_name()?.to_string_lossy().into_owned(), path)));
+    let mut named: Vec<(String, PathBuf)> =
+        named.filter(|(name, path)| !is_hidden(path) && !name.starts_with('_')).collect();
+    named.sort();
+    Some(named)
+}
+
+/// `year=2020` taken apart; the value's `%XX` are decoded.
+fn key_value(name: &str) -> Option<(String, String)> {
+    let (key, value) = name.split_once('=')?;
+    let is_name = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' '));
+    is_name.then(|| (key.to_string(), unescaped(value).to_string_lossy().into_owned()))
+}
+
+fn is_year(name: &str) -> bool {
+    name.len() == 4 && name.parse::<u16>().is_ok_and(|year| (1500..=2200).contains(&year))
+}
+
+/// Whether a folder has nothing but folders `01` to `12`.
+fn has_months(folder: &Path) -> bool {
+    let is_month = |name: &str| name.len() <= 2 && name.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
+    visible(folder).is_some_and(|all| !all.is_empty() && all.iter().all(|(name, path)| path.is_dir() && is_month(name)))
+}
+
+/// Whether a file has the name of a part: `part-00000-….parquet`, `part.0.parquet`.
+fn is_part(name: &str) -> bool {
+    part_pattern(name).is_some()
+}
+
+/// The pattern of the numbered parts that a file is one of.
+fn part_pattern(name: &str) -> Option<String> {
+    let (start, rest) = name.split_at_checked(5)?;
+    let is_start = matches!(&start.to_lowercase()[..], "part-" | "part_" | "part.");
+    let ending = rest.rfind('.').map(|dot| &rest[dot..])?;
+    (is_start && rest.starts_with(|c: char| c.is_ascii_digit())).then(|| format!("{start}{DIGIT}*{ending}"))
+}
+
+/// A digit in a pattern.
+const DIGIT: &str = "[0-9]";
+
+/// Whether `path` ends in a pattern of names.
+pub(crate) fn is_pattern(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().contains(['*', '[']))
+}
+
+/// Whether `name` is one that `pattern` describes: `*` stands for any text, `[0-9]` for a digit.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (mut pattern, mut name) = (pattern, name);
+    // Where to go on if what follows the last `*` does not fit: the `*` then stands for one character more.
+    let mut again: Option<(&str, &str)> = None;
+    loop {
+        if let Some(rest) = pattern.strip_prefix('*') {
+            pattern = rest;
+            again = Some((rest, name));
+            continue;
+        }
+        let (wanted, rest) = match pattern.strip_prefix(DIGIT) {
+            Some(rest) => (None, rest),
+            None => {
+                (pattern.chars().next(), pattern.get(pattern.chars().next().map_or(0, char::len_utf8)..).unwrap_or(""))
+            }
+        };
+        let found = name.chars().next();
+        match found {
+            None if pattern.is_empty() => return true,
+            Some(found) if !pattern.is_empty() && wanted.map_or(found.is_ascii_digit(), |wanted| wanted == found) => {
+                (pattern, name) = (rest, &name[found.len_utf8()..]);
+            }
+            _ => {
+                let Some((rest, from)) = again.filter(|(_, from)| !from.is_empty()) else { return false };
+                let from = &from[from.chars().next().map_or(0, char::len_utf8)..];
+                (pattern, name, again) = (rest, from, Some((rest, from)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, fits) in [
+            ("part-[0-9]*.csv", "part-00001-ab.csv", true),
+            ("part-[0-9]*.csv", "part-time.csv", false),
+            ("part-[0-9]*.csv", "part-1.csv.gz", false),
+            ("*", "", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-b-b-d", false),
+            ("é*", "éa", true),
+            ("[0-9][0-9]", "20", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+        assert_eq!(part_pattern("part-00001-ab.c000.snappy.parquet").as_deref(), Some("part-[0-9]*.parquet"));
+        assert_eq!((part_pattern("party.csv"), part_pattern("part-a.csv"), part_pattern("pär")), (None, None, None));
+    }
+}

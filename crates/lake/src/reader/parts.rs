@@ -1,0 +1,317 @@
+//! Tables in several files: the rows of one file after the other, with the values that the paths hold as last columns.
+//!
+//! The columns are those of all files: a file that lacks one has no values there, and a column that files declare with several
+//! types has the widest of them, else text. Each such difference is reported, as is a file that cannot be read; the others are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, StringArray, new_null_array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+
+use super::report::{PartsRead, ReadReport, RepairKind, Sample};
+use super::{Column, ReadOptions, TableReader, open_as};
+use crate::layout::{FileSet, Part, table_format, unread_format};
+use lakeward_core::error::{Error, Result};
+
+/// Differences and faults that a report describes.
+const SHOWN: usize = 3;
+
+/// Reads the files of a set.
+pub(super) struct Parts {
+    set: FileSet,
+    options: ReadOptions,
+    columns: Vec<Column>,
+    schema: SchemaRef,
+    typed: bool,
+    /// Columns that files hold; the rest are in their paths.
+    in_files: usize,
+    next: usize,
+    current: Option<Current>,
+    report: ReadReport,
+    faults: Vec<String>,
+    sampled: bool,
+    total_rows: Option<u64>,
+}
+
+struct Current {
+    reader: Box<dyn TableReader>,
+    /// The place in the file of each column that files hold.
+    places: Vec<Option<usize>>,
+    values: Vec<Option<String>>,
+    name: String,
+}
+
+impl Parts {
+    /// Opens the files of `set`, all of whose heads are read; rows only of those that `wanted` names, by place.
+    ///
+    /// # Errors
+    /// The error of the first file where none can be read; [`Error::Unreadable`] for too many columns.
+    pub(super) fn open(set: FileSet, options: &ReadOptions, wanted: Option<&[usize]>) -> Result<Parts> {
+        let mut options = options.clone();
+        let (mut fields, mut first): (Vec<(Column, DataType)>, Option<ReadReport>) = (Vec::new(), None);
+        let (mut drift, mut faults, mut first_fault, mut typed) = (Vec::new(), Vec::new(), None, false);
+        let mut readable = Vec::new();
+        let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted.contains(&at));
+        for (at, part) in set.parts.iter().enumerate() {
+            let reader = match open_part(&set, part, &options) {
+                Ok(reader) => reader,
+                Err(error) => {
+                    if is_wanted(at) {
+                        faults.push(fault(&set.name_of(&part.path), &error));
+                    }
+                    first_fault.get_or_insert(error);
+                    continue;
+                }
+            };
+            readable.push(at);
+            let types = reader.declared_types();
+            let declared =
+                |place: usize| types.as_ref().map_or(DataType::Utf8, |types| types.field(place).data_type().clone());
+            let name = set.name_of(&part.path);
+            if first.is_none() {
+                typed = reader.is_typed();
+                fields = reader
+                    .columns()
+                    .iter()
+                    .enumerate()
+                    .map(|(place, column)| (column.clone(), declared(place)))
+                    .collect();
+                // Every part is written alike.
+                if let Some(dialect) = &reader.report().dialect {
+                    (options.header, options.delimiter) = (Some(dialect.header), dialect.delimiter.map(|c| c as u8));
+                }
+                first = Some(reader.report().clone());
+                continue;
+            }
+            let mut different: Vec<String> = Vec::new();
+            for (place, column) in reader.columns().iter().enumerate() {
+                match fields.iter_mut().find(|(known, _)| known.name == column.name) {
+                    Some((_, known)) => {
+                        let found = declared(place);
+                        if *known != found {
+                            different.push(format!("`{}` is {found} in place of {known}", column.name));
+                            *known = wider(known, &found);
+                        }
+                    }
+                    None => {
+                        different.push(format!("`{}` is new", column.name));
+                        fields.push((column.clone(), declared(place)));
+                    }
+                }
+            }
+            let has = |name: &str| reader.columns().iter().any(|column| column.name == name);
+            different.extend(
+                fields
+                    .iter()
+                    .filter(|(column, _)| !has(&column.name))
+                    .map(|(column, _)| format!("no `{}`", column.name)),
+            );
+            if !different.is_empty() {
+                drift.push(format!("{name}: {}", different.join(", ")));
+            }
+        }
+        let Some(mut report) = first else {
+            return Err(first_fault.unwrap_or_else(|| Error::unreadable(&set.path, "no table files in it")));
+        };
+        let in_files = fields.len();
+        // A file that has a column of the key's name has its values there.
+        let keys: Vec<usize> =
+            (0..set.keys.len()).filter(|&key| !fields.iter().any(|(column, _)| column.name == set.keys[key])).collect();
+        for &key in &keys {
+            let kind = if typed { key_type(&set, key) } else { DataType::Utf8 };
+            let name = set.keys[key].clone();
+            fields.push((Column { header: name.clone(), name }, kind));
+        }
+        if fields.len() > options.max_columns {
+            let reason = format!("{} columns, more than the limit of {}", fields.len(), options.max_columns);
+            return Err(Error::unreadable(&set.path, reason));
+        }
+        report.rows = 0;
+        report.read_bytes = 0;
+        report.parts = Some(PartsRead {
+            files: set.parts.len() as u64,
+            keys: keys.iter().map(|&key| set.keys[key].clone()).collect(),
+            reason: set.reason.clone(),
+        });
+        // Those of the first file are added with the others'.
+        report.repairs.clear();
+        report.add(RepairKind::DriftingColumns, drift.len() as u64, None);
+        report.describe(RepairKind::DriftingColumns, &some_of(&drift));
+        let schema = Schema::new(
+            fields.iter().map(|(column, kind)| Field::new(&column.name, kind.clone(), true)).collect::<Vec<_>>(),
+        );
+        let keep = |at: &usize| readable.binary_search(at).is_ok() && is_wanted(*at);
+        let parts = (0..set.parts.len()).filter(keep).map(|at| {
+            let part = &set.parts[at];
+            Part { path: part.path.clone(), values: keys.iter().map(|&key| part.values[key].clone()).collect() }
+        });
+        let set = FileSet { parts: parts.collect(), ..set };
+        // A sample has rows of every file, so that it has all values of the paths.
+        if let Some(max) = options.max_rows {
+            options.max_rows = Some(max.div_ceil(set.parts.len().max(1) as u64).max(1));
+        }
+        Ok(Parts {
+            set,
+            options,
+            columns: fields.into_iter().map(|(column, _)| column).collect(),
+            schema: Arc::new(schema),
+            typed,
+            in_files,
+            next: 0,
+            current: None,
+            report,
+            faults,
+            sampled: false,
+            total_rows: Some(0),
+        })
+    }
+
+    /// Opens the next file that can be; whether there is one.
+    fn advance(&mut self) -> bool {
+        while let Some(part) = self.set.parts.get(self.next) {
+            self.next += 1;
+            let name = self.set.name_of(&part.path);
+            match open_part(&self.set, part, &self.options) {
+                Ok(reader) => {
+                    let place = |column: &Column| reader.columns().iter().position(|other| other.name == column.name);
+                    let places = self.columns[..self.in_files].iter().map(place).collect();
+                    self.current = Some(Current { places, values: part.values.clone(), name, reader });
+                    return true;
+                }
+                Err(error) => self.faults.push(fault(&name, &error)),
+            }
+        }
+        false
+    }
+
+    fn rows_of(&self, current: &Current, batch: &RecordBatch) -> Result<RecordBatch> {
+        let failed = |error: arrow::error::ArrowError| Error::unreadable(&self.set.path, error.to_string());
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+        for (at, field) in self.schema.fields().iter().enumerate() {
+            let kind = field.data_type();
+            arrays.push(match current.places.get(at) {
+                Some(Some(place)) if batch.column(*place).data_type() == kind => Arc::clone(batch.column(*place)),
+                Some(Some(place)) => cast(batch.column(*place), kind).map_err(failed)?,
+                Some(None) => new_null_array(kind, batch.num_rows()),
+                None => {
+                    let value = current.values[at - self.in_files].as_deref();
+                    key_array(std::iter::repeat_n(value, batch.num_rows()), kind)
+                }
+            });
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(failed)
+    }
+
+    /// Adds what the report of a file says to that of the table.
+    fn take_report(&mut self, current: &Current) {
+        let part = current.reader.report();
+        self.report.read_bytes += part.read_bytes;
+        for repair in part.repairs.iter().filter(|repair| repair.kind != RepairKind::RowLimit) {
+            self.report.add(repair.kind, repair.count, repair.first_line);
+            if let Some(detail) = &repair.detail {
+                self.report.describe(repair.kind, &format!("{}: {detail}", current.name));
+            }
+        }
+        self.sampled |= part.sample.is_some();
+        let total = part.sample.map_or(Some(part.rows), |sample| sample.total_rows);
+        self.total_rows = self.total_rows.zip(total).map(|(sum, rows)| sum + rows);
+    }
+
+    fn finish(&mut self) {
+        self.report.add(RepairKind::UnreadableParts, self.faults.len() as u64, None);
+        self.report.describe(RepairKind::UnreadableParts, &some_of(&std::mem::take(&mut self.faults)));
+        if std::mem::take(&mut self.sampled) {
+            self.report.add(RepairKind::RowLimit, 1, None);
+            self.report.sample = Some(Sample { rows: self.report.rows, total_rows: self.total_rows, estimated: true });
+        }
+    }
+}
+
+impl TableReader for Parts {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if self.current.is_none() && !self.advance() {
+                self.finish();
+                return Ok(None);
+            }
+            let Some(mut current) = self.current.take() else { continue };
+            match current.reader.next_batch()? {
+                Some(batch) => {
+                    let rows = self.rows_of(&current, &batch)?;
+                    self.report.rows += rows.num_rows() as u64;
+                    self.current = Some(current);
+                    return Ok(Some(rows));
+                }
+                None => self.take_report(&current),
+            }
+        }
+    }
+
+    fn report(&self) -> &ReadReport {
+        &self.report
+    }
+
+    fn declared_types(&self) -> Option<SchemaRef> {
+        self.typed.then(|| Arc::clone(&self.schema))
+    }
+}
+
+fn open_part(set: &FileSet, part: &Part, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    open_as(&part.path, set.format, set.compression, None, options)
+}
+
+/// The type that holds the values of both.
+fn wider(one: &DataType, other: &DataType) -> DataType {
+    use DataType::{Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32};
+    let is_small = |kind: &DataType| matches!(kind, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32);
+    let is_number = |kind: &DataType| is_small(kind) && *kind != Int64 || matches!(kind, Float32 | Float64);
+    match (one, other) {
+        _ if is_small(one) && is_small(other) => Int64,
+        _ if is_number(one) && is_number(other) => Float64,
+        _ => DataType::Utf8,
+    }
+}
+
+/// Values of a key as the column that the reader returns, of type `kind`.
+pub fn key_array<'a>(values: impl Iterator<Item = Option<&'a str>>, kind: &DataType) -> ArrayRef {
+    match kind {
+        DataType::Int64 => Arc::new(values.map(|value| value?.parse().ok()).collect::<Int64Array>()),
+        _ => Arc::new(values.collect::<StringArray>()),
+    }
+}
+
+/// Whole numbers where all values are written as such.
+fn key_type(set: &FileSet, key: usize) -> DataType {
+    let is_whole = |value: &String| value.parse::<i64>().is_ok_and(|number| number.to_string() == *value);
+    let whole = set.parts.iter().filter_map(|part| part.values[key].as_ref()).all(is_whole);
+    if whole { DataType::Int64 } else { DataType::Utf8 }
+}
+
+fn fault(name: &str, error: &Error) -> String {
+    match error {
+        Error::Unreadable { reason, .. } => format!("{name}: {reason}"),
+        Error::Io { source, .. } => format!("{name}: {source}"),
+        other => format!("{name}: {other}"),
+    }
+}
+
+fn some_of(texts: &[String]) -> String {
+    let more = if texts.len() > SHOWN { "; …" } else { "" };
+    texts.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ") + more
+}
+
+/// The parts at `path`, if that is a folder or a pattern.
+pub(super) fn set_at(path: &Path) -> Result<FileSet> {
+    let none = || match table_format(path) {
+        Some(format) => Error::unreadable(path, unread_format(format)),
+        None => Error::unreadable(path, "no table files of a single format in it"),
+    };
+    FileSet::at(path).ok_or_else(none)
+}

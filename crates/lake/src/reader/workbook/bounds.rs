@@ -1,0 +1,209 @@
+//! What a workbook may take in memory, found before calamine opens it.
+//!
+//! A workbook of 40 KB can unpack to gigabytes, and declare cells in the corners of a sheet of 17 thousand million. The entries
+//! of a zip are unpacked to nothing and counted, whatever sizes it declares; the repeated cells of `.ods` are counted, since
+//! calamine writes each of them out; so are the cells between the first and the last of each sheet of an `.xls`, for which it
+//! takes memory at once. `.xlsx` and `.xlsb` are read cell by cell.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use quick_xml::events::{BytesStart, Event};
+use zip::ZipArchive;
+
+use crate::reader::parquet::open_regular;
+use crate::reader::typed::guarded;
+use lakeward_core::error::{Error, Result};
+
+/// Bytes of all entries unpacked.
+const MOST_BYTES: u64 = 4 << 30;
+/// Bytes unpacked of an entry that is held in memory whole: all but the sheets of `.xlsx` and `.xlsb`.
+const MOST_HELD_BYTES: u64 = 512 << 20;
+/// Bytes of an `.xls`, which is held in memory whole.
+const MOST_XLS_BYTES: u64 = 512 << 20;
+/// Cells of a workbook that is held in memory whole; 32 bytes each.
+const MOST_CELLS: u64 = 20_000_000;
+const MOST_ENTRIES: usize = 50_000;
+
+/// Which program's format a workbook has, by its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Xlsx,
+    Xlsb,
+    Xls,
+    Ods,
+}
+
+/// The format of the workbook at `path`.
+///
+/// # Errors
+/// [`Error::Unreadable`] where it is no workbook, protected by a password, or too large.
+pub(super) fn check(path: &Path) -> Result<Kind> {
+    let mut file = open_regular(path)?;
+    let mut magic = Vec::new();
+    (&mut file).take(8).read_to_end(&mut magic).map_err(|source| Error::io("read", path, source))?;
+    let found = match magic.as_slice() {
+        [] => Err("empty file".into()),
+        [b'P', b'K', 3 | 5, ..] => guarded(|| check_zip(path)).and_then(|kind| kind),
+        [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1] => guarded(|| check_compound(path)).and_then(|kind| kind),
+        _ => Err("no workbook, whatever its name says".into()),
+    };
+    found.map_err(|reason| Error::unreadable(path, reason))
+}
+
+fn opened(path: &Path) -> Result<BufReader<File>, String> {
+    File::open(path).map(BufReader::new).map_err(|error| error.to_string())
+}
+
+fn check_zip(path: &Path) -> Result<Kind, String> {
+    let damaged = |error: zip::result::ZipError| format!("damaged workbook: {error}");
+    let mut archive = ZipArchive::new(opened(path)?).map_err(damaged)?;
+    if archive.len() > MOST_ENTRIES {
+        return Err(format!("{} entries, more than the limit of {MOST_ENTRIES}", archive.len()));
+    }
+    let names: Vec<String> = archive.file_names().map(str::to_lowercase).collect();
+    let has = |name: &str| names.iter().any(|entry| entry == name);
+    let kind = match () {
+        () if has("xl/workbook.bin") => Kind::Xlsb,
+        () if names.iter().any(|name| name.ends_with("workbook.xml")) => Kind::Xlsx,
+        () if has("content.xml") => Kind::Ods,
+        () => return Err("a zip file without a workbook".into()),
+    };
+    let mut all_bytes = 0;
+    for at in 0..archive.len() {
+        let mut entry = archive.by_index(at).map_err(|error| {
+            if error.to_string().to_lowercase().contains("password") {
+                return "it is protected by a password".to_string();
+            }
+            damaged(error)
+        })?;
+        let name = entry.name().to_lowercase();
+        let is_streamed = kind != Kind::Ods && name.contains("worksheets/");
+        let most = if is_streamed { MOST_BYTES } else { MOST_HELD_BYTES };
+        let mut bounded = (&mut entry).take(most.min(MOST_BYTES - all_bytes) + 1);
+        let bytes = if kind == Kind::Ods && name == "content.xml" {
+            let mut counted = Counted { input: bounded, bytes: 0 };
+            let cells = ods_cells(BufReader::new(&mut counted))?;
+            if cells > MOST_CELLS {
+                return Err(format!("{cells} cells, more than the limit of {MOST_CELLS}"));
+            }
+            counted.bytes
+        } else {
+            // A broken entry is calamine's to report, if it needs it.
+            std::io::copy(&mut bounded, &mut std::io::sink()).unwrap_or(0)
+        };
+        all_bytes += bytes;
+        if bytes > most || all_bytes > MOST_BYTES {
+            let limit = if bytes > most { most } else { MOST_BYTES } >> 20;
+            return Err(format!("`{name}` unpacks to more than {limit} MB"));
+        }
+    }
+    Ok(kind)
+}
+
+struct Counted<R> {
+    input: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+}
+
+/// The cells that calamine makes of the tables in `content.xml`.
+fn ods_cells(content: impl std::io::BufRead) -> Result<u64, String> {
+    let mut reader = quick_xml::Reader::from_reader(content);
+    let mut buffer = Vec::new();
+    let (mut cells, mut row_cells, mut pending, mut row_times) = (0u64, 0u64, 0u64, 1u64);
+    let mut end_row = |row_cells: &mut u64, pending: &mut u64, times: u64| {
+        cells = cells.saturating_add(row_cells.saturating_mul(times));
+        (*row_cells, *pending) = (0, 0);
+        cells
+    };
+    loop {
+        let event = reader.read_event_into(&mut buffer).map_err(|error| format!("damaged workbook: {error}"))?;
+        let is_empty = matches!(event, Event::Empty(_));
+        match &event {
+            Event::Start(tag) | Event::Empty(tag) => match tag.local_name().as_ref() {
+                b"table-row" => row_times = repeats(tag, "number-rows-repeated"),
+                b"table-cell" | b"covered-table-cell" => {
+                    pending = pending.saturating_add(repeats(tag, "number-columns-repeated"));
+                    // Blank cells at the end of a row are left out.
+                    let has_value = !is_empty
+                        || tag.attributes().flatten().any(|one| one.key.local_name().as_ref() == b"value-type");
+                    if has_value {
+                        row_cells = row_cells.saturating_add(std::mem::take(&mut pending));
+                    }
+                }
+                _ => {}
+            },
+            Event::End(tag) if tag.local_name().as_ref() == b"table-row" => {
+                let times = if row_cells > 0 { row_times } else { 0 };
+                if end_row(&mut row_cells, &mut pending, times) > MOST_CELLS {
+                    break;
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+        buffer.clear();
+    }
+    Ok(end_row(&mut row_cells, &mut pending, 1))
+}
+
+fn repeats(tag: &BytesStart<'_>, name: &str) -> u64 {
+    let found = tag.attributes().flatten().find(|one| one.key.local_name().as_ref() == name.as_bytes());
+    found.and_then(|one| std::str::from_utf8(&one.value).ok()?.parse().ok()).unwrap_or(1)
+}
+
+fn check_compound(path: &Path) -> Result<Kind, String> {
+    let damaged = |error: std::io::Error| format!("damaged workbook: {error}");
+    let mut compound = cfb::CompoundFile::open(opened(path)?).map_err(damaged)?;
+    if compound.exists("/EncryptedPackage") {
+        return Err("it is protected by a password".into());
+    }
+    let stream = ["/Workbook", "/Book", "/WORKBOOK", "/BOOK"].into_iter().find(|name| compound.exists(name));
+    let stream = stream.ok_or_else(|| "a compound file without a workbook".to_string())?;
+    let stream = compound.open_stream(stream).map_err(damaged)?;
+    if stream.len() > MOST_XLS_BYTES {
+        return Err(format!("a workbook of more than {} MB", MOST_XLS_BYTES >> 20));
+    }
+    let cells = xls_cells(BufReader::new(stream)).map_err(damaged)?;
+    if cells > MOST_CELLS {
+        return Err(format!("its sheets span {cells} cells, more than the limit of {MOST_CELLS}"));
+    }
+    Ok(Kind::Xls)
+}
+
+/// The cells between the first and the last cell of each sheet, over all sheets; records as in [MS-XLS] 2.3.
+fn xls_cells(mut records: impl Read) -> std::io::Result<u64> {
+    const BEGIN_OF_SHEET: u16 = 0x0809;
+    /// FORMULA, BLANK, NUMBER, LABEL, BOOLERR, RK, MULRK, MULBLANK, RSTRING, LABELSST.
+    const CELLS: [u16; 10] = [0x0006, 0x0201, 0x0203, 0x0204, 0x0205, 0x027e, 0x00bd, 0x00be, 0x00d6, 0x00fd];
+    const MULTIPLE: u16 = 0x00bd;
+    let mut spans: HashMap<usize, [u64; 4]> = HashMap::new();
+    let (mut sheet, mut head, mut body) = (0, [0; 4], Vec::new());
+    while records.read_exact(&mut head).is_ok() {
+        let (kind, length) = (u16::from_le_bytes([head[0], head[1]]), u16::from_le_bytes([head[2], head[3]]));
+        body.clear();
+        records.by_ref().take(u64::from(length)).read_to_end(&mut body)?;
+        if kind == BEGIN_OF_SHEET {
+            sheet += 1;
+        }
+        let number =
+            |at: usize| body.get(at..at + 2).map_or(0, |bytes| u64::from(u16::from_le_bytes([bytes[0], bytes[1]])));
+        if CELLS.contains(&kind) && body.len() >= 4 {
+            let (row, column) = (number(0), number(2));
+            let last = if kind == MULTIPLE { column.max(number(body.len() - 2)) } else { column };
+            let span = spans.entry(sheet).or_insert([row, row, column, last]);
+            *span = [span[0].min(row), span[1].max(row), span[2].min(column), span[3].max(last)];
+        }
+    }
+    Ok(spans.values().map(|[top, bottom, left, right]| (bottom - top + 1) * (right - left + 1)).sum())
+}

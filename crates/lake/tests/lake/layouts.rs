@@ -1,0 +1,208 @@
+//! Tables in several files: which layouts are one table, what their rows are, and what differs between files.
+
+// Clippy knows test functions only, not what they call.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow::datatypes::DataType;
+use arrow::record_batch::RecordBatch;
+use lakeward_core::Error;
+use lakeward_lake::layout::{Choice, Choices};
+use lakeward_lake::location::Location;
+use lakeward_lake::reader::{ReadOptions, RepairKind, open_path};
+use lakeward_lake::source::{assign_ids, content_hash, list_files, list_tables};
+
+use crate::holders::read;
+
+fn write(lake: &Path, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let path = lake.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn ids(lake: &Path, choices: &Choices) -> Vec<String> {
+    let files = list_tables(lake, choices).unwrap().files;
+    assign_ids(&files).iter().map(ToString::to_string).collect()
+}
+
+fn parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(fs::File::create(path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn files_are_one_table_where_their_layout_says_so_and_only_there() {
+    let lake = tempfile::tempdir().unwrap();
+    let towns = "town,people\nAby,3\n";
+    write(
+        lake.path(),
+        &[
+            ("hive/year=2020/region=a%20b/x.csv", towns),
+            ("hive/year=2021/region=__HIVE_DEFAULT_PARTITION__/y.csv", towns),
+            ("hive/notes.csv", "a,b\n1,2\n"),
+            ("spark/_SUCCESS", ""),
+            ("spark/part-00000-1f-c000.csv", towns),
+            ("spark/part-00001-1f-c000.csv", towns),
+            ("mixed/part-0.csv", towns),
+            ("mixed/part-1.csv", towns),
+            ("mixed/part-time.csv", towns),
+            ("dates/2020/01/a.csv", towns),
+            ("dates/2020/02/b.csv", towns),
+            // Two tables a month, tables of single years, folders of years and keys that differ: these say nothing.
+            ("two/2020/01/a.csv", towns),
+            ("two/2020/01/b.csv", towns),
+            ("years/sales_2019.csv", towns),
+            ("years/sales_2020.csv", towns),
+            ("old/2019/sales.csv", towns),
+            ("old/2020/sales.csv", towns),
+            ("keys/a=1/x.csv", towns),
+            ("keys/b=1/x.csv", towns),
+            ("kinds/y=1/x.csv", towns),
+            ("kinds/y=2/x.ndjson", "{\"a\": 1}\n"),
+        ],
+    );
+    let separate = [
+        "kinds/y=1/x",
+        "kinds/y=2/x",
+        "keys/a=1/x",
+        "keys/b=1/x",
+        "old/2019/sales",
+        "old/2020/sales",
+        "years/sales_2019",
+        "years/sales_2020",
+        "two/2020/01/a",
+        "two/2020/01/b",
+    ];
+    let mut expected = vec!["dates", "hive", "hive/notes", "mixed/part-[0-9]*", "mixed/part-time", "spark"];
+    expected.extend(separate);
+    expected.sort_unstable();
+    let mut found = ids(lake.path(), &Choices::new());
+    found.sort_unstable();
+    assert_eq!(found, expected);
+
+    let choices = Choices::from([
+        ("years/sales_*.csv".to_string(), Choice::One),
+        ("old/".to_string(), Choice::One),
+        ("spark".to_string(), Choice::Separate),
+        ("nowhere".to_string(), Choice::One),
+        ("../elsewhere".to_string(), Choice::One),
+    ]);
+    let found = ids(lake.path(), &choices);
+    assert!(found.contains(&"years/sales_*".to_string()) && found.contains(&"old".to_string()), "{found:?}");
+    assert!(!found.iter().any(|id| id.starts_with("years/sales_2") || id.starts_with("old/")), "{found:?}");
+    assert!(found.contains(&"spark/part-00000-1f-c000".to_string()), "{found:?}");
+    assert_eq!(list_tables(lake.path(), &choices).unwrap().problems.len(), 2);
+    assert_eq!(read(&lake.path().join("years/sales_*.csv")).rows.len(), 2);
+
+    let hive = read(&lake.path().join("hive"));
+    assert_eq!(hive.names, ["town", "people", "year", "region"]);
+    assert_eq!(hive.rows, [["Aby", "3", "2020", "a b"], ["Aby", "3", "2021", ""]]);
+    let parts = hive.report.parts.unwrap();
+    assert_eq!(
+        (parts.files, parts.keys, parts.reason.as_str()),
+        (2, vec!["year".into(), "region".into()], "folders `year=…`")
+    );
+    assert_eq!(read(&lake.path().join("dates")).rows[1], ["Aby", "3", "2020", "02"]);
+    assert_eq!(read(&lake.path().join("mixed/part-[0-9]*.csv")).rows.len(), 2);
+    // A folder that says nothing is no table for who types its path, a folder that does is.
+    assert!(
+        Location::of(&lake.path().join("spark")).is_table() && !Location::of(&lake.path().join("years")).is_table()
+    );
+}
+
+#[test]
+fn files_of_delta_and_iceberg_are_told_not_read() {
+    let lake = tempfile::tempdir().unwrap();
+    write(
+        lake.path(),
+        &[
+            ("sales/_delta_log/00000000000000000000.json", "{}\n"),
+            ("sales/part-00000.csv", "a,b\n1,2\n"),
+            ("sales/part-00001.csv", "a,b\n1,2\n"),
+            ("stock/metadata/v1.metadata.json", "{}"),
+            ("stock/data/x.csv", "a,b\n1,2\n"),
+            ("hive/k=1/_delta_log/0.json", "{}"),
+            ("hive/k=1/x.csv", "a,b\n1,2\n"),
+            ("hive/k=2/x.csv", "a,b\n3,4\n"),
+        ],
+    );
+    let listing = list_tables(lake.path(), &Choices::from([("sales".to_string(), Choice::One)])).unwrap();
+    assert_eq!(listing.files.iter().map(|file| file.relative.as_str()).collect::<Vec<_>>(), ["hive"]);
+    assert_eq!(read(&lake.path().join("hive")).rows, [["3", "4", "2"]]);
+    let problems: Vec<&str> = listing.problems.iter().map(|(_, reason)| &reason[..16]).collect();
+    assert_eq!(problems, ["a table of Delta", "a table of Delta", "set to be one ta", "a table of Icebe"]);
+    match open_path(&lake.path().join("sales"), &ReadOptions::default()).err() {
+        Some(Error::Unreadable { reason, .. }) => assert!(reason.starts_with("a table of Delta"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_lake_that_is_one_table_has_a_pattern_for_its_path() {
+    let lake = tempfile::tempdir().unwrap();
+    write(lake.path(), &[("k=1/a.csv", "x,y\n1,2\n"), ("k=2/a.csv", "x,y\n3,4\n")]);
+    let listing = list_files(lake.path()).unwrap();
+    assert_eq!(listing.files.iter().map(|file| file.relative.as_str()).collect::<Vec<_>>(), ["k=*"]);
+    assert_eq!(read(&listing.files[0].path).rows, [["1", "2", "1"], ["3", "4", "2"]]);
+}
+
+#[test]
+fn differences_between_files_are_told_and_nothing_is_lost() {
+    let lake = tempfile::tempdir().unwrap();
+    let text = |words: &[&str]| Arc::new(StringArray::from(words.to_vec())) as ArrayRef;
+    let at = |year: u32| lake.path().join(format!("t/year={year}/p.parquet"));
+    parquet(&at(2020), vec![("a", Arc::new(Int32Array::from(vec![1]))), ("b", text(&["x"]))]);
+    parquet(&at(2021), vec![("a", Arc::new(Int64Array::from(vec![1 << 40])))]);
+    parquet(&at(2022), vec![("a", text(&["many"])), ("c", text(&["new"]))]);
+    fs::create_dir_all(at(2023).parent().unwrap()).unwrap();
+    fs::write(at(2023), "damaged").unwrap();
+    let found = read(&lake.path().join("t"));
+    assert_eq!(found.names, ["a", "b", "c", "year"]);
+    assert_eq!(found.rows, [["1", "x", "", "2020"], ["1099511627776", "", "", "2021"], ["many", "", "new", "2022"]]);
+    let said = |kind| found.report.repair(kind).unwrap().to_string();
+    let drift = said(RepairKind::DriftingColumns);
+    assert!(
+        drift.starts_with("2 files have columns unlike") && drift.contains("no `b`") && drift.contains("`c` is new"),
+        "{drift}"
+    );
+    let lost = said(RepairKind::UnreadableParts);
+    assert!(lost.starts_with("1 file cannot be read") && lost.contains("year=2023/p.parquet"), "{lost}");
+    assert!(found.report.lost_rows());
+    let reader = open_path(&lake.path().join("t"), &ReadOptions::default()).unwrap();
+    let types = reader.declared_types().unwrap();
+    assert_eq!((types.field(0).data_type(), types.field(3).data_type()), (&DataType::Utf8, &DataType::Int64));
+    // Where no file can be read there is an error.
+    fs::create_dir_all(lake.path().join("u/k=1")).unwrap();
+    fs::write(lake.path().join("u/k=1/p.parquet"), "damaged").unwrap();
+    assert!(matches!(open_path(&lake.path().join("u"), &ReadOptions::default()), Err(Error::Unreadable { .. })));
+}
+
+#[test]
+fn a_sample_has_rows_of_every_file_and_the_content_changes_with_each() {
+    let lake = tempfile::tempdir().unwrap();
+    let rows: String = (0..100).map(|row| format!("{row},{row}\n")).collect();
+    for part in 0..4 {
+        write(lake.path(), &[(&format!("t/k={part}/p.csv"), &format!("a,b\n{rows}"))]);
+    }
+    let table = lake.path().join("t");
+    let mut reader = open_path(&table, &ReadOptions { max_rows: Some(40), ..ReadOptions::default() }).unwrap();
+    let mut rows = 0;
+    while let Some(batch) = reader.next_batch().unwrap() {
+        rows += batch.num_rows();
+    }
+    assert_eq!((rows, reader.report().sample.unwrap().rows), (40, 40));
+    let before = (content_hash(&table).unwrap(), Location::of(&table).file_stamp().unwrap());
+    fs::rename(table.join("k=3"), table.join("k=4")).unwrap();
+    let after = (content_hash(&table).unwrap(), Location::of(&table).file_stamp().unwrap());
+    assert!(before.0 != after.0 && before.1 != after.1, "a renamed folder changes values");
+}
