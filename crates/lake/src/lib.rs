@@ -8,6 +8,8 @@ pub mod cell_hashes;
 pub mod composite_key;
 pub mod dataset;
 pub mod grain;
+pub mod join_keys;
+pub mod key_sample;
 pub mod metadata;
 pub mod places;
 pub mod profile;
