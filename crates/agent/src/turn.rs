@@ -218,6 +218,12 @@ impl Agent<'_> {
             weights,
         };
         let mut operations = next_operations::rank(&situation);
+        if let (None, Some(base), Some(query), Some(_)) = (&situation.wished, &situation.base, query, working)
+            && let Some((features, said)) = self.features_for(session, (signals, text), base, query)?
+        {
+            next_operations::put_first(&mut operations, features);
+            notes.extend(said);
+        }
         if reading.over.is_some() {
             // What is asked for of the table at hand and could not be read is guessed.
             let guessed = |operation: &&mut RankedOperation| {
