@@ -19,7 +19,7 @@ const FEATURES: usize = 3;
 /// Time for fitting models.
 const WITHIN: Duration = Duration::from_secs(6);
 /// A request is for prediction from this certainty.
-const SURE: f64 = 0.5;
+const SURE: f64 = 0.6;
 
 impl Agent<'_> {
     /// The join of features for the column at hand that the request, or an earlier one of the session, wants to predict, and what to know

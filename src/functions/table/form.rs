@@ -126,7 +126,7 @@ pub const FORMS: &[Form] = &[
             COUNT,
         ],
         description: "Columns of the lake that go with a column of a table, joined on a key, best first",
-        example: "SELECT rank, id, feature, strength FROM lake_correlated('us/states', 'population', NULL, 5)",
+        example: "SELECT rank, id, feature, strength FROM lake_correlated('us/gun_murders_2010', 'total', 'state', 5)",
     },
     Form {
         name: ASK,

@@ -54,7 +54,7 @@ impl FeatureTable {
                 column: name.clone(),
                 on: Vec::new(),
                 aggregate: None,
-                citation: query.entry.citation.clone(),
+                citation: self.citation.clone(),
             },
         };
         DataDictionary { target: self.target.clone(), rows: self.rows, columns: names.iter().map(entry).collect() }

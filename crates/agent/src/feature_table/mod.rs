@@ -29,8 +29,9 @@ use lakeward_search::{CorrelateOptions, QueryTable};
 
 /// Proposals looked at for each feature that is wanted.
 const LOOKED_AT: usize = 4;
-/// Own columns that the model is given.
+/// Own columns that the model is given: so many, and one for so many rows.
 const MOST_GIVEN: usize = 30;
+const ROWS_OF_COLUMN: usize = 20;
 /// A column that so few rows would get is left out.
 const LEAST_COVERAGE: f64 = 0.2;
 
@@ -107,6 +108,8 @@ impl LeftOut {
 /// A table of features.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FeatureTable {
+    /// How the table that it was made from is cited; empty for a file outside the lake.
+    pub citation: String,
     /// The target.
     pub target: String,
     /// The keys that were tried.
@@ -160,6 +163,11 @@ pub fn feature_table(
         notes.push(format!("`{name}` of the table itself follows from the target: a model must not have it"));
     }
     let mut table = FeatureTable {
+        citation: query
+            .origin
+            .map(|origin| index.table(origin))
+            .transpose()?
+            .map_or_else(String::new, |own| own.citation.clone()),
         target: found.target,
         keys: found.keys,
         given,
@@ -297,5 +305,6 @@ fn given(columns: &[ColumnProfile], target: usize, keys: &[Vec<usize>]) -> Vec<S
             && !names_rows
             && !matches!(column.semantic, Some(SemanticType::FreeText | SemanticType::Identifier | SemanticType::Url))
     };
-    (0..columns.len()).filter(usable).take(MOST_GIVEN).map(|place| columns[place].name.clone()).collect()
+    let most = (columns.first().map_or(0, |column| column.rows as usize) / ROWS_OF_COLUMN).min(MOST_GIVEN);
+    (0..columns.len()).filter(usable).take(most).map(|place| columns[place].name.clone()).collect()
 }

@@ -4,8 +4,12 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
+use lakeward_agent::config::Config;
 use lakeward_agent::feature_table::{Aggregate, FeatureOptions, FeatureTable, feature_table};
+use lakeward_agent::session::{Session, SessionStore};
+use lakeward_agent::{Agent, Request};
 use lakeward_core::monitor::Silent;
+use lakeward_core::request::OperationKind;
 use lakeward_index::LakeIndex;
 use lakeward_index::build::{self, BuildOptions};
 use lakeward_models::embed::{Embedder, StaticModel};
@@ -113,4 +117,29 @@ fn another_aggregate_is_another_value() {
     assert_eq!(wealth.aggregate, "last by month");
     let preview = plan_preview(&context, &last.plan, &PreviewLimits::default()).unwrap();
     assert_eq!(preview.rows_out, 1_200);
+}
+
+#[test]
+fn a_request_to_predict_proposes_features_and_never_repeats_a_row() {
+    let lake = lake();
+    let index = LakeIndex::open(&lake.path().join(".lakeward"), StaticModel::builtin().id()).unwrap();
+    let sessions = SessionStore::new(lake.path());
+    let agent = Agent::new(lake.path(), &index, StaticModel::builtin(), Config::default(), sessions);
+    let mut session = Session::new("predict", "lake");
+    let context = LakeContext::new(lake.path(), &index, Limits::default()).unwrap();
+    let mut ask = |text: &str, table: Option<&str>| {
+        let request = Request { text: text.into(), table: table.map(str::to_string), ..Request::default() };
+        let answer = agent.turn(&mut session, &request).unwrap();
+        let first = answer.operations[0].clone();
+        let plan = first.runnable.clone().unwrap_or_else(|| panic!("{first:?}"));
+        let preview = plan_preview(&context, &plan, &PreviewLimits::default()).unwrap();
+        assert_eq!((first.kind, first.requested, preview.rows_out), (OperationKind::Join, true, 1_200), "{first:?}");
+        assert!(preview.columns.iter().any(|column| column.name == "bill"));
+        (first, preview, answer.notes.clone())
+    };
+    let (first, preview, notes) = ask("I want to predict the bill with a regression model", Some("visits"));
+    assert!(preview.columns.iter().any(|column| column.name == "wealth"), "{first:?}");
+    assert!(first.reason.contains("adds") && first.reason.contains("R²"), "{}", first.reason);
+    assert!(notes.iter().any(|note| note.contains("takings") && note.contains("leaks")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("bill copy")), "{notes:?}");
 }

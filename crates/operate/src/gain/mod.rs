@@ -122,22 +122,25 @@ pub fn feature_gain(context: &LakeContext, plan: &Plan, options: &GainOptions) -
     }
     let folds = folds(&table)?;
     let mut best: Option<(Kind, Vec<f64>, Vec<f64>)> = None;
+    let mut failed = String::new();
     for kind in [Kind::Linear, Kind::Tree] {
         if best.is_some() && started.elapsed() * 2 > options.within {
             break;
         }
-        let (mut without, mut with) = (Vec::new(), Vec::new());
-        for (train, test) in &folds {
-            for (added, scores) in [(false, &mut without), (true, &mut with)] {
-                let columns = if added { options.given.len() + options.added.len() } else { options.given.len() };
-                scores.push(model::score(&table, kind, columns, train, test)?);
+        let (without, with) = match scores(&table, kind, options, &folds) {
+            Ok(scores) => scores,
+            // The other model may need fewer rows.
+            Err(Error::Usage(reason)) => {
+                failed = reason;
+                continue;
             }
-        }
+            Err(error) => return Err(error),
+        };
         if best.as_ref().is_none_or(|(_, _, known)| mean(&with) > mean(known)) {
             best = Some((kind, without, with));
         }
     }
-    let (kind, without, with) = best.ok_or_else(|| Error::Internal("no model was fitted".into()))?;
+    let (kind, without, with) = best.ok_or(Error::Usage(failed))?;
     let gains: Vec<f64> = with.iter().zip(&without).map(|(with, without)| with - without).collect();
     let gain = mean(&gains);
     let count = gains.len() as f64;
@@ -159,12 +162,26 @@ pub fn feature_gain(context: &LakeContext, plan: &Plan, options: &GainOptions) -
     })
 }
 
+/// How good a model is in each fold, without the columns and with them.
+fn scores(table: &ModelTable, kind: Kind, options: &GainOptions, folds: &[Fold]) -> Result<(Vec<f64>, Vec<f64>)> {
+    let given = options.given.len();
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for (train, test) in folds {
+        without.push(model::score(table, kind, given, train, test)?);
+        with.push(model::score(table, kind, given + options.added.len(), train, test)?);
+    }
+    Ok((without, with))
+}
+
 fn mean(figures: &[f64]) -> f64 {
     figures.iter().sum::<f64>() / figures.len().max(1) as f64
 }
 
+/// The rows to learn from, and those to test.
+type Fold = (Vec<usize>, Vec<usize>);
+
 /// The rows to learn from and those to test, [`FOLDS`] times. Ordered rows make one block more, as nothing comes before the first.
-fn folds(table: &ModelTable) -> Result<Vec<(Vec<usize>, Vec<usize>)>> {
+fn folds(table: &ModelTable) -> Result<Vec<Fold>> {
     let all = table.rows();
     let mut folds = Vec::with_capacity(FOLDS);
     if let Some(order) = &table.order {

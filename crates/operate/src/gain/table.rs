@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{GainOptions, Split};
-use crate::context::LakeContext;
+use crate::context::{LakeContext, Strategy};
 use crate::plan::plan_sql;
 use crate::quote::identifier;
 use lakeward_core::error::{Error, Result};
@@ -56,7 +56,8 @@ impl ModelTable {
         let listed: Vec<String> = listed.collect();
         let target = identifier(&options.target);
         let query = format!("SELECT {} FROM ({sql}\n) AS rows WHERE {target} IS NOT NULL", listed.join(", "));
-        let mut rows = context.query(&query, None)?;
+        // In a fixed order, so that the folds are always alike.
+        let mut rows = context.query_by(&query, None, Strategy::InOrder)?;
         let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::new(); wanted.len()];
         while let Some(batch) = rows.next_batch()? {
             for (part, column) in parts.iter_mut().zip(batch.columns()) {
@@ -87,6 +88,9 @@ impl ModelTable {
                 (target.into_iter().map(f64::from).collect(), labels)
             }
         };
+        if target.iter().any(|value| !value.is_finite()) {
+            return Err(Error::Usage(format!("`{}` has values that are no finite numbers", options.target)));
+        }
         if target.iter().all(|value| *value == target[0]) {
             return Err(Error::Usage(format!("`{}` has one value only", options.target)));
         }
